@@ -1,0 +1,53 @@
+# `make run` and `make test` set up everything they need inside this checkout.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+UV     := $(shell command -v uv 2>/dev/null)
+
+.PHONY: run test lint bench clean
+.DEFAULT_GOAL := run
+
+run: $(VENV)/.ready            ## score the embedded demo collection
+	@$(BIN)/adjudge demo
+
+test: $(VENV)/.ready-test lint ## lint, types, layers, tests
+	$(BIN)/python -m pytest
+
+lint: $(VENV)/.ready-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.ready-test     ## side by side with the peers, as ratios
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/data
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Adjudge needs Python 3.11 or newer; $(PYTHON) is older. Try: make PYTHON=python3.12" >&2; exit 2; }
+ifdef UV
+	@$(UV) venv --quiet --python $(PYTHON) $(VENV)
+else
+	@$(PYTHON) -m venv $(VENV) || \
+	  { echo "Python's venv module is missing (Debian and Ubuntu: apt-get install python3-venv)" >&2; exit 2; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+endif
+
+$(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
+ifdef UV
+	@$(UV) pip install --quiet --python $(BIN)/python --editable .
+else
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+endif
+	@touch $@
+
+$(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python
+ifdef UV
+	@$(UV) pip install --quiet --python $(BIN)/python --editable . --group test
+else
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group test
+endif
+	@touch $@ $(VENV)/.ready

@@ -1,0 +1,89 @@
+"""Adjudge: evaluate retrieval systems.
+
+>>> import adjudge as aj
+>>> collection = aj.demo()
+>>> eff = aj.evaluate(collection, ["CG@5", "nDCG@5"])
+>>> best = aj.summarize(eff)["CG@5"][0]
+>>> print(best)
+KLN1: CG@5 = 0.653 ± 0.047 (60 queries)
+
+Names are imported when they are first used, so that ``import adjudge`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from adjudge._version import __version__
+
+if TYPE_CHECKING:
+    from adjudge.demo import demo
+    from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
+    from adjudge.formats.reading import read
+    from adjudge.formats.writing import write
+    from adjudge.measures.base import Measure, measure
+    from adjudge.measures.evaluation import evaluate
+    from adjudge.measures.notation import parse_measure, parse_measures
+    from adjudge.measures.parameters import gain
+    from adjudge.model.collection import Collection
+    from adjudge.model.effectiveness import Effectiveness
+    from adjudge.model.scales import BINARY, BROAD, FINE, Scale
+    from adjudge.stats.summary import summarize
+
+_HOMES = {
+    "demo": "adjudge.demo",
+    "AdjudgeError": "adjudge.errors",
+    "AdjudgeWarning": "adjudge.errors",
+    "InputError": "adjudge.errors",
+    "read": "adjudge.formats",
+    "write": "adjudge.formats",
+    "Measure": "adjudge.measures",
+    "measure": "adjudge.measures",
+    "evaluate": "adjudge.measures",
+    "parse_measure": "adjudge.measures",
+    "parse_measures": "adjudge.measures",
+    "gain": "adjudge.measures",
+    "Collection": "adjudge.model.collection",
+    "Effectiveness": "adjudge.model.effectiveness",
+    "BINARY": "adjudge.model.scales",
+    "BROAD": "adjudge.model.scales",
+    "FINE": "adjudge.model.scales",
+    "Scale": "adjudge.model.scales",
+    "summarize": "adjudge.stats.summary",
+}
+
+__all__ = [
+    "BINARY",
+    "BROAD",
+    "FINE",
+    "AdjudgeError",
+    "AdjudgeWarning",
+    "Collection",
+    "Effectiveness",
+    "InputError",
+    "Measure",
+    "Scale",
+    "__version__",
+    "demo",
+    "evaluate",
+    "gain",
+    "measure",
+    "parse_measure",
+    "parse_measures",
+    "read",
+    "summarize",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

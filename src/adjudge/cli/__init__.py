@@ -1,0 +1,57 @@
+"""The command line: one file a command, no statistics in any.
+
+argparse rather than typer: ``adjudge --help`` must answer at once, and importing typer alone takes longer than ir_measures' whole start.
+Commands import what they need when they run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import TextIO
+
+from adjudge.cli.parser import build_parser
+from adjudge.errors import AdjudgeError, AdjudgeWarning
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command; 0 when all went well, 2 with one line on stderr when the input was not usable."""
+    arguments = build_parser().parse_args(argv)
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", AdjudgeWarning)
+    try:
+        arguments.run(arguments)
+        sys.stdout.flush()
+    except AdjudgeError as error:
+        print(f"adjudge: {error}", file=sys.stderr)
+        return 2
+    except MemoryError:
+        print("adjudge: out of memory; try --depth to keep only the top of each ranking", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print("adjudge: interrupted", file=sys.stderr)
+        return 130
+    return 0
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    if issubclass(category, AdjudgeWarning):
+        print(f"adjudge: note: {message}", file=sys.stderr)
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno, line), file=file or sys.stderr, end="")
+
+
+def run() -> None:
+    """Entry point of the ``adjudge`` script."""
+    sys.exit(main())

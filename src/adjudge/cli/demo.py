@@ -1,0 +1,75 @@
+"""``adjudge demo``: the embedded collection, scored or written to files."""
+
+from __future__ import annotations
+
+import argparse
+
+from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.output import check_output
+from adjudge.cli.score import add_scoring, show_scores
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command."""
+    parser = commands.add_parser(
+        "demo",
+        help="score the embedded demo collection, or write it to files",
+        description="A small evaluation of music similarity, made from a seed: 12 systems of 5 teams, queries of 10 genres, all judged.",
+    )
+    group = parser.add_argument_group("collection")
+    group.add_argument(
+        "--demo-seed", type=int, default=2012, metavar="N", help="seed of the collection (default: 2012)"
+    )
+    group.add_argument("--queries", type=int, default=60, metavar="N", help="number of queries (default: 60)")
+    group.add_argument("--ranks", type=int, default=10, metavar="N", help="documents a ranking (default: 10)")
+    group.add_argument(
+        "--scale", choices=("fine", "broad"), default="fine", help="scale of the judgments (default: fine)"
+    )
+    group.add_argument("--write", metavar="DIR", help="write runs, judgments and metadata into a new directory instead")
+    add_scoring(parser)
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Make the collection, then score or write it."""
+    from adjudge.demo import demo
+
+    check_output(arguments)
+    collection = demo(arguments.demo_seed, queries=arguments.queries, depth=arguments.ranks, scale=arguments.scale)
+    if arguments.write is not None:
+        _write(arguments)
+    else:
+        show_scores(arguments, collection)
+
+
+def _write(arguments: argparse.Namespace) -> None:
+    """Runs in TREC's format, one file a system; judgments on both scales; metadata; teams."""
+    from pathlib import Path
+
+    from adjudge.demo import demo
+    from adjudge.errors import AdjudgeError
+    from adjudge.formats import write, write_whole
+    from adjudge.model.runs import Runs
+
+    target = Path(arguments.write)
+    if target.exists():
+        raise AdjudgeError(f"{target}: expected a new directory, got one that exists")
+    both = {
+        scale: demo(arguments.demo_seed, queries=arguments.queries, depth=arguments.ranks, scale=scale)
+        for scale in ("fine", "broad")
+    }
+    collection = both["fine"]
+    (target / "runs").mkdir(parents=True)
+    for run_ in collection.runs:
+        one = Runs((run_,), collection.queries, collection.documents)
+        write(one, target / "runs" / f"{run_.system}.txt", format="trec")
+    for scale, judged in both.items():
+        if judged.judgments is not None:
+            write(judged.judgments, target / f"{scale}.csv")
+    if collection.metadata is not None:
+        write(collection.metadata, target / "metadata.csv")
+    teams = "".join(f"{system},{team}\n" for system, team in collection.runs.teams.items())
+    write_whole(target / "teams.csv", f"system,team\n{teams}".encode())
+    print(f"Wrote {len(collection.runs)} runs, two sets of judgments, metadata and teams to {target}. Try:")
+    print(f"  adjudge score {target}/fine.csv {target}/runs --scale fine --teams {target}/teams.csv -m 'CG@5 nDCG@5'")

@@ -1,0 +1,82 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adjudge.formats.reading import Progress
+    from adjudge.model.collection import Collection
+
+Subparsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
+
+
+def add_output(parser: argparse.ArgumentParser, *, latex: bool = True) -> None:
+    """How results are shown: as a table for people, or as JSON, CSV or LaTeX."""
+    group = parser.add_argument_group("output")
+    kinds = group.add_mutually_exclusive_group()
+    kinds.add_argument("--json", dest="style", action="store_const", const="json", help="as JSON, with provenance")
+    kinds.add_argument("--csv", dest="style", action="store_const", const="csv", help="as CSV")
+    if latex:
+        kinds.add_argument(
+            "--latex", dest="style", action="store_const", const="latex", help="as a LaTeX table (booktabs)"
+        )
+    group.add_argument("-o", "--output", metavar="FILE", help="write to a file; .json, .csv and .tex say in which form")
+
+
+def add_collection(parser: argparse.ArgumentParser) -> None:
+    """Which runs and judgments to read, and how."""
+    parser.add_argument("judgments", metavar="JUDGMENTS", help="file with judgments (qrels)")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="files, directories or patterns with runs")
+    group = parser.add_argument_group("reading")
+    group.add_argument(
+        "--scale",
+        help="relevance scale: broad, fine, binary or an interval such as 0..4 (default: highest grade found)",
+    )
+    group.add_argument("--rescale", metavar="TO", help="convert grades: graded3, graded5, binary40, …")
+    group.add_argument(
+        "--combine",
+        choices=("mean", "median", "min", "max"),
+        default="mean",
+        help="grades of several assessors (default: mean)",
+    )
+    group.add_argument("--format", help="format of the runs (default: recognised; see 'adjudge formats')")
+    group.add_argument("--judgments-format", metavar="FORMAT", help="format of the judgments (default: recognised)")
+    group.add_argument("--metadata", metavar="FILE", help="table of documents: artist, genre, any column")
+    group.add_argument("--teams", metavar="FILE", help="table of systems and their teams")
+    group.add_argument(
+        "--names",
+        choices=("tag", "file"),
+        default="tag",
+        help="name systems after the tag in their file or after the file (default: tag)",
+    )
+    group.add_argument(
+        "--artist-filter",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="remove the query and its artist's documents from rankings (default: for MIREX formats)",
+    )
+    group.add_argument("--depth", type=int, metavar="N", help="keep the first N documents of every ranking")
+
+
+def read_collection(arguments: argparse.Namespace, progress: Progress | None) -> Collection:
+    """Read the collection that the options describe."""
+    from adjudge.formats import read
+
+    collection = read(
+        arguments.runs,
+        arguments.judgments,
+        arguments.metadata,
+        scale=arguments.scale,
+        teams=arguments.teams,
+        format=arguments.format,
+        judgments_format=arguments.judgments_format,
+        names=arguments.names,
+        artist_filter=arguments.artist_filter,
+        depth=arguments.depth,
+        progress=progress,
+    )
+    if arguments.rescale is not None:
+        collection = collection.rescaled(arguments.rescale)
+    return collection.combined(arguments.combine) if arguments.combine != "mean" else collection

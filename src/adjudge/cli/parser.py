@@ -1,0 +1,32 @@
+"""The parser of all commands, and the options that several share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NoReturn
+
+from adjudge._version import __version__
+from adjudge.cli import convert, demo, formats, measures, score
+
+COMMANDS = (demo, score, measures, formats, convert)
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Says what is wrong in one line instead of repeating the usage."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with code 2."""
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    parser = OneLineParser(
+        prog="adjudge",
+        description="Evaluate retrieval systems: what effectiveness means, how sure it is, how few judgments are enough.",
+    )
+    parser.add_argument("--version", action="version", version=f"adjudge {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=OneLineParser)
+    for module in COMMANDS:
+        module.add(commands)
+    return parser

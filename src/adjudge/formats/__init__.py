@@ -1,0 +1,25 @@
+"""Files and tables to collections and back. Importing this package registers every format, sharpest test first."""
+
+from adjudge.formats import trec, mirex, tables, jsons  # isort: skip  # the order in which formats are tried
+from adjudge.formats.base import FORMATS, Format, Kind
+from adjudge.formats.converting import convert
+from adjudge.formats.reading import expand, pick, read, read_table
+from adjudge.formats.source import Source
+from adjudge.formats.writing import write, write_whole
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Kind",
+    "Source",
+    "expand",
+    "jsons",
+    "mirex",
+    "pick",
+    "read",
+    "read_table",
+    "tables",
+    "trec",
+    "write",
+    "write_whole",
+]

@@ -1,0 +1,96 @@
+"""Objects of Python to plain tables: pandas and Polars frames, nested dictionaries, records and named tuples.
+
+Column names are those of :mod:`adjudge.formats.columns`, so that frames of ir_measures, ir_datasets and PyTerrier pass
+as they are. pandas is recognised without being imported, and its values are copied without pyarrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from adjudge.errors import InputError, shown
+from adjudge.formats.base import Kind
+from adjudge.formats.columns import canonical_frame, column_of
+from adjudge.formats.jsons import frame_from_nested
+
+
+def frame_from_object(obj: object, kind: Kind, *, name: str) -> pl.DataFrame:
+    """Make the plain table of whatever holds one; ``name`` is the system where nothing in it says so.
+
+    A dictionary of frames is a dictionary of runs by system.
+    """
+    if _is_frame(obj):
+        return frame_from_pandas_or_polars(obj, kind, name=name)
+    if isinstance(obj, Mapping):
+        if kind == "runs" and obj and all(_is_frame(value) for value in obj.values()):
+            tables = [frame_from_pandas_or_polars(frame, kind, name=str(key)) for key, frame in obj.items()]
+            if len({tuple(table.columns) for table in tables}) > 1:
+                raise InputError("expected all runs with the same columns, got some with and some without scores")
+            return pl.concat(tables)
+        return frame_from_nested(obj, kind, name=name)
+    if isinstance(obj, Iterable) and not isinstance(obj, str | bytes):
+        items = list(obj)
+        if items and all(hasattr(item, "_fields") for item in items):
+            return _from_tuples(items, kind, name=name)
+        return frame_from_nested(items, kind, name=name)
+    raise InputError(f"expected {kind} as a table, got {shown(type(obj).__name__)}")
+
+
+def frame_from_pandas_or_polars(obj: object, kind: Kind, *, name: str) -> pl.DataFrame:
+    """Make the plain table of a pandas or Polars data frame; named levels of a pandas index count as columns.
+
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({"qid": [1], "docno": ["d1"], "label": [2]})
+    >>> frame_from_pandas_or_polars(frame, "judgments", name="qrels").row(0)
+    ('1', 'd1', 2.0)
+    """
+    if isinstance(obj, pl.LazyFrame):
+        obj = obj.collect()
+    if isinstance(obj, pl.DataFrame):
+        return canonical_frame(obj, kind, name=name, error=_error)
+    if _is_frame(obj):
+        names, columns = _pandas_columns(obj)
+        frame = pl.DataFrame([column.alias(f"column_{i}") for i, column in enumerate(columns)])
+        return canonical_frame(frame, kind, name=name, error=_error, names=names)
+    raise InputError(f"expected a pandas or Polars data frame, got {shown(type(obj).__name__)}")
+
+
+def _is_frame(obj: object) -> bool:
+    if isinstance(obj, pl.DataFrame | pl.LazyFrame):
+        return True
+    return type(obj).__module__.startswith("pandas") and type(obj).__name__ == "DataFrame"
+
+
+def _error(message: str, row: int | None) -> InputError:
+    return InputError(message if row is None else f"row {row + 1}: {message}")
+
+
+def _pandas_columns(frame: Any) -> tuple[list[str], list[pl.Series]]:
+    """Names and values, a named index first; names may repeat."""
+    if any(level is not None for level in frame.index.names):
+        frame = frame.reset_index()
+    names = [str(name) for name in frame.columns]
+    return names, [_pandas_column(names[i], frame.iloc[:, i]) for i in range(len(names))]
+
+
+def _pandas_column(name: str, column: Any) -> pl.Series:
+    """Copy numbers as they lie; anything else value by value, with whatever pandas calls missing as null."""
+    if column.dtype.kind in "iufb" and type(column.dtype).__module__.startswith("numpy"):
+        return pl.Series(name, column.to_numpy())
+    values = column.tolist()
+    for row in column.isna().to_numpy().nonzero()[0]:
+        values[row] = None
+    return column_of(name, values)
+
+
+def _from_tuples(items: list[Any], kind: Kind, *, name: str) -> pl.DataFrame:
+    """Make a table of named tuples with the same fields, such as ``Qrel`` and ``ScoredDoc`` of ir_measures."""
+    fields = items[0]._fields
+    for row, item in enumerate(items):
+        if item._fields != fields:
+            raise _error(f"expected the fields {', '.join(fields)}, got {', '.join(item._fields)}", row)
+    columns = [column_of(field, values) for field, values in zip(fields, zip(*items, strict=True), strict=True)]
+    return canonical_frame(pl.DataFrame(columns), kind, name=name, error=_error)

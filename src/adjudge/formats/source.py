@@ -1,0 +1,156 @@
+"""Where data come from: a file's bytes, made plain once for every reader.
+
+Compression (gzip, zstd, bzip2, xz) is recognised by its first bytes, not by the name of the file. Text is UTF-8 with
+or without a byte-order mark; CRLF and lone CR count as line ends.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+
+from adjudge.errors import InputError, shown
+
+_PACKED_SUFFIXES = {".gz", ".zst", ".bz2", ".xz"}
+
+
+def _unzstd(data: bytes) -> bytes:
+    import zstandard
+
+    whole = []
+    try:
+        while data:
+            frame = zstandard.ZstdDecompressor().decompressobj()
+            whole.append(frame.decompress(data))
+            if not frame.eof:
+                raise EOFError("Compressed file ended before the end of its last frame")
+            data = frame.unused_data
+    except zstandard.ZstdError as error:
+        raise OSError(str(error)) from None
+    return b"".join(whole)
+
+
+_UNPACKERS: dict[re.Pattern[bytes], Callable[[bytes], bytes]] = {
+    re.compile(rb"\x1f\x8b"): gzip.decompress,
+    re.compile(rb"\x28\xb5\x2f\xfd"): _unzstd,
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): bz2.decompress,  # "BZh" alone may begin a text
+    re.compile(rb"\xfd7zXZ\x00"): lzma.decompress,
+}
+_BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
+_COMMENT = re.compile(rb"^#.*\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes of one file, as it lies on disk, and the views of them that readers need."""
+
+    name: str
+    packed: bytes
+
+    @classmethod
+    def open(cls, path: Path) -> Source:
+        """Read a whole file; a missing or unreadable one is an :class:`InputError`."""
+        try:
+            return cls(str(path), path.read_bytes())
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise InputError(f"cannot be read: {reason}", source=str(path)) from None
+
+    @property
+    def stem(self) -> str:
+        """File name without directories and suffixes: ``runs/bm25.txt.gz`` is ``bm25``."""
+        path = Path(self.name)
+        if path.suffix.lower() in _PACKED_SUFFIXES:
+            path = path.with_suffix("")
+        return path.stem
+
+    @property
+    def suffix(self) -> str:
+        """Suffix in lower case, compression aside: ``.csv`` for ``a.CSV.zst``."""
+        path = Path(self.name)
+        if path.suffix.lower() in _PACKED_SUFFIXES:
+            path = path.with_suffix("")
+        return path.suffix.lower()
+
+    @cached_property
+    def sha256(self) -> str:
+        """Digest of the file as it lies on disk, for the provenance of results."""
+        return hashlib.sha256(self.packed).hexdigest()
+
+    @cached_property
+    def data(self) -> bytes:
+        """The file's bytes with compression undone."""
+        for magic, unpack in _UNPACKERS.items():
+            if magic.match(self.packed):
+                try:
+                    return unpack(self.packed)
+                except _BROKEN as error:
+                    raise self.error(f"expected intact compressed data, got {shown(error)}") from None
+        return self.packed
+
+    @cached_property
+    def text(self) -> bytes:
+        """UTF-8 text with plain line ends (LF) and no byte-order mark; anything else is refused with its line."""
+        data = self.data.removeprefix(b"\xef\xbb\xbf")
+        if b"\0" in data:
+            line = _line_at(data, data.index(b"\0"))
+            raise self.error("expected text, got binary data (a zero byte)", line)
+        if not data.isascii():
+            try:
+                data.decode("utf-8")
+            except UnicodeDecodeError as error:
+                line = _line_at(data, error.start)
+                raise self.error(f"expected UTF-8 text, got the byte 0x{data[error.start]:02x}", line) from None
+        data = _plain_ends(data)
+        if not data or data.isspace():
+            raise self.error("expected data, got an empty file")
+        return data
+
+    def uncommented(self) -> bytes:
+        """Give the text without the lines that begin with ``#``; a file of comments only is refused."""
+        text = self.text
+        if text.startswith(b"#") or b"\n#" in text:
+            text = _COMMENT.sub(b"", text)
+            if not text.strip():
+                raise self.error("expected data, got only comments")
+        return text
+
+    def head(self, lines: int = 20) -> list[str]:
+        """Give the first lines that are neither blank nor comments, for sniffing; none of what is not text."""
+        try:
+            return [line for _, line in islice(self.lines(), lines)]
+        except InputError:
+            return []
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Yield number and text of every line that is neither blank nor a comment. Slow: to sniff and for errors."""
+        start, number, text = 0, 0, self.text
+        while start < len(text):
+            end = text.find(b"\n", start)
+            end = len(text) if end < 0 else end
+            number += 1
+            line = text[start:end].decode("utf-8")
+            start = end + 1
+            if line.strip(" \t\v\f") and not line.startswith("#"):
+                yield number, line
+
+    def error(self, message: str, line: int | None = None) -> InputError:
+        """Make an :class:`InputError` that names this file."""
+        return InputError(message, source=self.name, line=line)
+
+
+def _plain_ends(data: bytes) -> bytes:
+    return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+
+
+def _line_at(data: bytes, offset: int) -> int:
+    return _plain_ends(data[:offset]).count(b"\n") + 1

@@ -1,0 +1,242 @@
+"""Measures that add up the gain of each document, weighted by its rank.
+
+A document of grade l has gain g(l); a list has the sum of its gains times the weight w(i) of their ranks. The three ideals divide that
+by nothing (classic), by the sum of a list whose every document has the highest grade of the scale (``max``), or by that of the
+judged documents sorted by grade (``judged``). Without a cutoff the first two look at as many documents as the list has and
+the last at all judged ones. Where the divisor is 0, so is the effectiveness.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adjudge.measures.base import Ideal, Values, measure
+from adjudge.measures.binary import precision_sums, ratio
+from adjudge.measures.parameters import BASE, DISCOUNT, GAIN, REL, Gain, Number
+from adjudge.model.rankings import Lists
+
+BETA = Number(1.0, 0.0, closed_low=True, about="weight of gains against counts of relevant documents; 0 makes it AP")
+PERSISTENCE = Number(0.8, 0.0, 1.0, about="probability p that the user looks at the next document")
+
+
+def top_gain(lists: Lists, gain: Gain) -> float:
+    """Gain of the highest grade of the scale."""
+    return float(gain(np.array([lists.scale.maximum]))[0])
+
+
+def weighted_sums(lists: Lists, gain: Gain, weights: Values, ideal: Ideal) -> Values:
+    """Sum of gains times weights, divided by that of the ideal. ``weights`` reach as deep as any list or ideal."""
+    sums: Values = gain(lists.grades) @ weights[: lists.n_ranks]
+    if ideal == "max":
+        return ratio(sums, top_gain(lists, gain) * _upto(np.cumsum(weights), lists.depths))
+    if ideal == "judged":
+        best = lists.ideal()
+        return ratio(sums, (gain(best.grades) @ weights[: best.n_ranks])[lists.query])
+    return sums
+
+
+def _upto(cumulated: Values, depths: np.ndarray) -> Values:
+    """Cumulated weight of the first ``depths`` ranks."""
+    return np.concatenate([[0.0], cumulated])[np.minimum(depths, len(cumulated))]
+
+
+def reach(lists: Lists) -> int:
+    """Ranks that weights must cover."""
+    longest = int(lists.lengths.max(initial=0))
+    return lists.cutoff if lists.cutoff is not None else max(lists.n_ranks, lists.pool.shape[1], longest)
+
+
+def discounts(n: int, discount: str, base: float) -> Values:
+    """Weights 1 / d(i) for i = 1..n."""
+    rank = np.arange(1, n + 1, dtype=np.float64)
+    if discount == "log":
+        return np.log(base) / np.log(rank + base - 1)
+    return np.log(base) / np.log(np.maximum(rank, base))
+
+
+@measure(
+    "CG",
+    title="Cumulative gain",
+    equation="CG@k = sum_{i<=k} g(r_i);  ideal=max: / (k g(max))",
+    reference="Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418; thesis eq 2.8 (none), 3.3 (max)",
+    ideal="max",
+    parameters={"gain": GAIN},
+    unbounded=True,
+)
+def cumulative_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
+    """Gain of the first k documents, whatever their order; by default as a share of the most that the scale allows.
+
+    With linear gains and the default ideal this is MIREX's main measure (``Fine``, ``PSum``).
+    """
+    return weighted_sums(lists, gain, np.ones(reach(lists)), ideal)
+
+
+@measure(
+    "AG",
+    title="Average gain",
+    equation="AG@k = 1/k sum_{i<=k} g(r_i)",
+    reference="Urbano et al. ISMIR 2011 eq 1",
+    ideal="none",
+    parameters={"gain": GAIN},
+    unbounded=True,
+)
+def average_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
+    """Mean gain of the first k documents, on the scale of the gains; with an ideal it is the same as CG."""
+    sums = weighted_sums(lists, gain, np.ones(reach(lists)), ideal)
+    return ratio(sums, lists.depths) if ideal == "none" else sums
+
+
+@measure(
+    "DCG",
+    title="Discounted cumulative gain",
+    equation="DCG@k = sum_{i<=k} g(r_i) / d(i);  ideal=max: / sum_{i<=k} g(max) / d(i)",
+    reference="Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418; thesis eq 2.9 (none), 3.4 (max)",
+    ideal="max",
+    parameters={"gain": GAIN, "discount": DISCOUNT, "base": BASE},
+    unbounded=True,
+)
+def discounted_cumulative_gain(lists: Lists, *, gain: Gain, discount: str, base: float, ideal: Ideal) -> Values:
+    """Gain of the first k documents, worth less the later it comes; by default as a share of the most that the scale allows.
+
+    With ``ideal=none`` it agrees with ranx's ``dcg`` (linear) and ``dcg_burges`` (gain=exp).
+    """
+    return weighted_sums(lists, gain, discounts(reach(lists), discount, base), ideal)
+
+
+@measure(
+    "nDCG",
+    title="Normalised discounted cumulative gain",
+    equation="nDCG@k = DCG@k of the list / DCG@k of the judged documents sorted by grade",
+    reference="Järvelin and Kekäläinen 2002, doi:10.1145/582415.582418; thesis eq 2.10",
+    ideal="judged",
+    parameters={"gain": GAIN, "discount": DISCOUNT, "base": BASE},
+    unbounded=True,
+)
+def normalised_dcg(lists: Lists, *, gain: Gain, discount: str, base: float, ideal: Ideal) -> Values:
+    """DCG as a share of what the judged documents allow.
+
+    Agrees with trec_eval's ``ndcg_cut_k``, ir_measures' ``nDCG@k`` and ranx's ``ndcg@k``; with ``gain=exp`` with ranx's ``ndcg_burges``,
+    ir_measures' ``dcg='exp-log2'`` and NTCIREVAL's ``MSnDCG`` (which takes gains from a table). A system gets 1 for finding the only document
+    of the lowest positive grade (Al-Maskari et al. 2007): see ``ideal=max`` for what users get.
+    """
+    return weighted_sums(lists, gain, discounts(reach(lists), discount, base), ideal)
+
+
+@measure(
+    "ANDCG",
+    title="Average normalised discounted cumulative gain",
+    equation="ANDCG@k = 1/k sum_{i<=k} nDCG@i",
+    reference="Urbano et al. ISMIR 2011 eq 4",
+    ideal="judged",
+    parameters={"gain": GAIN, "discount": DISCOUNT, "base": BASE},
+    unbounded=True,
+)
+def average_ndcg(lists: Lists, *, gain: Gain, discount: str, base: float, ideal: Ideal) -> Values:
+    """Mean of nDCG over the ranks 1..k; the ISMIR 2011 paper uses ``discount=original``.
+
+    Past the end of a list its gain stands still while the ideal's may grow.
+    """
+    n = reach(lists) if lists.cutoff is not None else max(lists.n_ranks, 1)
+    weights = discounts(n, discount, base)
+    sums = np.cumsum(_widened(gain(lists.grades), n) * weights, axis=1)
+    if ideal == "max":
+        sums = ratio(sums, top_gain(lists, gain) * np.cumsum(weights))
+    elif ideal == "judged":
+        best = np.cumsum(_widened(gain(lists.ideal().grades), n) * weights, axis=1)
+        sums = ratio(sums, best[lists.query])
+    inside = np.arange(1, n + 1) <= lists.depths[:, None]
+    return ratio(np.where(inside, sums, 0.0).sum(axis=1), lists.depths)
+
+
+def _widened(values: Values, n: int) -> Values:
+    """Exactly n columns: cut, or filled with zeros."""
+    return np.pad(values[:, :n], ((0, 0), (0, max(0, n - values.shape[1]))))
+
+
+@measure(
+    "RBP",
+    title="Rank-biased precision",
+    equation="RBP = (1-p)/g(max) sum_i g(r_i) p^(i-1);  with an ideal: sum_{i<=k} g(r_i) p^(i-1) / the ideal's",
+    reference="Moffat and Zobel 2008, doi:10.1145/1416950.1416952; thesis eq 2.12 (none), 3.6 (max), 5.8 (judged)",
+    ideal="none",
+    parameters={"p": PERSISTENCE, "rel": REL, "gain": GAIN},
+)
+def rank_biased_precision(lists: Lists, *, p: float, rel: float | None, gain: Gain, ideal: Ideal) -> Values:
+    """Gain per document seen by a user who goes on to the next one with probability p.
+
+    Gains are divided by that of the scale's highest grade. With ``rel`` a document has gain 1 or 0: that is ir_measures' ``RBP(rel=…)``.
+    trec_eval divides by the highest grade *of the query*; ranx does not divide (and can exceed 1). On a binary scale all agree.
+    """
+    if rel is not None:
+        threshold = rel
+        gain = Gain(f"rel{rel:g}", lambda grades: (grades >= threshold).astype(np.float64))
+    sums = weighted_sums(lists, gain, p ** np.arange(reach(lists)), ideal)
+    return (1 - p) / top_gain(lists, gain) * sums if ideal == "none" else sums
+
+
+@measure(
+    "Q",
+    title="Q-measure",
+    equation="Q@k = 1/R sum_{i<=k} 1(r_i>0) (hits to i + beta cg_i) / (i + beta ideal cg_i);  max: 1/k;  judged: 1/min(k,R)",
+    reference="Sakai 2004; thesis eq 2.11 with the ideal's gains (none), 3.5 (max), 5.7 (judged)",
+    ideal="judged",
+    parameters={"beta": BETA, "gain": GAIN},
+)
+def q_measure(lists: Lists, *, beta: float, gain: Gain, ideal: Ideal) -> Values:
+    """Average precision for graded relevance: precision at a relevant document is blended with its share of the ideal gain.
+
+    Agrees with NTCIREVAL's ``Q@k`` (``ideal=judged``), whose gains come from a table.
+    """
+    gains = gain(lists.grades)
+    relevant = gains > 0
+    rank = np.arange(1, lists.n_ranks + 1)
+    if ideal == "max":
+        best = np.broadcast_to(top_gain(lists, gain) * rank, gains.shape)
+        divisor = lists.depths
+    else:
+        ideal_gains = gain(lists.ideal().grades)
+        best = np.cumsum(_widened(ideal_gains, lists.n_ranks), axis=1)[lists.query]
+        n_relevant = np.count_nonzero(gain(lists.pool) > 0, axis=1)[lists.query]
+        divisor = n_relevant if ideal == "none" or lists.cutoff is None else np.minimum(lists.cutoff, n_relevant)
+    blended = (np.cumsum(relevant, axis=1) + beta * np.cumsum(gains, axis=1)) / (rank + beta * best)
+    return ratio(np.where(relevant, blended, 0.0).sum(axis=1), divisor)
+
+
+@measure(
+    "GAP",
+    title="Graded average precision",
+    equation="GAP@k = sum_{i<=k} E[P@i] / sum_d F(r_d),  E[P@i] = 1/i sum_{j<=i} F(min(r_i,r_j));  max: / k;  judged: d in the ideal top k",
+    reference="Robertson et al. 2010, doi:10.1145/1835449.1835550; thesis eq 2.16 as 5.9 has it (none), 3.8 (max), 5.9 (judged)",
+    ideal="judged",
+    parameters={"gain": GAIN},
+)
+def graded_average_precision(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
+    """Average precision expected over users who each call a document relevant from another grade on.
+
+    F(l) = g(l) / g(max) is the share of users for whom a grade of l suffices: uniform over grades with linear gains. On a binary scale
+    it is AP.
+    """
+    top = top_gain(lists, gain)
+    share = gain(lists.grades) / top
+    sums = _expected_precision_sums(share)
+    if ideal == "max":
+        return ratio(sums, lists.depths)
+    judged = lists.pool if ideal == "none" else lists.ideal().grades
+    return ratio(sums, (gain(judged) / top).sum(axis=1)[lists.query])
+
+
+def _expected_precision_sums(share: Values) -> Values:
+    """Sum over ranks i of 1/i sum_{j<=i} min(share_i, share_j).
+
+    A minimum is an integral over thresholds, so this is a sum of precision sums, one for each distinct share; with fewer
+    ranks than shares, the pairs themselves are fewer.
+    """
+    steps = np.unique(share[share > 0])
+    n_lists, n_ranks = share.shape
+    if n_ranks > len(steps):
+        widths = np.diff(steps, prepend=0.0)
+        return sum((w * precision_sums(share >= s) for w, s in zip(widths, steps, strict=True)), np.zeros(n_lists))
+    sums = np.zeros(n_lists)
+    for i in range(n_ranks):
+        sums += np.minimum(share[:, : i + 1], share[:, i : i + 1]).sum(axis=1) / (i + 1)
+    return sums

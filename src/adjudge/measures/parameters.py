@@ -1,0 +1,218 @@
+"""Parameters of measures, declared once: parsed, checked, worded, printed and tested from the declaration."""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adjudge.errors import AdjudgeError, shown
+from adjudge.registry import Registry
+
+Floats = npt.NDArray[np.float64]
+
+
+class Parameter(ABC):
+    """A named choice of a measure. ``default`` is what it is when nobody says."""
+
+    default: Any
+    about: str
+
+    @abstractmethod
+    def check(self, owner: str, name: str, value: Any) -> Any:
+        """The value to use, from text or from a Python object; refused in the right words when it makes no sense."""
+
+    def show(self, value: Any) -> str:
+        """The value as it is written in a measure's name."""
+        return str(value)
+
+    @property
+    @abstractmethod
+    def wanted(self) -> str:
+        """What a value must be, for messages and documentation."""
+
+
+@dataclass(frozen=True)
+class Number(Parameter):
+    """A real number between open or closed ends; ``None`` is allowed where it is the default."""
+
+    default: float | None
+    low: float
+    high: float = math.inf
+    closed_low: bool = False
+    closed_high: bool = False
+    about: str = ""
+
+    @property
+    def wanted(self) -> str:
+        """The interval."""
+        ends = "[" if self.closed_low else "(", "]" if self.closed_high else ")"
+        return f"in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
+
+    def check(self, owner: str, name: str, value: Any) -> float | None:
+        """Parse and bound."""
+        if value is None and self.default is None:
+            return None
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            number = math.nan
+        above = number >= self.low if self.closed_low else number > self.low
+        below = number <= self.high if self.closed_high else number < self.high
+        if not (above and below) or isinstance(value, bool):
+            raise AdjudgeError(f"{owner}: {name!r} must be {self.wanted}, got {value}")
+        return number
+
+    def show(self, value: Any) -> str:
+        """The shortest text that reads back as the same number."""
+        return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
+@dataclass(frozen=True)
+class Choice(Parameter):
+    """One of a few words."""
+
+    default: str
+    options: tuple[str, ...]
+    about: str = ""
+
+    @property
+    def wanted(self) -> str:
+        """The words."""
+        return f"one of {', '.join(self.options)}"
+
+    def check(self, owner: str, name: str, value: Any) -> str:
+        """Refuse anything that is not one of the words."""
+        if value not in self.options:
+            raise AdjudgeError(f"{owner}: {name!r} must be {self.wanted}, got {shown(value)}")
+        return str(value)
+
+    def with_default(self, default: str) -> Choice:
+        """The same choice with another default."""
+        return replace(self, default=default)
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A function from grades to gains: nothing for grades of 0 or less, never falling as grades rise."""
+
+    name: str
+    function: Callable[[Floats], Floats]
+
+    def __call__(self, grades: Floats) -> Floats:
+        return self.function(grades)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+GAINS: Registry[Gain] = Registry("gain")
+
+
+def gain(name: str) -> Callable[[Callable[[Floats], Floats]], Callable[[Floats], Floats]]:
+    """Register a gain function under a name that measures can use: ``nDCG(gain=NAME)@10``.
+
+    It takes an array of grades of any shape and returns as many gains; it must give 0 for grades of 0 or less and must not fall.
+    """
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise AdjudgeError(f"A gain needs a name of letters, digits and underscores, got {shown(name)}")
+
+    def decorate(function: Callable[[Floats], Floats]) -> Callable[[Floats], Floats]:
+        GAINS.add(name, Gain(name, function))
+        return function
+
+    return decorate
+
+
+@gain("linear")
+def linear(grades: Floats) -> Floats:
+    """The grade itself: g(l) = l."""
+    return np.maximum(grades, 0.0)
+
+
+@gain("exp")
+def exponential(grades: Floats) -> Floats:
+    """Strong emphasis on high grades: g(l) = 2^l - 1."""
+    return np.exp2(np.maximum(grades, 0.0)) - 1.0
+
+
+@dataclass(frozen=True)
+class GainChoice(Parameter):
+    """A registered gain, a table ``{0:0,1:1,2:3}`` or a Python function."""
+
+    default: Gain
+    about: str = "gain of a grade: linear (the grade), exp (2^grade - 1), a table {0:0,1:1,2:3} or a registered name"
+
+    @property
+    def wanted(self) -> str:
+        """The registered names and the form of a table."""
+        return f"one of {', '.join(GAINS)} or a table such as {{0:0,1:1,2:3}}"
+
+    def check(self, owner: str, name: str, value: Any) -> Gain:
+        """Find or build the gain."""
+        if isinstance(value, Gain):
+            return value
+        if callable(value):
+            return Gain(getattr(value, "__name__", "function"), value)
+        if isinstance(value, dict):
+            return table_gain(owner, name, value)
+        text = str(value).strip()
+        if text in GAINS:
+            return GAINS[text]
+        if re.fullmatch(r"\{[^{}]+\}", text):
+            try:
+                pairs = (part.split(":") for part in text[1:-1].split(","))
+                return table_gain(owner, name, {float(grade): float(value) for grade, value in pairs})
+            except ValueError as error:
+                if isinstance(error, AdjudgeError):
+                    raise
+        raise AdjudgeError(f"{owner}: {name!r} must be {self.wanted}, got {shown(value)}")
+
+
+def table_gain(owner: str, name: str, table: Mapping[float, float]) -> Gain:
+    """A gain that knows some grades only; grades of 0 or less have gain 0."""
+    grades = np.array(sorted(table), dtype=np.float64)
+    gains = np.array([table[grade] for grade in sorted(table)], dtype=np.float64)
+    falls = bool((gains[grades <= 0] != 0).any() or (np.diff(gains) < 0).any() or (gains < 0).any())
+    if falls or not np.isfinite(gains).all() or gains[-1] == 0:
+        raise AdjudgeError(f"{owner}: {name!r} must give 0 to grades of 0 or less and never fall, got {dict(table)}")
+    return _table_gain(tuple(grades.tolist()), tuple(gains.tolist()))
+
+
+@lru_cache
+def _table_gain(known: tuple[float, ...], given: tuple[float, ...]) -> Gain:
+    """The same table is the same gain, so that measures with it are equal."""
+    grades, gains = np.array(known), np.array(given)
+
+    def look_up(asked: Floats) -> Floats:
+        place = np.minimum(np.searchsorted(grades, asked), len(grades) - 1)
+        unknown = (grades[place] != asked) & (asked > 0)
+        if unknown.any():
+            raise AdjudgeError(f"gain={text}: has no gain for grade {asked[unknown][0]:g}")
+        return np.where(asked > 0, gains[place], 0.0)
+
+    show = Number(0.0, -math.inf).show
+    text = "{" + ",".join(f"{show(grade)}:{show(value)}" for grade, value in zip(known, given, strict=True)) + "}"
+    return Gain(text, look_up)
+
+
+IDEAL = Choice(
+    "none",
+    ("none", "max", "judged"),
+    "what counts as perfect: none (classic form), max (every document has the highest grade of the scale: user-oriented) "
+    "or judged (the best ranking of the judged documents: system-oriented)",
+)
+REL = Number(None, 0.0, about="lowest grade that counts as relevant; any grade above 0 when not given")
+GAIN = GainChoice(GAINS["linear"])
+EXP_GAIN = GainChoice(GAINS["exp"])
+DISCOUNT = Choice(
+    "log", ("log", "original"), "log: log_b(i + b - 1) at rank i; original: log_b(i) from rank b on, 1 before"
+)
+BASE = Number(2.0, 1.0, about="base b of the logarithm")

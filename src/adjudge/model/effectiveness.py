@@ -1,0 +1,196 @@
+"""Effectiveness: what each measure gives each system for each query, and what that rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adjudge.errors import AdjudgeError, unknown
+from adjudge.model.provenance import Provenance
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Effectiveness:
+    """Effectiveness of systems on queries under measures.
+
+    ``values[q, s, m]`` belongs to ``queries[q]``, ``systems[s]`` and ``measures[m]``; it is NaN only where the query was left out on purpose.
+    ``judged`` has the same shape: the share of documents in the measure's reach that were judged. ``lower`` and ``upper`` bound ``values``
+    over all grades that unjudged documents might have, where asked for. ``notes`` are the things worth saying aloud.
+    """
+
+    values: Values
+    queries: tuple[str, ...]
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    judged: Values
+    lower: Values | None = None
+    upper: Values | None = None
+    error: Values | None = None
+    teams: tuple[str | None, ...] = ()
+    notes: tuple[str, ...] = ()
+    provenance: Provenance = Provenance()
+
+    def __post_init__(self) -> None:
+        expected = (len(self.queries), len(self.systems), len(self.measures))
+        if self.values.shape != expected:
+            raise AdjudgeError(
+                f"Effectiveness: expected values of shape {expected} (queries x systems x measures), got {self.values.shape}"
+            )
+
+    @classmethod
+    def from_matrix(
+        cls,
+        values: npt.ArrayLike,
+        *,
+        measure: str = "effectiveness",
+        systems: Sequence[str] | None = None,
+        queries: Sequence[str] | None = None,
+    ) -> Effectiveness:
+        """Effectiveness that was computed elsewhere: one row a query, one column a system.
+
+        >>> eff = Effectiveness.from_matrix([[0.1, 0.2], [0.3, 0.5]], measure="AP", systems=["a", "b"])
+        >>> eff.mean()["AP"]
+        {'a': 0.2, 'b': 0.35}
+        """
+        matrix = np.asarray(values, dtype=np.float64)
+        if matrix.ndim != 2 or matrix.size == 0:
+            raise AdjudgeError(f"Effectiveness: expected a matrix of queries x systems, got shape {matrix.shape}")
+        if not np.isfinite(matrix).all():
+            q, s = np.argwhere(~np.isfinite(matrix))[0]
+            raise AdjudgeError(
+                f"Effectiveness: expected finite numbers, got {matrix[q, s]} for query {q + 1}, system {s + 1}"
+            )
+        names = tuple(systems) if systems is not None else tuple(f"s{i + 1}" for i in range(matrix.shape[1]))
+        rows = tuple(queries) if queries is not None else tuple(f"q{i + 1}" for i in range(matrix.shape[0]))
+        block = matrix[:, :, None]
+        return cls(block, rows, names, (measure,), np.full_like(block, np.nan))
+
+    def __getitem__(self, measure: object) -> Effectiveness:
+        """One measure, or several in a list."""
+        wanted = [str(item) for item in measure] if isinstance(measure, list | tuple) else [str(measure)]
+        return self.select(measures=wanted)
+
+    def select(
+        self,
+        *,
+        queries: Iterable[str] | None = None,
+        systems: Iterable[str] | None = None,
+        measures: Iterable[object] | None = None,
+    ) -> Effectiveness:
+        """Some queries, systems or measures, in the order asked for."""
+        q = _places("query", queries, self.queries)
+        s = _places("system", systems, self.systems)
+        m = _places("measure", None if measures is None else [str(name) for name in measures], self.measures)
+
+        def cut(array: Values | None) -> Values | None:
+            return None if array is None else array[np.ix_(q, s, m)]
+
+        return replace(
+            self,
+            values=self.values[np.ix_(q, s, m)],
+            judged=self.judged[np.ix_(q, s, m)],
+            lower=cut(self.lower),
+            upper=cut(self.upper),
+            error=cut(self.error),
+            queries=tuple(self.queries[i] for i in q),
+            systems=tuple(self.systems[i] for i in s),
+            measures=tuple(self.measures[i] for i in m),
+            teams=tuple(self.teams[i] for i in s) if self.teams else (),
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.queries)
+
+    def matrix(self, measure: object | None = None) -> Values:
+        """Queries x systems for one measure; it need not be named when there is only one."""
+        if measure is None and len(self.measures) > 1:
+            raise AdjudgeError(f"Which measure? Name one of {', '.join(self.measures)}.")
+        chosen = self if measure is None else self[measure]
+        return chosen.values[:, :, 0]
+
+    def mean(self) -> dict[str, dict[str, float]]:
+        """Mean over queries: ``{measure: {system: mean}}``; queries left out on purpose do not count."""
+        means = _mean_over_queries(self.values)
+        return {
+            measure: dict(zip(self.systems, means[:, m].tolist(), strict=True))
+            for m, measure in enumerate(self.measures)
+        }
+
+    def to_polars(self) -> pl.DataFrame:
+        """Long table ``run, query_id, measure, value`` with bounds where there are any."""
+        import polars as pl
+
+        n_q, n_s, n_m = self.values.shape
+        columns: dict[str, Any] = {
+            "run": np.tile(np.repeat(np.array(self.systems, dtype=object), n_q), n_m).tolist(),
+            "query_id": list(self.queries) * (n_s * n_m),
+            "measure": np.repeat(np.array(self.measures, dtype=object), n_q * n_s).tolist(),
+        }
+        for name, array in (
+            ("value", self.values),
+            ("lower", self.lower),
+            ("upper", self.upper),
+            ("error", self.error),
+            ("judged", self.judged),
+        ):
+            if array is not None:
+                columns[name] = array.transpose(2, 1, 0).reshape(-1)
+        return pl.DataFrame(columns, schema_overrides={"run": pl.String, "query_id": pl.String, "measure": pl.String})
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The long table as a pandas frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_polars().to_dict(as_series=False))
+
+    def __str__(self) -> str:
+        means = _mean_over_queries(self.values)
+        order = np.argsort(-means[:, 0], kind="stable") if means.size else np.arange(len(self.systems))
+        width = max((len(name) for name in self.systems), default=0)
+        head = " ".join([" " * width, *(f"{name:>{max(8, len(name))}}" for name in self.measures)])
+        lines = [
+            " ".join(
+                [
+                    f"{self.systems[s]:<{width}}",
+                    *(f"{means[s, m]:>{max(8, len(name))}.4f}" for m, name in enumerate(self.measures)),
+                ]
+            )
+            for s in order
+        ]
+        return "\n".join([f"Effectiveness, mean of {self.n_queries} queries", head, *lines])
+
+    def __repr__(self) -> str:
+        return (
+            f"<Effectiveness: {self.n_queries} queries x {len(self.systems)} systems x {len(self.measures)} measures "
+            f"({', '.join(self.measures)})>"
+        )
+
+
+def _mean_over_queries(values: Values) -> Values:
+    """Mean over the first axis, NaN aside; NaN where nothing is left."""
+    counted = np.isfinite(values).sum(axis=0)
+    total = np.nansum(values, axis=0)
+    return np.divide(total, counted, out=np.full(total.shape, np.nan), where=counted > 0)
+
+
+def _places(kind: str, wanted: Iterable[str] | None, known: tuple[str, ...]) -> list[int]:
+    if wanted is None:
+        return list(range(len(known)))
+    place = {name: i for i, name in enumerate(known)}
+    chosen = [wanted] if isinstance(wanted, str) else list(wanted)
+    for name in chosen:
+        if name not in place:
+            raise unknown(kind, name, known)
+    return [place[name] for name in chosen]

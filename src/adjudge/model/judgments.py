@@ -1,0 +1,186 @@
+"""Judgments: the grade that an assessor gave a document for a query.
+
+One rule each, for every measure:
+
+several assessors
+    A pair of query and document has one grade in a measure: the mean over its assessors (or their median, minimum or maximum).
+sub-topics
+    A document judged for several sub-topics of a query has the highest of those grades.
+duplicates
+    The same judgment twice counts once, with a warning; two different grades for one pair by one assessor are an error.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from adjudge.errors import AdjudgeWarning, InputError, shown
+from adjudge.model.coding import Codes, HashIndex, Keys, Vocabulary
+from adjudge.model.runs import Offsets
+from adjudge.model.scales import Grades, Scale, conversion, infer_scale
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Combine = Literal["mean", "median", "min", "max"]
+
+
+@dataclass(frozen=True)
+class Pool:
+    """One grade a judged pair, sorted by query code and document code."""
+
+    offsets: Offsets
+    documents: Codes
+    grades: Grades
+
+    @cached_property
+    def _index(self) -> HashIndex:
+        query = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+        return HashIndex(_pair_keys(query, self.documents))
+
+    def find(self, query: Codes, document: Codes) -> Codes:
+        """Position in ``grades`` of each pair, -1 where it was not judged."""
+        return self._index.find(_pair_keys(query, document))
+
+
+def _pair_keys(query: Codes | Offsets, document: Codes) -> Keys:
+    keys = query.astype(np.uint64)
+    keys <<= np.uint64(32)
+    keys |= document.view(np.uint32)
+    return keys
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """All judgments of a collection, one row a judgment, as they were made."""
+
+    queries: Vocabulary
+    documents: Vocabulary
+    query: Codes
+    document: Codes
+    grade: Grades
+    scale: Scale
+    scale_inferred: bool = False
+    assessor: Codes | None = None
+    assessors: tuple[str, ...] = ()
+    subtopic: Codes | None = None
+    subtopics: tuple[str, ...] = ()
+    combine: Combine = "mean"
+
+    def __len__(self) -> int:
+        return len(self.grade)
+
+    def __repr__(self) -> str:
+        who = f" by {len(self.assessors)} assessors" if self.assessors else ""
+        return f"Judgments({len(self):,} grades{who}, {self.n_queries} queries, scale {self.scale})"
+
+    @cached_property
+    def n_queries(self) -> int:
+        """Number of queries with a judgment; their codes are the first ones."""
+        return int(self.query.max()) + 1 if len(self) else 0
+
+    def rescaled(self, target: str) -> Judgments:
+        """Judgments on another scale, such as ``graded3`` or ``binary40``; see :func:`~adjudge.model.scales.conversion`."""
+        convert = conversion(target, self.scale)
+        return replace(self, grade=convert(self.grade), scale=convert.scale, scale_inferred=False)
+
+    def combined(self, how: Combine) -> Judgments:
+        """The same judgments with another rule for several assessors."""
+        return replace(self, combine=how)
+
+    @cached_property
+    def pool(self) -> Pool:
+        """One grade for each judged pair: the highest over sub-topics, then combined over assessors."""
+        import polars as pl
+
+        frame = pl.DataFrame({"query": self.query, "document": self.document, "grade": self.grade})
+        if self.subtopic is not None:
+            who = np.zeros_like(self.query) if self.assessor is None else self.assessor
+            frame = frame.with_columns(who=who).group_by("query", "document", "who").agg(pl.col("grade").max())
+        if self.assessor is not None or self.subtopic is not None:
+            aggregate: Callable[[], pl.Expr] = getattr(pl.col("grade"), self.combine)
+            frame = frame.group_by("query", "document").agg(aggregate())
+        frame = frame.sort("query", "document")
+        offsets = np.searchsorted(frame["query"].to_numpy(), np.arange(self.n_queries + 1)).astype(np.int64)
+        return Pool(offsets, frame["document"].to_numpy().copy(), frame["grade"].to_numpy().copy())
+
+    def to_polars(self) -> pl.DataFrame:
+        """Table ``query, document, grade[, assessor][, subtopic]``, one row a judgment."""
+        import polars as pl
+
+        frame = pl.DataFrame(
+            {
+                "query": self.queries.decode(self.query),
+                "document": self.documents.decode(self.document),
+                "grade": self.grade,
+            }
+        )
+        for name, codes, names in (
+            ("assessor", self.assessor, self.assessors),
+            ("subtopic", self.subtopic, self.subtopics),
+        ):
+            if codes is not None:
+                frame = frame.with_columns(pl.Series(name, names).gather(codes).alias(name))
+        return frame
+
+
+def encode_judgments(
+    frame: pl.DataFrame, *, queries: Vocabulary, documents: Vocabulary, scale: Scale | None, source: str
+) -> Judgments:
+    """Code and check rows ``query, document, grade[, assessor][, subtopic]``."""
+    frame = _without_repeats(frame, source)
+    grade = frame["grade"].to_numpy().copy()
+    used = infer_scale(grade) if scale is None else scale
+    outside = np.flatnonzero(~used.contains(grade))
+    if len(outside):
+        bad = frame.row(int(outside[0]), named=True)
+        raise InputError(
+            f"expected grades on the scale {used}, got {bad['grade']:g} for document {shown(bad['document'])} "
+            f"of query {shown(bad['query'])}",
+            source=source,
+        )
+    roles = {}
+    for name, plural in (("assessor", "assessors"), ("subtopic", "subtopics")):
+        if name in frame.columns:
+            names = Vocabulary()
+            roles |= {name: names.encode(frame[name]), plural: tuple(names)}
+    return Judgments(
+        queries,
+        documents,
+        queries.encode(frame["query"]),
+        documents.encode(frame["document"]),
+        grade,
+        used,
+        scale_inferred=scale is None,
+        **roles,  # type: ignore[arg-type]
+    )
+
+
+def _without_repeats(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+    """Drop judgments that came twice; refuse those that contradict one another."""
+    import polars as pl
+
+    keys = [name for name in frame.columns if name != "grade"]
+    if not frame.select(keys).is_duplicated().any():
+        return frame
+    groups = frame.group_by(keys, maintain_order=True).agg(pl.col("grade").unique(maintain_order=True))
+    clash = groups.filter(pl.col("grade").list.len() > 1)
+    if clash.height:
+        bad = clash.row(0, named=True)
+        grades = " and ".join(f"{grade:g}" for grade in bad["grade"][:3])
+        raise InputError(
+            f"expected one grade for document {shown(bad['document'])} of query {shown(bad['query'])}, got {grades}",
+            source=source,
+        )
+    warnings.warn(
+        f"{source}: {frame.height - groups.height} judgments come twice with the same grade; each is counted once.",
+        AdjudgeWarning,
+        stacklevel=3,
+    )
+    return groups.with_columns(pl.col("grade").list.first()).select(frame.columns)

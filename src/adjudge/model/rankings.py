@@ -1,0 +1,212 @@
+"""Ranked lists joined with grades: the arrays that measures work on.
+
+:class:`Lists` holds many rankings at once, one row a list and one column a rank, so that a measure is a few array operations
+however many lists there are. :func:`blocks` cuts a collection into such arrays of bounded size, query after query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from adjudge.model.collection import Collection
+from adjudge.model.judgments import Judgments, Pool
+from adjudge.model.runs import Mask, Offsets, Run
+from adjudge.model.scales import Grades, Scale
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+BLOCK_CELLS = 1 << 20  # lists x ranks in one block: a few arrays of 8 MB
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Grades of many ranked lists at once, with what an ideal ranking needs.
+
+    ========= ================ =====================================================================
+    grades    (lists, ranks)   grade at each rank; 0 where unjudged and past the end of the list
+    judged    (lists, ranks)   whether that document was judged; False past the end
+    lengths   (lists,)         documents retrieved
+    pool      (queries, width) grades of all judged documents of a query, highest first, then 0
+    sizes     (queries,)       how many documents were judged for the query
+    query     (lists,)         row of ``pool`` that belongs to the list
+    tied      (lists, ranks)   number of the group of equal scores at each rank; None when unknown
+    ========= ================ =====================================================================
+    """
+
+    grades: Grades
+    judged: Mask
+    lengths: Ints
+    pool: Grades
+    sizes: Ints
+    query: Ints
+    scale: Scale
+    cutoff: int | None = None
+    tied: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.grades)
+
+    def at(self, cutoff: int | None) -> Lists:
+        """The first ``cutoff`` ranks of every list; everything when it is None."""
+        if cutoff is None:
+            return replace(self, cutoff=None)
+        return replace(
+            self,
+            grades=self.grades[:, :cutoff],
+            judged=self.judged[:, :cutoff],
+            tied=None,
+            cutoff=cutoff,
+        )
+
+    @property
+    def n_ranks(self) -> int:
+        """Number of columns."""
+        return int(self.grades.shape[1])
+
+    @cached_property
+    def depths(self) -> Ints:
+        """The k of each list: the cutoff, or without one the length of the list."""
+        return self.lengths if self.cutoff is None else np.full(len(self), self.cutoff, dtype=np.int64)
+
+    def relevant(self, rel: float | None) -> Mask:
+        """Where a relevant document stands: a grade of at least ``rel``, or above 0 when it is None."""
+        return self.grades > 0 if rel is None else self.grades >= rel
+
+    def n_relevant(self, rel: float | None) -> Ints:
+        """Number R of relevant documents among the judged ones, one number a list."""
+        per_query = np.count_nonzero(self.pool > 0 if rel is None else self.pool >= rel, axis=1)
+        return per_query[self.query]
+
+    @cached_property
+    def pool_judged(self) -> Mask:
+        """Which cells of ``pool`` hold a judged document; the rest is padding."""
+        filled: Mask = np.arange(self.pool.shape[1]) < self.sizes[:, None]
+        return filled
+
+    def ideal(self) -> Lists:
+        """The judged documents themselves as lists, best first, one a query, at the same cutoff."""
+        return replace(
+            self,
+            grades=self.pool,
+            judged=self.pool_judged,
+            lengths=self.sizes,
+            query=np.arange(len(self.pool)),
+            tied=None,
+            cutoff=None,
+        ).at(self.cutoff)
+
+    def condensed(self) -> Lists:
+        """Lists without their unjudged documents: what is judged moves up."""
+        judged = self.judged.sum(axis=1)
+        if (judged == self.lengths).all():
+            return self
+        order = np.argsort(~self.judged, axis=1, kind="stable")
+        return replace(self.reordered(order), lengths=judged)
+
+    def reordered(self, order: Ints) -> Lists:
+        """Lists with their ranks rearranged, row by row."""
+        tied = None if self.tied is None else np.take_along_axis(self.tied, order, axis=1)
+        return replace(
+            self,
+            grades=np.take_along_axis(self.grades, order, axis=1),
+            judged=np.take_along_axis(self.judged, order, axis=1),
+            tied=tied,
+        )
+
+    def rows(self, index: npt.NDArray[np.integer] | Mask) -> Lists:
+        """Some of the lists."""
+        return replace(
+            self,
+            grades=self.grades[index],
+            judged=self.judged[index],
+            lengths=self.lengths[index],
+            query=self.query[index],
+            tied=None if self.tied is None else self.tied[index],
+        )
+
+
+def blocks(
+    collection: Collection, *, depth: int | None, ties: bool = False, cells: int = BLOCK_CELLS
+) -> Iterator[tuple[slice, Lists]]:
+    """Cut the judged queries into blocks of all systems' lists, ``depth`` ranks deep (everything when None).
+
+    Yields the block's query codes and its lists, ordered by system, then query.
+    """
+    judgments = collection.need_judgments()
+    longest = collection.runs.depth
+    width = max(1, longest if depth is None else min(depth, longest))
+    step = max(1, cells // (width * len(collection.runs)))
+    for start in range(0, judgments.n_queries, step):
+        codes = slice(start, min(start + step, judgments.n_queries))
+        yield codes, _block(collection, judgments, codes, width, ties)
+
+
+def _block(collection: Collection, judgments: Judgments, codes: slice, width: int, ties: bool) -> Lists:
+    pool = judgments.pool
+    n_queries = codes.stop - codes.start
+    shape = (len(collection.runs), n_queries, width)
+    position = np.full(shape, -1, dtype=np.int32)
+    tied = np.zeros(shape, dtype=np.int64) if ties else None
+    lengths = np.empty(shape[:2], dtype=np.int64)
+    for s, run in enumerate(collection.runs):
+        lengths[s] = run.lengths[codes]
+        inside, rows = _top(run, codes, width)
+        query = np.repeat(np.arange(codes.start, codes.stop, dtype=np.int32), np.minimum(lengths[s], width))
+        position[s][inside] = pool.find(query, run.documents[rows])
+        if tied is not None:
+            tied[s][inside] = _tie_groups(run, codes, rows)
+    flat = position.reshape(-1, width)
+    judged = flat >= 0
+    grades = np.zeros(flat.shape)
+    grades[judged] = pool.grades[flat[judged]]
+    best, sizes = _pool_rows(pool, codes)
+    return Lists(
+        grades,
+        judged,
+        lengths.reshape(-1),
+        best,
+        sizes,
+        np.tile(np.arange(n_queries), len(collection.runs)),
+        judgments.scale,
+        tied=None if tied is None else tied.reshape(-1, width),
+    )
+
+
+def _top(run: Run, codes: slice, width: int) -> tuple[Mask | slice, npt.NDArray[np.int64] | slice]:
+    """Cells of the block that the run fills, and the rows of the run that fill them, at most ``width`` a query."""
+    offsets = run.offsets[codes.start : codes.stop + 1]
+    lengths = np.diff(offsets)
+    columns = np.arange(width)
+    inside = columns < np.minimum(lengths, width)[:, None]
+    if (lengths <= width).all():
+        return inside, slice(int(offsets[0]), int(offsets[-1]))
+    return inside, (offsets[:-1, None] + columns)[inside]
+
+
+def _tie_groups(run: Run, codes: slice, rows: npt.NDArray[np.int64] | slice) -> Offsets:
+    """Numbers that are equal for documents of one ranking with equal scores."""
+    if run.scores is None:
+        return np.arange(len(run.documents), dtype=np.int64)[rows]
+    single = run.scores.astype(np.float32)
+    new = np.ones(len(single), dtype=np.bool_)
+    new[1:] = single[1:] != single[:-1]
+    new[run.offsets[:-1][run.lengths > 0]] = True
+    groups: Offsets = np.cumsum(new)[rows]
+    return groups
+
+
+def _pool_rows(pool: Pool, codes: slice) -> tuple[Grades, Ints]:
+    """Judged grades of the block's queries, highest first, padded with 0."""
+    offsets = pool.offsets[codes.start : codes.stop + 1]
+    sizes = np.diff(offsets)
+    rows = np.full((len(sizes), max(1, int(sizes.max()))), -np.inf)
+    rows[np.arange(rows.shape[1]) < sizes[:, None]] = pool.grades[offsets[0] : offsets[-1]]
+    rows = -np.sort(-rows, axis=1)
+    rows[np.isneginf(rows)] = 0.0
+    return rows, sizes

@@ -1,0 +1,1 @@
+"""Results for people and papers: tables as text, CSV, JSON and LaTeX."""

@@ -1,0 +1,43 @@
+"""LaTeX: escaping and booktabs tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def escape(text: str) -> str:
+    r"""Text that LaTeX prints as it is.
+
+    >>> print(escape("a_b & 5 %"))
+    a\_b \& 5 \%
+    """
+    return re.sub(r"[\\&%$#_{}~^]", lambda match: _SPECIAL[match[0]], text)
+
+
+def booktabs(header: Sequence[str], rows: Sequence[Sequence[str]], *, align: str, comment: Sequence[str] = ()) -> str:
+    """A table whose cells are LaTeX already; comments say where it came from."""
+    lines = [
+        *(f"% {line}" for line in comment),
+        rf"\begin{{tabular}}{{{align}}}",
+        r"\toprule",
+        " & ".join(header) + r" \\",
+        r"\midrule",
+        *(" & ".join(row) + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"

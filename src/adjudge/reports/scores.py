@@ -1,0 +1,194 @@
+"""The table of ``adjudge score``: systems x measures, or every query."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjudge.errors import AdjudgeError
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.reports import latex
+from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True)
+class ScoreTable:
+    """Effectiveness ready to be shown. ``drawing`` is for a terminal, ``text`` for ``csv``, ``json`` and ``latex``."""
+
+    eff: Effectiveness
+    summary: Summary
+    digits: int
+    per_query: bool
+    command: str | None
+
+    @classmethod
+    def of(
+        cls,
+        eff: Effectiveness,
+        *,
+        confidence: float = 0.95,
+        sort: str | None = None,
+        digits: int = 3,
+        per_query: bool = False,
+        command: str | None = None,
+    ) -> ScoreTable:
+        """Summarise effectiveness for showing."""
+        if not 0 <= digits <= 15:
+            raise AdjudgeError(f"'digits' must be from 0 to 15, got {digits}")
+        summary = summarize(eff, confidence=confidence, sort=sort)
+        return cls(eff.select(systems=summary.systems), summary, digits, per_query, command)
+
+    def text(self, style: str) -> str:
+        """The table as ``csv``, ``json`` or ``latex``."""
+        styles: dict[str, Callable[[], str]] = {"csv": self._csv, "json": self._json, "latex": self._latex}
+        return styles[style]()
+
+    def _records(self) -> list[dict[str, Any]]:
+        if not self.per_query:
+            return self.summary.to_dicts()
+        return self.eff.to_polars().to_dicts()
+
+    def _csv(self) -> str:
+        records = self._records()
+        buffer = io.StringIO()
+        writer = csv.DictWriter(buffer, fieldnames=list(records[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({k: "" if _is_nan(v) else v for k, v in record.items()} for record in records)
+        return buffer.getvalue()
+
+    def _json(self) -> str:
+        provenance = self.eff.provenance
+        if self.command is not None:
+            provenance = provenance.with_settings(command=self.command)
+        records = [{k: None if _is_nan(v) else v for k, v in record.items()} for record in self._records()]
+        content = {
+            "effectiveness": records,
+            "confidence": self.summary.confidence,
+            "notes": list(self.eff.notes),
+            "provenance": provenance.to_dict(),
+        }
+        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+    def _latex(self) -> str:
+        header, rows = self._cells("$ {} \\pm {} $".replace(" ", ""), latex.escape)
+        comment = [f"Adjudge {self.eff.provenance.version}"]
+        if self.command is not None:
+            comment.append(self.command)
+        n_text = 1 if self.per_query else 1 + self._has_teams
+        align = "l" * n_text + "r" * (len(header) - n_text)
+        return latex.booktabs(header, rows, align=align, comment=comment)
+
+    @property
+    def _has_teams(self) -> bool:
+        return any(team is not None for team in self.eff.teams)
+
+    def _cells(self, interval: str, escape: Callable[[str], str] = str) -> tuple[list[str], list[list[str]]]:
+        """Header and rows as text; ``interval`` joins mean and half-width."""
+        return self._query_cells(escape) if self.per_query else self._mean_cells(interval, escape)
+
+    def _mean_cells(self, interval: str, escape: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
+        measures, systems = self.summary.measures, self.summary.systems
+        by_system = [self.summary[i * len(measures) : (i + 1) * len(measures)] for i in range(len(systems))]
+        header = ["system", *(["team"] if self._has_teams else []), *map(escape, measures), "judged", "queries"]
+        rows = []
+        for cells in by_system:
+            team = [escape(cells[0].team or "")] if self._has_teams else []
+            rows.append(
+                [
+                    escape(cells[0].system),
+                    *team,
+                    *(self._mean(cell, interval) for cell in cells),
+                    escape(self._judged(cells)),
+                    self._queries(cells),
+                ]
+            )
+        return header, rows
+
+    def _mean(self, cell: MeanEffectiveness, interval: str) -> str:
+        number = f"{cell.mean:.{self.digits}f}" if math.isfinite(cell.mean) else "–"
+        if math.isfinite(cell.half_width):
+            number = interval.format(number, f"{cell.half_width:.{self.digits}f}")
+        if cell.lowest is not None and cell.highest is not None:
+            number += f" [{cell.lowest:.{self.digits}f}, {cell.highest:.{self.digits}f}]"
+        return number
+
+    @staticmethod
+    def _judged(cells: Sequence[MeanEffectiveness]) -> str:
+        """Share of judged documents: one number, or the range over measures of different depth."""
+        shares = [cell.judged for cell in cells if math.isfinite(cell.judged)]
+        if not shares:
+            return "–"
+        low, high = f"{min(shares) * 100:.0f}", f"{max(shares) * 100:.0f}"
+        return f"{low} %" if low == high else f"{low}–{high} %"
+
+    @staticmethod
+    def _queries(cells: Sequence[MeanEffectiveness]) -> str:
+        counts = {cell.n_queries for cell in cells}
+        return "–".join(str(n) for n in sorted({min(counts), max(counts)}))
+
+    def _query_cells(self, escape: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
+        header = ["system", "query", *map(escape, self.eff.measures)]
+        rows = [
+            [escape(system), escape(query), *(_number(v, self.digits) for v in self.eff.values[q, s])]
+            for s, system in enumerate(self.eff.systems)
+            for q, query in enumerate(self.eff.queries)
+        ]
+        return header, rows
+
+    def drawing(self) -> RenderableType:
+        """The table for a terminal: best of each measure in bold, notes below."""
+        from rich import box
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        header, rows = self._cells("{} ± {}")
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+        n_text = 2 if self.per_query else 1 + self._has_teams
+        for i, name in enumerate(header):
+            table.add_column(
+                Text(name), justify="left" if i < n_text else "right", overflow="fold", no_wrap=i >= n_text
+            )
+        best = {} if self.per_query else self._best()
+        for r, row in enumerate(rows):
+            table.add_row(
+                *(Text(cell, style="bold green" if best.get(i - n_text) == r else "") for i, cell in enumerate(row))
+            )
+        return Group(table, *(Text(line, style="dim") for line in self._foot()))
+
+    def _best(self) -> dict[int, int]:
+        """Row of the best system under each measure."""
+        means = np.array([cell.mean for cell in self.summary]).reshape(-1, len(self.summary.measures))
+        return {m: int(np.nanargmax(column)) for m, column in enumerate(means.T) if np.isfinite(column).any()}
+
+    def _foot(self) -> list[str]:
+        about = (
+            []
+            if self.per_query
+            else [f"Mean over queries ± half of its {self.summary.confidence * 100:g} % interval (t)."]
+        )
+        if self.eff.lower is not None and not self.per_query:
+            about.append(
+                "In brackets: means of the lowest and highest effectiveness over all grades of unjudged documents."
+            )
+        if self.eff.error is not None and float(np.nanmax(self.eff.error)) > 0:
+            about.append(f"Expected over ties; standard error of a query at most {np.nanmax(self.eff.error):.2g}.")
+        return [*about, *self.eff.notes]
+
+
+def _number(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if math.isfinite(value) else "–"
+
+
+def _is_nan(value: object) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)

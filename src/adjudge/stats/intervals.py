@@ -1,0 +1,32 @@
+"""Confidence intervals for means over queries."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from adjudge.errors import AdjudgeError
+
+Values = npt.NDArray[np.float64]
+
+
+def t_interval(values: Values, *, confidence: float = 0.95) -> tuple[Values, Values, npt.NDArray[np.int64]]:
+    """Mean, half-width of its interval and number of queries, along the first axis; NaN cells are left out.
+
+    mean ± t(1 - α/2, n - 1) s / sqrt(n), thesis section 4.2. With one query the half-width is NaN: nothing is known of the spread.
+
+    >>> mean, half, n = t_interval(np.array([0.2, 0.4, 0.6]))
+    >>> round(float(mean), 3), round(float(half), 3), int(n)
+    (0.4, 0.497, 3)
+    """
+    from scipy.special import stdtrit
+
+    if not 0 < confidence < 1:
+        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
+    n = np.isfinite(values).sum(axis=0)
+    mean = np.divide(np.nansum(values, axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
+    squares = np.nansum((values - mean) ** 2, axis=0)
+    several = n > 1
+    variance = np.divide(squares, n - 1, out=np.full(n.shape, np.nan), where=several)
+    quantile = np.where(several, stdtrit(np.maximum(n - 1, 1), 0.5 + confidence / 2), np.nan)
+    return mean, quantile * np.sqrt(variance / np.maximum(n, 1)), n

@@ -1,0 +1,131 @@
+"""Effectiveness in a few numbers: mean, interval, queries, share judged."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from adjudge.errors import unknown
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.stats.intervals import t_interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class MeanEffectiveness:
+    """One system under one measure. ``lowest`` and ``highest`` are mean bounds over unjudged documents, where asked for."""
+
+    system: str
+    team: str | None
+    measure: str
+    mean: float
+    low: float
+    high: float
+    n_queries: int
+    judged: float
+    lowest: float | None = None
+    highest: float | None = None
+
+    @property
+    def half_width(self) -> float:
+        """What follows the ±."""
+        return (self.high - self.low) / 2
+
+    def __str__(self) -> str:
+        margin = f" ± {self.half_width:.3f}" if math.isfinite(self.half_width) else ""
+        return f"{self.system}: {self.measure} = {self.mean:.3f}{margin} ({self.n_queries} queries)"
+
+
+@dataclass(frozen=True)
+class Summary(Sequence[MeanEffectiveness]):
+    """Rows for every system and measure, best system of the first measure first."""
+
+    rows: tuple[MeanEffectiveness, ...]
+    systems: tuple[str, ...]
+    measures: tuple[str, ...]
+    confidence: float
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[MeanEffectiveness]:
+        return iter(self.rows)
+
+    @overload
+    def __getitem__(self, key: int) -> MeanEffectiveness: ...
+    @overload
+    def __getitem__(self, key: slice) -> Sequence[MeanEffectiveness]: ...
+    @overload
+    def __getitem__(self, key: str) -> Sequence[MeanEffectiveness]: ...
+    def __getitem__(self, key: int | slice | str) -> MeanEffectiveness | Sequence[MeanEffectiveness]:
+        """A row by number, or the rows of a measure by its name."""
+        if not isinstance(key, str):
+            return self.rows[key]
+        if key not in self.measures:
+            raise unknown("measure", key, self.measures)
+        return tuple(row for row in self.rows if row.measure == key)
+
+    def of(self, system: str, measure: str) -> MeanEffectiveness:
+        """The row of one system under one measure."""
+        if system not in self.systems:
+            raise unknown("system", system, self.systems)
+        return next(row for row in self[measure] if row.system == system)
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Plain values, bounds only where there are any."""
+        return [{k: v for k, v in asdict(row).items() if v is not None or k == "team"} for row in self.rows]
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row a system and measure."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
+
+    def __str__(self) -> str:
+        return "\n".join(str(row) for row in self.rows)
+
+
+def summarize(eff: Effectiveness, *, confidence: float = 0.95, sort: str | None = None) -> Summary:
+    """Mean effectiveness of every system under every measure, with its t interval.
+
+    ``sort`` names the measure that orders systems (the first one when not given), or ``"system"`` for their names.
+    """
+    mean, half, n = t_interval(eff.values, confidence=confidence)
+    judged = t_interval(eff.judged)[0]
+    lowest = None if eff.lower is None else t_interval(eff.lower)[0]
+    highest = None if eff.upper is None else t_interval(eff.upper)[0]
+    order = _order(eff, mean, sort)
+    rows = tuple(
+        MeanEffectiveness(
+            eff.systems[s],
+            eff.teams[s] if eff.teams else None,
+            eff.measures[m],
+            float(mean[s, m]),
+            float(mean[s, m] - half[s, m]),
+            float(mean[s, m] + half[s, m]),
+            int(n[s, m]),
+            float(judged[s, m]),
+            None if lowest is None else float(lowest[s, m]),
+            None if highest is None else float(highest[s, m]),
+        )
+        for s in order
+        for m in range(len(eff.measures))
+    )
+    return Summary(rows, tuple(eff.systems[s] for s in order), eff.measures, confidence)
+
+
+def _order(eff: Effectiveness, mean: np.ndarray, sort: str | None) -> list[int]:
+    names = sorted(range(len(eff.systems)), key=lambda s: eff.systems[s])
+    if sort == "system":
+        return names
+    measure = eff.measures[0] if sort is None else sort
+    if measure not in eff.measures:
+        raise unknown("measure of this table", measure, [*eff.measures, "system"])
+    column = np.nan_to_num(mean[:, eff.measures.index(measure)], nan=-np.inf)
+    return sorted(names, key=lambda s: -column[s])

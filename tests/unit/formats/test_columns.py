@@ -1,0 +1,197 @@
+"""Known column names, and the plain tables made of any frame that has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from adjudge.errors import InputError
+from adjudge.formats.base import Kind
+from adjudge.formats.columns import KNOWN, canonical_frame, column_of, is_header, refuse
+
+
+def error(message: str, row: int | None) -> InputError:
+    return InputError(message, source="t", line=row)
+
+
+def make(columns: dict[str, Any], kind: Kind = "runs", name: str = "me") -> pl.DataFrame:
+    return canonical_frame(pl.DataFrame(columns), kind, name=name, error=error)
+
+
+RUN = {"system": ["s"], "query": ["q"], "document": ["d"]}
+JUDGED = {"query": ["q"], "document": ["d"], "grade": [1]}
+
+
+@pytest.mark.parametrize(("target", "name"), [(t, n) for t, names in KNOWN["runs"].items() for n in names])
+def test_every_known_name_of_a_run_is_recognised(target: str, name: str) -> None:
+    columns = {key: value for key, value in RUN.items() if key != target} | {name: [1]}
+    assert target in make(columns).columns
+
+
+@pytest.mark.parametrize(("target", "name"), [(t, n) for t, names in KNOWN["judgments"].items() for n in names])
+def test_every_known_name_of_judgments_is_recognised(target: str, name: str) -> None:
+    columns = {key: value * 2 for key, value in JUDGED.items() if key != target} | {name: [1, 2]}
+    assert target in make(columns, "judgments").columns
+
+
+@pytest.mark.parametrize("name", ["Query-ID", " query_id ", "QUERYID", "Query Id"])
+def test_names_are_compared_without_case_blanks_and_hyphens(name: str) -> None:
+    assert make({name: ["q"], "document": ["d"]}).row(0) == ("me", "q", "d")
+
+
+def test_columns_come_in_canonical_order_and_types() -> None:
+    frame = make({"team": ["t"], "rank": ["1"], "score": [3], "doc": [7], "qid": ["007"], "run": ["s"]})
+    types = {name: pl.String for name in ("system", "query", "document")}
+    assert frame.schema == pl.Schema({**types, "score": pl.Float64, "rank": pl.Int64, "team": pl.String})
+    assert frame.row(0) == ("s", "007", "7", 3.0, 1, "t")
+
+
+def test_distances_change_their_sign() -> None:
+    assert str(make({"query": ["q", "q"], "doc": ["a", "b"], "distance": [0, 1.5]})["score"].to_list()) == "[0.0, -1.5]"
+
+
+def test_the_score_of_beir_judgments_is_the_grade() -> None:
+    frame = make({"query-id": ["q"], "corpus-id": ["d"], "score": [2]}, "judgments")
+    assert frame.row(0, named=True) == {"query": "q", "document": "d", "grade": 2.0}
+
+
+def test_a_score_beside_a_grade_is_not_the_grade() -> None:
+    assert make(JUDGED | {"score": [9]}, "judgments").row(0) == ("q", "d", 1.0)
+
+
+def test_the_columns_of_pyterrier_are_recognised() -> None:
+    columns = {"qid": ["1"], "docid": [5], "docno": ["d5"], "rank": [0], "score": [2.5], "query": ["what is music"]}
+    assert make(columns).row(0) == ("me", "1", "d5", 2.5, 0)
+
+
+def test_unknown_columns_of_runs_and_judgments_are_dropped() -> None:
+    assert make(RUN | {"comment": ["x"]}).columns == ["system", "query", "document"]
+    assert make(JUDGED | {"comment": ["x"]}, "judgments").columns == ["query", "document", "grade"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "message"),
+    [
+        (JUDGED | {"fine": [1]}, "judgments", r"^t: expected one column for the grade, got 'grade' and 'fine'$"),
+        (RUN | {"distance": [1], "score": [1]}, "runs", r"expected one column for the score, got 'distance' and 'score'"),
+        (RUN | {"topic": ["q"]}, "runs", r"expected one column for the query, got 'query' and 'topic'"),
+        ({"query": ["q"]}, "runs", r"^t: expected a column for the document \(document, .*\), got the columns 'query'$"),
+        ({"query": ["q"], "doc": ["d"]}, "judgments", r"expected a column for the grade .* 'query', 'doc'$"),
+        ({"artist": ["q"]}, "metadata", r"expected a column for the document .* 'artist'$"),
+        ({"doc_id": ["d"], "document": ["x"]}, "metadata", r"expected distinct names of columns, got 'document' twice"),
+        ({"query": [], "doc": []}, "runs", r"^t: expected at least one row of data, got none$"),
+    ],
+)
+def test_columns_that_cannot_be_told_apart_or_found_are_refused(
+    columns: dict[str, Any], kind: Kind, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        make(columns, kind)
+
+
+@pytest.mark.parametrize(
+    ("values", "came"),
+    [
+        ([1.0, None], "nothing"),
+        ([1.0, float("nan")], "'nan'"),
+        ([1.0, float("inf")], "'inf'"),
+        (["1", "x"], "'x'"),
+        (["1", ""], "nothing"),
+        (["1", "1_0"], "'1_0'"),
+    ],
+)
+@pytest.mark.parametrize(("kind", "target"), [("runs", "score"), ("judgments", "grade")])
+def test_numbers_that_are_not_are_refused_with_their_row(values: list[Any], came: str, kind: Kind, target: str) -> None:
+    with pytest.raises(InputError, match=f"^t:1: expected a finite number as {target}, got {came}$"):
+        make({"query": ["q", "q"], "doc": ["a", "b"], target: values}, kind)
+
+
+@pytest.mark.parametrize("missing", [None, "", "  \t"])
+@pytest.mark.parametrize("target", ["system", "query", "document", "team"])
+def test_empty_identifiers_are_refused_with_their_row(missing: str | None, target: str) -> None:
+    columns: dict[str, list[Any]] = {"system": ["s", "s"], "query": ["q", "q"], "document": ["d", "e"], "team": ["t", "t"]}
+    columns[target][1] = missing
+    with pytest.raises(InputError, match=f"^t:1: expected a {target}, got nothing$"):
+        make(columns)
+
+
+def test_ranks_are_whole_numbers() -> None:
+    with pytest.raises(InputError, match=r"^t:0: expected a whole number as rank, got 1\.5$"):
+        make(RUN | {"rank": [1.5]})
+
+
+def test_a_nested_column_is_no_identifier() -> None:
+    with pytest.raises(InputError, match=r"expected text as document, got a column of List"):
+        make({"query": ["q"], "doc": [["a"]]})
+
+
+def test_a_date_is_no_grade() -> None:
+    frame = pl.DataFrame({"query": ["q"], "doc": ["d"], "grade": ["2020-01-01"]})
+    with pytest.raises(InputError, match="expected numbers as grade, got a column of Date"):
+        canonical_frame(frame.with_columns(pl.col("grade").str.to_date()), "judgments", name="", error=error)
+
+
+def test_optional_columns_without_any_value_are_dropped() -> None:
+    assert make(RUN | {"score": [None], "rank": [1], "team": [None]}).columns == ["system", "query", "document", "rank"]
+
+
+def test_identifiers_lose_surrounding_blanks_and_whole_floats_their_zero() -> None:
+    assert make({"query": [7.0, 7.5], "doc": [" a b ", "c\n"]}).rows() == [("me", "7", "a b"), ("me", "7.5", "c")]
+
+
+def test_a_missing_float_is_a_missing_identifier() -> None:
+    with pytest.raises(InputError, match="^t:1: expected a query, got nothing$"):
+        make({"query": [7.0, float("nan")], "doc": ["a", "b"]})
+
+
+def test_sub_topics_are_kept_when_they_vary() -> None:
+    columns = {"query": ["q", "q"], "doc": ["a", "b"], "rel": [1, 2]}
+    assert "subtopic" not in make(columns | {"iteration": ["0", "0"]}, "judgments").columns
+    assert make(columns | {"iteration": [0, 1]}, "judgments")["subtopic"].to_list() == ["0", "1"]
+
+
+def test_metadata_keeps_every_named_column() -> None:
+    frame = make({"": [0], "track": ["Song"], "track_id": [12], "Artist": [7], "year": [1990], "bpm": [None]}, "metadata")
+    assert frame.row(0, named=True) == {"document": "12", "track": "Song", "Artist": "7", "year": 1990, "bpm": None}
+
+
+@pytest.mark.parametrize(
+    ("names", "kind", "answer"),
+    [
+        (["a", "qid", "b"], "runs", True),
+        (["a", "b", "Doc"], "judgments", True),
+        (["method", "score", "x"], "runs", True),
+        (["model", "q1", "d1"], "runs", False),
+        (["id", "x"], "metadata", True),
+        (["code", "Artist"], "metadata", True),
+        (["0001e0", "898f04", "282918"], "metadata", False),
+    ],
+)
+def test_a_header_is_told_from_data(names: list[str], kind: Kind, answer: bool) -> None:
+    assert is_header(names, kind) is answer
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 2.5, None], [1.0, 2.5, None]),
+        ([1, "a"], ["1", "a"]),
+        (["a", None], ["a", None]),
+        ([10**30, 1], [10**30, 1]),
+    ],
+)
+def test_python_values_become_columns(values: list[Any], expected: list[Any]) -> None:
+    assert column_of("x", values).to_list() == expected
+
+
+@pytest.mark.parametrize("value", ["\ud800", 10**400])
+def test_values_that_no_column_can_hold_are_refused(value: object) -> None:
+    with pytest.raises(InputError, match="expected values that can be stored as x"):
+        column_of("x", [value, 1.5])
+
+
+def test_refusing_names_the_first_bad_value() -> None:
+    with pytest.raises(InputError, match="^expected a query without blanks, got 'a b'$"):
+        refuse(pl.DataFrame({"query": ["a", "a b", "c d"]}), ["query", "absent"], " ", "without blanks")
