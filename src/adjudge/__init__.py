@@ -5,7 +5,7 @@
 >>> eff = aj.evaluate(collection, ["CG@5", "nDCG@5"])
 >>> best = aj.summarize(eff)["CG@5"][0]
 >>> print(best)
-KLN1: CG@5 = 0.653 ± 0.047 (60 queries)
+KLN2: CG@5 = 0.647 ± 0.058 (60 queries)
 
 Names are imported when they are first used, so that ``import adjudge`` costs next to nothing.
 """

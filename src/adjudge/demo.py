@@ -306,7 +306,8 @@ def demo(
     """The demo as a collection, judged on the ``fine`` or the ``broad`` scale.
 
     >>> demo(queries=10, depth=5)
-    Collection(Runs(12 systems, 600 documents retrieved), Judgments(...), Metadata(3,000 documents: artist, genre, title))
+    Collection(Runs(12 systems, 600 documents retrieved), Judgments(...), Metadata(3,000 documents: artist, genre,
+    title))
     """
     if scale not in ("fine", "broad"):
         raise AdjudgeError(f"demo: 'scale' must be fine or broad, got {scale!r}")

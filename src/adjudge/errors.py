@@ -6,7 +6,6 @@ Every message says what was wanted, what came and, where there is a place, where
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 
@@ -36,6 +35,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> AdjudgeError:
     >>> print(unknown("format", "docx", ["trec", "csv"]))
     No format is called 'docx'. Known: csv, trec.
     """
+    import difflib
+
     names = sorted(known)
     folded = {n.casefold(): n for n in names}
     near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)

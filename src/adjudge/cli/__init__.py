@@ -1,7 +1,7 @@
 """The command line: one file a command, no statistics in any.
 
-argparse rather than typer: ``adjudge --help`` must answer at once, and importing typer alone takes longer than ir_measures' whole start.
-Commands import what they need when they run.
+argparse rather than typer: ``adjudge --help`` must answer at once, and importing typer alone takes longer than
+ir_measures' whole start. Commands import what they need when they run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _show_warning(
+def _show_warning(  # noqa: PLR0917 - the signature is that of warnings.showwarning
     message: Warning | str,
     category: type[Warning],
     filename: str,

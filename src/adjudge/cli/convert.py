@@ -12,7 +12,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser = commands.add_parser(
         "convert",
         help="convert runs, judgments or metadata between formats",
-        description="Read files in one format and write them as one file in another; the suffix of the target names it.",
+        description="Read files in one format and write one file in another, named by the target's suffix.",
     )
     parser.add_argument("kind", choices=("runs", "judgments", "metadata"), help="what the files hold")
     parser.add_argument("files", metavar="FILE", nargs="+", help="files, directories or patterns to read")

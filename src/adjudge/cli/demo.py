@@ -14,7 +14,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser = commands.add_parser(
         "demo",
         help="score the embedded demo collection, or write it to files",
-        description="A small evaluation of music similarity, made from a seed: 12 systems of 5 teams, queries of 10 genres, all judged.",
+        description="A small evaluation of music similarity, made from a seed: 12 systems, 10 genres, all judged.",
     )
     group = parser.add_argument_group("collection")
     group.add_argument(

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from adjudge.formats.reading import Progress
     from adjudge.model.collection import Collection
 
-Subparsers = argparse._SubParsersAction  # noqa: SLF001 - argparse has no public name for it
+Subparsers = argparse._SubParsersAction
 
 
 def add_output(parser: argparse.ArgumentParser, *, latex: bool = True) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import shlex
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adjudge.errors import AdjudgeError
@@ -23,20 +22,23 @@ def style_of(arguments: argparse.Namespace) -> str:
     """How to show results: as asked, else as the suffix of the output file says, else as text."""
     if arguments.style is not None:
         return str(arguments.style)
-    return "text" if arguments.output is None else _STYLES.get(Path(arguments.output).suffix.lower(), "text")
+    suffix = os.path.splitext(arguments.output or "")[1].lower()
+    return _STYLES.get(suffix, "text")
 
 
 def check_output(arguments: argparse.Namespace) -> None:
     """Refuse an output file that cannot be written before any work is done."""
     if arguments.output is not None:
-        target = Path(arguments.output)
-        if target.is_dir() or not target.parent.is_dir():
+        target = arguments.output
+        if os.path.isdir(target) or not os.path.isdir(os.path.dirname(target) or "."):
             raise AdjudgeError(f"{target}: expected a file in an existing directory as output")
 
 
 def show(arguments: argparse.Namespace, text: str | None, renderable: RenderableType | None = None) -> None:
     """Write text, or draw something for people, to the terminal or to the output file."""
     if arguments.output is not None:
+        from pathlib import Path
+
         from adjudge.formats import write_whole
 
         write_whole(Path(arguments.output), (text if text is not None else drawn(renderable)).encode())
@@ -65,6 +67,8 @@ def console(file: object, width: int | None = None) -> Console:
 
 def command_line() -> str:
     """The command as it was typed, for provenance."""
+    import shlex
+
     return shlex.join(["adjudge", *sys.argv[1:]])
 
 

@@ -23,7 +23,7 @@ def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
     parser = OneLineParser(
         prog="adjudge",
-        description="Evaluate retrieval systems: what effectiveness means, how sure it is, how few judgments are enough.",
+        description="Evaluate retrieval systems: what effectiveness means and how sure it is.",
     )
     parser.add_argument("--version", action="version", version=f"adjudge {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=OneLineParser)

@@ -23,7 +23,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser = commands.add_parser(
         "score",
         help="effectiveness of runs, with intervals",
-        description="Effectiveness of every system under every measure: mean over queries, its interval, how much was judged.",
+        description="Mean effectiveness of every system under every measure, its interval, and how much was judged.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

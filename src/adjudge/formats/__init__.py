@@ -12,6 +12,7 @@ __all__ = [
     "Format",
     "Kind",
     "Source",
+    "convert",
     "expand",
     "jsons",
     "mirex",

@@ -29,8 +29,8 @@ Kind = Literal["runs", "judgments", "metadata"]
 class Format(ABC):
     """One file format. Subclass, give ``name``, ``about`` and ``kinds``, and decorate with :func:`register`.
 
-    ``suffixes`` claim a file by its name; ``sniff`` looks inside. The registry is asked in order, so put the format with
-    the sharper test first.
+    ``suffixes`` claim a file by its name; ``sniff`` looks inside. The registry is asked in order, so put the format
+    with the sharper test first.
     """
 
     name: ClassVar[str]

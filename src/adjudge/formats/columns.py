@@ -135,7 +135,7 @@ def _typed(column: pl.Series, name: str, target: str, error: ErrorAt) -> pl.Seri
     values = _finite(column, target, error)
     if target == "rank":
         return _whole(values, error)
-    return (0.0 - values).alias(target) if fold(name) in {"distance", "dist"} else values
+    return (-values + 0.0).alias(target) if fold(name) in {"distance", "dist"} else values
 
 
 def _is_kept(column: pl.Series, needed: Sequence[str]) -> bool:
@@ -146,7 +146,7 @@ def identifiers(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
     """Make a column non-empty text without surrounding blanks; whole floats lose their ``.0``."""
     column = column.alias(target)
     if column.dtype.is_nested() or column.dtype == pl.Object:
-        raise error(f"expected text as {target}, got a column of {column.dtype}", None)
+        raise error(f"expected text as {target}, got a column of {column.dtype.base_type()}", None)
     if column.dtype.is_float():
         value = pl.col(target).fill_nan(None)
         whole = value.cast(pl.Int64, strict=False)
@@ -155,7 +155,7 @@ def identifiers(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
     try:
         column = column.cast(pl.String).str.strip_chars(_BLANKS)
     except pl.exceptions.PolarsError:
-        raise error(f"expected text as {target}, got a column of {column.dtype}", None) from None
+        raise error(f"expected text as {target}, got a column of {column.dtype.base_type()}", None) from None
     empty = (column.is_null() | (column == "")).fill_null(True)
     if empty.any():
         raise error(f"expected a {target}, got nothing", empty.arg_true()[0])
@@ -170,7 +170,7 @@ def _finite(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
     elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
         column = column.cast(pl.Float64)
     else:
-        raise error(f"expected numbers as {target}, got a column of {column.dtype}", None)
+        raise error(f"expected numbers as {target}, got a column of {column.dtype.base_type()}", None)
     good = column.is_finite().fill_null(False)
     if not good.all():
         row = (~good).arg_true()[0]

@@ -99,7 +99,7 @@ class MirexList(Format):
         """Read lists into ``system, query, document`` and, where there are distances, ``score``."""
         lines = _list_lines(source)
         below = lines.slice(1) if lines.height > 1 else lines
-        is_hummed = below["text"].str.contains(_HUMMED).sum() * 2 > below.height
+        is_hummed = below["text"].str.contains(_HUMMED).sum() * 2 >= below.height
         first, system = lines["text"][0], None
         if "\t" not in first and not (is_hummed and re.search(_HUMMED, first)):
             system, lines = _algorithm(first), lines.slice(1)
@@ -112,7 +112,7 @@ class MirexList(Format):
         refuse(frame, ["query", "document"], r"[\t\n\r,/\\]|^\s|\s$|^$", "without tabs, commas and slashes")
         refuse(frame, ["query"], r"^#|:(\s|$)|^Q/R$", "that can begin a line of a list")
         if "score" in frame.columns:
-            distance = (0.0 - pl.col("score")).cast(pl.String)
+            distance = (-pl.col("score") + 0.0).cast(pl.String)
             frame = frame.with_columns(document=pl.concat_str("document", distance, separator=","))
         elif "rank" in frame.columns:
             frame = frame.sort("rank", maintain_order=True)
@@ -183,13 +183,13 @@ def _cells(lists: pl.DataFrame, source: Source) -> pl.DataFrame:
     cells = lists.filter(pl.col("cell").list.len() > 0).explode("cell")
     if cells.is_empty():
         raise source.error("expected at least one query with documents, got none")
-    cells = cells.with_columns(pl.col("query", "cell").str.strip_chars(_BLANKS))
+    cells = cells.with_columns(pl.col("query").str.strip_chars(_BLANKS + ","), pl.col("cell").str.strip_chars(_BLANKS))
     has_distances = _distance(cells["cell"][0]) is not None
     if has_distances:
         bare = pl.col("cell").str.strip_chars_end(", ")
         cells = cells.with_columns(
             document=bare.str.replace(r",[^,]*$", ""),
-            score=0.0 - bare.str.extract(r",\s*([^,]*)$").cast(pl.Float64, strict=False),
+            score=0.0 + -bare.str.extract(r",\s*([^,]*)$").cast(pl.Float64, strict=False),
         )
         _refuse_rows(cells, ~pl.col("score").is_finite().fill_null(False), "a document and its distance", source)
     else:

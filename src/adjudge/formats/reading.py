@@ -43,14 +43,15 @@ def read(
 ) -> Collection:
     """Read a collection.
 
-    ``runs``, ``judgments`` and ``metadata`` are each a file, a directory, a pattern such as ``runs/*.txt``, a list of those, a pandas or
-    Polars frame, or nested dictionaries ``{system: {query: {document: score}}}`` and ``{query: {document: grade}}``. Formats are recognised, or
-    named with ``format`` (see ``adjudge formats``).
+    ``runs``, ``judgments`` and ``metadata`` are each a file, a directory, a pattern such as ``runs/*.txt``, a list of
+    those, a pandas or Polars frame, or nested dictionaries ``{system: {query: {document: score}}}`` and ``{query:
+    {document: grade}}``. Formats are recognised, or named with ``format`` (see ``adjudge formats``).
 
-    ``scale`` is the relevance scale (``broad``, ``fine``, ``binary``, ``0..4``); the highest grade found when not given. ``teams`` maps systems to teams,
-    or is a file with columns system and team. ``names`` says whether a system is called after the tag in its file or after the
-    ``file``. ``artist_filter`` removes the query itself and its artist's documents from every ranking; when not given, MIREX
-    distance matrices and lists are filtered (by artist where metadata have one) and other formats are not. ``depth`` cuts rankings.
+    ``scale`` is the relevance scale (``broad``, ``fine``, ``binary``, ``0..4``); the highest grade found when not
+    given. ``teams`` maps systems to teams, or is a file with columns system and team. ``names`` says whether a system
+    is called after the tag in its file or after the ``file``. ``artist_filter`` removes the query itself and its
+    artist's documents from every ranking; when not given, MIREX distance matrices and lists are filtered (by artist
+    where metadata have one) and other formats are not. ``depth`` cuts rankings.
 
     >>> collection = read({"a": {"q1": ["d1", "d2"]}}, {"q1": {"d2": 2}}, scale="broad")
     >>> collection

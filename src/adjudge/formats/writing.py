@@ -34,7 +34,8 @@ _PACKERS: dict[str, Callable[[bytes], bytes]] = {
 def write(part: Runs | Judgments | Metadata, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
     """Write a collection's runs, judgments or metadata, in the format that the suffix or ``format`` names.
 
-    ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are compressed. The file appears when it is complete; an older one stays until then.
+    ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are compressed. The file appears when it is complete; an older one stays
+    until then.
     """
     kind: Kind = "runs" if isinstance(part, Runs) else "judgments" if isinstance(part, Judgments) else "metadata"
     frame = part.table if isinstance(part, Metadata) else part.to_polars()

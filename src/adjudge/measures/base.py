@@ -1,7 +1,7 @@
 """What a measure is: a function from the grades of ranked lists to one number a list, declared and registered once.
 
-The declaration (:func:`measure`) feeds the parser, ``adjudge measures``, the documentation and the contract tests. A parsed
-measure such as ``RBP(p=0.8)@5`` is a :class:`Measure`: a definition with its parameters and cutoff bound.
+The declaration (:func:`measure`) feeds the parser, ``adjudge measures``, the documentation and the contract tests. A
+parsed measure such as ``RBP(p=0.8)@5`` is a :class:`Measure`: a definition with its parameters and cutoff bound.
 """
 
 from __future__ import annotations
@@ -9,24 +9,18 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
-
+from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.measures.parameters import IDEAL, Parameter
 from adjudge.model.rankings import Lists
 from adjudge.registry import Registry
 
-Values = npt.NDArray[np.float64]
 Ideal = Literal["none", "max", "judged"]
 
 
-class MeasureFunction(Protocol):
-    """Effectiveness of each list, given the parameters by name."""
-
-    def __call__(self, lists: Lists, /, **parameters: Any) -> Values: ...
+MeasureFunction = Callable[..., Floats]  # (lists, **parameters) -> effectiveness of each list
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +66,9 @@ def measure(
 ) -> Callable[[MeasureFunction], MeasureFunction]:
     """Register a measure; the function comes back unchanged.
 
-    ``ideal`` is the default one; ``cutoff=False`` refuses ``@k``; ``monotone`` says that a better grade in a list never lowers
-    its effectiveness and one elsewhere in the pool never raises it; ``unbounded`` that it may exceed 1 without an ideal; ``needs``
-    returns what is missing for the measure to make sense on some lists.
+    ``ideal`` is the default one; ``cutoff=False`` refuses ``@k``; ``monotone`` says that a better grade in a list
+    never lowers its effectiveness and one elsewhere in the pool never raises it; ``unbounded`` that it may exceed 1
+    without an ideal; ``needs`` returns what is missing for the measure to make sense on some lists.
     """
 
     def decorate(function: MeasureFunction) -> MeasureFunction:
@@ -145,7 +139,7 @@ class Measure:
     def __repr__(self) -> str:
         return f"<Measure {self}>"
 
-    def __call__(self, lists: Lists) -> Values:
+    def __call__(self, lists: Lists) -> Floats:
         """Effectiveness of each list, shape (lists,)."""
         lacking = None if self.definition.needs is None else self.definition.needs(lists)
         if lacking is not None:

@@ -1,7 +1,7 @@
 """Measures that only ask whether a document is relevant.
 
-A document is relevant when its grade is at least ``rel``; without ``rel``, when its grade is above 0. Unjudged documents are not
-relevant. A query without relevant documents has effectiveness 0 in all of them.
+A document is relevant when its grade is at least ``rel``; without ``rel``, when its grade is above 0. Unjudged
+documents are not relevant. A query without relevant documents has effectiveness 0 in all of them.
 """
 
 from __future__ import annotations
@@ -9,18 +9,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.measures.base import Ideal, Values, measure
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.measures.base import Ideal, measure
 from adjudge.measures.parameters import REL
 from adjudge.model.rankings import Lists
 
-Mask = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
-
-def ratio(part: npt.NDArray[np.number], whole: npt.NDArray[np.number]) -> Values:
+def ratio(part: npt.NDArray[np.number], whole: npt.NDArray[np.number]) -> Floats:
     """Quotient, 0 where the whole is not positive: what nothing can be retrieved of is retrieved not at all."""
     whole = np.broadcast_to(np.asarray(whole, dtype=np.float64), np.shape(part))
-    return np.divide(part, whole, out=np.zeros(np.shape(part)), where=whole > 0)
+    share: Floats = np.divide(part, whole, out=np.zeros(np.shape(part)), where=whole > 0)
+    return share
 
 
 def best_hits(lists: Lists, rel: float | None, ideal: Ideal) -> Ints:
@@ -31,7 +30,7 @@ def best_hits(lists: Lists, rel: float | None, ideal: Ideal) -> Ints:
     return relevant if ideal == "none" or lists.cutoff is None else np.minimum(lists.cutoff, relevant)
 
 
-def precision_sums(relevant: Mask) -> Values:
+def precision_sums(relevant: Mask) -> Floats:
     """Sum over relevant documents of the precision at their rank, computed from the hits alone."""
     n_lists, n_ranks = relevant.shape
     flat = np.flatnonzero(relevant)
@@ -39,7 +38,8 @@ def precision_sums(relevant: Mask) -> Values:
     rank = flat - row * n_ranks + 1
     first = np.searchsorted(row, np.arange(n_lists))
     nth = np.arange(1, len(flat) + 1) - first[row]
-    return np.bincount(row, weights=nth / rank, minlength=n_lists)
+    sums: Floats = np.bincount(row, weights=nth / rank, minlength=n_lists).astype(np.float64)
+    return sums
 
 
 @measure(
@@ -50,12 +50,12 @@ def precision_sums(relevant: Mask) -> Values:
     ideal="none",
     parameters={"rel": REL},
 )
-def precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:
+def precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """Share of relevant documents among the first k.
 
-    Lists shorter than k count as filled with documents that are not relevant. Without a cutoff k is the length of the list (ranx's
-    ``precision``, trec_eval's ``set_P``). With ``ideal=judged`` the share is of min(k, R); ``none`` and ``max`` are the same.
-    Agrees with trec_eval's ``P_k``, ir_measures' ``P@k`` and ranx's ``precision@k``.
+    Lists shorter than k count as filled with documents that are not relevant. Without a cutoff k is the length of the
+    list (ranx's ``precision``, trec_eval's ``set_P``). With ``ideal=judged`` the share is of min(k, R); ``none`` and
+    ``max`` are the same. Agrees with trec_eval's ``P_k``, ir_measures' ``P@k`` and ranx's ``precision@k``.
     """
     hits = np.count_nonzero(lists.relevant(rel), axis=1)
     return ratio(hits, best_hits(lists, rel, ideal) if ideal == "judged" else lists.depths)
@@ -69,11 +69,11 @@ def precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:
     ideal="none",
     parameters={"rel": REL},
 )
-def recall(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:
+def recall(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """Share of the R known relevant documents that are among the first k.
 
-    With ``ideal=judged`` the share is of min(k, R), so that 1 can be reached; with ``max`` of k. Agrees with trec_eval's
-    ``recall_k``, ir_measures' ``R@k`` and ranx's ``recall@k``.
+    With ``ideal=judged`` the share is of min(k, R), so that 1 can be reached; with ``max`` of k. Agrees with
+    trec_eval's ``recall_k``, ir_measures' ``R@k`` and ranx's ``recall@k``.
     """
     return ratio(np.count_nonzero(lists.relevant(rel), axis=1), best_hits(lists, rel, ideal))
 
@@ -86,12 +86,13 @@ def recall(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:
     ideal="none",
     parameters={"rel": REL},
 )
-def success(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:  # noqa: ARG001
+def success(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """Whether anything relevant was found; the same under every ideal.
 
     Agrees with trec_eval's ``success_k``, ir_measures' ``Success@k`` and ranx's ``hit_rate@k``.
     """
-    return lists.relevant(rel).any(axis=1).astype(np.float64)
+    found: Mask = lists.relevant(rel).any(axis=1)
+    return found.astype(np.float64)
 
 
 @measure(
@@ -102,7 +103,7 @@ def success(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:  # noqa
     ideal="none",
     parameters={"rel": REL},
 )
-def reciprocal_rank(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:  # noqa: ARG001
+def reciprocal_rank(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """How soon the first relevant document comes; the same under every ideal.
 
     Agrees with trec_eval's ``recip_rank``, ir_measures' ``RR`` and ranx's ``mrr``.
@@ -111,7 +112,8 @@ def reciprocal_rank(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:
     if lists.n_ranks == 0:
         return np.zeros(len(lists))
     first = relevant.argmax(axis=1)
-    return np.where(relevant[np.arange(len(lists)), first], 1.0 / (first + 1), 0.0)
+    found = relevant[np.arange(len(lists)), first]
+    return np.where(found, 1.0 / (first + 1.0), np.zeros(len(lists)))
 
 
 @measure(
@@ -122,12 +124,12 @@ def reciprocal_rank(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:
     ideal="none",
     parameters={"rel": REL},
 )
-def average_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:
+def average_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """Mean of the precisions at the ranks of relevant documents, those not retrieved counting 0.
 
-    The classic form divides by R even when only k documents are looked at, as trec_eval's ``map_cut_k``, ir_measures' ``AP@k`` and
-    ranx's ``map@k`` do; ``ideal=judged`` divides by min(k, R), as NTCIREVAL's ``AP@k`` does. cwl_eval divides by the relevant
-    documents *retrieved* and differs from all of these.
+    The classic form divides by R even when only k documents are looked at, as trec_eval's ``map_cut_k``, ir_measures'
+    ``AP@k`` and ranx's ``map@k`` do; ``ideal=judged`` divides by min(k, R), as NTCIREVAL's ``AP@k`` does. cwl_eval
+    divides by the relevant documents *retrieved* and differs from all of these.
     """
     return ratio(precision_sums(lists.relevant(rel)), best_hits(lists, rel, ideal))
 
@@ -142,7 +144,7 @@ def average_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Value
     cutoff=False,
     monotone=False,
 )
-def r_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:  # noqa: ARG001
+def r_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """Precision at rank R, the number of relevant documents; the same under every ideal.
 
     Agrees with trec_eval's and ir_measures' ``Rprec`` and ranx's ``r_precision``.
@@ -162,11 +164,12 @@ def r_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:  # 
     cutoff=False,
     monotone=False,
 )
-def bpref(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:  # noqa: ARG001
+def bpref(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """How often judged relevant documents precede the N judged non-relevant ones; unjudged documents are passed over.
 
-    Agrees with trec_eval's and ir_measures' ``bpref``, but that a negative grade here is a judgment ("not relevant") and there an
-    unjudged document. ranx divides by R where the others divide by min(R, N). The same under every ideal.
+    Agrees with trec_eval's and ir_measures' ``bpref``, but that a negative grade here is a judgment ("not relevant")
+    and there an unjudged document. ranx divides by R where the others divide by min(R, N). The same under every
+    ideal.
     """
     relevant = lists.relevant(rel)
     above = np.cumsum(lists.judged & ~relevant, axis=1)
@@ -184,7 +187,7 @@ def bpref(lists: Lists, *, rel: float | None, ideal: Ideal) -> Values:  # noqa: 
     reference="ir_measures Judged@k",
     ideal="none",
 )
-def judged(lists: Lists, *, ideal: Ideal) -> Values:  # noqa: ARG001
+def judged(lists: Lists, *, ideal: Ideal) -> Floats:
     """How much of a list assessors have seen; not an effectiveness, but what one rests on.
 
     A list shorter than k is judged by its own length; an empty list gives 0. Agrees with ir_measures' ``Judged@k``.

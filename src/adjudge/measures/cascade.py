@@ -7,29 +7,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from adjudge.measures.base import Ideal, Values, measure
+from adjudge.arrays import Floats
+from adjudge.measures.base import Ideal, measure
 from adjudge.measures.binary import ratio
 from adjudge.measures.gains import top_gain
 from adjudge.measures.parameters import EXP_GAIN, GAIN, Gain
 from adjudge.model.rankings import Lists
 
 
-def stopping(gains: Values, top: float) -> Values:
+def stopping(gains: Floats, top: float) -> Floats:
     """Probability that the user stops at each rank, shape (lists, ranks)."""
     satisfied = gains / (top + 1.0)
     goes_on = np.cumprod(1.0 - satisfied, axis=1)
-    return np.concatenate([satisfied[:, :1], satisfied[:, 1:] * goes_on[:, :-1]], axis=1)
+    stops: Floats = np.concatenate([satisfied[:, :1], satisfied[:, 1:] * goes_on[:, :-1]], axis=1)
+    return stops
 
 
-def _against_ideal(lists: Lists, gain: Gain, ideal: Ideal, *, worth_gain: bool) -> Values:
+def _against_ideal(lists: Lists, gain: Gain, ideal: Ideal, *, worth_gain: bool) -> Floats:
     """Expected worth of the document where the user stops (its gain, or 1/rank), divided by that of the ideal."""
     top = top_gain(lists, gain)
 
-    def worth(gains: Values) -> Values:
+    def worth(gains: Floats) -> Floats:
         stop = stopping(gains, top)
         return stop * gains if worth_gain else stop / np.arange(1, gains.shape[1] + 1)
 
-    values = worth(gain(lists.grades)).sum(axis=1)
+    values: Floats = worth(gain(lists.grades)).sum(axis=1)
     if ideal == "max":
         n = lists.cutoff if lists.cutoff is not None else int(lists.lengths.max(initial=1))
         best = np.cumsum(worth(np.full((1, max(n, 1)), top))[0])
@@ -47,11 +49,11 @@ def _against_ideal(lists: Lists, gain: Gain, ideal: Ideal, *, worth_gain: bool) 
     ideal="none",
     parameters={"gain": EXP_GAIN},
 )
-def expected_reciprocal_rank(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
+def expected_reciprocal_rank(lists: Lists, *, gain: Gain, ideal: Ideal) -> Floats:
     """Expected 1/rank of the document that satisfies the user.
 
-    gdeval, and with it ir_measures, takes 4 as the highest grade whatever the scale; here it is that of the scale, and on scales up
-    to 4 they agree. ``ideal=judged`` is NTCIREVAL's ``nERR``.
+    gdeval, and with it ir_measures, takes 4 as the highest grade whatever the scale; here it is that of the scale,
+    and on scales up to 4 they agree. ``ideal=judged`` is NTCIREVAL's ``nERR``.
     """
     return _against_ideal(lists, gain, ideal, worth_gain=False)
 
@@ -65,10 +67,11 @@ def expected_reciprocal_rank(lists: Lists, *, gain: Gain, ideal: Ideal) -> Value
     parameters={"gain": GAIN},
     unbounded=True,
 )
-def expected_dcg(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
+def expected_dcg(lists: Lists, *, gain: Gain, ideal: Ideal) -> Floats:
     """Expected gain of the document that satisfies the user: DCG with a discount that depends on what came before.
 
-    The best order is not always by grade, so with ``ideal=judged`` a list may do slightly better than the ideal: at most 1 is given.
+    The best order is not always by grade, so with ``ideal=judged`` a list may do slightly better than the ideal: at
+    most 1 is given.
     """
     values = _against_ideal(lists, gain, ideal, worth_gain=True)
     return np.minimum(values, 1.0) if ideal == "judged" else values

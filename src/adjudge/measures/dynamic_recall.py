@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from adjudge.measures.base import Ideal, Values, measure
+from adjudge.arrays import Floats, Ints
+from adjudge.measures.base import Ideal, measure
 from adjudge.measures.binary import ratio
-from adjudge.model.rankings import Ints, Lists
+from adjudge.model.rankings import Lists
 
 
 @measure(
     "ADR",
     title="Average dynamic recall",
-    equation="ADR@k = 1/k sum_{i<=k} |allowed_i ∩ top i| / i,  allowed_i: judged documents of at least the grade of the ideal's i-th",
+    equation="ADR@k = 1/k sum_{i<=k} |A_i ∩ top i| / i,  A_i = judged documents graded as the ideal's i-th or higher",
     reference="Typke et al. 2006; Urbano et al. ISMIR 2010 section 4.1; thesis eq 2.17 (judged), 3.9 (max)",
     ideal="judged",
 )
-def average_dynamic_recall(lists: Lists, *, ideal: Ideal) -> Values:
-    """Mean over ranks of the share of the top i that an ideal ranking could have there, whole groups of equal grade allowed.
+def average_dynamic_recall(lists: Lists, *, ideal: Ideal) -> Floats:
+    """Mean over ranks i of the share of the top i that an ideal ranking could have there, in any order within a grade.
 
-    Without a cutoff k is the number of documents with a grade above 0, the length of a partially ordered list. Unjudged documents are
-    never allowed; past the last judged document of the ideal all judged ones are. With ``ideal=max`` only documents of
-    the highest grade are allowed. ``none`` is the same as ``judged``: the measure has no other classic form.
+    Without a cutoff k is the number of documents with a grade above 0, the length of a partially ordered list.
+    Unjudged documents are never allowed; past the last judged document of the ideal all judged ones are. With
+    ``ideal=max`` only documents of the highest grade are allowed. ``none`` is the same as ``judged``: the measure has
+    no other classic form.
     """
     if ideal == "max":
         depth, expected = lists.depths, np.where(lists.grades >= lists.scale.maximum, 1, np.iinfo(np.int64).max)
@@ -37,11 +39,12 @@ def average_dynamic_recall(lists: Lists, *, ideal: Ideal) -> Values:
 
 
 def _first_allowed(lists: Lists) -> Ints:
-    """Rank of the ideal from which a document of each grade is allowed: one past the judged documents of higher grades."""
+    """Rank of the ideal from which a grade is allowed: one past the judged documents of higher grades."""
     grades = -np.unique(-lists.pool)
     width = len(grades) + 1
     pool_code = np.searchsorted(-grades, -lists.pool)
     keys = np.sort((np.arange(len(lists.pool))[:, None] * width + pool_code)[lists.pool_judged])
     asked = lists.query[:, None] * width + np.searchsorted(-grades, -lists.grades)
     start = np.concatenate([[0], np.cumsum(lists.sizes)])[lists.query]
-    return np.searchsorted(keys, asked, side="left") - start[:, None] + 1
+    first: Ints = np.searchsorted(keys, asked, side="left") - start[:, None] + 1
+    return first

@@ -3,11 +3,12 @@
 One rule each, for every measure:
 
 unjudged documents
-    have grade 0 (``unjudged="zero"``). ``"condensed"`` removes them from the lists; ``"bounds"`` adds the lowest and highest effectiveness
-    over all grades that they could have.
+    have grade 0 (``unjudged="zero"``). ``"condensed"`` removes them from the lists; ``"bounds"`` adds the lowest and
+    highest effectiveness over all grades that they could have.
 missing queries
-    A judged query for which a system retrieved nothing counts 0 for it (``missing="zero"``), is left out of its mean (``"drop"``) or
-    is an error (``"error"``). A query of the runs without judgments is left out for everyone. Both are said aloud.
+    A judged query for which a system retrieved nothing counts 0 for it (``missing="zero"``), is left out of its mean
+    (``"drop"``) or is an error (``"error"``). A query of the runs without judgments is left out for everyone. Both
+    are said aloud.
 ties
     are broken as trec_eval does (``ties="trec"``), or averaged over all orders they leave open (``"expected"``).
 """
@@ -21,15 +22,16 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
 from adjudge.measures import unjudged as unjudged_documents
-from adjudge.measures.base import Measure, Values
+from adjudge.measures.base import Measure
 from adjudge.measures.notation import parse_measure, parse_measures
 from adjudge.measures.ties import expected
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.judgments import Judgments
-from adjudge.model.rankings import Ints, Lists, Mask, blocks
+from adjudge.model.rankings import Lists, blocks
 
 Unjudged = Literal["zero", "condensed", "bounds"]
 Missing = Literal["zero", "drop", "error"]
@@ -49,8 +51,8 @@ def evaluate(
 ) -> Effectiveness:
     """Effectiveness of every system on every judged query.
 
-    ``seed`` only matters for ``ties="expected"`` where too many orders are possible to look at all; ``error`` then holds the standard error.
-    ``progress`` is called with the number of queries done and to do.
+    ``seed`` only matters for ``ties="expected"`` where too many orders are possible to look at all; ``error`` then
+    holds the standard error. ``progress`` is called with the number of queries done and to do.
 
     >>> import adjudge as aj
     >>> collection = aj.read(runs={"mine": {"q1": {"a": 2.0, "b": 1.0}}}, judgments={"q1": {"a": 0, "b": 1}})
@@ -115,17 +117,17 @@ class _Table:
     """Queries x systems x measures, filled block after block."""
 
     measures: Sequence[Measure]
-    values: Values
-    judged: Values
-    lower: Values | None
-    upper: Values | None
-    error: Values | None
+    values: Floats
+    judged: Floats
+    lower: Floats | None
+    upper: Floats | None
+    error: Floats | None
 
     @classmethod
     def empty(cls, n_queries: int, n_systems: int, measures: Sequence[Measure], unjudged: str, ties: str) -> _Table:
         """A table with the parts that the options ask for."""
 
-        def new(wanted: bool = True) -> Values | None:
+        def new(wanted: bool = True) -> Floats | None:
             return np.empty((n_queries, n_systems, len(measures))) if wanted else None
 
         bounded = unjudged == "bounds"
@@ -136,10 +138,10 @@ class _Table:
         """Evaluate one block; ``seen`` are the lists that measures see, ``lists`` those that systems gave."""
         n_queries = codes.stop - codes.start
 
-        def put(into: Values, m: int, column: Values) -> None:
+        def put(into: Floats, m: int, column: Floats) -> None:
             into[codes, :, m] = column.reshape(-1, n_queries).T
 
-        shares: dict[int | None, Values] = {}
+        shares: dict[int | None, Floats] = {}
         for m, measure in enumerate(self.measures):
             if measure.cutoff not in shares:
                 shares[measure.cutoff] = parse_measure("Judged")(lists.at(measure.cutoff))
@@ -164,8 +166,8 @@ class _Table:
 
 def _absent(collection: Collection, judgments: Judgments) -> Mask:
     """Which judged queries each system retrieved nothing for, shape (queries, systems)."""
-    lengths = np.stack([run.lengths[: judgments.n_queries] for run in collection.runs], axis=1)
-    return lengths == 0
+    nothing: Mask = np.stack([run.lengths[: judgments.n_queries] == 0 for run in collection.runs], axis=1)
+    return nothing
 
 
 def _open_documents(collection: Collection, judgments: Judgments, codes: slice) -> Ints:
@@ -190,7 +192,10 @@ def _notes(collection: Collection, judgments: Judgments, absent: Mask, missing: 
     if absent.any():
         names = [collection.systems[s] for s in np.flatnonzero(absent.any(axis=0))]
         first = collection.queries[int(np.flatnonzero(absent.any(axis=1))[0])]
-        text = f"{_count(int(absent.sum()), 'list')} missing: nothing retrieved by {_some(names)} for judged queries such as {shown(first)}"
+        text = (
+            f"{_count(int(absent.sum()), 'list')} missing: nothing retrieved by {_some(names)} "
+            f"for judged queries such as {shown(first)}"
+        )
         if missing == "error":
             raise AdjudgeError(f"{text}; give missing='zero' or missing='drop' to go on.")
         aloud.append(f"{text}; {'each counts 0' if missing == 'zero' else 'left out of the means'}.")

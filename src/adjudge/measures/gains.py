@@ -1,16 +1,17 @@
 """Measures that add up the gain of each document, weighted by its rank.
 
-A document of grade l has gain g(l); a list has the sum of its gains times the weight w(i) of their ranks. The three ideals divide that
-by nothing (classic), by the sum of a list whose every document has the highest grade of the scale (``max``), or by that of the
-judged documents sorted by grade (``judged``). Without a cutoff the first two look at as many documents as the list has and
-the last at all judged ones. Where the divisor is 0, so is the effectiveness.
+A document of grade l has gain g(l); a list has the sum of its gains times the weight w(i) of their ranks. The three
+ideals divide that by nothing (classic), by the sum of a list whose every document has the highest grade of the scale
+(``max``), or by that of the judged documents sorted by grade (``judged``). Without a cutoff the first two look at as
+many documents as the list has and the last at all judged ones. Where the divisor is 0, so is the effectiveness.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from adjudge.measures.base import Ideal, Values, measure
+from adjudge.arrays import Floats, Ints
+from adjudge.measures.base import Ideal, measure
 from adjudge.measures.binary import precision_sums, ratio
 from adjudge.measures.parameters import BASE, DISCOUNT, GAIN, REL, Gain, Number
 from adjudge.model.rankings import Lists
@@ -24,9 +25,9 @@ def top_gain(lists: Lists, gain: Gain) -> float:
     return float(gain(np.array([lists.scale.maximum]))[0])
 
 
-def weighted_sums(lists: Lists, gain: Gain, weights: Values, ideal: Ideal) -> Values:
+def weighted_sums(lists: Lists, gain: Gain, weights: Floats, ideal: Ideal) -> Floats:
     """Sum of gains times weights, divided by that of the ideal. ``weights`` reach as deep as any list or ideal."""
-    sums: Values = gain(lists.grades) @ weights[: lists.n_ranks]
+    sums: Floats = gain(lists.grades) @ weights[: lists.n_ranks]
     if ideal == "max":
         return ratio(sums, top_gain(lists, gain) * _upto(np.cumsum(weights), lists.depths))
     if ideal == "judged":
@@ -35,9 +36,10 @@ def weighted_sums(lists: Lists, gain: Gain, weights: Values, ideal: Ideal) -> Va
     return sums
 
 
-def _upto(cumulated: Values, depths: np.ndarray) -> Values:
+def _upto(cumulated: Floats, depths: Ints) -> Floats:
     """Cumulated weight of the first ``depths`` ranks."""
-    return np.concatenate([[0.0], cumulated])[np.minimum(depths, len(cumulated))]
+    padded: Floats = np.concatenate([[0.0], cumulated])
+    return padded[np.minimum(depths, len(cumulated))]
 
 
 def reach(lists: Lists) -> int:
@@ -46,12 +48,11 @@ def reach(lists: Lists) -> int:
     return lists.cutoff if lists.cutoff is not None else max(lists.n_ranks, lists.pool.shape[1], longest)
 
 
-def discounts(n: int, discount: str, base: float) -> Values:
+def discounts(n: int, discount: str, base: float) -> Floats:
     """Weights 1 / d(i) for i = 1..n."""
     rank = np.arange(1, n + 1, dtype=np.float64)
-    if discount == "log":
-        return np.log(base) / np.log(rank + base - 1)
-    return np.log(base) / np.log(np.maximum(rank, base))
+    weights: Floats = np.log(base) / np.log(rank + base - 1 if discount == "log" else np.maximum(rank, base))
+    return weights
 
 
 @measure(
@@ -63,7 +64,7 @@ def discounts(n: int, discount: str, base: float) -> Values:
     parameters={"gain": GAIN},
     unbounded=True,
 )
-def cumulative_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
+def cumulative_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Floats:
     """Gain of the first k documents, whatever their order; by default as a share of the most that the scale allows.
 
     With linear gains and the default ideal this is MIREX's main measure (``Fine``, ``PSum``).
@@ -80,7 +81,7 @@ def cumulative_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
     parameters={"gain": GAIN},
     unbounded=True,
 )
-def average_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
+def average_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Floats:
     """Mean gain of the first k documents, on the scale of the gains; with an ideal it is the same as CG."""
     sums = weighted_sums(lists, gain, np.ones(reach(lists)), ideal)
     return ratio(sums, lists.depths) if ideal == "none" else sums
@@ -95,8 +96,8 @@ def average_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
     parameters={"gain": GAIN, "discount": DISCOUNT, "base": BASE},
     unbounded=True,
 )
-def discounted_cumulative_gain(lists: Lists, *, gain: Gain, discount: str, base: float, ideal: Ideal) -> Values:
-    """Gain of the first k documents, worth less the later it comes; by default as a share of the most that the scale allows.
+def discounted_cumulative_gain(lists: Lists, *, gain: Gain, discount: str, base: float, ideal: Ideal) -> Floats:
+    """Gain of the first k documents, worth less the later it comes; by default a share of what the scale allows.
 
     With ``ideal=none`` it agrees with ranx's ``dcg`` (linear) and ``dcg_burges`` (gain=exp).
     """
@@ -112,12 +113,13 @@ def discounted_cumulative_gain(lists: Lists, *, gain: Gain, discount: str, base:
     parameters={"gain": GAIN, "discount": DISCOUNT, "base": BASE},
     unbounded=True,
 )
-def normalised_dcg(lists: Lists, *, gain: Gain, discount: str, base: float, ideal: Ideal) -> Values:
+def normalised_dcg(lists: Lists, *, gain: Gain, discount: str, base: float, ideal: Ideal) -> Floats:
     """DCG as a share of what the judged documents allow.
 
-    Agrees with trec_eval's ``ndcg_cut_k``, ir_measures' ``nDCG@k`` and ranx's ``ndcg@k``; with ``gain=exp`` with ranx's ``ndcg_burges``,
-    ir_measures' ``dcg='exp-log2'`` and NTCIREVAL's ``MSnDCG`` (which takes gains from a table). A system gets 1 for finding the only document
-    of the lowest positive grade (Al-Maskari et al. 2007): see ``ideal=max`` for what users get.
+    Agrees with trec_eval's ``ndcg_cut_k``, ir_measures' ``nDCG@k`` and ranx's ``ndcg@k``; with ``gain=exp`` with
+    ranx's ``ndcg_burges``, ir_measures' ``dcg='exp-log2'`` and NTCIREVAL's ``MSnDCG`` (which takes gains from a
+    table). A system gets 1 for finding the only document of the lowest positive grade (Al-Maskari et al. 2007): see
+    ``ideal=max`` for what users get.
     """
     return weighted_sums(lists, gain, discounts(reach(lists), discount, base), ideal)
 
@@ -131,7 +133,7 @@ def normalised_dcg(lists: Lists, *, gain: Gain, discount: str, base: float, idea
     parameters={"gain": GAIN, "discount": DISCOUNT, "base": BASE},
     unbounded=True,
 )
-def average_ndcg(lists: Lists, *, gain: Gain, discount: str, base: float, ideal: Ideal) -> Values:
+def average_ndcg(lists: Lists, *, gain: Gain, discount: str, base: float, ideal: Ideal) -> Floats:
     """Mean of nDCG over the ranks 1..k; the ISMIR 2011 paper uses ``discount=original``.
 
     Past the end of a list its gain stands still while the ideal's may grow.
@@ -148,7 +150,7 @@ def average_ndcg(lists: Lists, *, gain: Gain, discount: str, base: float, ideal:
     return ratio(np.where(inside, sums, 0.0).sum(axis=1), lists.depths)
 
 
-def _widened(values: Values, n: int) -> Values:
+def _widened(values: Floats, n: int) -> Floats:
     """Exactly n columns: cut, or filled with zeros."""
     return np.pad(values[:, :n], ((0, 0), (0, max(0, n - values.shape[1]))))
 
@@ -161,29 +163,30 @@ def _widened(values: Values, n: int) -> Values:
     ideal="none",
     parameters={"p": PERSISTENCE, "rel": REL, "gain": GAIN},
 )
-def rank_biased_precision(lists: Lists, *, p: float, rel: float | None, gain: Gain, ideal: Ideal) -> Values:
+def rank_biased_precision(lists: Lists, *, p: float, rel: float | None, gain: Gain, ideal: Ideal) -> Floats:
     """Gain per document seen by a user who goes on to the next one with probability p.
 
-    Gains are divided by that of the scale's highest grade. With ``rel`` a document has gain 1 or 0: that is ir_measures' ``RBP(rel=…)``.
-    trec_eval divides by the highest grade *of the query*; ranx does not divide (and can exceed 1). On a binary scale all agree.
+    Gains are divided by that of the scale's highest grade. With ``rel`` a document has gain 1 or 0: that is
+    ir_measures' ``RBP(rel=…)``. trec_eval divides by the highest grade *of the query*; ranx does not divide (and can
+    exceed 1). On a binary scale all agree.
     """
     if rel is not None:
         threshold = rel
         gain = Gain(f"rel{rel:g}", lambda grades: (grades >= threshold).astype(np.float64))
-    sums = weighted_sums(lists, gain, p ** np.arange(reach(lists)), ideal)
+    sums = weighted_sums(lists, gain, np.power(p, np.arange(reach(lists), dtype=np.float64)), ideal)
     return (1 - p) / top_gain(lists, gain) * sums if ideal == "none" else sums
 
 
 @measure(
     "Q",
     title="Q-measure",
-    equation="Q@k = 1/R sum_{i<=k} 1(r_i>0) (hits to i + beta cg_i) / (i + beta ideal cg_i);  max: 1/k;  judged: 1/min(k,R)",
+    equation="Q@k = 1/R sum_{i<=k} 1(r_i>0) (hits_i + β cg_i) / (i + β ideal cg_i);  max: 1/k;  judged: 1/min(k,R)",
     reference="Sakai 2004; thesis eq 2.11 with the ideal's gains (none), 3.5 (max), 5.7 (judged)",
     ideal="judged",
     parameters={"beta": BETA, "gain": GAIN},
 )
-def q_measure(lists: Lists, *, beta: float, gain: Gain, ideal: Ideal) -> Values:
-    """Average precision for graded relevance: precision at a relevant document is blended with its share of the ideal gain.
+def q_measure(lists: Lists, *, beta: float, gain: Gain, ideal: Ideal) -> Floats:
+    """Average precision for grades: the precision at a relevant document is blended with its share of the ideal gain.
 
     Agrees with NTCIREVAL's ``Q@k`` (``ideal=judged``), whose gains come from a table.
     """
@@ -205,16 +208,16 @@ def q_measure(lists: Lists, *, beta: float, gain: Gain, ideal: Ideal) -> Values:
 @measure(
     "GAP",
     title="Graded average precision",
-    equation="GAP@k = sum_{i<=k} E[P@i] / sum_d F(r_d),  E[P@i] = 1/i sum_{j<=i} F(min(r_i,r_j));  max: / k;  judged: d in the ideal top k",
-    reference="Robertson et al. 2010, doi:10.1145/1835449.1835550; thesis eq 2.16 as 5.9 has it (none), 3.8 (max), 5.9 (judged)",
+    equation="GAP@k = sum_{i<=k} E[P@i] / sum_d F(r_d),  E[P@i] = 1/i sum_{j<=i} F(min(r_i,r_j));  max: / k",
+    reference="Robertson et al. 2010, doi:10.1145/1835449.1835550; thesis eq 2.16 (none), 3.8 (max), 5.9 (judged)",
     ideal="judged",
     parameters={"gain": GAIN},
 )
-def graded_average_precision(lists: Lists, *, gain: Gain, ideal: Ideal) -> Values:
+def graded_average_precision(lists: Lists, *, gain: Gain, ideal: Ideal) -> Floats:
     """Average precision expected over users who each call a document relevant from another grade on.
 
-    F(l) = g(l) / g(max) is the share of users for whom a grade of l suffices: uniform over grades with linear gains. On a binary scale
-    it is AP.
+    F(l) = g(l) / g(max) is the share of users for whom a grade of l suffices: uniform over grades with linear gains.
+    The divisor adds up the judged documents, with ``ideal=judged`` only the best k of them. On a binary scale it is AP.
     """
     top = top_gain(lists, gain)
     share = gain(lists.grades) / top
@@ -225,11 +228,11 @@ def graded_average_precision(lists: Lists, *, gain: Gain, ideal: Ideal) -> Value
     return ratio(sums, (gain(judged) / top).sum(axis=1)[lists.query])
 
 
-def _expected_precision_sums(share: Values) -> Values:
+def _expected_precision_sums(share: Floats) -> Floats:
     """Sum over ranks i of 1/i sum_{j<=i} min(share_i, share_j).
 
-    A minimum is an integral over thresholds, so this is a sum of precision sums, one for each distinct share; with fewer
-    ranks than shares, the pairs themselves are fewer.
+    A minimum is an integral over thresholds, so this is a sum of precision sums, one for each distinct share; with
+    fewer ranks than shares, the pairs themselves are fewer.
     """
     steps = np.unique(share[share > 0])
     n_lists, n_ranks = share.shape

@@ -1,7 +1,7 @@
 """The sums that MIREX reports for music similarity, each a cumulative gain with its own gains.
 
-Broad grades are 0 not similar, 1 somewhat similar, 2 very similar. MIREX normalises every sum to the range from 0 to 1, the default here
-(``ideal=max``).
+Broad grades are 0 not similar, 1 somewhat similar, 2 very similar. MIREX normalises every sum to the range from 0 to
+1, the default here (``ideal=max``).
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from adjudge.measures.base import Ideal, Values, measure
+from adjudge.arrays import Floats
+from adjudge.measures.base import Ideal, measure
 from adjudge.measures.gains import reach, weighted_sums
 from adjudge.measures.parameters import Gain, table_gain
 from adjudge.model.rankings import Lists
@@ -40,7 +41,7 @@ def _needs_fine(lists: Lists) -> str | None:
 def _register_broad_sum(name: str, somewhat: float, very: float, title: str) -> None:
     gain = table_gain(name, "gain", {0.0: 0.0, 1.0: somewhat, 2.0: very})
 
-    def broad_sum(lists: Lists, *, ideal: Ideal) -> Values:
+    def broad_sum(lists: Lists, *, ideal: Ideal) -> Floats:
         return weighted_sums(lists, gain, np.ones(reach(lists)), ideal)
 
     broad_sum.__doc__ = (
@@ -52,7 +53,7 @@ def _register_broad_sum(name: str, somewhat: float, very: float, title: str) -> 
 
 def _sum_measure(
     name: str, title: str, equation: str, needs: Callable[[Lists], str | None]
-) -> Callable[[Callable[..., Values]], Callable[..., Values]]:
+) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
     return measure(name, title=title, equation=equation, reference=_REFERENCE, ideal="max", unbounded=True, needs=needs)
 
 
@@ -61,6 +62,6 @@ for _name, (_somewhat, _very, _title) in _BROAD_SUMS.items():
 
 
 @_sum_measure("Fine", "Sum of Fine grades", "Fine@k = 1/k sum_(i<=k) r_i / max", _needs_fine)
-def fine(lists: Lists, *, ideal: Ideal) -> Values:
+def fine(lists: Lists, *, ideal: Ideal) -> Floats:
     """Sum of Fine grades as a share of the most possible: CG under the name that MIREX gives it."""
     return weighted_sums(lists, Gain("linear", lambda grades: grades), np.ones(reach(lists)), ideal)

@@ -1,4 +1,4 @@
-"""Names of measures as the field writes them: ``nDCG@10``, ``AP(rel=40)@5``, ``RBP(p=0.8)@5``, and other tools' spellings.
+"""Names of measures as the field writes them: ``nDCG@10``, ``AP(rel=40)@5``, and other tools' spellings.
 
 The grammar is that of ir_measures, ``Name(parameter=value,…)@cutoff``. What a measure prints, it parses back to.
 """

@@ -11,12 +11,10 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, shown
 from adjudge.registry import Registry
-
-Floats = npt.NDArray[np.float64]
 
 
 class Parameter(ABC):
@@ -119,7 +117,8 @@ GAINS: Registry[Gain] = Registry("gain")
 def gain(name: str) -> Callable[[Callable[[Floats], Floats]], Callable[[Floats], Floats]]:
     """Register a gain function under a name that measures can use: ``nDCG(gain=NAME)@10``.
 
-    It takes an array of grades of any shape and returns as many gains; it must give 0 for grades of 0 or less and must not fall.
+    It takes an array of grades of any shape and returns as many gains; it must give 0 for grades of 0 or less and
+    must not fall.
     """
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise AdjudgeError(f"A gain needs a name of letters, digits and underscores, got {shown(name)}")
@@ -206,7 +205,7 @@ def _table_gain(known: tuple[float, ...], given: tuple[float, ...]) -> Gain:
 IDEAL = Choice(
     "none",
     ("none", "max", "judged"),
-    "what counts as perfect: none (classic form), max (every document has the highest grade of the scale: user-oriented) "
+    "what counts as perfect: none (classic form), max (every document has the scale's highest grade: user-oriented) "
     "or judged (the best ranking of the judged documents: system-oriented)",
 )
 REL = Number(None, 0.0, about="lowest grade that counts as relevant; any grade above 0 when not given")

@@ -1,7 +1,8 @@
 """Expected effectiveness over the orders that tied scores leave open.
 
-A list whose scores tie could have come in any order of the tied documents. Where few orders are possible all are averaged, which is
-exact; where they are many, a fixed number of them is drawn, and the answer comes with its standard error.
+A list whose scores tie could have come in any order of the tied documents. Where few orders are possible all are
+averaged, which is exact; where they are many, a fixed number of them is drawn, and the answer comes with its standard
+error.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from itertools import permutations, product
 
 import numpy as np
 
-from adjudge.measures.base import Measure, Values
-from adjudge.model.rankings import Ints, Lists, Mask
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.measures.base import Measure
+from adjudge.model.rankings import Lists
 
 EXACT_ORDERS = 720  # up to this many orders are all looked at
 DRAWN_ORDERS = 1000
 
 
-def expected(measure: Measure, lists: Lists, rng: np.random.Generator) -> tuple[Values, Values]:
+def expected(measure: Measure, lists: Lists, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Expected effectiveness of each list and its standard error (0 where exact)."""
     values, errors = measure(lists), np.zeros(len(lists))
     for row in np.flatnonzero(_has_ties(lists)):
@@ -35,7 +37,8 @@ def _has_ties(lists: Lists) -> Mask:
         return np.zeros(len(lists), dtype=np.bool_)
     same = lists.tied[:, 1:] == lists.tied[:, :-1]
     inside = np.arange(1, lists.n_ranks) < lists.lengths[:, None]
-    return (same & inside).any(axis=1)
+    ties: Mask = (same & inside).any(axis=1)
+    return ties
 
 
 def _orders(one: Lists, cutoff: int | None, rng: np.random.Generator) -> tuple[Ints, bool]:

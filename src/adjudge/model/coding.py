@@ -1,9 +1,10 @@
 """Identifiers become integers once, at the door.
 
 :class:`Vocabulary` gives every distinct string a code 0, 1, 2, … in order of first appearance. Strings are hashed to 64
-bits by Polars and looked up in :class:`HashIndex`, an open-addressing table probed for a whole column at a time: about five
-times faster than a dictionary-encoded column once there are a million documents. A hash is only a shortcut: every code is checked
-against its string, and in the event of a collision the vocabulary starts again with another seed.
+bits by Polars and looked up in :class:`HashIndex`, an open-addressing table probed for a whole column at a time:
+about five times faster than a dictionary-encoded column once there are a million documents. A hash is only a
+shortcut: every code is checked against its string, and in the event of a collision the vocabulary starts again with
+another seed.
 """
 
 from __future__ import annotations
@@ -14,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from adjudge.arrays import Codes, Ints, Keys
+
 if TYPE_CHECKING:
     import polars as pl
-
-Codes = npt.NDArray[np.int32]
-Keys = npt.NDArray[np.uint64]
 
 _EMPTY = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 _GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -48,7 +48,7 @@ class HashIndex:
         self._keys = np.full(slots, _EMPTY, dtype=np.uint64)
         self._positions = np.empty(slots, dtype=np.int32)
 
-    def _first_slots(self, keys: Keys) -> npt.NDArray[np.int64]:
+    def _first_slots(self, keys: Keys) -> Ints:
         return ((keys * _GOLDEN) >> self._shift).view(np.int64)
 
     def extend(self, keys: Keys) -> None:

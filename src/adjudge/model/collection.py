@@ -1,14 +1,14 @@
 """A collection: runs, judgments and metadata that share their vocabularies.
 
-Judgments are coded before runs, so that the codes of judged queries are 0, 1, …, ``n_judged - 1`` and every run holds their
-rankings side by side.
+Judgments are coded before runs, so that the codes of judged queries are 0, 1, …, ``n_judged - 1`` and every run holds
+their rankings side by side.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -34,7 +34,7 @@ class Collection:
     runs: Runs
     judgments: Judgments | None = None
     metadata: Metadata | None = None
-    provenance: Provenance = Provenance()
+    provenance: Provenance = field(default_factory=Provenance)
 
     def __repr__(self) -> str:
         parts = [repr(self.runs), *(repr(part) for part in (self.judgments, self.metadata) if part is not None)]
@@ -82,8 +82,8 @@ class Collection:
 class Table:
     """A plain table and the name that messages call it by.
 
-    ``exclude`` removes from every ranking of a table of runs the ``query`` itself, or with ``artist`` also the documents by its
-    artist, as MIREX does.
+    ``exclude`` removes from every ranking of a table of runs the ``query`` itself, or with ``artist`` also the
+    documents by its artist, as MIREX does.
     """
 
     frame: pl.DataFrame
@@ -110,7 +110,7 @@ def build_collection(
     queries, documents = Vocabulary(), Vocabulary()
     coded = encode_all_judgments(judgments, queries, documents, scale) if judgments else None
     known = None if metadata is None else encode_metadata(metadata.frame, documents=documents, source=metadata.source)
-    systems = _encode_all_runs(runs, queries, documents, known, teams or {}, depth)
+    systems = _encode_all_runs(runs, queries, documents, metadata=known, teams=teams or {}, depth=depth)
     if not systems:
         raise AdjudgeError("Expected at least one run, got none.")
     everything = Runs(tuple(_extended(run, len(queries)) for run in systems), queries, documents)
@@ -134,6 +134,7 @@ def _encode_all_runs(
     tables: Iterable[Table],
     queries: Vocabulary,
     documents: Vocabulary,
+    *,
     metadata: Metadata | None,
     teams: Mapping[str, str],
     depth: int | None,

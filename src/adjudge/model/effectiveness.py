@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.provenance import Provenance
 
@@ -16,35 +17,34 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-Values = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class Effectiveness:
     """Effectiveness of systems on queries under measures.
 
-    ``values[q, s, m]`` belongs to ``queries[q]``, ``systems[s]`` and ``measures[m]``; it is NaN only where the query was left out on purpose.
-    ``judged`` has the same shape: the share of documents in the measure's reach that were judged. ``lower`` and ``upper`` bound ``values``
-    over all grades that unjudged documents might have, where asked for. ``notes`` are the things worth saying aloud.
+    ``values[q, s, m]`` belongs to ``queries[q]``, ``systems[s]`` and ``measures[m]``; it is NaN only where the query
+    was left out on purpose. ``judged`` has the same shape: the share of documents in the measure's reach that were
+    judged. ``lower`` and ``upper`` bound ``values`` over all grades that unjudged documents might have, where asked
+    for. ``notes`` are the things worth saying aloud.
     """
 
-    values: Values
+    values: Floats
     queries: tuple[str, ...]
     systems: tuple[str, ...]
     measures: tuple[str, ...]
-    judged: Values
-    lower: Values | None = None
-    upper: Values | None = None
-    error: Values | None = None
+    judged: Floats
+    lower: Floats | None = None
+    upper: Floats | None = None
+    error: Floats | None = None
     teams: tuple[str | None, ...] = ()
     notes: tuple[str, ...] = ()
-    provenance: Provenance = Provenance()
+    provenance: Provenance = field(default_factory=Provenance)
 
     def __post_init__(self) -> None:
         expected = (len(self.queries), len(self.systems), len(self.measures))
         if self.values.shape != expected:
             raise AdjudgeError(
-                f"Effectiveness: expected values of shape {expected} (queries x systems x measures), got {self.values.shape}"
+                f"Effectiveness: expected queries x systems x measures {expected}, got {self.values.shape}"
             )
 
     @classmethod
@@ -92,7 +92,7 @@ class Effectiveness:
         s = _places("system", systems, self.systems)
         m = _places("measure", None if measures is None else [str(name) for name in measures], self.measures)
 
-        def cut(array: Values | None) -> Values | None:
+        def cut(array: Floats | None) -> Floats | None:
             return None if array is None else array[np.ix_(q, s, m)]
 
         return replace(
@@ -113,7 +113,7 @@ class Effectiveness:
         """Number of queries."""
         return len(self.queries)
 
-    def matrix(self, measure: object | None = None) -> Values:
+    def matrix(self, measure: object | None = None) -> Floats:
         """Queries x systems for one measure; it need not be named when there is only one."""
         if measure is None and len(self.measures) > 1:
             raise AdjudgeError(f"Which measure? Name one of {', '.join(self.measures)}.")
@@ -178,11 +178,12 @@ class Effectiveness:
         )
 
 
-def _mean_over_queries(values: Values) -> Values:
+def _mean_over_queries(values: Floats) -> Floats:
     """Mean over the first axis, NaN aside; NaN where nothing is left."""
     counted = np.isfinite(values).sum(axis=0)
     total = np.nansum(values, axis=0)
-    return np.divide(total, counted, out=np.full(total.shape, np.nan), where=counted > 0)
+    means: Floats = np.divide(total, counted, out=np.full(total.shape, np.nan), where=counted > 0)
+    return means
 
 
 def _places(kind: str, wanted: Iterable[str] | None, known: tuple[str, ...]) -> list[int]:

@@ -3,7 +3,8 @@
 One rule each, for every measure:
 
 several assessors
-    A pair of query and document has one grade in a measure: the mean over its assessors (or their median, minimum or maximum).
+    A pair of query and document has one grade in a measure: the mean over its assessors (or their median, minimum or
+    maximum).
 sub-topics
     A document judged for several sub-topics of a query has the highest of those grades.
 duplicates
@@ -16,14 +17,14 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from adjudge.arrays import Codes, Floats, Ints, Keys
 from adjudge.errors import AdjudgeWarning, InputError, shown
-from adjudge.model.coding import Codes, HashIndex, Keys, Vocabulary
-from adjudge.model.runs import Offsets
-from adjudge.model.scales import Grades, Scale, conversion, infer_scale
+from adjudge.model.coding import HashIndex, Vocabulary
+from adjudge.model.scales import Scale, conversion, infer_scale
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,9 +36,9 @@ Combine = Literal["mean", "median", "min", "max"]
 class Pool:
     """One grade a judged pair, sorted by query code and document code."""
 
-    offsets: Offsets
+    offsets: Ints
     documents: Codes
-    grades: Grades
+    grades: Floats
 
     @cached_property
     def _index(self) -> HashIndex:
@@ -49,7 +50,7 @@ class Pool:
         return self._index.find(_pair_keys(query, document))
 
 
-def _pair_keys(query: Codes | Offsets, document: Codes) -> Keys:
+def _pair_keys(query: Codes | Ints, document: Codes) -> Keys:
     keys = query.astype(np.uint64)
     keys <<= np.uint64(32)
     keys |= document.view(np.uint32)
@@ -64,7 +65,7 @@ class Judgments:
     documents: Vocabulary
     query: Codes
     document: Codes
-    grade: Grades
+    grade: Floats
     scale: Scale
     scale_inferred: bool = False
     assessor: Codes | None = None
@@ -86,7 +87,7 @@ class Judgments:
         return int(self.query.max()) + 1 if len(self) else 0
 
     def rescaled(self, target: str) -> Judgments:
-        """Judgments on another scale, such as ``graded3`` or ``binary40``; see :func:`~adjudge.model.scales.conversion`."""
+        """Judgments on another scale, such as ``graded3`` or ``binary40``."""
         convert = conversion(target, self.scale)
         return replace(self, grade=convert(self.grade), scale=convert.scale, scale_inferred=False)
 
@@ -145,7 +146,7 @@ def encode_judgments(
             f"of query {shown(bad['query'])}",
             source=source,
         )
-    roles = {}
+    roles: dict[str, Any] = {}
     for name, plural in (("assessor", "assessors"), ("subtopic", "subtopics")):
         if name in frame.columns:
             names = Vocabulary()
@@ -158,7 +159,7 @@ def encode_judgments(
         grade,
         used,
         scale_inferred=scale is None,
-        **roles,  # type: ignore[arg-type]
+        **roles,
     )
 
 

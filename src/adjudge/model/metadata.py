@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adjudge.arrays import Codes
 from adjudge.errors import AdjudgeError, InputError, shown, unknown
-from adjudge.model.coding import Codes, Vocabulary
+from adjudge.model.coding import Vocabulary
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,7 +1,8 @@
 """Ranked lists joined with grades: the arrays that measures work on.
 
-:class:`Lists` holds many rankings at once, one row a list and one column a rank, so that a measure is a few array operations
-however many lists there are. :func:`blocks` cuts a collection into such arrays of bounded size, query after query.
+:class:`Lists` holds many rankings at once, one row a list and one column a rank, so that a measure is a few array
+operations however many lists there are. :func:`blocks` cuts a collection into such arrays of bounded size, query
+after query.
 """
 
 from __future__ import annotations
@@ -13,13 +14,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from adjudge.arrays import Floats, Ints, Mask
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments, Pool
-from adjudge.model.runs import Mask, Offsets, Run
-from adjudge.model.scales import Grades, Scale
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
+from adjudge.model.runs import Run
+from adjudge.model.scales import Scale
 
 BLOCK_CELLS = 1 << 20  # lists x ranks in one block: a few arrays of 8 MB
 
@@ -39,10 +38,10 @@ class Lists:
     ========= ================ =====================================================================
     """
 
-    grades: Grades
+    grades: Floats
     judged: Mask
     lengths: Ints
-    pool: Grades
+    pool: Floats
     sizes: Ints
     query: Ints
     scale: Scale
@@ -80,7 +79,7 @@ class Lists:
 
     def n_relevant(self, rel: float | None) -> Ints:
         """Number R of relevant documents among the judged ones, one number a list."""
-        per_query = np.count_nonzero(self.pool > 0 if rel is None else self.pool >= rel, axis=1)
+        per_query: Ints = np.count_nonzero(self.pool > 0 if rel is None else self.pool >= rel, axis=1)
         return per_query[self.query]
 
     @cached_property
@@ -178,7 +177,7 @@ def _block(collection: Collection, judgments: Judgments, codes: slice, width: in
     )
 
 
-def _top(run: Run, codes: slice, width: int) -> tuple[Mask | slice, npt.NDArray[np.int64] | slice]:
+def _top(run: Run, codes: slice, width: int) -> tuple[Mask | slice, Ints | slice]:
     """Cells of the block that the run fills, and the rows of the run that fill them, at most ``width`` a query."""
     offsets = run.offsets[codes.start : codes.stop + 1]
     lengths = np.diff(offsets)
@@ -189,19 +188,19 @@ def _top(run: Run, codes: slice, width: int) -> tuple[Mask | slice, npt.NDArray[
     return inside, (offsets[:-1, None] + columns)[inside]
 
 
-def _tie_groups(run: Run, codes: slice, rows: npt.NDArray[np.int64] | slice) -> Offsets:
+def _tie_groups(run: Run, codes: slice, rows: Ints | slice) -> Ints:
     """Numbers that are equal for documents of one ranking with equal scores."""
     if run.scores is None:
-        return np.arange(len(run.documents), dtype=np.int64)[rows]
+        return np.arange(len(run.documents))[rows]
     single = run.scores.astype(np.float32)
-    new = np.ones(len(single), dtype=np.bool_)
+    new: Mask = np.ones(len(single), dtype=np.bool_)
     new[1:] = single[1:] != single[:-1]
     new[run.offsets[:-1][run.lengths > 0]] = True
-    groups: Offsets = np.cumsum(new)[rows]
-    return groups
+    groups: Ints = np.cumsum(new, dtype=np.int64)
+    return groups[rows]
 
 
-def _pool_rows(pool: Pool, codes: slice) -> tuple[Grades, Ints]:
+def _pool_rows(pool: Pool, codes: slice) -> tuple[Floats, Ints]:
     """Judged grades of the block's queries, highest first, padded with 0."""
     offsets = pool.offsets[codes.start : codes.stop + 1]
     sizes = np.diff(offsets)

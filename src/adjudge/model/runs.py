@@ -20,15 +20,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from adjudge.arrays import Codes, Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
-from adjudge.model.coding import Codes, Vocabulary
+from adjudge.model.coding import Vocabulary
 
 if TYPE_CHECKING:
     import polars as pl
-
-Offsets = npt.NDArray[np.int64]
-Scores = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -40,12 +37,12 @@ class Run:
 
     system: str
     team: str | None
-    offsets: Offsets
+    offsets: Ints
     documents: Codes
-    scores: Scores | None
+    scores: Floats | None
 
     @property
-    def lengths(self) -> Offsets:
+    def lengths(self) -> Ints:
         """Number of documents retrieved for each query code."""
         return np.diff(self.offsets)
 
@@ -139,8 +136,8 @@ def encode_run(
     if repeats is not None:
         first = int(np.flatnonzero(repeats)[0])
         warnings.warn(
-            f"System {shown(system)}: {int(repeats.sum())} documents come twice in a ranking, first "
-            f"{shown(documents[document[first]])} for query {shown(queries[query[first]])}; the best rank of each is kept.",
+            f"System {shown(system)}: {int(repeats.sum())} documents come twice in a ranking and keep their best rank, "
+            f"first {shown(documents[document[first]])} for query {shown(queries[query[first]])}.",
             AdjudgeWarning,
             stacklevel=2,
         )
@@ -198,7 +195,7 @@ def _repeats(run: Run) -> Mask | None:
     return mask
 
 
-def _has_repeats(run: Run, lengths: Offsets) -> bool:
+def _has_repeats(run: Run, lengths: Ints) -> bool:
     """Sort each ranking by code and look for equal neighbours: cheap where rankings are of like length."""
     longest, filled = int(lengths.max()), lengths[lengths > 0]
     if longest * len(filled) > 2 * len(run.documents):

@@ -11,18 +11,17 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from adjudge.arrays import Floats, Mask
 from adjudge.errors import AdjudgeError, shown
-
-Grades = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Scale:
     """Grades from ``minimum`` to ``maximum``; with ``levels``, that many equally spaced values.
 
-    Grades of 0 or less mean "not relevant"; a ``minimum`` below 0 is for collections that mark spam with negative grades.
+    Floats of 0 or less mean "not relevant"; a ``minimum`` below 0 is for collections that mark spam with negative
+    grades.
     """
 
     name: str
@@ -39,9 +38,9 @@ class Scale:
     def __str__(self) -> str:
         return f"{self.name} ({self.minimum:g}..{self.maximum:g})"
 
-    def contains(self, grades: Grades) -> npt.NDArray[np.bool_]:
+    def contains(self, grades: Floats) -> Mask:
         """Which of the grades lie inside the scale."""
-        inside: npt.NDArray[np.bool_] = (grades >= self.minimum) & (grades <= self.maximum)
+        inside: Mask = (grades >= self.minimum) & (grades <= self.maximum)
         return inside
 
 
@@ -69,7 +68,7 @@ def parse_scale(text: str) -> Scale:
     return _interval(float(match[1]), float(match[2]))
 
 
-def infer_scale(grades: Grades) -> Scale:
+def infer_scale(grades: Floats) -> Scale:
     """The scale that the grades themselves suggest: from 0, or the lowest negative grade, to the highest grade.
 
     >>> infer_scale(np.array([0.0, 1.0, 3.0])).maximum
@@ -99,14 +98,15 @@ class Conversion:
         n = len(self.bounds)
         return BINARY if n == 1 else Scale("graded", float(n), levels=n + 1)
 
-    def __call__(self, grades: Grades) -> Grades:
+    def __call__(self, grades: Floats) -> Floats:
         return np.searchsorted(np.asarray(self.bounds), grades, side="right").astype(np.float64)
 
 
 def conversion(target: str, origin: Scale) -> Conversion:
     """The conversions of the thesis (3.1.2), for any scale: ``graded3``, ``graded4``, … and ``binary40``.
 
-    ``gradedN`` cuts the scale into N equal parts (Fine into 3: from 34 and 67); ``binaryX`` calls a grade of X or more relevant.
+    ``gradedN`` cuts the scale into N equal parts (Fine into 3: from 34 and 67); ``binaryX`` calls a grade of X or
+    more relevant.
 
     >>> conversion("graded3", FINE)(np.array([33.0, 34.0, 66.0, 67.0])).tolist()
     [0.0, 1.0, 1.0, 2.0]

@@ -59,8 +59,9 @@ def overview(definitions: Sequence[Definition]) -> RenderableType:
         table.add_row(Text(d.name, style="bold"), d.title, Text(d.equation), Text(d.reference))
     foot = (
         "Write a cutoff with @: nDCG@10. Parameters go in brackets: RBP(p=0.9), AP(rel=2), CG(gain=exp,ideal=none)@5.\n"
-        "ideal says what counts as perfect: none (classic form), max (the scale's highest grade everywhere), judged (the best that the\n"
-        "judged documents allow). Other tools' names work too: ndcg_cut_10, map, ndcg@10, ndcg_at_10. More: adjudge measures nDCG"
+        "ideal says what counts as perfect: none (classic form), max (the scale's highest grade everywhere),\n"
+        "judged (the best that the judged documents allow). Other tools' names work: ndcg_cut_10, map, ndcg_at_10.\n"
+        "To read all about one: adjudge measures nDCG"
     )
     return Group(table, Text(foot, style="dim"))
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
 
-Values = npt.NDArray[np.float64]
 
-
-def t_interval(values: Values, *, confidence: float = 0.95) -> tuple[Values, Values, npt.NDArray[np.int64]]:
+def t_interval(values: Floats, *, confidence: float = 0.95) -> tuple[Floats, Floats, Ints]:
     """Mean, half-width of its interval and number of queries, along the first axis; NaN cells are left out.
 
-    mean ± t(1 - α/2, n - 1) s / sqrt(n), thesis section 4.2. With one query the half-width is NaN: nothing is known of the spread.
+    mean ± t(1 - α/2, n - 1) s / sqrt(n), thesis section 4.2. With one query the half-width is NaN: nothing is known
+    of the spread.
 
     >>> mean, half, n = t_interval(np.array([0.2, 0.4, 0.6]))
     >>> round(float(mean), 3), round(float(half), 3), int(n)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeanEffectiveness:
-    """One system under one measure. ``lowest`` and ``highest`` are mean bounds over unjudged documents, where asked for."""
+    """One system under one measure; ``lowest`` and ``highest`` bound the mean over unjudged documents, if asked for."""
 
     system: str
     team: str | None

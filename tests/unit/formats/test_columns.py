@@ -20,8 +20,8 @@ def make(columns: dict[str, Any], kind: Kind = "runs", name: str = "me") -> pl.D
     return canonical_frame(pl.DataFrame(columns), kind, name=name, error=error)
 
 
-RUN = {"system": ["s"], "query": ["q"], "document": ["d"]}
-JUDGED = {"query": ["q"], "document": ["d"], "grade": [1]}
+RUN: dict[str, list[Any]] = {"system": ["s"], "query": ["q"], "document": ["d"]}
+JUDGED: dict[str, list[Any]] = {"query": ["q"], "document": ["d"], "grade": [1]}
 
 
 @pytest.mark.parametrize(("target", "name"), [(t, n) for t, names in KNOWN["runs"].items() for n in names])
@@ -43,13 +43,15 @@ def test_names_are_compared_without_case_blanks_and_hyphens(name: str) -> None:
 
 def test_columns_come_in_canonical_order_and_types() -> None:
     frame = make({"team": ["t"], "rank": ["1"], "score": [3], "doc": [7], "qid": ["007"], "run": ["s"]})
-    types = {name: pl.String for name in ("system", "query", "document")}
+    types = dict.fromkeys(("system", "query", "document"), pl.String)
     assert frame.schema == pl.Schema({**types, "score": pl.Float64, "rank": pl.Int64, "team": pl.String})
     assert frame.row(0) == ("s", "007", "7", 3.0, 1, "t")
 
 
 def test_distances_change_their_sign() -> None:
-    assert str(make({"query": ["q", "q"], "doc": ["a", "b"], "distance": [0, 1.5]})["score"].to_list()) == "[0.0, -1.5]"
+    assert (
+        str(make({"query": ["q", "q"], "doc": ["a", "b"], "distance": [0.0, 1.5]})["score"].to_list()) == "[0.0, -1.5]"
+    )
 
 
 def test_the_score_of_beir_judgments_is_the_grade() -> None:
@@ -75,9 +77,17 @@ def test_unknown_columns_of_runs_and_judgments_are_dropped() -> None:
     ("columns", "kind", "message"),
     [
         (JUDGED | {"fine": [1]}, "judgments", r"^t: expected one column for the grade, got 'grade' and 'fine'$"),
-        (RUN | {"distance": [1], "score": [1]}, "runs", r"expected one column for the score, got 'distance' and 'score'"),
+        (
+            RUN | {"distance": [1], "score": [1]},
+            "runs",
+            r"expected one column for the score, got 'distance' and 'score'",
+        ),
         (RUN | {"topic": ["q"]}, "runs", r"expected one column for the query, got 'query' and 'topic'"),
-        ({"query": ["q"]}, "runs", r"^t: expected a column for the document \(document, .*\), got the columns 'query'$"),
+        (
+            {"query": ["q"]},
+            "runs",
+            r"^t: expected a column for the document \(document, .*\), got the columns 'query'$",
+        ),
         ({"query": ["q"], "doc": ["d"]}, "judgments", r"expected a column for the grade .* 'query', 'doc'$"),
         ({"artist": ["q"]}, "metadata", r"expected a column for the document .* 'artist'$"),
         ({"doc_id": ["d"], "document": ["x"]}, "metadata", r"expected distinct names of columns, got 'document' twice"),
@@ -111,7 +121,12 @@ def test_numbers_that_are_not_are_refused_with_their_row(values: list[Any], came
 @pytest.mark.parametrize("missing", [None, "", "  \t"])
 @pytest.mark.parametrize("target", ["system", "query", "document", "team"])
 def test_empty_identifiers_are_refused_with_their_row(missing: str | None, target: str) -> None:
-    columns: dict[str, list[Any]] = {"system": ["s", "s"], "query": ["q", "q"], "document": ["d", "e"], "team": ["t", "t"]}
+    columns: dict[str, list[Any]] = {
+        "system": ["s", "s"],
+        "query": ["q", "q"],
+        "document": ["d", "e"],
+        "team": ["t", "t"],
+    }
     columns[target][1] = missing
     with pytest.raises(InputError, match=f"^t:1: expected a {target}, got nothing$"):
         make(columns)
@@ -142,7 +157,7 @@ def test_identifiers_lose_surrounding_blanks_and_whole_floats_their_zero() -> No
 
 
 def test_a_missing_float_is_a_missing_identifier() -> None:
-    with pytest.raises(InputError, match="^t:1: expected a query, got nothing$"):
+    with pytest.raises(InputError, match=r"^t:1: expected a query, got nothing$"):
         make({"query": [7.0, float("nan")], "doc": ["a", "b"]})
 
 
@@ -153,7 +168,9 @@ def test_sub_topics_are_kept_when_they_vary() -> None:
 
 
 def test_metadata_keeps_every_named_column() -> None:
-    frame = make({"": [0], "track": ["Song"], "track_id": [12], "Artist": [7], "year": [1990], "bpm": [None]}, "metadata")
+    frame = make(
+        {"": [0], "track": ["Song"], "track_id": [12], "Artist": [7], "year": [1990], "bpm": [None]}, "metadata"
+    )
     assert frame.row(0, named=True) == {"document": "12", "track": "Song", "Artist": "7", "year": 1990, "bpm": None}
 
 
@@ -193,5 +210,5 @@ def test_values_that_no_column_can_hold_are_refused(value: object) -> None:
 
 
 def test_refusing_names_the_first_bad_value() -> None:
-    with pytest.raises(InputError, match="^expected a query without blanks, got 'a b'$"):
+    with pytest.raises(InputError, match=r"^expected a query without blanks, got 'a b'$"):
         refuse(pl.DataFrame({"query": ["a", "a b", "c d"]}), ["query", "absent"], " ", "without blanks")

@@ -191,7 +191,10 @@ def test_metadata_comes_back_as_it_was_written(format_name: str, data: st.DataOb
 
 def test_parquet_keeps_types_and_names_rows() -> None:
     frame = pl.DataFrame({"doc_id": [1, 2], "year": [1990, None], "genre": [3, 4]})
-    assert read(Parquet().write(frame, "metadata"), "metadata", "parquet").rows() == [("1", 1990, "3"), ("2", None, "4")]
+    assert read(Parquet().write(frame, "metadata"), "metadata", "parquet").rows() == [
+        ("1", 1990, "3"),
+        ("2", None, "4"),
+    ]
     frame = pl.DataFrame({"query": ["q", None], "doc": ["d", "e"]})
     with pytest.raises(InputError, match=r"^dir/file.txt: row 2: expected a query, got nothing$"):
         read(Parquet().write(frame, "runs"), "runs", "parquet")
