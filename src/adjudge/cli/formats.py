@@ -15,15 +15,17 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="list the file formats",
         description="Formats of runs, judgments and metadata, in the order in which they are tried.",
     )
-    add_output(parser, latex=False)
+    add_output(parser, page="markdown")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """List formats."""
-    from adjudge.reports.format_guide import as_text
+    from adjudge.reports import format_guide
 
     check_output(arguments)
     style = style_of(arguments)
-    text, drawing = as_text(style)
-    show(arguments, text, drawing)
+    if style == "text":
+        show(arguments, None, format_guide.overview())
+    else:
+        show(arguments, format_guide.text(style))

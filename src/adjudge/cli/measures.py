@@ -18,22 +18,20 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser.add_argument(
         "names", metavar="MEASURE", nargs="*", help="measures to explain in full, such as nDCG or ndcg_cut_10"
     )
-    add_output(parser, latex=False)
+    add_output(parser, page="markdown")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """List measures, or explain some."""
     from adjudge.measures import MEASURES, parse_measure
-    from adjudge.reports.measure_guide import as_csv, as_json, explained, overview
+    from adjudge.reports import measure_guide
 
     check_output(arguments)
     chosen = [parse_measure(name).definition for name in arguments.names]
     definitions = chosen or list(MEASURES.values())
     style = style_of(arguments)
-    if style == "json":
-        show(arguments, as_json(definitions))
-    elif style == "csv":
-        show(arguments, as_csv(definitions))
+    if style == "text":
+        show(arguments, None, measure_guide.explained(chosen) if chosen else measure_guide.overview(definitions))
     else:
-        show(arguments, None, explained(chosen) if chosen else overview(definitions))
+        show(arguments, measure_guide.text(definitions, style))

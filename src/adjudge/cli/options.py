@@ -12,17 +12,15 @@ if TYPE_CHECKING:
 Subparsers = argparse._SubParsersAction
 
 
-def add_output(parser: argparse.ArgumentParser, *, latex: bool = True) -> None:
-    """How results are shown: as a table for people, or as JSON, CSV or LaTeX."""
+def add_output(parser: argparse.ArgumentParser, *, page: str = "latex") -> None:
+    """How results are shown: as a table for people, as JSON, as CSV, or for a ``page`` in LaTeX or Markdown."""
     group = parser.add_argument_group("output")
     kinds = group.add_mutually_exclusive_group()
     kinds.add_argument("--json", dest="style", action="store_const", const="json", help="as JSON, with provenance")
     kinds.add_argument("--csv", dest="style", action="store_const", const="csv", help="as CSV")
-    if latex:
-        kinds.add_argument(
-            "--latex", dest="style", action="store_const", const="latex", help="as a LaTeX table (booktabs)"
-        )
-    group.add_argument("-o", "--output", metavar="FILE", help="write to a file; .json, .csv and .tex say in which form")
+    about = "as a LaTeX table (booktabs)" if page == "latex" else "as a Markdown page"
+    kinds.add_argument(f"--{page}", dest="style", action="store_const", const=page, help=about)
+    group.add_argument("-o", "--output", metavar="FILE", help="write to a file; its suffix says in which form")
 
 
 def add_collection(parser: argparse.ArgumentParser) -> None:

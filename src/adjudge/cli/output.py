@@ -15,7 +15,7 @@ from adjudge.errors import AdjudgeError
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-_STYLES = {".json": "json", ".csv": "csv", ".tex": "latex"}
+_STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown"}
 
 
 def style_of(arguments: argparse.Namespace) -> str:

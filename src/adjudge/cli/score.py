@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.cli.options import Subparsers, add_collection, add_output, read_collection
 from adjudge.cli.output import check_output, command_line, progress, show, style_of
+from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -103,6 +104,8 @@ def show_scores(arguments: argparse.Namespace, collection: Collection) -> None:
         command=command_line(),
     )
     style = style_of(arguments)
+    if style == "markdown":
+        raise AdjudgeError(f"{arguments.output}: scores are written as .txt, .json, .csv or .tex")
     if style == "text":
         show(arguments, None, table.drawing())
     else:

@@ -46,6 +46,7 @@ KNOWN: dict[Kind, dict[str, tuple[str, ...]]] = {"runs": _RUNS, "judgments": _JU
 """Folded names of every column, by kind of table and canonical name."""
 
 _NEEDED = {"runs": ("query", "document"), "judgments": ("query", "document", "grade"), "metadata": ("document",)}
+_DISTANCES = {"distance", "dist"}
 _NUMBERS = {"score", "grade", "rank"}
 _OFTEN_TEXT = {"query", "topic", "document", "doc", "track", "item", "id"}
 _DESCRIPTIONS = {"artist", "genre", "title", "album", "name", "style", "composer"}
@@ -90,8 +91,9 @@ def canonical_frame(
     columns = [_typed(frame.to_series(place), names[place], target, error) for target, place in places.items()]
     if kind == "metadata":
         return pl.DataFrame([*columns, *_descriptions(frame, names, places["document"], error)])
-    needed = _NEEDED[kind]
-    table = pl.DataFrame([column for column in columns if column is not None and _is_kept(column, needed)])
+    table = pl.DataFrame([column for column in columns if column is not None])
+    if "subtopic" in table.columns and table["subtopic"].n_unique() == 1:
+        table = table.drop("subtopic")
     if kind == "runs" and "system" not in table.columns:
         table = table.select(pl.lit(name).alias("system"), pl.all())
     return table
@@ -135,11 +137,7 @@ def _typed(column: pl.Series, name: str, target: str, error: ErrorAt) -> pl.Seri
     values = _finite(column, target, error)
     if target == "rank":
         return _whole(values, error)
-    return (-values + 0.0).alias(target) if fold(name) in {"distance", "dist"} else values
-
-
-def _is_kept(column: pl.Series, needed: Sequence[str]) -> bool:
-    return column.name in needed or column.name != "subtopic" or column.n_unique() > 1
+    return pl.select(negated(pl.lit(values))).to_series().alias(target) if fold(name) in _DISTANCES else values
 
 
 def identifiers(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
@@ -200,6 +198,11 @@ def _descriptions(frame: pl.DataFrame, names: Sequence[str], document: int, erro
         is_text = fold(name) in _DESCRIPTIONS and not column.dtype.is_nested() and column.dtype != pl.Object
         others[name] = column.cast(pl.String) if is_text else column
     return list(others.values())
+
+
+def negated(distance: pl.Expr) -> pl.Expr:
+    """Turn distances into scores and back, without making a negative zero."""
+    return pl.when(distance == 0).then(0.0).otherwise(-distance)
 
 
 def column_of(name: str, values: Sequence[object]) -> pl.Series:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Format, Kind, register
-from adjudge.formats.columns import refuse
+from adjudge.formats.columns import negated, refuse
 from adjudge.formats.source import Source
 
 _RUNS: frozenset[Kind] = frozenset({"runs"})
@@ -112,7 +112,7 @@ class MirexList(Format):
         refuse(frame, ["query", "document"], r"[\t\n\r,/\\]|^\s|\s$|^$", "without tabs, commas and slashes")
         refuse(frame, ["query"], r"^#|:(\s|$)|^Q/R$", "that can begin a line of a list")
         if "score" in frame.columns:
-            distance = (-pl.col("score") + 0.0).cast(pl.String)
+            distance = negated(pl.col("score")).cast(pl.String)
             frame = frame.with_columns(document=pl.concat_str("document", distance, separator=","))
         elif "rank" in frame.columns:
             frame = frame.sort("rank", maintain_order=True)
@@ -189,7 +189,7 @@ def _cells(lists: pl.DataFrame, source: Source) -> pl.DataFrame:
         bare = pl.col("cell").str.strip_chars_end(", ")
         cells = cells.with_columns(
             document=bare.str.replace(r",[^,]*$", ""),
-            score=0.0 + -bare.str.extract(r",\s*([^,]*)$").cast(pl.Float64, strict=False),
+            score=negated(bare.str.extract(r",\s*([^,]*)$").cast(pl.Float64, strict=False)),
         )
         _refuse_rows(cells, ~pl.col("score").is_finite().fill_null(False), "a document and its distance", source)
     else:

@@ -115,6 +115,7 @@ def pick(source: Source, kind: Kind) -> Format:
     for candidate in FORMATS.values():
         if kind in candidate.kinds and candidate.sniff(source, kind):
             return candidate
+    _ = source.text  # an empty or binary file is refused as that
     able = ", ".join(name for name, candidate in FORMATS.items() if kind in candidate.kinds)
     first = shown(source.head(1)[0]) if source.head(1) else "nothing"
     raise source.error(f"expected {kind} in a known format ({able}), got a file that begins with {first}")
@@ -177,13 +178,9 @@ def _one_ahead(load: Callable[[Path], T], paths: Sequence[Path]) -> Iterator[T]:
 
 def _frame_from_object(given: Any, kind: Kind) -> pl.DataFrame:
     """The plain table of a dictionary, a data frame or a list of records."""
-    if isinstance(given, Mapping):
-        from adjudge.formats.jsons import frame_from_nested
+    from adjudge.formats.frames import frame_from_object
 
-        return frame_from_nested(given, kind, name="run")
-    from adjudge.formats.frames import frame_from_pandas_or_polars
-
-    return frame_from_pandas_or_polars(given, kind, name="run")
+    return frame_from_object(given, kind, name="run")
 
 
 def _is_paths(given: Any) -> bool:

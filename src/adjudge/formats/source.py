@@ -118,7 +118,7 @@ class Source:
     def uncommented(self) -> bytes:
         """Give the text without the lines that begin with ``#``; a file of comments only is refused."""
         text = self.text
-        if text.startswith(b"#") or b"\n#" in text:
+        if b"#" in text and (text.startswith(b"#") or b"\n#" in text):  # one byte is found far faster than two
             text = _COMMENT.sub(b"", text)
             if not text.strip():
                 raise self.error("expected data, got only comments")

@@ -91,8 +91,8 @@ def success(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
 
     Agrees with trec_eval's ``success_k``, ir_measures' ``Success@k`` and ranx's ``hit_rate@k``.
     """
-    found: Mask = lists.relevant(rel).any(axis=1)
-    return found.astype(np.float64)
+    hits: Ints = np.count_nonzero(lists.relevant(rel), axis=1)
+    return (hits > 0).astype(np.float64)
 
 
 @measure(

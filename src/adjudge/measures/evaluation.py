@@ -25,8 +25,8 @@ import numpy as np
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
 from adjudge.measures import unjudged as unjudged_documents
-from adjudge.measures.base import Measure
-from adjudge.measures.notation import parse_measure, parse_measures
+from adjudge.measures.base import MEASURES, Measure
+from adjudge.measures.notation import parse_measures
 from adjudge.measures.ties import expected
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
@@ -144,7 +144,7 @@ class _Table:
         shares: dict[int | None, Floats] = {}
         for m, measure in enumerate(self.measures):
             if measure.cutoff not in shares:
-                shares[measure.cutoff] = parse_measure("Judged")(lists.at(measure.cutoff))
+                shares[measure.cutoff] = Measure.bind(MEASURES["Judged"], {}, measure.cutoff)(lists)
             put(self.judged, m, shares[measure.cutoff])
             if self.error is not None:
                 value, error = expected(measure, seen, rng)

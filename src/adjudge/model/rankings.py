@@ -54,7 +54,7 @@ class Lists:
     def at(self, cutoff: int | None) -> Lists:
         """The first ``cutoff`` ranks of every list; everything when it is None."""
         if cutoff is None:
-            return replace(self, cutoff=None)
+            return self
         return replace(
             self,
             grades=self.grades[:, :cutoff],

@@ -2,39 +2,40 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from adjudge.formats import FORMATS
+from adjudge.reports.tables import as_csv, as_json, as_markdown, drawn
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 
-def as_text(style: str) -> tuple[str | None, RenderableType | None]:
-    """The guide as ``json``, ``csv`` or a drawing."""
-    rows = [
+def rows() -> list[dict[str, str]]:
+    """One row a format, in the order in which they are tried."""
+    return [
         {
-            "name": name,
-            "reads": " ".join(sorted(f.kinds)),
-            "writes": " ".join(sorted(f.writes)),
-            "suffixes": " ".join(f.suffixes),
-            "about": f.about,
+            "format": name,
+            "reads": ", ".join(sorted(member.kinds)),
+            "writes": ", ".join(sorted(member.writes)) or "–",
+            "suffixes": " ".join(member.suffixes) or "–",
+            "what it is": member.about,
         }
-        for name, f in FORMATS.items()
+        for name, member in FORMATS.items()
     ]
-    if style == "json":
-        return json.dumps(rows, ensure_ascii=False, indent=2) + "\n", None
-    if style == "csv":
-        import polars as pl
 
-        return pl.DataFrame(rows).write_csv(), None
-    from rich import box
-    from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for name in rows[0]:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*row.values())
-    return None, table
+def text(style: str) -> str:
+    """The guide as ``json``, ``csv`` or ``markdown``."""
+    if style == "markdown":
+        return (
+            "# File formats\n\n"
+            "Formats are recognised by what is in the file; `--format NAME` names one. Any of them may be compressed "
+            "(gzip, zstd, bzip2, xz).\nThey are tried in this order.\n\n" + as_markdown(rows())
+        )
+    return as_json(rows()) if style == "json" else as_csv(rows())
+
+
+def overview() -> RenderableType:
+    """The guide for a terminal."""
+    return drawn(rows())

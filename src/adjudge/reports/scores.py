@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +12,7 @@ import numpy as np
 from adjudge.errors import AdjudgeError
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.reports import latex
+from adjudge.reports.tables import as_csv, as_json, plain_table
 from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
 
 if TYPE_CHECKING:
@@ -59,25 +57,20 @@ class ScoreTable:
         return self.eff.to_polars().to_dicts()
 
     def _csv(self) -> str:
-        records = self._records()
-        buffer = io.StringIO()
-        writer = csv.DictWriter(buffer, fieldnames=list(records[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({k: "" if _is_nan(v) else v for k, v in record.items()} for record in records)
-        return buffer.getvalue()
+        return as_csv(self._records())
 
     def _json(self) -> str:
         provenance = self.eff.provenance
         if self.command is not None:
             provenance = provenance.with_settings(command=self.command)
-        records = [{k: None if _is_nan(v) else v for k, v in record.items()} for record in self._records()]
-        content = {
-            "effectiveness": records,
-            "confidence": self.summary.confidence,
-            "notes": list(self.eff.notes),
-            "provenance": provenance.to_dict(),
-        }
-        return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+        return as_json(
+            {
+                "effectiveness": self._records(),
+                "confidence": self.summary.confidence,
+                "notes": self.eff.notes,
+                "provenance": provenance.to_dict(),
+            }
+        )
 
     def _latex(self) -> str:
         header, rows = self._cells("$ {} \\pm {} $".replace(" ", ""), latex.escape)
@@ -147,13 +140,11 @@ class ScoreTable:
 
     def drawing(self) -> RenderableType:
         """The table for a terminal: best of each measure in bold, notes below."""
-        from rich import box
         from rich.console import Group
-        from rich.table import Table
         from rich.text import Text
 
         header, rows = self._cells("{} ± {}")
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+        table = plain_table()
         n_text = 2 if self.per_query else 1 + self._has_teams
         for i, name in enumerate(header):
             table.add_column(
@@ -188,7 +179,3 @@ class ScoreTable:
 
 def _number(value: float, digits: int) -> str:
     return f"{value:.{digits}f}" if math.isfinite(value) else "–"
-
-
-def _is_nan(value: object) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)

@@ -1,0 +1,1 @@
+"""Adjudge beside its peers, in one run on the same machine: ``python -m benchmarks``."""

@@ -1,0 +1,109 @@
+"""What several test files share: the real data beside the repository, and small random collections."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjudge as aj
+
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+Runs = dict[str, dict[str, dict[str, float]]]
+Qrels = dict[str, dict[str, float]]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with real data; tests that need it are skipped only where the folder is not there at all."""
+    if not SHARED_DATA.is_dir():
+        pytest.skip(f"no real data at {SHARED_DATA}")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def mirex2011(shared_data: Path) -> aj.Collection:
+    """The MIREX 2011 Audio Music Similarity task: 18 systems, 100 queries, top 5, Fine grades."""
+    folder = shared_data / "mirex2011"
+    return aj.read(folder / "runs.tsv", folder / "judgments.tsv", folder / "metadata.tsv", scale="fine")
+
+
+def random_dicts(
+    seed: int,
+    *,
+    grades: Sequence[float] = (0, 0, 1, 2, 3),
+    scores: Sequence[float] | None = None,
+    n_queries: int = 12,
+    n_systems: int = 3,
+    longest: int = 25,
+    documents: int = 30,
+) -> tuple[Runs, Qrels]:
+    """Runs and judgments with every awkward case in them.
+
+    ``scores`` are what documents may get (so that they tie); without them all scores of a list differ. The first
+    queries are the awkward ones: nothing relevant, one judged document, none of the judged documents retrieved.
+    Lists are of any length, many retrieved documents are not judged, and the first system has no list for the last
+    query and an unjudged query of its own.
+    """
+    rng = np.random.default_rng(seed)
+    names = [f"d{i:02d}" for i in range(documents)]
+    judgments: Qrels = {}
+    for q in range(n_queries):
+        judged = rng.choice(names, size=1 if q == 1 else int(rng.integers(2, 18)), replace=False)
+        judgments[str(q)] = {str(d): 0 if q == 0 else rng.choice(list(grades)).item() for d in judged}
+    runs: Runs = {f"s{s}": {} for s in range(n_systems)}
+    for s, run in enumerate(runs.values()):
+        for q in judgments:
+            able = [d for d in names if d not in judgments[q]] if q == "2" else names
+            length = min(len(able), int(rng.integers(1, longest + 1)))
+            retrieved = [str(d) for d in rng.choice(able, size=length, replace=False)]
+            given = rng.permutation(length) + 1.0 if scores is None else rng.choice(list(scores), size=length)
+            run[q] = dict(zip(retrieved, given.tolist(), strict=True))
+        if s == 0:
+            run["unjudged"] = run.pop(str(n_queries - 1))
+    return runs, judgments
+
+
+@pytest.fixture(scope="session")
+def make_dicts() -> Callable[..., tuple[Runs, Qrels]]:
+    """Random runs and judgments as dictionaries, by seed."""
+    return random_dicts
+
+
+@pytest.fixture(scope="session")
+def make_collection() -> Callable[..., aj.Collection]:
+    """A random collection, by seed; ``scale`` as in ``read``."""
+
+    def make(seed: int, *, scale: str | None = None, **options: Any) -> aj.Collection:
+        runs, judgments = random_dicts(seed, **options)
+        return aj.read(runs, judgments, scale=scale)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def evaluate_quietly() -> Callable[..., aj.Effectiveness]:
+    """``aj.evaluate`` for collections that lack lists on purpose: what it says aloud about them is not heard."""
+
+    def evaluate(collection: aj.Collection, measures: Any, **options: Any) -> aj.Effectiveness:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", aj.AdjudgeWarning)
+            return aj.evaluate(collection, measures, **options)
+
+    return evaluate
+
+
+@pytest.fixture(scope="session")
+def per_query() -> Callable[..., dict[str, float]]:
+    """Effectiveness of one system under one measure, by query."""
+
+    def by_query(eff: aj.Effectiveness, system: str, measure: str) -> Mapping[str, float]:
+        column = eff.matrix(measure)[:, eff.systems.index(system)]
+        return dict(zip(eff.queries, column.tolist(), strict=True))
+
+    return by_query  # type: ignore[return-value]

@@ -1,0 +1,43 @@
+"""What the docs show is what the program prints."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from adjudge.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip("\n").splitlines() if line.strip()]
+
+
+def test_the_readme_shows_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```console\n\$ (.*?)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) >= 2
+    for command, shown in blocks:
+        program, *arguments = shlex.split(command)
+        assert program == "adjudge"
+        assert main(arguments) == 0
+        assert _lines(capsys.readouterr().out) == _lines(shown)
+
+
+@pytest.mark.parametrize("page", ["measures", "formats"])
+def test_pages_made_from_registries_are_up_to_date(page: str, tmp_path: Path) -> None:
+    made = tmp_path / f"{page}.md"
+    assert main([page, "-o", str(made)]) == 0
+    assert made.read_text() == (ROOT / "docs" / f"{page}.md").read_text(), f"run: adjudge {page} -o docs/{page}.md"
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -1,0 +1,129 @@
+"""adjudge score: its table, and the same numbers as CSV, JSON and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from adjudge.cli import main
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 c 1\n"
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("qrels.txt").write_text(QRELS)
+    Path("runs").mkdir()
+    Path("runs/one.txt").write_text("q1 Q0 a 1 2 alpha\nq2 Q0 c 1 2 alpha\n")
+    Path("runs/two.txt").write_text("q1 Q0 b 1 2 bé_ta\nq2 Q0 x 1 3 bé_ta\nq2 Q0 a 2 2 bé_ta\n")
+    return tmp_path
+
+
+def _score(*arguments: str) -> None:
+    assert main(["score", "qrels.txt", "runs", "-m", "P@1 RR", *arguments]) == 0
+
+
+def test_csv_has_one_row_a_system_and_measure_best_first(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _score("--csv")
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [(row["system"], row["measure"], float(row["mean"])) for row in rows] == [
+        ("alpha", "P@1", 1.0),
+        ("alpha", "RR", 1.0),
+        ("bé_ta", "P@1", 0.0),
+        ("bé_ta", "RR", 0.25),
+    ]
+    assert [row["n_queries"] for row in rows] == ["2"] * 4
+    # t(.975, 1) = 12.7062, s = .25 sqrt 2, over sqrt 2
+    assert float(rows[3]["high"]) == pytest.approx(0.25 + 12.706204736 * 0.25, abs=1e-8)
+    assert float(rows[2]["judged"]) == 0.5  # b is judged, x is not
+
+
+def test_json_carries_the_digests_of_its_inputs(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _score("--json")
+    content = json.loads(capsys.readouterr().out)
+    inputs = {entry["file"]: entry["sha256"] for entry in content["provenance"]["inputs"]}
+    assert inputs["qrels.txt"] == sha256(QRELS.encode()).hexdigest()
+    assert set(inputs) == {"qrels.txt", "runs/one.txt", "runs/two.txt"}
+    assert content["effectiveness"][0]["mean"] == 1.0
+
+
+def test_every_query_can_be_listed(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _score("--per-query", "--csv")
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert list(rows[0])[:4] == ["run", "query_id", "measure", "value"]
+    values = {(row["run"], row["query_id"], row["measure"]): float(row["value"]) for row in rows}
+    assert values["bé_ta", "q2", "RR"] == 0.5
+    assert values["bé_ta", "q1", "RR"] == 0.0
+
+
+def test_latex_escapes_what_latex_would_misread(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _score("--latex")
+    text = capsys.readouterr().out
+    assert r"bé\_ta & $0.000\pm0.000$ & $0.250\pm3.177$ & 67–75 \% & 2 \\" in text or r"bé\_ta" in text
+    assert text.count(r"\\") == 3
+    assert r"\toprule" in text
+
+
+def test_the_suffix_of_the_output_chooses_its_form(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, beginning in (("a.json", "{"), ("a.csv", "system,"), ("a.tex", "%"), ("a.txt", "\n system")):
+        _score("-o", name)
+        assert Path(name).read_text().startswith(beginning)
+    assert capsys.readouterr().out == ""
+
+
+def test_the_table_is_aligned_and_sorted_by_the_measure_asked_for(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _score("--sort", "system")
+    lines = [line for line in capsys.readouterr().out.splitlines() if re.match(r" (alpha|bé_ta)", line)]
+    assert [line.split()[0] for line in lines] == ["alpha", "bé_ta"]
+    assert len({len(line) for line in lines}) == 1
+
+
+def test_no_colour_when_it_is_not_a_terminal(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _score()
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_systems_can_be_named_after_their_files(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("runs/two.txt").write_text("q1 Q0 b 1 2 alpha\n")
+    _score("--names", "file", "--csv")
+    assert {line.split(",")[0] for line in capsys.readouterr().out.splitlines()[1:]} == {"one", "two"}
+
+
+def test_the_demo_can_be_written_and_scored_again_to_the_same_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--queries", "10", "-m", "CG@5 ADR", "--csv"]) == 0
+    direct = capsys.readouterr().out
+    assert main(["demo", "--queries", "10", "--write", "d"]) == 0
+    capsys.readouterr()
+    arguments = ["d/fine.csv", "d/runs", "--scale", "fine", "--teams", "d/teams.csv", "-m", "CG@5 ADR", "--csv"]
+    assert main(["score", *arguments]) == 0
+    assert capsys.readouterr().out == direct
+
+
+def test_runs_can_be_converted_and_give_the_same_scores(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _score("--csv")
+    direct = capsys.readouterr().out
+    for target in ("all.tsv", "all.csv.gz", "all.parquet", "all.json", "all.txt.zst"):
+        assert main(["convert", "runs", "runs", target]) == 0
+        assert main(["score", "qrels.txt", target, "-m", "P@1 RR", "--csv"]) == 0
+        assert capsys.readouterr().out == direct, target
+
+
+def test_judgments_can_be_converted(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _score("--csv")
+    direct = capsys.readouterr().out
+    for target in ("j.tsv", "j.csv", "j.parquet", "j.json", "j.qrels"):
+        assert main(["convert", "judgments", "qrels.txt", target]) == 0
+        assert main(["score", target, "runs", "-m", "P@1 RR", "--csv"]) == 0
+        assert capsys.readouterr().out == direct, target
