@@ -15,8 +15,10 @@ ties
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -31,12 +33,13 @@ from adjudge.measures.ties import expected
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.judgments import Judgments
-from adjudge.model.rankings import Lists, blocks
+from adjudge.model.rankings import Blocks, Lists
 
 Unjudged = Literal["zero", "condensed", "bounds"]
 Missing = Literal["zero", "drop", "error"]
 Ties = Literal["trec", "expected"]
 Progress = Callable[[int, int], None]
+_WORKERS = min(4, os.cpu_count() or 1)
 
 
 def evaluate(
@@ -69,15 +72,21 @@ def evaluate(
     absent = _absent(collection, judgments)
     notes = _notes(collection, judgments, absent, missing)
     table = _Table.empty(judgments.n_queries, len(collection.runs), parsed, unjudged, ties)
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
     whole = unjudged == "condensed" or ties == "expected" or any(m.cutoff is None or m.judged_only for m in parsed)
     depth = None if whole else max(m.cutoff or 0 for m in parsed)
-    for codes, lists in blocks(collection, depth=depth, ties=ties == "expected"):
+    blocks = Blocks(collection, depth, ties=ties == "expected")
+
+    def fill(codes: slice) -> int:
+        lists = blocks.lists(codes)
         seen = lists.condensed() if unjudged == "condensed" else lists
         open_ = _open_documents(collection, judgments, codes) if unjudged == "bounds" else None
-        table.fill(codes, lists, seen, open_, rng)
-        if progress is not None:
-            progress(codes.stop, judgments.n_queries)
+        table.fill(codes, lists, seen, open_, seed)
+        return int(codes.stop)
+
+    with ThreadPoolExecutor(max_workers=_WORKERS) as executor:  # NumPy lets go of the interpreter's lock
+        for done in executor.map(fill, blocks):
+            if progress is not None:
+                progress(done, judgments.n_queries)
     if missing == "drop":
         table.drop(absent)
     settings = {"unjudged": unjudged, "missing": missing, "ties": ties, "scale": str(judgments.scale)}
@@ -134,12 +143,16 @@ class _Table:
         shape = (n_queries, n_systems, len(measures))
         return cls(measures, np.empty(shape), np.empty(shape), new(bounded), new(bounded), new(ties == "expected"))
 
-    def fill(self, codes: slice, lists: Lists, seen: Lists, open_: Ints | None, rng: np.random.Generator) -> None:
+    def fill(self, codes: slice, lists: Lists, seen: Lists, open_: Ints | None, seed: int) -> None:
         """Evaluate one block; ``seen`` are the lists that measures see, ``lists`` those that systems gave."""
         n_queries = codes.stop - codes.start
 
         def put(into: Floats, m: int, column: Floats) -> None:
             into[codes, :, m] = column.reshape(-1, n_queries).T
+
+        def seed_of(row: int) -> np.random.SeedSequence:
+            system, query = divmod(row, n_queries)
+            return np.random.SeedSequence(seed, spawn_key=(system, codes.start + query))
 
         shares: dict[int | None, Floats] = {}
         for m, measure in enumerate(self.measures):
@@ -147,7 +160,7 @@ class _Table:
                 shares[measure.cutoff] = Measure.bind(MEASURES["Judged"], {}, measure.cutoff)(lists)
             put(self.judged, m, shares[measure.cutoff])
             if self.error is not None:
-                value, error = expected(measure, seen, rng)
+                value, error = expected(measure, seen, seed_of)
                 put(self.error, m, error)
             else:
                 value = measure(seen)
@@ -176,11 +189,11 @@ def _open_documents(collection: Collection, judgments: Judgments, codes: slice) 
     for run in collection.runs:
         offsets = run.offsets[codes.start : codes.stop + 1]
         document.append(run.documents[offsets[0] : offsets[-1]])
-        query.append(np.repeat(np.arange(codes.start, codes.stop, dtype=np.int32), np.diff(offsets)))
+        query.append(np.repeat(np.arange(codes.stop - codes.start, dtype=np.int32), np.diff(offsets)))
     queries, documents = np.concatenate(query), np.concatenate(document)
-    unjudged = judgments.pool.find(queries, documents) < 0
+    unjudged = judgments.pool.part(codes).find(queries, documents) < 0
     keys = np.unique((queries[unjudged].astype(np.int64) << 32) | documents[unjudged])
-    return np.bincount((keys >> 32) - codes.start, minlength=codes.stop - codes.start)
+    return np.bincount(keys >> 32, minlength=codes.stop - codes.start)
 
 
 def _notes(collection: Collection, judgments: Judgments, absent: Mask, missing: Missing) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ error.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import permutations, product
 
 import numpy as np
@@ -20,12 +21,15 @@ EXACT_ORDERS = 720  # up to this many orders are all looked at
 DRAWN_ORDERS = 1000
 
 
-def expected(measure: Measure, lists: Lists, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Expected effectiveness of each list and its standard error (0 where exact)."""
+def expected(measure: Measure, lists: Lists, seeds: Callable[[int], np.random.SeedSequence]) -> tuple[Floats, Floats]:
+    """Expected effectiveness of each list and its standard error (0 where exact).
+
+    ``seeds`` gives every list its own seed, so that its orders depend neither on other lists nor on the measure.
+    """
     values, errors = measure(lists), np.zeros(len(lists))
     for row in np.flatnonzero(_has_ties(lists)):
         one = lists.rows(np.array([row]))
-        orders, exact = _orders(one, measure.cutoff if not measure.judged_only else None, rng)
+        orders, exact = _orders(one, None if measure.judged_only else measure.cutoff, seeds(int(row)))
         every = measure(one.rows(np.zeros(len(orders), dtype=np.intp)).reordered(orders))
         values[row] = every.mean()
         errors[row] = 0.0 if exact else every.std(ddof=1) / math.sqrt(len(every))
@@ -41,7 +45,7 @@ def _has_ties(lists: Lists) -> Mask:
     return ties
 
 
-def _orders(one: Lists, cutoff: int | None, rng: np.random.Generator) -> tuple[Ints, bool]:
+def _orders(one: Lists, cutoff: int | None, seed: np.random.SeedSequence) -> tuple[Ints, bool]:
     """Column orders of a single list, as far as the cutoff reaches: all of them, or a sample."""
     length = int(one.lengths[0])
     groups = one.tied[0, :length] if one.tied is not None else np.arange(length)
@@ -53,6 +57,7 @@ def _orders(one: Lists, cutoff: int | None, rng: np.random.Generator) -> tuple[I
     if exact:
         orders = [np.concatenate(order) for order in product(*(map(list, permutations(s)) for s in stretches))]
         return np.array(orders, dtype=np.int64)[:, :cutoff], True
+    rng = np.random.default_rng(seed)
     columns = np.tile(np.concatenate(stretches), (DRAWN_ORDERS, 1))
     for stretch in stretches:
         if len(stretch) > 1:

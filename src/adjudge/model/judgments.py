@@ -40,13 +40,19 @@ class Pool:
     documents: Codes
     grades: Floats
 
+    def part(self, codes: slice) -> Pool:
+        """The pairs of some query codes, which count from 0 in it. What it indexes stays in cache while it is used."""
+        offsets = self.offsets[codes.start : codes.stop + 1]
+        inside = slice(int(offsets[0]), int(offsets[-1]))
+        return Pool(offsets - offsets[0], self.documents[inside], self.grades[inside])
+
     @cached_property
     def _index(self) -> HashIndex:
         query = np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
         return HashIndex(_pair_keys(query, self.documents))
 
     def find(self, query: Codes, document: Codes) -> Codes:
-        """Position in ``grades`` of each pair, -1 where it was not judged."""
+        """Place in ``grades`` of each pair, -1 where it was not judged."""
         return self._index.find(_pair_keys(query, document))
 
 

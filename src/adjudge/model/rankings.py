@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats, Ints, Mask
+from adjudge.arrays import Codes, Floats, Ints, Mask
 from adjudge.model.collection import Collection
-from adjudge.model.judgments import Judgments, Pool
+from adjudge.model.judgments import Pool
 from adjudge.model.runs import Run
 from adjudge.model.scales import Scale
 
@@ -130,65 +131,89 @@ class Lists:
         )
 
 
-def blocks(
-    collection: Collection, *, depth: int | None, ties: bool = False, cells: int = BLOCK_CELLS
-) -> Iterator[tuple[slice, Lists]]:
-    """Cut the judged queries into blocks of all systems' lists, ``depth`` ranks deep (everything when None).
+@dataclass(frozen=True)
+class Blocks:
+    """A collection cut into blocks of all systems' lists for a few queries, each of bounded size.
 
-    Yields the block's query codes and its lists, ordered by system, then query.
+    ``depth`` ranks are looked at, everything when it is None; ``ties`` asks for the groups of equal scores.
     """
-    judgments = collection.need_judgments()
-    longest = collection.runs.depth
-    width = max(1, longest if depth is None else min(depth, longest))
-    step = max(1, cells // (width * len(collection.runs)))
-    for start in range(0, judgments.n_queries, step):
-        codes = slice(start, min(start + step, judgments.n_queries))
-        yield codes, _block(collection, judgments, codes, width, ties)
+
+    collection: Collection
+    depth: int | None = None
+    ties: bool = False
+    cells: int = BLOCK_CELLS
+
+    @property
+    def width(self) -> int:
+        """Number of ranks of every block."""
+        longest = self.collection.runs.depth
+        return max(1, longest if self.depth is None else min(self.depth, longest))
+
+    def __iter__(self) -> Iterator[slice]:
+        """Query codes of each block."""
+        n_queries = self.collection.need_judgments().n_queries
+        step = max(1, self.cells // (self.width * len(self.collection.runs)))
+        return (slice(start, min(start + step, n_queries)) for start in range(0, n_queries, step))
+
+    def lists(self, codes: slice) -> Lists:
+        """The lists of one block, ordered by system, then query."""
+        judgments, runs = self.collection.need_judgments(), self.collection.runs
+        pool = judgments.pool.part(codes)
+        n_queries, width = codes.stop - codes.start, self.width
+        place = np.full((len(runs), n_queries, width), -1, dtype=np.int32)
+        tied = np.zeros(place.shape, dtype=np.int64) if self.ties else None
+        lengths = np.empty(place.shape[:2], dtype=np.int64)
+        for s, run in enumerate(runs):
+            lengths[s] = run.lengths[codes]
+            inside, rows = _top(run, codes, width)
+            query = np.repeat(np.arange(n_queries, dtype=np.int32), np.minimum(lengths[s], width))
+            _put(place[s], inside, pool.find(query, run.documents[rows]))
+            if tied is not None:
+                _put(tied[s], inside, _tie_groups(run, rows))
+        grades, judged = _grades(place.reshape(-1, width), pool)
+        best, sizes = _pool_rows(pool)
+        return Lists(
+            grades,
+            judged,
+            lengths.reshape(-1),
+            best,
+            sizes,
+            np.tile(np.arange(n_queries), len(runs)),
+            judgments.scale,
+            tied=None if tied is None else tied.reshape(-1, width),
+        )
 
 
-def _block(collection: Collection, judgments: Judgments, codes: slice, width: int, ties: bool) -> Lists:
-    pool = judgments.pool
-    n_queries = codes.stop - codes.start
-    shape = (len(collection.runs), n_queries, width)
-    position = np.full(shape, -1, dtype=np.int32)
-    tied = np.zeros(shape, dtype=np.int64) if ties else None
-    lengths = np.empty(shape[:2], dtype=np.int64)
-    for s, run in enumerate(collection.runs):
-        lengths[s] = run.lengths[codes]
-        inside, rows = _top(run, codes, width)
-        query = np.repeat(np.arange(codes.start, codes.stop, dtype=np.int32), np.minimum(lengths[s], width))
-        position[s][inside] = pool.find(query, run.documents[rows])
-        if tied is not None:
-            tied[s][inside] = _tie_groups(run, codes, rows)
-    flat = position.reshape(-1, width)
-    judged = flat >= 0
-    grades = np.zeros(flat.shape)
-    grades[judged] = pool.grades[flat[judged]]
-    best, sizes = _pool_rows(pool, codes)
-    return Lists(
-        grades,
-        judged,
-        lengths.reshape(-1),
-        best,
-        sizes,
-        np.tile(np.arange(n_queries), len(collection.runs)),
-        judgments.scale,
-        tied=None if tied is None else tied.reshape(-1, width),
-    )
+def _grades(place: Codes, pool: Pool) -> tuple[Floats, Mask]:
+    """Grades of cells from their places in the pool, 0 where they have none, and which ones have."""
+    judged = place >= 0
+    grades = np.zeros(place.shape)
+    cells = np.flatnonzero(judged)
+    grades.reshape(-1)[cells] = pool.grades[place.reshape(-1)[cells]]
+    return grades, judged
 
 
-def _top(run: Run, codes: slice, width: int) -> tuple[Mask | slice, Ints | slice]:
-    """Cells of the block that the run fills, and the rows of the run that fill them, at most ``width`` a query."""
+def _top(run: Run, codes: slice, width: int) -> tuple[Mask | None, Ints | slice]:
+    """Cells of the block that the run fills (None: all), and the rows of the run that fill them."""
     offsets = run.offsets[codes.start : codes.stop + 1]
     lengths = np.diff(offsets)
     columns = np.arange(width)
-    inside = columns < np.minimum(lengths, width)[:, None]
+    inside = None if (lengths >= width).all() else columns < np.minimum(lengths, width)[:, None]
     if (lengths <= width).all():
         return inside, slice(int(offsets[0]), int(offsets[-1]))
-    return inside, (offsets[:-1, None] + columns)[inside]
+    rows = offsets[:-1, None] + columns
+    return inside, rows.reshape(-1) if inside is None else rows[inside]
 
 
-def _tie_groups(run: Run, codes: slice, rows: Ints | slice) -> Ints:
+def _put(cells: npt.NDArray[Any], inside: Mask | None, values: npt.NDArray[Any]) -> None:
+    """Fill the cells of one system's lists."""
+    if inside is None:
+        cells[:] = values.reshape(cells.shape)
+    else:
+        cells[inside] = values
+
+
+def _tie_groups(run: Run, rows: Ints | slice) -> Ints:
     """Numbers that are equal for documents of one ranking with equal scores."""
     if run.scores is None:
         return np.arange(len(run.documents))[rows]
@@ -200,12 +225,11 @@ def _tie_groups(run: Run, codes: slice, rows: Ints | slice) -> Ints:
     return groups[rows]
 
 
-def _pool_rows(pool: Pool, codes: slice) -> tuple[Floats, Ints]:
-    """Judged grades of the block's queries, highest first, padded with 0."""
-    offsets = pool.offsets[codes.start : codes.stop + 1]
-    sizes = np.diff(offsets)
+def _pool_rows(pool: Pool) -> tuple[Floats, Ints]:
+    """Judged grades of each query, highest first, padded with 0."""
+    sizes = np.diff(pool.offsets)
     rows = np.full((len(sizes), max(1, int(sizes.max()))), -np.inf)
-    rows[np.arange(rows.shape[1]) < sizes[:, None]] = pool.grades[offsets[0] : offsets[-1]]
+    rows[np.arange(rows.shape[1]) < sizes[:, None]] = pool.grades
     rows = -np.sort(-rows, axis=1)
     rows[np.isneginf(rows)] = 0.0
     return rows, sizes
