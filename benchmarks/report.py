@@ -83,8 +83,8 @@ def page(tables: Sequence[Table], facts: Sequence[str], command: str) -> str:
     head = [
         "# Adjudge beside its peers",
         "",
-        "All tools in one run on the same machine, their processes taking turns; a ratio says how many times as long as",
-        "Adjudge a peer takes. Before any ratio is shown, the tools must agree on every mean to 1e-6. Made by this",
+        "All tools in one run on the same machine, their processes taking turns; a ratio says how many times as long",
+        "as Adjudge a peer takes. Before any ratio is shown, the tools must agree on every mean to 1e-6. Made by this",
         "command, which makes its own data:",
         "",
         f"    {command}",

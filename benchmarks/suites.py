@@ -82,7 +82,7 @@ class Settings:
 
 def from_files(settings: Settings) -> Table:
     """TREC files to the means of five measures, in every tool."""
-    has_cwl = importlib.util.find_spec("cwl") is not None
+    has_cwl = _has_cwl()
     tasks = ["adjudge", "pytrec_eval", "ir_measures", *(["ir_measures-rbp"] if has_cwl else []), "ranx"]
     turns = settings.turns([f"files-{task}" for task in tasks])
     ours = turns["files-adjudge"]
@@ -102,6 +102,11 @@ def from_files(settings: Settings) -> Table:
         )
     head = ["tool", "measures", "median", "best", "ratio", "memory", "agrees on"]
     return Table("From files", _notes_on_files(settings, turns, has_cwl), head, rows)
+
+
+def _has_cwl() -> bool:
+    """Whether ir_measures can compute RBP."""
+    return importlib.util.find_spec("cwl") is not None
 
 
 def _notes_on_files(settings: Settings, turns: Mapping[str, Sequence[Outcome]], has_cwl: bool) -> str:
@@ -135,10 +140,10 @@ def from_memory(settings: Settings) -> Table:
             ]
         )
     notes = (
-        f"{settings.size}, all runs loaded, to {', '.join(MEASURES)}; {settings.processes}; ratios of the best. Cold is "
-        "the first evaluation of a collection just read: Adjudge joins runs with judgments then; ranx has compiled its "
-        "code on a toy before. Warm is the best of three more evaluations of the same objects. Memory is the peak above "
-        "that of the bare interpreter, reading included."
+        f"{settings.size}, all runs loaded, to {', '.join(MEASURES)}; {settings.processes}; ratios of the best. Cold "
+        "is the first evaluation of a collection just read: Adjudge joins runs with judgments then; ranx has compiled "
+        "its code on a toy before. Warm is the best of three more evaluations of the same objects. Memory is the peak "
+        "above that of the bare interpreter, reading included."
     )
     head = ["tool", "median cold", "median warm", "best cold", "best warm", "ratio cold", "ratio warm", "memory"]
     return Table("From memory", notes, head, rows)
@@ -170,6 +175,10 @@ def start(settings: Settings) -> Table:
         f"Whole processes, {settings.starts} of each, in turns. Ratios of medians: of imports to import adjudge, of "
         "commands to adjudge --help. Adjudge loads the rest of itself when it is first used."
     )
+    if _has_cwl():
+        notes += (
+            " ir_measures imports cwl-eval, which is installed here, and with it NumPy; without it, it starts faster."
+        )
     return Table("Start", notes, ["process", "median", "best", "ratio"], rows)
 
 
@@ -252,7 +261,7 @@ def _lists(shape: Shape, n_runs: int, scale: str) -> list[Lists]:
     """Lists of ranks and grades, as measures see them."""
     from adjudge.model.collection import Table as Plain
     from adjudge.model.collection import build_collection
-    from adjudge.model.rankings import blocks
+    from adjudge.model.rankings import Blocks
     from adjudge.model.scales import parse_scale
     from benchmarks.generate import Collection
 
@@ -260,7 +269,8 @@ def _lists(shape: Shape, n_runs: int, scale: str) -> list[Lists]:
     runs = (Plain(drawn.run(number), f"system {number}") for number in range(1, n_runs + 1))
     judgments = [Plain(drawn.judgments().cast({"grade": float}), "judgments")]
     collection = build_collection(runs, judgments, scale=parse_scale(scale))
-    return [lists for _, lists in blocks(collection, depth=None)]
+    blocks = Blocks(collection)
+    return [blocks.lists(codes) for codes in blocks]
 
 
 SUITES: dict[str, Callable[[Settings], Table]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ def random_dicts(
     ``scores`` are what documents may get (so that they tie); without them all scores of a list differ. The first
     queries are the awkward ones: nothing relevant, one judged document, none of the judged documents retrieved.
     Lists are of any length, many retrieved documents are not judged, and the first system has no list for the last
-    query and an unjudged query of its own.
+    query and an unjudged query, 999, of its own.
     """
     rng = np.random.default_rng(seed)
     names = [f"d{i:02d}" for i in range(documents)]
@@ -58,14 +58,14 @@ def random_dicts(
         judgments[str(q)] = {str(d): 0 if q == 0 else rng.choice(list(grades)).item() for d in judged}
     runs: Runs = {f"s{s}": {} for s in range(n_systems)}
     for s, run in enumerate(runs.values()):
-        for q in judgments:
-            able = [d for d in names if d not in judgments[q]] if q == "2" else names
+        for query, judged_documents in judgments.items():
+            able = [d for d in names if d not in judged_documents] if query == "2" else names
             length = min(len(able), int(rng.integers(1, longest + 1)))
             retrieved = [str(d) for d in rng.choice(able, size=length, replace=False)]
             given = rng.permutation(length) + 1.0 if scores is None else rng.choice(list(scores), size=length)
-            run[q] = dict(zip(retrieved, given.tolist(), strict=True))
+            run[query] = dict(zip(retrieved, given.tolist(), strict=True))
         if s == 0:
-            run["unjudged"] = run.pop(str(n_queries - 1))
+            run["999"] = run.pop(str(n_queries - 1))
     return runs, judgments
 
 
@@ -99,11 +99,10 @@ def evaluate_quietly() -> Callable[..., aj.Effectiveness]:
 
 
 @pytest.fixture(scope="session")
-def per_query() -> Callable[..., dict[str, float]]:
-    """Effectiveness of one system under one measure, by query."""
+def ranx() -> Any:
+    """The package ranx, imported when a test wants it: it compiles for seconds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import ranx
 
-    def by_query(eff: aj.Effectiveness, system: str, measure: str) -> Mapping[str, float]:
-        column = eff.matrix(measure)[:, eff.systems.index(system)]
-        return dict(zip(eff.queries, column.tolist(), strict=True))
-
-    return by_query  # type: ignore[return-value]
+        return ranx

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from adjudge.model.effectiveness import Effectiveness
     from adjudge.model.scales import BINARY, BROAD, FINE, Scale
     from adjudge.stats.summary import summarize
+    from adjudge.users.comparison import compare
+    from adjudge.users.satisfaction import satisfaction
 
 _HOMES = {
     "demo": "adjudge.demo",
@@ -51,6 +53,8 @@ _HOMES = {
     "FINE": "adjudge.model.scales",
     "Scale": "adjudge.model.scales",
     "summarize": "adjudge.stats.summary",
+    "compare": "adjudge.users.comparison",
+    "satisfaction": "adjudge.users.satisfaction",
 }
 
 __all__ = [
@@ -65,6 +69,7 @@ __all__ = [
     "Measure",
     "Scale",
     "__version__",
+    "compare",
     "demo",
     "evaluate",
     "gain",
@@ -72,6 +77,7 @@ __all__ = [
     "parse_measure",
     "parse_measures",
     "read",
+    "satisfaction",
     "summarize",
     "write",
 ]

@@ -17,7 +17,8 @@ class InputError(AdjudgeError):
     """A file or table that cannot be read as asked; carries its place when there is one."""
 
     def __init__(self, message: str, *, source: str | None = None, line: int | None = None) -> None:
-        place = "" if source is None else f"{source}: " if line is None else f"{source}:{line}: "
+        where = "" if source is None else "".join(sign if sign.isprintable() else "?" for sign in source)
+        place = "" if source is None else f"{where}: " if line is None else f"{where}:{line}: "
         super().__init__(place + message)
         self.source = source
         self.line = line

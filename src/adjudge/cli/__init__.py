@@ -21,21 +21,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", AdjudgeWarning)
+    if sys.stdout is None:
+        print("adjudge: standard output is closed", file=sys.stderr)
+        return 2
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 shows ? for ±
     try:
         arguments.run(arguments)
         sys.stdout.flush()
     except AdjudgeError as error:
-        print(f"adjudge: {error}", file=sys.stderr)
-        return 2
+        return _refuse(str(error))
     except MemoryError:
-        print("adjudge: out of memory; try --depth to keep only the top of each ranking", file=sys.stderr)
-        return 2
+        return _refuse("out of memory; try --depth to keep only the top of each ranking")
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_stdout()
+    except OSError as error:
+        _forget_stdout()
+        return _refuse(f"cannot write the output: {(error.strerror or str(error)).lower()}")
     except KeyboardInterrupt:
-        print("adjudge: interrupted", file=sys.stderr)
+        _refuse("interrupted")
         return 130
     return 0
+
+
+def _refuse(message: str) -> int:
+    """One line on stderr, whatever is in it."""
+    print("adjudge:", " ".join(message.splitlines()), file=sys.stderr)
+    return 2
+
+
+def _forget_stdout() -> None:
+    """Keep Python from trying once more to write what could not be written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _show_warning(  # noqa: PLR0917 - the signature is that of warnings.showwarning

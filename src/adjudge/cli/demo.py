@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from adjudge.cli.options import Subparsers, add_output
-from adjudge.cli.output import check_output
-from adjudge.cli.score import add_scoring, show_scores
+from adjudge.cli.score import add_scoring, check_scoring, evaluated, show_scores
+from adjudge.errors import AdjudgeError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
@@ -35,41 +39,58 @@ def run(arguments: argparse.Namespace) -> None:
     """Make the collection, then score or write it."""
     from adjudge.demo import demo
 
-    check_output(arguments)
-    collection = demo(arguments.demo_seed, queries=arguments.queries, depth=arguments.ranks, scale=arguments.scale)
+    check_scoring(arguments)
     if arguments.write is not None:
         _write(arguments)
-    else:
-        show_scores(arguments, collection)
+        return
+    collection = demo(arguments.demo_seed, queries=arguments.queries, depth=arguments.ranks, scale=arguments.scale)
+    show_scores(arguments, evaluated(arguments, collection))
 
 
 def _write(arguments: argparse.Namespace) -> None:
-    """Runs in TREC's format, one file a system; judgments on both scales; metadata; teams."""
+    """Write a directory that appears when it is complete."""
+    import shutil
+    import tempfile
     from pathlib import Path
-
-    from adjudge.demo import demo
-    from adjudge.errors import AdjudgeError
-    from adjudge.formats import write, write_whole
-    from adjudge.model.runs import Runs
 
     target = Path(arguments.write)
     if target.exists():
         raise AdjudgeError(f"{target}: expected a new directory, got one that exists")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    except OSError as error:
+        raise AdjudgeError(f"{target}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+    try:
+        n_runs = _fill(temporary, arguments)
+        temporary.chmod(0o755)
+        temporary.rename(target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    print(f"Wrote {n_runs} runs, two sets of judgments, metadata and teams to {target}. Try:")
+    print(f"  adjudge score {target}/fine.csv {target}/runs --scale fine --teams {target}/teams.csv -m 'CG@5 nDCG@5'")
+
+
+def _fill(directory: Path, arguments: argparse.Namespace) -> int:
+    """Runs in TREC's format, one file a system; judgments on both scales; metadata; teams. Returns how many runs."""
+    from adjudge.demo import demo
+    from adjudge.formats import write, write_whole
+    from adjudge.model.runs import Runs
+
     both = {
         scale: demo(arguments.demo_seed, queries=arguments.queries, depth=arguments.ranks, scale=scale)
         for scale in ("fine", "broad")
     }
     collection = both["fine"]
-    (target / "runs").mkdir(parents=True)
+    (directory / "runs").mkdir()
     for run_ in collection.runs:
         one = Runs((run_,), collection.queries, collection.documents)
-        write(one, target / "runs" / f"{run_.system}.txt", format="trec")
+        write(one, directory / "runs" / f"{run_.system}.txt", format="trec")
     for scale, judged in both.items():
-        if judged.judgments is not None:
-            write(judged.judgments, target / f"{scale}.csv")
+        write(judged.need_judgments(), directory / f"{scale}.csv")
     if collection.metadata is not None:
-        write(collection.metadata, target / "metadata.csv")
+        write(collection.metadata, directory / "metadata.csv")
     teams = "".join(f"{system},{team}\n" for system, team in collection.runs.teams.items())
-    write_whole(target / "teams.csv", f"system,team\n{teams}".encode())
-    print(f"Wrote {len(collection.runs)} runs, two sets of judgments, metadata and teams to {target}. Try:")
-    print(f"  adjudge score {target}/fine.csv {target}/runs --scale fine --teams {target}/teams.csv -m 'CG@5 nDCG@5'")
+    write_whole(directory / "teams.csv", f"system,team\n{teams}".encode())
+    return len(collection.runs)

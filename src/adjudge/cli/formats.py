@@ -26,6 +26,6 @@ def run(arguments: argparse.Namespace) -> None:
     check_output(arguments)
     style = style_of(arguments)
     if style == "text":
-        show(arguments, None, format_guide.overview())
+        show(arguments, format_guide.overview())
     else:
         show(arguments, format_guide.text(style))

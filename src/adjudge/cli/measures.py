@@ -32,6 +32,6 @@ def run(arguments: argparse.Namespace) -> None:
     definitions = chosen or list(MEASURES.values())
     style = style_of(arguments)
     if style == "text":
-        show(arguments, None, measure_guide.explained(chosen) if chosen else measure_guide.overview(definitions))
+        show(arguments, measure_guide.explained(chosen) if chosen else measure_guide.overview(definitions))
     else:
         show(arguments, measure_guide.text(definitions, style))

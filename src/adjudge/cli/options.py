@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
+
+from adjudge.choices import Combine, Names
 
 if TYPE_CHECKING:
     from adjudge.formats.reading import Progress
@@ -35,7 +37,7 @@ def add_collection(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--rescale", metavar="TO", help="convert grades: graded3, graded5, binary40, …")
     group.add_argument(
         "--combine",
-        choices=("mean", "median", "min", "max"),
+        choices=get_args(Combine),
         default="mean",
         help="grades of several assessors (default: mean)",
     )
@@ -45,7 +47,7 @@ def add_collection(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--teams", metavar="FILE", help="table of systems and their teams")
     group.add_argument(
         "--names",
-        choices=("tag", "file"),
+        choices=get_args(Names),
         default="tag",
         help="name systems after the tag in their file or after the file (default: tag)",
     )

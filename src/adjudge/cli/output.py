@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -27,42 +27,57 @@ def style_of(arguments: argparse.Namespace) -> str:
 
 
 def check_output(arguments: argparse.Namespace) -> None:
-    """Refuse an output file that cannot be written before any work is done."""
-    if arguments.output is not None:
-        target = arguments.output
-        if os.path.isdir(target) or not os.path.isdir(os.path.dirname(target) or "."):
-            raise AdjudgeError(f"{target}: expected a file in an existing directory as output")
+    """Refuse an output file that cannot be written, or that is an input, before any work is done."""
+    target = arguments.output
+    if target is None:
+        return
+    folder = os.path.dirname(target) or "."
+    if os.path.isdir(target) or not os.path.isdir(folder):
+        raise AdjudgeError(f"{target}: expected a file in an existing directory as output")
+    if not os.access(target if os.path.exists(target) else folder, os.W_OK):
+        raise AdjudgeError(f"{target}: cannot be written: permission denied")
+    inputs = [getattr(arguments, name, None) for name in ("judgments", "runs", "metadata", "teams")]
+    for path in (path for given in inputs if given for path in ([given] if isinstance(given, str) else given)):
+        if os.path.exists(target) and os.path.exists(path) and os.path.samefile(target, path):
+            raise AdjudgeError(f"{target}: is an input, and would be overwritten")
 
 
-def show(arguments: argparse.Namespace, text: str | None, renderable: RenderableType | None = None) -> None:
+def say(notes: Iterable[str]) -> None:
+    """Notes on stderr, for output that has no place for them."""
+    for note in notes:
+        print(f"adjudge: note: {note}", file=sys.stderr)
+
+
+def show(arguments: argparse.Namespace, content: str | RenderableType) -> None:
     """Write text, or draw something for people, to the terminal or to the output file."""
     if arguments.output is not None:
         from pathlib import Path
 
         from adjudge.formats import write_whole
 
-        write_whole(Path(arguments.output), (text if text is not None else drawn(renderable)).encode())
-    elif text is not None:
-        sys.stdout.write(text)
+        text = content if isinstance(content, str) else drawn(content)
+        write_whole(Path(arguments.output), text.encode())
+    elif isinstance(content, str):
+        sys.stdout.write(content)
     else:
-        console(sys.stdout).print(renderable)
+        console(sys.stdout).print(content)
 
 
-def drawn(renderable: RenderableType | None) -> str:
-    """A drawing as plain text."""
+def drawn(renderable: RenderableType) -> str:
+    """A drawing as plain text, as wide as it needs to be."""
     import io
 
     buffer = io.StringIO()
-    console(buffer, width=200).print(renderable)
+    console(buffer).print(renderable)
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines()) + "\n"
 
 
-def console(file: object, width: int | None = None) -> Console:
-    """A console that does not cut tables when nobody is looking at a terminal."""
+def console(file: object) -> Console:
+    """A console as wide as the terminal; where there is none, wide enough for anything."""
     from rich.console import Console
 
-    wide = None if width is None and getattr(file, "isatty", lambda: False)() else width or 200
-    return Console(file=file, width=wide, highlight=False)  # type: ignore[arg-type]
+    is_terminal = getattr(file, "isatty", lambda: False)()
+    return Console(file=file, width=None if is_terminal else 10_000, highlight=False)  # type: ignore[arg-type]
 
 
 def command_line() -> str:

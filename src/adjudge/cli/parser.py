@@ -1,4 +1,4 @@
-"""The parser of all commands, and the options that several share."""
+"""The parser of all commands."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 from typing import NoReturn
 
 from adjudge._version import __version__
-from adjudge.cli import convert, demo, formats, measures, score
+from adjudge.cli import compare, convert, demo, formats, measures, report, score
 
-COMMANDS = (demo, score, measures, formats, convert)
+COMMANDS = (demo, score, compare, report, measures, formats, convert)
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -16,7 +16,7 @@ class OneLineParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with code 2."""
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"adjudge: {message} (see {self.prog} --help)\n")
 
 
 def build_parser() -> argparse.ArgumentParser:

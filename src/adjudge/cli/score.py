@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import warnings
+from typing import TYPE_CHECKING, get_args
 
+from adjudge.choices import Missing, Ties, Unjudged
 from adjudge.cli.options import Subparsers, add_collection, add_output, read_collection
-from adjudge.cli.output import check_output, command_line, progress, show, style_of
-from adjudge.errors import AdjudgeError
+from adjudge.cli.output import check_output, command_line, progress, say, show, style_of
+from adjudge.errors import AdjudgeError, AdjudgeWarning
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
+    from adjudge.model.effectiveness import Effectiveness
 
 _EXAMPLES = """examples:
   adjudge score qrels.txt runs/*.txt -m nDCG@10 -m AP
@@ -34,9 +37,9 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser.set_defaults(run=run)
 
 
-def add_scoring(parser: argparse.ArgumentParser) -> None:
-    """Options of the evaluation itself, shared with ``adjudge demo``."""
-    group = parser.add_argument_group("scoring")
+def add_evaluation(parser: argparse.ArgumentParser) -> None:
+    """Which measures, and what happens at the edges; shared by all commands that evaluate."""
+    group = parser.add_argument_group("evaluating")
     group.add_argument(
         "-m",
         "--measure",
@@ -47,23 +50,29 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--unjudged",
-        choices=("zero", "condensed", "bounds"),
+        choices=get_args(Unjudged),
         default="zero",
         help="unjudged documents: grade 0, removed, or bounds over all their grades (default: zero)",
     )
     group.add_argument(
         "--missing",
-        choices=("zero", "drop", "error"),
+        choices=get_args(Missing),
         default="zero",
         help="judged queries that a run lacks: count 0, are left out, or are an error (default: zero)",
     )
     group.add_argument(
         "--ties",
-        choices=("trec", "expected"),
+        choices=get_args(Ties),
         default="trec",
         help="tied scores: by identifier as trec_eval, or expected over all orders (default: trec)",
     )
-    group.add_argument("--seed", type=int, default=0, help="seed where orders of ties are drawn (default: 0)")
+    group.add_argument("--seed", type=int, default=0, help="seed of whatever is drawn (default: 0)")
+
+
+def add_scoring(parser: argparse.ArgumentParser) -> None:
+    """Options of the table of scores, shared with ``adjudge demo``."""
+    add_evaluation(parser)
+    group = parser.add_argument_group("scoring")
     group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
     group.add_argument("--per-query", action="store_true", help="every query instead of means")
     group.add_argument(
@@ -72,29 +81,48 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--digits", type=int, default=3, metavar="N", help="decimals in tables (default: 3)")
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Read, evaluate, show."""
-    check_output(arguments)
-    with progress("reading runs") as advance:
-        collection = read_collection(arguments, advance)
-    show_scores(arguments, collection)
+def evaluated(arguments: argparse.Namespace, collection: Collection | None = None) -> Effectiveness:
+    """Read the collection that the options describe, unless it is given, and evaluate it."""
+    from adjudge.measures import default_measures, evaluate, parse_measures
 
-
-def show_scores(arguments: argparse.Namespace, collection: Collection) -> None:
-    """Evaluate a collection and show its effectiveness."""
-    from adjudge.measures import default_measures, evaluate
-    from adjudge.reports.scores import ScoreTable
-
-    with progress("evaluating") as advance:
-        eff = evaluate(
+    wanted = parse_measures(arguments.measures) if arguments.measures else None  # a typo should not cost a reading
+    if collection is None:
+        with progress("reading runs") as advance:
+            collection = read_collection(arguments, advance)
+    with progress("evaluating") as advance, warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
+        return evaluate(
             collection,
-            arguments.measures or default_measures(collection),
+            wanted or default_measures(collection),
             unjudged=arguments.unjudged,
             missing=arguments.missing,
             ties=arguments.ties,
             seed=arguments.seed,
             progress=advance,
         )
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, evaluate, show."""
+    check_scoring(arguments)
+    show_scores(arguments, evaluated(arguments))
+
+
+def check_scoring(arguments: argparse.Namespace) -> None:
+    """Refuse what can be refused before any work is done."""
+    check_output(arguments)
+    if style_of(arguments) == "markdown":
+        raise AdjudgeError(f"{arguments.output}: scores are written as .txt, .json, .csv or .tex")
+    if not 0 < arguments.confidence < 1:
+        raise AdjudgeError(f"'confidence' must be in (0, 1), got {arguments.confidence}")
+    if not 0 <= arguments.digits <= 15:
+        raise AdjudgeError(f"'digits' must be from 0 to 15, got {arguments.digits}")
+
+
+def show_scores(arguments: argparse.Namespace, eff: Effectiveness) -> None:
+    """Show effectiveness as a table, or as what was asked for."""
+    from adjudge.reports.scores import ScoreTable
+
     table = ScoreTable.of(
         eff,
         confidence=arguments.confidence,
@@ -104,9 +132,8 @@ def show_scores(arguments: argparse.Namespace, collection: Collection) -> None:
         command=command_line(),
     )
     style = style_of(arguments)
-    if style == "markdown":
-        raise AdjudgeError(f"{arguments.output}: scores are written as .txt, .json, .csv or .tex")
     if style == "text":
-        show(arguments, None, table.drawing())
+        show(arguments, table.drawing())
     else:
+        say(eff.notes)
         show(arguments, table.text(style))

@@ -6,7 +6,8 @@ frame into bytes. Nothing past this package knows about files.
 =========== ====================================================================================================
 runs        ``system, query, document`` and optionally ``score`` (higher is better), ``rank``, ``team``.
             Without scores the order of ``rank``, or else of the rows, is the ranking.
-judgments   ``query, document, grade`` and optionally ``assessor``, ``subtopic``
+judgments   ``query, document, grade`` and optionally ``assessor``, ``subtopic`` (also one that is always the same:
+            only all files together say whether it means anything)
 metadata    ``document`` and any other column
 =========== ====================================================================================================
 """
@@ -29,8 +30,9 @@ Kind = Literal["runs", "judgments", "metadata"]
 class Format(ABC):
     """One file format. Subclass, give ``name``, ``about`` and ``kinds``, and decorate with :func:`register`.
 
-    ``suffixes`` claim a file by its name; ``sniff`` looks inside. The registry is asked in order, so put the format
-    with the sharper test first.
+    Files are recognised by what is in them: ``sniff`` looks inside, and the registry is asked in order, so put the
+    format with the sharper test first. ``suffixes`` only choose the format of a file that is written.
+    ``excludes_query`` says that rankings in this format hold the query itself, which is removed unless asked otherwise.
     """
 
     name: ClassVar[str]
@@ -38,6 +40,7 @@ class Format(ABC):
     kinds: ClassVar[frozenset[Kind]]
     writes: ClassVar[frozenset[Kind]]
     suffixes: ClassVar[tuple[str, ...]] = ()
+    excludes_query: ClassVar[bool] = False
 
     @abstractmethod
     def sniff(self, source: Source, kind: Kind) -> bool:
@@ -50,6 +53,10 @@ class Format(ABC):
     @abstractmethod
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
         """The file that holds this table; only called for kinds in ``writes``."""
+
+    def line(self, source: Source, kind: Kind, row: int) -> int | None:
+        """Line of the file that row ``row`` (from 0) of its table came from, where the format has one a row."""
+        return None
 
 
 FORMATS: Registry[Format] = Registry("format")

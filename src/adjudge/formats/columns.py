@@ -6,7 +6,7 @@ and Terrier's internal ``docid`` to its ``docno``; any other two columns for the
 
 Identifiers become text without surrounding blanks (7 and 7.0 become ``"7"``, ``"007"`` stays), scores and grades finite
 floats, ranks integers. Distances become scores by changing their sign. An optional column that is empty altogether is
-dropped, and so are sub-topics that are all the same, as in TREC qrels.
+dropped.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import polars as pl
 
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Kind
+from adjudge.formats.text import BLANKS, with_article
 
 ErrorAt = Callable[[str, int | None], InputError]
 """Builds the error for a message and the row (from 0) it is about, if any."""
 
-_BLANKS = " \t\n\r\v\f"
 _QUERY = ("query", "qid", "queryid", "topic", "topicid")
 _DOCUMENT = ("document", "doc", "docid", "documentid", "docno", "corpusid", "did", "track", "trackid", "item", "itemid")
 _RUNS = {
@@ -50,6 +50,7 @@ _DISTANCES = {"distance", "dist"}
 _NUMBERS = {"score", "grade", "rank"}
 _OFTEN_TEXT = {"query", "topic", "document", "doc", "track", "item", "id"}
 _DESCRIPTIONS = {"artist", "genre", "title", "album", "name", "style", "composer"}
+_KNOWN_DESCRIPTIONS = {*_DESCRIPTIONS, "year", "label", "duration"}
 
 
 def fold(name: str) -> str:
@@ -82,7 +83,7 @@ def canonical_frame(
 
     ``name`` is the system where no column says it, ``names`` replaces the frame's own column names (and may repeat).
     Unknown columns of runs and judgments are dropped; those of metadata are kept under their own names, as they are
-    typed, but for descriptions such as artist and genre, which are text.
+    typed, but for descriptions such as artist and genre, which are text and in lower case (``Artist`` is ``artist``).
     """
     names = frame.columns if names is None else names
     if frame.height == 0:
@@ -92,8 +93,6 @@ def canonical_frame(
     if kind == "metadata":
         return pl.DataFrame([*columns, *_descriptions(frame, names, places["document"], error)])
     table = pl.DataFrame([column for column in columns if column is not None])
-    if "subtopic" in table.columns and table["subtopic"].n_unique() == 1:
-        table = table.drop("subtopic")
     if kind == "runs" and "system" not in table.columns:
         table = table.select(pl.lit(name).alias("system"), pl.all())
     return table
@@ -151,12 +150,12 @@ def identifiers(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
         text = pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
         column = column.to_frame().select(text.alias(target)).to_series()
     try:
-        column = column.cast(pl.String).str.strip_chars(_BLANKS)
+        column = column.cast(pl.String).str.strip_chars(BLANKS)
     except pl.exceptions.PolarsError:
         raise error(f"expected text as {target}, got a column of {column.dtype.base_type()}", None) from None
     empty = (column.is_null() | (column == "")).fill_null(True)
     if empty.any():
-        raise error(f"expected a {target}, got nothing", empty.arg_true()[0])
+        raise error(f"expected {with_article(target)}, got nothing", empty.arg_true()[0])
     return column
 
 
@@ -164,7 +163,7 @@ def _finite(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
     """Make a column finite floats."""
     given = column
     if column.dtype == pl.String:
-        column = column.str.strip_chars(_BLANKS).cast(pl.Float64, strict=False)
+        column = column.str.strip_chars(BLANKS).cast(pl.Float64, strict=False)
     elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
         column = column.cast(pl.Float64)
     else:
@@ -189,7 +188,8 @@ def _whole(values: pl.Series, error: ErrorAt) -> pl.Series:
 def _descriptions(frame: pl.DataFrame, names: Sequence[str], document: int, error: ErrorAt) -> list[pl.Series]:
     """All other columns of metadata; those without a name are dropped."""
     others: dict[str, pl.Series] = {}
-    for place, name in enumerate(name.strip() for name in names):
+    for place, given in enumerate(name.strip() for name in names):
+        name = fold(given) if fold(given) in _KNOWN_DESCRIPTIONS else given
         if place == document or not name:
             continue
         if name in others or name == "document":
@@ -229,4 +229,4 @@ def refuse(frame: pl.DataFrame, columns: Sequence[str], pattern: str, wanted: st
         if name in frame.columns:
             bad = frame[name].str.contains(pattern).fill_null(False)
             if bad.any():
-                raise InputError(f"expected a {name} {wanted}, got {shown(frame[name].filter(bad)[0])}")
+                raise InputError(f"expected {with_article(name)} {wanted}, got {shown(frame[name].filter(bad)[0])}")

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 import polars as pl
@@ -46,17 +47,17 @@ _WANTED: dict[Kind, str] = {
 
 @register
 class Json(Format):
-    """JSON and JSON lines."""
+    """JSON: one object or list a file."""
 
     name = "json"
-    about = "JSON: nested {system: {query: {document: score}}}, lists of records, or JSON lines"
+    about = "JSON: nested {system: {query: {document: score}}}, or lists of records"
     kinds = _ALL
     writes = _ALL
-    suffixes = (".json", ".jsonl", ".ndjson")
+    suffixes = (".json",)
 
     def sniff(self, source: Source, kind: Kind) -> bool:
-        """Whether the text begins with a brace or a bracket."""
-        return source.head(1)[:1] != [] and source.text.lstrip()[:1] in (b"{", b"[")
+        """Whether the text begins with a brace or a bracket, and is not one object a line."""
+        return source.head(1) != [] and source.text.lstrip()[:1] in (b"{", b"[") and not _has_json_lines(source)
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read an object, a list of records or one record a line."""
@@ -73,9 +74,29 @@ class Json(Format):
         """Write nested objects where they hold the whole table, else a list of records."""
         nested = _nested(frame, kind)
         if nested is None:
-            rows = (json.dumps(row, ensure_ascii=False, default=str) for row in frame.iter_rows(named=True))
-            return ("[\n" + ",\n".join(rows) + "\n]\n").encode()
+            return ("[\n" + ",\n".join(_dumped(frame)) + "\n]\n").encode()
         return (json.dumps(nested, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+@register
+class JsonLines(Json):
+    """JSON lines: one record a line."""
+
+    name = "jsonl"
+    about = "JSON lines: one record {\"query\": …, \"document\": …} a line"
+    suffixes = (".jsonl", ".ndjson")
+
+    def sniff(self, source: Source, kind: Kind) -> bool:
+        """Whether there are several lines and the first is an object by itself."""
+        return _has_json_lines(source)
+
+    def line(self, source: Source, kind: Kind, row: int) -> int | None:
+        """Lines that are neither blank nor comments are the rows."""
+        return next((number for number, _ in islice(source.lines(), row, None)), None)
+
+    def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
+        """Write one record a line."""
+        return "".join(f"{record}\n" for record in _dumped(frame)).encode()
 
 
 def frame_from_nested(obj: Mapping[Any, Any] | Sequence[Any], kind: Kind, *, name: str) -> pl.DataFrame:
@@ -208,14 +229,21 @@ def _described(document: object, columns: object, error: ErrorAt) -> dict[object
     return {**columns, "document": document}
 
 
-def _json_lines(source: Source) -> list[tuple[int, object]] | None:
-    """Give line number and record of JSON lines; None of a file whose first line is not a record by itself."""
+def _has_json_lines(source: Source) -> bool:
+    """Whether a file has two lines or more of which the first is an object by itself."""
     first = source.head(2)
     if len(first) < 2 or not first[0].lstrip().startswith("{"):
-        return None
+        return False
     try:
         json.loads(first[0])
     except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _json_lines(source: Source) -> list[tuple[int, object]] | None:
+    """Give line number and record of JSON lines; None of a file whose first line is not a record by itself."""
+    if not _has_json_lines(source):
         return None
     return [(number, _loads(line, source, number)) for number, line in source.lines()]
 
@@ -234,8 +262,14 @@ def _loads(text: str, source: Source, line: int | None = None) -> Any:
         raise source.error(f"expected JSON, got {came}", (line or 1) + error.lineno - 1) from None
     except RecursionError:
         raise source.error("expected JSON, got too many levels", line) from None
+    except _RepeatedKeyError as error:
+        raise source.error(f"expected JSON, got the key {shown(error)} twice in one object", line) from None
     except ValueError as error:
         raise source.error(f"expected JSON, got {shown(error, 100)}", line) from None
+
+
+class _RepeatedKeyError(ValueError):
+    """A key that comes twice in one object."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -243,8 +277,13 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)} twice")
+        raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
     return result
+
+
+def _dumped(frame: pl.DataFrame) -> Iterator[str]:
+    """Give every row as a record."""
+    return (json.dumps(row, ensure_ascii=False, default=str) for row in frame.iter_rows(named=True))
 
 
 def _nested(frame: pl.DataFrame, kind: Kind) -> dict[str, Any] | None:

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Format, Kind, register
-from adjudge.formats.columns import negated, refuse
+from adjudge.formats.columns import is_header, negated, refuse
 from adjudge.formats.source import Source
+from adjudge.formats.text import BLANKS, is_number
 
 _RUNS: frozenset[Kind] = frozenset({"runs"})
 _HUMMED = r"^[^\t]*?\S:(?:\s|$)"
 _EMAIL = re.compile(r"\s*[(<](?:[^()<>]*@[^()<>]*|e-?mail)[)>]", re.IGNORECASE)
 _DIRECTORIES = r"^.*[/\\]"
-_BLANKS = " \t\v\f"
 
 
 @register
@@ -38,7 +38,8 @@ class MirexMatrix(Format):
     name = "mirex-matrix"
     about = "MIREX full distance matrix: numbered files, then a Q/R line and one row of distances a query"
     kinds = _RUNS
-    writes = frozenset()
+    writes = _RUNS
+    excludes_query = True
 
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether numbered files come first and a line of column numbers later."""
@@ -63,8 +64,26 @@ class MirexMatrix(Format):
         ).select(pl.lit(top.system or source.stem).alias("system"), pl.all())
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
-        """Matrices are only read."""
-        raise InputError("MIREX distance matrices are read, not written")
+        """Write the distances (scores with their sign changed) of one system, where none is missing or negative."""
+        system = _only_system(frame)
+        refuse(frame, ["query", "document"], r"[\t\n\r/\\]|^\s|\s$|^$", "without tabs and slashes")
+        if "score" not in frame.columns or frame["score"].max() > 0:  # type: ignore[operator]
+            raise InputError("expected scores of 0 or less, which are distances, for a MIREX matrix")
+        documents = frame["document"].unique(maintain_order=True)
+        queries = frame["query"].unique(maintain_order=True)
+        cells = frame.unique(["query", "document"])
+        if cells.height != frame.height or cells.height != len(queries) * len(documents):
+            raise InputError("expected every query to rank the same documents for a MIREX matrix")
+        number = {name: i for i, name in enumerate(dict.fromkeys([*documents, *queries]), start=1)}
+        distances = cells.select(
+            pl.col("query", "document").replace_strict(number),
+            negated(pl.col("score")).cast(pl.String).alias("distance"),
+        ).sort("query", "document")
+        rows = distances.group_by("query", maintain_order=True).agg(pl.col("distance").str.join("\t"))
+        files = [f"{i}\t{name}" for name, i in number.items()]
+        columns = "\t".join(str(number[name]) for name in documents)
+        lines = [system, *files, f"Q/R\t{columns}", *(f"{query}\t{row}" for query, row in rows.iter_rows()), ""]
+        return "\n".join(lines).encode()
 
 
 @register
@@ -76,23 +95,29 @@ class MirexList(Format):
     kinds = _RUNS
     writes = _RUNS
     suffixes = (".mirex",)
+    excludes_query = True
 
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether lines hold distances, a colon after the query, or too many columns for a table.
 
         Three or four columns without distances are taken as a list only below a line that names the algorithm: they may
-        be a table of systems, queries and documents as well.
+        be a table of systems, queries and documents as well. Lines of a list begin with different queries, and no list
+        has the columns of a TREC run, or all of them but one.
         """
         head = source.head()
         if not head or head[0].lstrip()[:1] in ("{", "[") or b"\nQ/R\t" in source.text:
             return False
-        if all(re.match(r"[^\s,;]+:\s+\S", line) for line in head[1:] or head):
-            return True
-        lines = [line.rstrip(_BLANKS + ",").split("\t") for line in head]
+        lines = [line.rstrip(BLANKS + ",").split("\t") for line in head]
+        if len(lines[0]) > 1 and (is_header(lines[0], kind) or _is_like_run(lines)):
+            return False
+        hummed = [re.match(r"([^\s,;]+):\s+\S", line) for line in head]
+        if all(hummed[1:] or hummed):
+            queries = [match[1] for match in hummed if match]
+            return len(set(queries)) == len(queries)
         if len(lines[0]) == 1:
             return len(lines) > 1 and all(len(line) > 1 for line in lines[1:])
         if all(_distance(cell) is not None for line in lines for cell in line[1:]):
-            return len(lines[0]) > 1
+            return True
         return len(lines[0]) > 4 and len({line[0] for line in lines}) == len(lines)
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
@@ -120,6 +145,14 @@ class MirexList(Format):
         return "\n".join([system, *("\t".join(row) for row in lists.iter_rows()), ""]).encode()
 
 
+def _is_like_run(lines: list[list[str]]) -> bool:
+    """Whether lines are those of a TREC run or lack one of its columns: Q0 second, a number fourth."""
+    if not all(len(line) in (5, 6) and is_number(line[3]) for line in lines):
+        return False
+    second = {line[1].upper() for line in lines}
+    return len(second) == 1 and (len(lines) > 2 or second <= {"Q0", "0"})
+
+
 def _algorithm(line: str) -> str | None:
     """Take the algorithm's name from a header, without an address to write to.
 
@@ -132,9 +165,9 @@ def _algorithm(line: str) -> str | None:
 def _only_system(frame: pl.DataFrame) -> str:
     systems = frame["system"].unique(maintain_order=True).to_list()
     if len(systems) != 1:
-        raise InputError(f"expected one system for a MIREX list, got {len(systems)}")
-    if re.search(r"[\t\n\r]|^#|^[{\[]", systems[0]) or _algorithm(systems[0]) != systems[0]:
-        raise InputError(f"expected a system that can head a MIREX list, got {shown(systems[0])}")
+        raise InputError(f"expected one system in a MIREX file, got {len(systems)}")
+    if re.search(r"[\t\n\r]|^#|^[{\[]|^Q/R$", systems[0]) or _algorithm(systems[0]) != systems[0]:
+        raise InputError(f"expected a system that can head a MIREX file, got {shown(systems[0])}")
     return str(systems[0])
 
 
@@ -151,7 +184,7 @@ def _list_lines(source: Source) -> pl.DataFrame:
     """Keep, with their numbers, the lines that are neither blank nor comments."""
     text = pl.Series("text", source.text.decode().split("\n"))
     lines = pl.DataFrame({"line": pl.int_range(1, len(text) + 1, eager=True), "text": text})
-    lines = lines.filter(pl.col("text").str.strip_chars(_BLANKS) != "", ~pl.col("text").str.starts_with("#"))
+    lines = lines.filter(pl.col("text").str.strip_chars(BLANKS) != "", ~pl.col("text").str.starts_with("#"))
     if lines.is_empty():
         raise source.error("expected data, got only comments")
     return lines
@@ -163,7 +196,7 @@ def _tabbed(lines: pl.DataFrame, source: Source) -> pl.DataFrame:
     if not single.is_empty():
         line, text = single.row(0)
         raise source.error(f"expected a query and its documents separated by tabs, got {shown(text)}", line)
-    parts = pl.col("text").str.strip_chars_end(_BLANKS + ",").str.split("\t")
+    parts = pl.col("text").str.strip_chars_end(BLANKS + ",").str.split("\t")
     return lines.select("line", query=parts.list.first(), cell=parts.list.slice(1))
 
 
@@ -183,7 +216,7 @@ def _cells(lists: pl.DataFrame, source: Source) -> pl.DataFrame:
     cells = lists.filter(pl.col("cell").list.len() > 0).explode("cell")
     if cells.is_empty():
         raise source.error("expected at least one query with documents, got none")
-    cells = cells.with_columns(pl.col("query").str.strip_chars(_BLANKS + ","), pl.col("cell").str.strip_chars(_BLANKS))
+    cells = cells.with_columns(pl.col("query").str.strip_chars(BLANKS + ","), pl.col("cell").str.strip_chars(BLANKS))
     has_distances = _distance(cells["cell"][0]) is not None
     if has_distances:
         bare = pl.col("cell").str.strip_chars_end(", ")
@@ -223,7 +256,7 @@ def _read_top(source: Source) -> _Top:
     files: dict[int, str] = {}
     for number, line in source.lines():
         key, tab, rest = line.partition("\t")
-        key = key.strip(_BLANKS)
+        key = key.strip(BLANKS)
         if key == "Q/R":
             columns = rest.split()
             if not columns or not all(_is_whole(column) for column in columns):
@@ -301,10 +334,10 @@ def _first_fault(source: Source, top: _Top) -> InputError:
     for number, line in source.lines():
         if number <= top.line:
             continue
-        cells = line.rstrip(_BLANKS).split("\t")
+        cells = line.rstrip(BLANKS).split("\t")
         if len(cells) != width:
             return source.error(f"expected {width} columns, got {len(cells)}", number)
-        values = pl.Series(cells).str.strip_chars(_BLANKS).cast(pl.Float64, strict=False)
+        values = pl.Series(cells).str.strip_chars(BLANKS).cast(pl.Float64, strict=False)
         bad = ~(values.is_finite() & (values >= 0)).fill_null(False)
         if bad.any():
             came = shown(cells[bad.arg_true()[0]])

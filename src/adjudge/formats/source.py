@@ -6,47 +6,21 @@ or without a byte-order mark; CRLF and lone CR count as line ends.
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import hashlib
-import lzma
 import re
-import zlib
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
 from adjudge.errors import InputError, shown
+from adjudge.formats.compression import BROKEN, COMPRESSIONS, without_compression
+from adjudge.formats.text import BLANKS
 
-_PACKED_SUFFIXES = {".gz", ".zst", ".bz2", ".xz"}
-
-
-def _unzstd(data: bytes) -> bytes:
-    import zstandard
-
-    whole = []
-    try:
-        while data:
-            frame = zstandard.ZstdDecompressor().decompressobj()
-            whole.append(frame.decompress(data))
-            if not frame.eof:
-                raise EOFError("Compressed file ended before the end of its last frame")
-            data = frame.unused_data
-    except zstandard.ZstdError as error:
-        raise OSError(str(error)) from None
-    return b"".join(whole)
-
-
-_UNPACKERS: dict[re.Pattern[bytes], Callable[[bytes], bytes]] = {
-    re.compile(rb"\x1f\x8b"): gzip.decompress,
-    re.compile(rb"\x28\xb5\x2f\xfd"): _unzstd,
-    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): bz2.decompress,  # "BZh" alone may begin a text
-    re.compile(rb"\xfd7zXZ\x00"): lzma.decompress,
-}
-_BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
 _COMMENT = re.compile(rb"^#.*\n?", re.MULTILINE)
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
@@ -61,25 +35,26 @@ class Source:
         """Read a whole file; a missing or unreadable one is an :class:`InputError`."""
         try:
             return cls(str(path), path.read_bytes())
-        except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(f"cannot be read: {reason}", source=str(path)) from None
+        except (OSError, ValueError) as error:
+            raise unreadable(path, error) from None
+
+    @classmethod
+    def stdin(cls) -> Source:
+        """Read standard input to its end."""
+        try:
+            return cls("<stdin>", sys.stdin.buffer.read())
+        except (OSError, ValueError, AttributeError) as error:  # closed, or not there at all
+            raise unreadable("<stdin>", error) from None
 
     @property
     def stem(self) -> str:
         """File name without directories and suffixes: ``runs/bm25.txt.gz`` is ``bm25``."""
-        path = Path(self.name)
-        if path.suffix.lower() in _PACKED_SUFFIXES:
-            path = path.with_suffix("")
-        return path.stem
+        return without_compression(Path(self.name)).stem
 
     @property
     def suffix(self) -> str:
         """Suffix in lower case, compression aside: ``.csv`` for ``a.CSV.zst``."""
-        path = Path(self.name)
-        if path.suffix.lower() in _PACKED_SUFFIXES:
-            path = path.with_suffix("")
-        return path.suffix.lower()
+        return without_compression(Path(self.name)).suffix.lower()
 
     @cached_property
     def sha256(self) -> str:
@@ -89,18 +64,27 @@ class Source:
     @cached_property
     def data(self) -> bytes:
         """The file's bytes with compression undone."""
-        for magic, unpack in _UNPACKERS.items():
-            if magic.match(self.packed):
+        for compression in COMPRESSIONS:
+            if compression.magic.match(self.packed):
                 try:
-                    return unpack(self.packed)
-                except _BROKEN as error:
+                    return compression.unpack(self.packed)
+                except BROKEN as error:
                     raise self.error(f"expected intact compressed data, got {shown(error)}") from None
         return self.packed
+
+    def begins(self, magic: bytes) -> bool:
+        """Whether the file, compression undone, begins with these bytes; False where it cannot be undone."""
+        try:
+            return self.data.startswith(magic)
+        except InputError:
+            return False
 
     @cached_property
     def text(self) -> bytes:
         """UTF-8 text with plain line ends (LF) and no byte-order mark; anything else is refused with its line."""
         data = self.data.removeprefix(b"\xef\xbb\xbf")
+        if data.startswith(_UTF_16):
+            raise self.error("expected UTF-8 text, got UTF-16")
         if b"\0" in data:
             line = _line_at(data, data.index(b"\0"))
             raise self.error("expected text, got binary data (a zero byte)", line)
@@ -140,12 +124,18 @@ class Source:
             number += 1
             line = text[start:end].decode("utf-8")
             start = end + 1
-            if line.strip(" \t\v\f") and not line.startswith("#"):
+            if line.strip(BLANKS) and not line.startswith("#"):
                 yield number, line
 
     def error(self, message: str, line: int | None = None) -> InputError:
         """Make an :class:`InputError` that names this file."""
         return InputError(message, source=self.name, line=line)
+
+
+def unreadable(path: Path | str, error: Exception) -> InputError:
+    """Make the error for a file or directory that the system does not give."""
+    reason = (getattr(error, "strerror", None) or str(error)).lower()
+    return InputError(f"cannot be read: {reason}", source=str(path))
 
 
 def _plain_ends(data: bytes) -> bytes:

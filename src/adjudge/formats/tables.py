@@ -26,6 +26,7 @@ import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar, Literal
 
 import polars as pl
@@ -34,10 +35,10 @@ from adjudge.errors import InputError, shown
 from adjudge.formats.base import Format, Kind, register
 from adjudge.formats.columns import canonical_frame, is_header, refuse
 from adjudge.formats.source import Source
+from adjudge.formats.text import BLANKS, is_number
 
 _ALL: frozenset[Kind] = frozenset({"runs", "judgments", "metadata"})
 _CONTROL = r"[\x00-\x1F]"
-_BLANKS = " \t\v\f"
 _HEADER = re.compile(rb"\A(?:[ \t\v\f]*\n)*[^\n]*\n?")
 
 Style = Literal["necessary", "non_numeric", "never"]
@@ -80,10 +81,14 @@ class _TextTable(Format):
             table = _slow_table(source, layout)
 
         def error(message: str, row: int | None) -> InputError:
-            line = None if row is None else [line for line, _ in _records(source, layout)][row]
-            return source.error(message, line)
+            return source.error(message, None if row is None else self.line(source, kind, row))
 
         return canonical_frame(table, kind, name=source.stem, error=error, names=layout.names)
+
+    def line(self, source: Source, kind: Kind, row: int) -> int | None:
+        """First line of a record."""
+        records = _records(source, self._layout(source, kind))
+        return next((number for number, _ in islice(records, row, None)), None)
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
         """Write the table with a header; text with control characters is refused."""
@@ -150,7 +155,7 @@ class Parquet(Format):
 
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether the file begins with Parquet's magic bytes."""
-        return source.packed.startswith(b"PAR1")
+        return source.begins(b"PAR1")
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read the file; rows in errors count from 1."""
@@ -187,9 +192,9 @@ def _fields(line: str, separator: str, is_quoted: bool) -> list[str] | None:
 def _fits(fields: list[str], kind: Kind) -> bool:
     """Whether a line without a header can be a row of the kind."""
     if kind == "runs":
-        return len(fields) == 3 or (len(fields) == 4 and _is_number(fields[3]))
+        return len(fields) == 3 or (len(fields) == 4 and is_number(fields[3]))
     if kind == "judgments":
-        return len(fields) == 3 and _is_number(fields[2])
+        return len(fields) == 3 and is_number(fields[2])
     return len(fields) > 1
 
 
@@ -206,14 +211,6 @@ def _names(fields: list[str], kind: Kind, source: Source, line: int) -> list[str
         return ["document", *(f"column_{i}" for i in range(2, n + 1))]
     wanted = {"runs": "3 or 4 columns", "judgments": "3 columns", "metadata": "2 or more columns"}[kind]
     raise source.error(f"expected a header with known names, or {wanted}, got {n} in {shown(fields[0])}…", line)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _fast_table(source: Source, layout: _Layout) -> pl.DataFrame | None:
@@ -235,7 +232,7 @@ def _fast_table(source: Source, layout: _Layout) -> pl.DataFrame | None:
     if layout.is_quoted and b'""' in text:
         table = table.with_columns(pl.all().replace("", None))
     if table[columns[-1]].null_count():
-        table = table.filter(~pl.all_horizontal(pl.all().fill_null("").str.strip_chars(_BLANKS) == ""))
+        table = table.filter(~pl.all_horizontal(pl.all().fill_null("").str.strip_chars(BLANKS) == ""))
     return None if table[columns[-1]].null_count() else table
 
 
@@ -263,7 +260,7 @@ def _records(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]
             return
         except csv.Error as error:
             raise source.error(f"expected fields with balanced quotes, got {shown(error)}", number) from None
-        if not (fields and fields[0].strip(_BLANKS)) and not "".join(fields).strip(_BLANKS + "\n"):
+        if not (fields and fields[0].strip(BLANKS)) and not "".join(fields).strip(BLANKS):
             continue
         if not (is_first and layout.has_header):
             if len(fields) != n:

@@ -2,7 +2,7 @@
 
 A run has six columns, ``query Q0 document rank score system``; judgments have four, ``query subtopic document grade``.
 Columns are separated by any white space; lines that are blank or begin with ``#`` are skipped. The rank is ignored: the
-score decides, as in trec_eval. The second column of judgments is kept as a sub-topic when it varies.
+score decides, as in trec_eval. The second column of judgments is the sub-topic.
 
 Files whose columns are separated by single blanks or tabs, nearly all of them, go straight to Polars; others are
 made regular first. The file is read by Python line by line only to say which line is wrong.
@@ -11,14 +11,16 @@ made regular first. The file is read by Python line by line only to say which li
 from __future__ import annotations
 
 import math
+from itertools import islice
 
 import numpy as np
 import polars as pl
 
-from adjudge.errors import shown
+from adjudge.errors import InputError, shown
 from adjudge.formats.base import Format, Kind, register
 from adjudge.formats.columns import refuse
 from adjudge.formats.source import Source
+from adjudge.formats.text import is_number
 
 _RUN = {
     "query": pl.String,
@@ -54,32 +56,34 @@ class Trec(Format):
         if not head or 3 <= len(head[0].strip().split("\t")) < n:
             return False
         lines = [fields for fields in map(_fields, head) if len(fields) == n]
-        if len(_fields(head[0])) != n or len(lines) * 2 < len(head) or not _is_number(lines[0][number]):
+        if len(_fields(head[0])) != n or len(lines) * 2 < len(head) or not is_number(lines[0][number]):
             return False
         return kind != "runs" or any(len({line[i] for line in lines}) == 1 for i in (1, 5))
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
-        """Read a run into ``query, document, score, system`` or qrels into ``query, document, grade[, subtopic]``."""
+        """Read a run into ``query, document, score, system`` or qrels into ``query, subtopic, document, grade``."""
         if kind == "runs":
             return _read(source, _RUN, "score").select("system", "query", "document", "score")
-        frame = _read(source, _QRELS, "grade")
-        if frame["subtopic"].n_unique() == 1:
-            frame = frame.drop("subtopic")
-        return frame
+        return _read(source, _QRELS, "grade")
+
+    def line(self, source: Source, kind: Kind, row: int) -> int | None:
+        """Lines that are neither blank nor comments are the rows."""
+        return next((number for number, _ in islice(source.lines(), row, None)), None)
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
-        """Write a run (ranks count from 1; without scores they are ``-rank``) or qrels.
+        """Write a run, its ranks as its rows stand (without scores, by ``rank``, and scores are ``-rank``), or qrels.
 
-        Identifiers with white space, which the format cannot hold, are refused.
+        Identifiers with white space and assessors, which the format cannot hold, are refused.
         """
+        if "assessor" in frame.columns:
+            raise InputError("TREC qrels hold no assessors; combine them first: --combine mean")
         refuse(frame, ["system", "query", "document", "subtopic"], r"[ \t\n\r\x0B\x0C]|^$", "without white space")
         refuse(frame, ["query"], "^#", "that does not begin with '#'")
         if kind == "runs":
             if "score" not in frame.columns and "rank" in frame.columns:
                 frame = frame.sort("rank", maintain_order=True)
-            by_score = pl.col("score").rank("ordinal", descending=True) if "score" in frame.columns else None
-            rank = (pl.int_range(1, pl.len() + 1) if by_score is None else by_score).over("system", "query")
-            score = -rank.cast(pl.Float64) if by_score is None else pl.col("score")
+            rank = pl.int_range(1, pl.len() + 1).over("system", "query")
+            score = pl.col("score") if "score" in frame.columns else -rank.cast(pl.Float64)
             table = frame.select("query", pl.lit("Q0"), "document", rank.alias("rank"), score.alias("score"), "system")
         else:
             subtopic = pl.col("subtopic") if "subtopic" in frame.columns else pl.lit("0")
@@ -90,15 +94,6 @@ class Trec(Format):
 def _plain(column: str) -> pl.Expr:
     """Drop a trailing ``.0``, so that integer grades look as they came."""
     return pl.col(column).cast(pl.String).str.strip_suffix(".0")
-
-
-def _is_number(text: str) -> bool:
-    """Whether Polars would read it as a number: Python's ``1_000`` and other digits than ours are none."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return text.isascii() and "_" not in text
 
 
 def _fields(line: str) -> list[str]:
@@ -165,6 +160,6 @@ def _first_fault(source: Source, columns: list[str], number: str) -> Exception:
         fields = _fields(line)
         if len(fields) != n:
             return source.error(f"expected {n} columns, got {len(fields)}", line_number)
-        if not _is_number(fields[place]) or not math.isfinite(float(fields[place])):
+        if not is_number(fields[place]) or not math.isfinite(float(fields[place])):
             return source.error(f"expected a finite number as {number}, got {shown(fields[place])}", line_number)
     return source.error(f"expected {n} columns of text, got something that could not be read")

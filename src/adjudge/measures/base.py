@@ -34,7 +34,7 @@ class Definition:
     function: MeasureFunction
     parameters: Mapping[str, Parameter]
     cutoff: bool
-    monotone: bool
+    monotone: bool | Literal["at a cutoff"]
     unbounded: bool
     needs: Callable[[Lists], str | None] | None
 
@@ -49,6 +49,7 @@ class Definition:
 
 
 MEASURES: Registry[Definition] = Registry("measure")
+DEEPEST = 1_000_000  # nobody looks further down a list
 
 
 def measure(
@@ -60,15 +61,16 @@ def measure(
     ideal: Ideal,
     parameters: Mapping[str, Parameter] | None = None,
     cutoff: bool = True,
-    monotone: bool = True,
+    monotone: bool | Literal["at a cutoff"] = True,
     unbounded: bool = False,
     needs: Callable[[Lists], str | None] | None = None,
 ) -> Callable[[MeasureFunction], MeasureFunction]:
     """Register a measure; the function comes back unchanged.
 
     ``ideal`` is the default one; ``cutoff=False`` refuses ``@k``; ``monotone`` says that a better grade in a list
-    never lowers its effectiveness and one elsewhere in the pool never raises it; ``unbounded`` that it may exceed 1
-    without an ideal; ``needs`` returns what is missing for the measure to make sense on some lists.
+    never lowers its effectiveness and one elsewhere in the pool never raises it (perhaps only ``"at a cutoff"``);
+    ``unbounded`` that it may exceed 1 without an ideal; ``needs`` returns what is missing for the measure to make
+    sense on some lists.
     """
 
     def decorate(function: MeasureFunction) -> MeasureFunction:
@@ -98,8 +100,8 @@ class Measure:
         """Check parameters and fill in defaults."""
         if cutoff is not None and not definition.cutoff:
             raise AdjudgeError(f"{definition.name}: takes no cutoff, got @{cutoff}")
-        if cutoff is not None and cutoff < 1:
-            raise AdjudgeError(f"{definition.name}: the cutoff must be at least 1, got {cutoff}")
+        if cutoff is not None and not 1 <= cutoff <= DEEPEST:
+            raise AdjudgeError(f"{definition.name}: the cutoff must be from 1 to {DEEPEST:,}, got {cutoff}")
         for name in given:
             if name not in definition.parameters:
                 known = ", ".join([*definition.parameters, "judged_only"])
@@ -126,6 +128,12 @@ class Measure:
         """Whether effectiveness lies in [0, 1] by construction."""
         return self.definition.bounded(self.ideal)
 
+    @property
+    def monotone(self) -> bool:
+        """Whether better grades in a list never lower its effectiveness, nor better ones elsewhere raise it."""
+        monotone = self.definition.monotone
+        return self.cutoff is not None if monotone == "at a cutoff" else monotone
+
     def __str__(self) -> str:
         declared = self.definition.parameters
         shown = [
@@ -141,8 +149,16 @@ class Measure:
 
     def __call__(self, lists: Lists) -> Floats:
         """Effectiveness of each list, shape (lists,)."""
-        lacking = None if self.definition.needs is None else self.definition.needs(lists)
+        lacking = self._lacking(lists)
         if lacking is not None:
             raise AdjudgeError(f"{self}: {lacking}")
         cut = (lists.condensed() if self.judged_only else lists).at(self.cutoff)
         return self.definition.function(cut, **dict(self.parameters))
+
+    def _lacking(self, lists: Lists) -> str | None:
+        """Why the measure makes no sense on these lists, if it does not."""
+        for name, value in self.parameters:
+            lacking = self.definition.parameters[name].lacking(value, lists.scale)
+            if lacking is not None:
+                return lacking
+        return None if self.definition.needs is None else self.definition.needs(lists)

@@ -30,15 +30,19 @@ def best_hits(lists: Lists, rel: float | None, ideal: Ideal) -> Ints:
     return relevant if ideal == "none" or lists.cutoff is None else np.minimum(lists.cutoff, relevant)
 
 
-def precision_sums(relevant: Mask) -> Floats:
-    """Sum over relevant documents of the precision at their rank, computed from the hits alone."""
-    n_lists, n_ranks = relevant.shape
-    flat = np.flatnonzero(relevant)
-    row = flat // n_ranks
-    rank = flat - row * n_ranks + 1
+def positive_cells(grades: Floats | Mask) -> tuple[Ints, Ints]:
+    """Row and column of every cell above 0, list after list. Few documents are relevant: what follows is cheap."""
+    n_ranks = grades.shape[1]
+    flat = np.flatnonzero(grades if grades.dtype == np.bool_ else grades > 0)
+    row = flat // n_ranks if n_ranks else flat
+    return row, flat - row * n_ranks
+
+
+def precision_sums(row: Ints, column: Ints, n_lists: int) -> Floats:
+    """Sum over hits of the precision at their rank, for each list; hits stand list after list, in rank order."""
     first = np.searchsorted(row, np.arange(n_lists))
-    nth = np.arange(1, len(flat) + 1) - first[row]
-    sums: Floats = np.bincount(row, weights=nth / rank, minlength=n_lists).astype(np.float64)
+    nth = np.arange(1, len(row) + 1) - first[row]
+    sums: Floats = np.bincount(row, weights=nth / (column + 1.0), minlength=n_lists).astype(np.float64)
     return sums
 
 
@@ -106,7 +110,8 @@ def success(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
 def reciprocal_rank(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """How soon the first relevant document comes; the same under every ideal.
 
-    Agrees with trec_eval's ``recip_rank``, ir_measures' ``RR`` and ranx's ``mrr``.
+    Agrees with trec_eval's ``recip_rank``, ir_measures' ``RR`` and ranx's ``mrr``. For ``RR@k`` alone, which it takes
+    from MS MARCO, ir_measures breaks ties the other way, first identifier first.
     """
     relevant = lists.relevant(rel)
     if lists.n_ranks == 0:
@@ -131,7 +136,8 @@ def average_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Float
     ``AP@k`` and ranx's ``map@k`` do; ``ideal=judged`` divides by min(k, R), as NTCIREVAL's ``AP@k`` does. cwl_eval
     divides by the relevant documents *retrieved* and differs from all of these.
     """
-    return ratio(precision_sums(lists.relevant(rel)), best_hits(lists, rel, ideal))
+    sums = precision_sums(*positive_cells(lists.relevant(rel)), len(lists))
+    return ratio(sums, best_hits(lists, rel, ideal))
 
 
 @measure(
@@ -147,7 +153,7 @@ def average_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Float
 def r_precision(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """Precision at rank R, the number of relevant documents; the same under every ideal.
 
-    Agrees with trec_eval's and ir_measures' ``Rprec`` and ranx's ``r_precision``.
+    Agrees with trec_eval's and ir_measures' ``Rprec`` and ranx's ``r-precision``.
     """
     n_relevant = lists.n_relevant(rel)
     inside = np.arange(1, lists.n_ranks + 1) <= n_relevant[:, None]
@@ -168,8 +174,9 @@ def bpref(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
     """How often judged relevant documents precede the N judged non-relevant ones; unjudged documents are passed over.
 
     Agrees with trec_eval's and ir_measures' ``bpref``, but that a negative grade here is a judgment ("not relevant")
-    and there an unjudged document. ranx divides by R where the others divide by min(R, N). The same under every
-    ideal.
+    and there an unjudged document. Agrees with ranx's ``bpref`` where some judged documents are relevant and some are
+    not; without the latter ranx gives NaN, and without the former 0 also for queries that come later. The same under
+    every ideal.
     """
     relevant = lists.relevant(rel)
     above = np.cumsum(lists.judged & ~relevant, axis=1)
@@ -190,6 +197,7 @@ def bpref(lists: Lists, *, rel: float | None, ideal: Ideal) -> Floats:
 def judged(lists: Lists, *, ideal: Ideal) -> Floats:
     """How much of a list assessors have seen; not an effectiveness, but what one rests on.
 
-    A list shorter than k is judged by its own length; an empty list gives 0. Agrees with ir_measures' ``Judged@k``.
+    A list shorter than k is judged by its own length; an empty list gives 0. Agrees with ir_measures' ``Judged@k``
+    but for the order of tied documents: here ir_measures breaks ties the other way, first identifier first.
     """
     return ratio(np.count_nonzero(lists.judged, axis=1), np.minimum(lists.depths, lists.lengths))

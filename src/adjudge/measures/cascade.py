@@ -52,8 +52,9 @@ def _against_ideal(lists: Lists, gain: Gain, ideal: Ideal, *, worth_gain: bool) 
 def expected_reciprocal_rank(lists: Lists, *, gain: Gain, ideal: Ideal) -> Floats:
     """Expected 1/rank of the document that satisfies the user.
 
-    gdeval, and with it ir_measures, takes 4 as the highest grade whatever the scale; here it is that of the scale,
-    and on scales up to 4 they agree. ``ideal=judged`` is NTCIREVAL's ``nERR``.
+    gdeval, and with it ir_measures, takes 4 as the highest grade whatever the scale; here it is that of the scale, so
+    that they agree where that is 4 (to the five digits gdeval prints) and nowhere else. Agrees with NTCIREVAL's
+    ``ERR`` and, with ``ideal=judged``, its ``nERR``.
     """
     return _against_ideal(lists, gain, ideal, worth_gain=False)
 
@@ -65,13 +66,13 @@ def expected_reciprocal_rank(lists: Lists, *, gain: Gain, ideal: Ideal) -> Float
     reference="Thesis section 2.5.2, eq 3.10 (max)",
     ideal="max",
     parameters={"gain": GAIN},
+    monotone=False,
     unbounded=True,
 )
 def expected_dcg(lists: Lists, *, gain: Gain, ideal: Ideal) -> Floats:
     """Expected gain of the document that satisfies the user: DCG with a discount that depends on what came before.
 
-    The best order is not always by grade, so with ``ideal=judged`` a list may do slightly better than the ideal: at
-    most 1 is given.
+    The best order of given documents is by grade, but a better document is not always better for the list: the user
+    whom a fair one satisfies at the top does not see the excellent one below.
     """
-    values = _against_ideal(lists, gain, ideal, worth_gain=True)
-    return np.minimum(values, 1.0) if ideal == "judged" else values
+    return _against_ideal(lists, gain, ideal, worth_gain=True)

@@ -20,24 +20,21 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal, get_args
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.choices import Missing, Ties, Unjudged, check_choice
 from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
 from adjudge.measures import unjudged as unjudged_documents
 from adjudge.measures.base import MEASURES, Measure
-from adjudge.measures.notation import parse_measures
+from adjudge.measures.notation import parse_measure, parse_measures
 from adjudge.measures.ties import expected
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Blocks, Lists
 
-Unjudged = Literal["zero", "condensed", "bounds"]
-Missing = Literal["zero", "drop", "error"]
-Ties = Literal["trec", "expected"]
 Progress = Callable[[int, int], None]
 _WORKERS = min(4, os.cpu_count() or 1)
 
@@ -60,21 +57,18 @@ def evaluate(
     >>> import adjudge as aj
     >>> collection = aj.read(runs={"mine": {"q1": {"a": 2.0, "b": 1.0}}}, judgments={"q1": {"a": 0, "b": 1}})
     >>> print(aj.evaluate(collection, ["RR", "nDCG@5"]))
-    Effectiveness, mean of 1 queries
+    Effectiveness, mean of 1 query
                RR   nDCG@5
     mine   0.5000   0.6309
     """
-    for name, value, options in (("unjudged", unjudged, Unjudged), ("missing", missing, Missing), ("ties", ties, Ties)):
-        if value not in get_args(options):
-            raise AdjudgeError(f"{name!r} must be one of {', '.join(get_args(options))}, got {shown(value)}")
+    _check(collection, unjudged=unjudged, missing=missing, ties=ties, seed=seed)
     parsed = parse_measures(measures)
     judgments = collection.need_judgments()
     absent = _absent(collection, judgments)
-    notes = _notes(collection, judgments, absent, missing)
+    notes = (*_notes(collection, judgments, absent, missing), *_unreachable(parsed, judgments))
     table = _Table.empty(judgments.n_queries, len(collection.runs), parsed, unjudged, ties)
     whole = unjudged == "condensed" or ties == "expected" or any(m.cutoff is None or m.judged_only for m in parsed)
-    depth = None if whole else max(m.cutoff or 0 for m in parsed)
-    blocks = Blocks(collection, depth, ties=ties == "expected")
+    blocks = Blocks(collection, None if whole else max(m.cutoff or 0 for m in parsed), ties=ties == "expected")
 
     def fill(codes: slice) -> int:
         lists = blocks.lists(codes)
@@ -90,8 +84,6 @@ def evaluate(
     if missing == "drop":
         table.drop(absent)
     settings = {"unjudged": unjudged, "missing": missing, "ties": ties, "scale": str(judgments.scale)}
-    if ties == "expected":
-        settings["seed"] = str(seed)
     return Effectiveness(
         table.values,
         tuple(collection.queries[: judgments.n_queries]),
@@ -103,8 +95,26 @@ def evaluate(
         table.error,
         tuple(run.team for run in collection.runs),
         notes,
-        collection.provenance.with_settings(**settings),
+        collection.provenance.with_settings(**settings, **({"ties_seed": seed} if ties == "expected" else {})),
+        _canonical_name,
     )
+
+
+def _canonical_name(text: str) -> str:
+    """How a measure is called here, however it is spelt."""
+    return str(parse_measure(text))
+
+
+def _check(collection: Collection, *, unjudged: str, missing: str, ties: str, seed: int) -> None:
+    """Refuse options that are none, and ties that were broken before anybody asked."""
+    check_choice("unjudged", unjudged, Unjudged)
+    check_choice("missing", missing, Missing)
+    check_choice("ties", ties, Ties)
+    if not isinstance(seed, int) or seed < 0:
+        raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
+    depth = collection.provenance.settings.get("depth")
+    if ties == "expected" and depth is not None:
+        raise AdjudgeError(f"ties='expected' needs whole rankings, but these were cut at depth {depth} when read.")
 
 
 def default_measures(collection: Collection) -> tuple[Measure, ...]:
@@ -135,13 +145,10 @@ class _Table:
     @classmethod
     def empty(cls, n_queries: int, n_systems: int, measures: Sequence[Measure], unjudged: str, ties: str) -> _Table:
         """A table with the parts that the options ask for."""
-
-        def new(wanted: bool = True) -> Floats | None:
-            return np.empty((n_queries, n_systems, len(measures))) if wanted else None
-
-        bounded = unjudged == "bounds"
         shape = (n_queries, n_systems, len(measures))
-        return cls(measures, np.empty(shape), np.empty(shape), new(bounded), new(bounded), new(ties == "expected"))
+        low, high = (np.empty(shape), np.empty(shape)) if unjudged == "bounds" else (None, None)
+        error = np.empty(shape) if ties == "expected" else None
+        return cls(measures, np.empty(shape), np.empty(shape), low, high, error)
 
     def fill(self, codes: slice, lists: Lists, seen: Lists, open_: Ints | None, seed: int) -> None:
         """Evaluate one block; ``seen`` are the lists that measures see, ``lists`` those that systems gave."""
@@ -172,7 +179,7 @@ class _Table:
 
     def drop(self, absent: Mask) -> None:
         """Leave lists out: NaN wherever a system retrieved nothing."""
-        for array in (self.values, self.lower, self.upper, self.error):
+        for array in (self.values, self.judged, self.lower, self.upper, self.error):
             if array is not None:
                 array[absent] = np.nan
 
@@ -202,6 +209,9 @@ def _notes(collection: Collection, judgments: Judgments, absent: Mask, missing: 
     unjudged = collection.queries[judgments.n_queries :]
     if unjudged:
         aloud.append(f"{_count(len(unjudged), 'query')} of the runs without judgments left out: {_some(unjudged)}.")
+    if absent.all():
+        asked, judged = _some(unjudged) or "nothing", _some(collection.queries[: judgments.n_queries])
+        raise AdjudgeError(f"No query of the runs is judged: the runs answer {asked}; the judgments are for {judged}.")
     if absent.any():
         names = [collection.systems[s] for s in np.flatnonzero(absent.any(axis=0))]
         first = collection.queries[int(np.flatnonzero(absent.any(axis=1))[0])]
@@ -210,7 +220,7 @@ def _notes(collection: Collection, judgments: Judgments, absent: Mask, missing: 
             f"for judged queries such as {shown(first)}"
         )
         if missing == "error":
-            raise AdjudgeError(f"{text}; give missing='zero' or missing='drop' to go on.")
+            raise AdjudgeError(f"{text}; say zero or drop for missing lists to go on.")
         aloud.append(f"{text}; {'each counts 0' if missing == 'zero' else 'left out of the means'}.")
     for text in aloud:
         warnings.warn(text, AdjudgeWarning, stacklevel=3)
@@ -226,13 +236,19 @@ def _remarks(judgments: Judgments) -> list[str]:
     nothing = int(np.count_nonzero(best <= 0))
     if nothing:
         remarks.append(f"{_count(nothing, 'query')} without a relevant document: effectiveness 0.")
-    if judgments.scale_inferred:
-        remarks.append(f"Scale taken from the judgments: {judgments.scale}.")
+    remarks.extend(judgments.notes)
     if len(judgments.assessors) > 1 and len(pool.grades) < len(judgments):
         remarks.append(f"Pairs judged by several assessors have the {judgments.combine} of their grades.")
     if judgments.subtopic is not None:
         remarks.append("Documents judged for several sub-topics have the highest of those grades.")
     return remarks
+
+
+def _unreachable(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
+    """Measures whose threshold no grade of the scale reaches: they are 0 whatever the systems do."""
+    top = judgments.scale.maximum
+    names = [str(m) for m in measures if (dict(m.parameters).get("rel") or 0) > top]
+    return [f"No grade is high enough for {_some(names)} on the scale {judgments.scale}: 0."] if names else []
 
 
 def _count(n: int, noun: str) -> str:

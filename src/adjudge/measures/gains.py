@@ -12,7 +12,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.measures.base import Ideal, measure
-from adjudge.measures.binary import precision_sums, ratio
+from adjudge.measures.binary import positive_cells, precision_sums, ratio
 from adjudge.measures.parameters import BASE, DISCOUNT, GAIN, REL, Gain, Number
 from adjudge.model.rankings import Lists
 
@@ -27,13 +27,19 @@ def top_gain(lists: Lists, gain: Gain) -> float:
 
 def weighted_sums(lists: Lists, gain: Gain, weights: Floats, ideal: Ideal) -> Floats:
     """Sum of gains times weights, divided by that of the ideal. ``weights`` reach as deep as any list or ideal."""
-    sums: Floats = gain(lists.grades) @ weights[: lists.n_ranks]
+    sums = _sums(lists.grades, gain, weights)
     if ideal == "max":
         return ratio(sums, top_gain(lists, gain) * _upto(np.cumsum(weights), lists.depths))
     if ideal == "judged":
-        best = lists.ideal()
-        return ratio(sums, (gain(best.grades) @ weights[: best.n_ranks])[lists.query])
+        return ratio(sums, _sums(lists.ideal().grades, gain, weights)[lists.query])
     return sums
+
+
+def _sums(grades: Floats, gain: Gain, weights: Floats) -> Floats:
+    """Weighted gains of each list, from the documents that have one: most have none."""
+    row, column = positive_cells(grades)
+    gains = gain(grades[row, column])
+    return np.bincount(row, weights=gains * weights[column], minlength=len(grades)).astype(np.float64)
 
 
 def _upto(cumulated: Floats, depths: Ints) -> Floats:
@@ -82,7 +88,11 @@ def cumulative_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Floats:
     unbounded=True,
 )
 def average_gain(lists: Lists, *, gain: Gain, ideal: Ideal) -> Floats:
-    """Mean gain of the first k documents, on the scale of the gains; with an ideal it is the same as CG."""
+    """Mean gain of the first k documents, on the scale of the gains.
+
+    With an ideal it is the same as CG. Lists shorter than k count as filled with documents without gain; without a
+    cutoff k is the length of the list.
+    """
     sums = weighted_sums(lists, gain, np.ones(reach(lists)), ideal)
     return ratio(sums, lists.depths) if ideal == "none" else sums
 
@@ -117,9 +127,9 @@ def normalised_dcg(lists: Lists, *, gain: Gain, discount: str, base: float, idea
     """DCG as a share of what the judged documents allow.
 
     Agrees with trec_eval's ``ndcg_cut_k``, ir_measures' ``nDCG@k`` and ranx's ``ndcg@k``; with ``gain=exp`` with
-    ranx's ``ndcg_burges``, ir_measures' ``dcg='exp-log2'`` and NTCIREVAL's ``MSnDCG`` (which takes gains from a
-    table). A system gets 1 for finding the only document of the lowest positive grade (Al-Maskari et al. 2007): see
-    ``ideal=max`` for what users get.
+    ranx's ``ndcg_burges`` and ir_measures' ``dcg='exp-log2'``. NTCIREVAL takes gains from a table (``gain={…}``): its
+    ``MSnDCG`` has this discount, its ``nDCG`` is ``discount=original``. A system gets 1 for finding the only document
+    of the lowest positive grade (Al-Maskari et al. 2007): see ``ideal=max`` for what users get.
     """
     return weighted_sums(lists, gain, discounts(reach(lists), discount, base), ideal)
 
@@ -138,16 +148,21 @@ def average_ndcg(lists: Lists, *, gain: Gain, discount: str, base: float, ideal:
 
     Past the end of a list its gain stands still while the ideal's may grow.
     """
-    n = reach(lists) if lists.cutoff is not None else max(lists.n_ranks, 1)
-    weights = discounts(n, discount, base)
-    sums = np.cumsum(_widened(gain(lists.grades), n) * weights, axis=1)
+    n = max(lists.n_ranks, lists.pool.shape[1], 1)
+    n = n if lists.cutoff is None else min(n, lists.cutoff)  # past n only the depth grows, and an ideal of the scale
+    weights = discounts(reach(lists), discount, base)
+    sums = np.cumsum(_widened(gain(lists.grades), n) * weights[:n], axis=1)
+    last = sums[:, -1]
+    past = np.maximum(lists.depths - n, 0).astype(np.float64)
     if ideal == "max":
-        sums = ratio(sums, top_gain(lists, gain) * np.cumsum(weights))
+        best = top_gain(lists, gain) * np.cumsum(weights)
+        sums, shrinking = ratio(sums, best[:n]), np.cumsum(ratio(np.ones(len(best)), best))
+        past = _upto(shrinking, lists.depths) - _upto(shrinking, np.minimum(lists.depths, n))
     elif ideal == "judged":
-        best = np.cumsum(_widened(gain(lists.ideal().grades), n) * weights, axis=1)
-        sums = ratio(sums, best[lists.query])
+        best = np.cumsum(_widened(gain(lists.ideal().grades), n) * weights[:n], axis=1)[lists.query]
+        sums, last = ratio(sums, best), ratio(last, best[:, -1])
     inside = np.arange(1, n + 1) <= lists.depths[:, None]
-    return ratio(np.where(inside, sums, 0.0).sum(axis=1), lists.depths)
+    return ratio(np.where(inside, sums, 0.0).sum(axis=1) + past * last, lists.depths)
 
 
 def _widened(values: Floats, n: int) -> Floats:
@@ -166,15 +181,15 @@ def _widened(values: Floats, n: int) -> Floats:
 def rank_biased_precision(lists: Lists, *, p: float, rel: float | None, gain: Gain, ideal: Ideal) -> Floats:
     """Gain per document seen by a user who goes on to the next one with probability p.
 
-    Gains are divided by that of the scale's highest grade. With ``rel`` a document has gain 1 or 0: that is
-    ir_measures' ``RBP(rel=…)``. trec_eval divides by the highest grade *of the query*; ranx does not divide (and can
-    exceed 1). On a binary scale all agree.
+    Gains are divided by that of the scale's highest grade, as in NTCIREVAL. With ``rel`` a document has gain 1 or 0,
+    whatever ``gain`` says: that is ir_measures' ``RBP(rel=…)``. trec_eval divides by the highest grade *of the query*;
+    ranx does not divide (and can exceed 1). On a binary scale all agree.
     """
     if rel is not None:
         threshold = rel
         gain = Gain(f"rel{rel:g}", lambda grades: (grades >= threshold).astype(np.float64))
     sums = weighted_sums(lists, gain, np.power(p, np.arange(reach(lists), dtype=np.float64)), ideal)
-    return (1 - p) / top_gain(lists, gain) * sums if ideal == "none" else sums
+    return ratio((1 - p) * sums, np.array(top_gain(lists, gain))) if ideal == "none" else sums
 
 
 @measure(
@@ -188,7 +203,8 @@ def rank_biased_precision(lists: Lists, *, p: float, rel: float | None, gain: Ga
 def q_measure(lists: Lists, *, beta: float, gain: Gain, ideal: Ideal) -> Floats:
     """Average precision for grades: the precision at a relevant document is blended with its share of the ideal gain.
 
-    Agrees with NTCIREVAL's ``Q@k`` (``ideal=judged``), whose gains come from a table.
+    Agrees with NTCIREVAL's ``Q@k`` (``ideal=judged``), whose gains come from a table. To exchange a document for a
+    better one further down can lower it: from <0, 3, 1> to <1, 3, 0> it falls from .762 to .75.
     """
     gains = gain(lists.grades)
     relevant = gains > 0
@@ -219,13 +235,11 @@ def graded_average_precision(lists: Lists, *, gain: Gain, ideal: Ideal) -> Float
     F(l) = g(l) / g(max) is the share of users for whom a grade of l suffices: uniform over grades with linear gains.
     The divisor adds up the judged documents, with ``ideal=judged`` only the best k of them. On a binary scale it is AP.
     """
-    top = top_gain(lists, gain)
-    share = gain(lists.grades) / top
-    sums = _expected_precision_sums(share)
+    sums = _expected_precision_sums(gain(lists.grades))  # g(max) times too large, like the divisors
     if ideal == "max":
-        return ratio(sums, lists.depths)
+        return ratio(sums, top_gain(lists, gain) * lists.depths)
     judged = lists.pool if ideal == "none" else lists.ideal().grades
-    return ratio(sums, (gain(judged) / top).sum(axis=1)[lists.query])
+    return ratio(sums, gain(judged).sum(axis=1)[lists.query])
 
 
 def _expected_precision_sums(share: Floats) -> Floats:
@@ -234,12 +248,16 @@ def _expected_precision_sums(share: Floats) -> Floats:
     A minimum is an integral over thresholds, so this is a sum of precision sums, one for each distinct share; with
     fewer ranks than shares, the pairs themselves are fewer.
     """
-    steps = np.unique(share[share > 0])
     n_lists, n_ranks = share.shape
-    if n_ranks > len(steps):
-        widths = np.diff(steps, prepend=0.0)
-        return sum((w * precision_sums(share >= s) for w, s in zip(widths, steps, strict=True)), np.zeros(n_lists))
+    row, column = positive_cells(share)
+    known = share[row, column]
+    steps = np.unique(known)
     sums = np.zeros(n_lists)
+    if n_ranks > len(steps):
+        for width, step in zip(np.diff(steps, prepend=0.0), steps, strict=True):
+            enough = known >= step
+            sums += width * precision_sums(row[enough], column[enough], n_lists)
+        return sums
     for i in range(n_ranks):
         sums += np.minimum(share[:, : i + 1], share[:, i : i + 1]).sum(axis=1) / (i + 1)
     return sums

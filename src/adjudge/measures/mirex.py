@@ -13,7 +13,7 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.measures.base import Ideal, measure
 from adjudge.measures.gains import reach, weighted_sums
-from adjudge.measures.parameters import Gain, table_gain
+from adjudge.measures.parameters import GAINS, table_gain
 from adjudge.model.rankings import Lists
 
 _REFERENCE = "MIREX Audio Music Similarity and Retrieval results, 2006 onwards; Downie et al. 2010"
@@ -63,5 +63,8 @@ for _name, (_somewhat, _very, _title) in _BROAD_SUMS.items():
 
 @_sum_measure("Fine", "Sum of Fine grades", "Fine@k = 1/k sum_(i<=k) r_i / max", _needs_fine)
 def fine(lists: Lists, *, ideal: Ideal) -> Floats:
-    """Sum of Fine grades as a share of the most possible: CG under the name that MIREX gives it."""
-    return weighted_sums(lists, Gain("linear", lambda grades: grades), np.ones(reach(lists)), ideal)
+    """Sum of Fine grades as a share of the most possible: CG under the name that MIREX gives it.
+
+    Needs grades up to 100, or up to 10 as in early years; several assessors' grades may be averaged.
+    """
+    return weighted_sums(lists, GAINS["linear"], np.ones(reach(lists)), ideal)

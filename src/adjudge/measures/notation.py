@@ -26,18 +26,24 @@ _FAMILIES = {
     "recip_rank": "RR",
     "reciprocal_rank": "RR",
     "precision": "P",
+    "set_P": "P",
+    "SetP": "P",
+    "set_recall": "R",
+    "SetR": "R",
+    "judged": "Judged",
     "Precision": "P",
     "recall": "R",
     "Recall": "R",
     "hit_rate": "Success",
     "success": "Success",
     "r_precision": "Rprec",
+    "r-precision": "Rprec",
     "RPrec": "Rprec",
     "bpref": "Bpref",
     "BPref": "Bpref",
 }
-# trec_eval's ndcg_cut_10, P_10 and recall_100; MTEB's ndcg_at_10; ranx's ndcg@10 and rbp.95
-_SPELLINGS = re.compile(r"(?P<family>P|[a-z_]+?)(?:_cut_|_at_|_|@)(?P<cutoff>\d+)")
+# trec_eval's ndcg_cut_10, ndcg_cut.10 and P_10; MTEB's ndcg_at_10; ranx's ndcg@10 and rbp.95
+_SPELLINGS = re.compile(r"(?P<family>P|[a-z_]+?)(?:_cut[_.]|_at_|[_.@])(?P<cutoff>\d+)")
 _RANX_RBP = re.compile(r"rbp\.(?P<p>\d+)")
 _IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exp"}
 
@@ -54,7 +60,15 @@ def parse_measure(text: str | Measure, **parameters: Any) -> Measure:
     adjudge.errors.AdjudgeError: No measure is called 'NDCG'. Did you mean 'nDCG'?
     """
     if isinstance(text, Measure):
-        return text
+        if not parameters:
+            return text
+        return Measure.bind(
+            text.definition, {**dict(text.parameters), **parameters}, text.cutoff, judged_only=text.judged_only
+        )
+    if type(text).__module__.partition(".")[0] == "ir_measures":
+        text = str(text)
+    if not isinstance(text, str):
+        raise AdjudgeError(f"Expected a measure such as nDCG@10 or RBP(p=0.8)@5, got {shown(text)}")
     canonical = _canonical(text.strip())
     match = _NAME.fullmatch(canonical)
     if match is None:
@@ -79,10 +93,8 @@ def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> tuple[Meas
     >>> [str(m) for m in parse_measures("nDCG@10, AP RBP(p=0.8,ideal=max)@5")]
     ['nDCG@10', 'AP', 'RBP(ideal=max)@5']
     """
-    items = [texts] if isinstance(texts, str | Measure) else list(texts)
-    measures = [
-        parse_measure(part) for item in items for part in ([item] if isinstance(item, Measure) else _split(item))
-    ]
+    items = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str) else [texts]
+    measures = [parse_measure(part) for item in items for part in (_split(item) if isinstance(item, str) else [item])]
     if not measures:
         raise AdjudgeError("Expected at least one measure, got none.")
     return tuple(dict.fromkeys(measures))

@@ -14,6 +14,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, shown
+from adjudge.model.scales import Scale
 from adjudge.registry import Registry
 
 
@@ -30,6 +31,10 @@ class Parameter(ABC):
     def show(self, value: Any) -> str:
         """The value as it is written in a measure's name."""
         return str(value)
+
+    def lacking(self, value: Any, scale: Scale) -> str | None:
+        """Why the value makes no sense on a scale, if it does not."""
+        return None
 
     @property
     @abstractmethod
@@ -160,19 +165,36 @@ class GainChoice(Parameter):
             return value
         if callable(value):
             return Gain(getattr(value, "__name__", "function"), value)
-        if isinstance(value, dict):
-            return table_gain(owner, name, value)
         text = str(value).strip()
         if text in GAINS:
             return GAINS[text]
-        if re.fullmatch(r"\{[^{}]+\}", text):
+        table = value if isinstance(value, Mapping) else _parse_table(text)
+        if table:
             try:
-                pairs = (part.split(":") for part in text[1:-1].split(","))
-                return table_gain(owner, name, {float(grade): float(value) for grade, value in pairs})
-            except ValueError as error:
+                return table_gain(owner, name, {float(grade): float(gain_) for grade, gain_ in table.items()})
+            except (TypeError, ValueError) as error:
                 if isinstance(error, AdjudgeError):
                     raise
         raise AdjudgeError(f"{owner}: {name!r} must be {self.wanted}, got {shown(value)}")
+
+    def lacking(self, value: Any, scale: Scale) -> str | None:
+        """Refuse gains that are not finite on the scale, or not what a gain must be."""
+        ends = np.array([0.0, scale.maximum])
+        with np.errstate(over="ignore", invalid="ignore"):
+            gains = np.asarray(value(ends))
+        if gains.shape != ends.shape:
+            return f"gain={value} must give one gain for each grade, got {gains.shape} for {ends.shape}"
+        if not np.isfinite(gains).all():
+            return f"gain={value} is too large for a grade of {scale.maximum:g}"
+        return None if gains[0] == 0 <= gains[1] else f"gain={value} must be 0 for grade 0 and never fall"
+
+
+def _parse_table(text: str) -> dict[str, str]:
+    """The parts of ``{0:0,1:1}``, empty when it has another form."""
+    if not re.fullmatch(r"\{[^{}]+\}", text):
+        return {}
+    pairs = [part.split(":") for part in text[1:-1].split(",")]
+    return {pair[0]: pair[1] for pair in pairs} if all(len(pair) == 2 for pair in pairs) else {}
 
 
 def table_gain(owner: str, name: str, table: Mapping[float, float]) -> Gain:

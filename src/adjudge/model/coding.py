@@ -53,7 +53,7 @@ class HashIndex:
 
     def extend(self, keys: Keys) -> None:
         """Add keys that are distinct and not in the index yet; the first gets position ``len(index)``."""
-        needed = 4 * (self._size + len(keys))
+        needed = 2 * (self._size + len(keys))
         if needed > len(self._keys):
             occupied = self._keys != _EMPTY
             old_keys, old_positions = self._keys[occupied], self._positions[occupied]

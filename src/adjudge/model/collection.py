@@ -9,13 +9,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from adjudge.choices import Combine, Exclude
 from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError, shown
 from adjudge.model.coding import Vocabulary
-from adjudge.model.judgments import Combine, Judgments, encode_judgments
+from adjudge.model.judgments import Judgments, encode_judgments
 from adjudge.model.metadata import Metadata, encode_metadata
 from adjudge.model.provenance import Provenance
 from adjudge.model.runs import Run, Runs, encode_run
@@ -23,8 +24,6 @@ from adjudge.model.scales import Scale
 
 if TYPE_CHECKING:
     import polars as pl
-
-Exclude = Literal["nothing", "query", "artist"]
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,11 @@ class Collection:
 
     def rescaled(self, target: str) -> Collection:
         """The collection with its judgments on another scale, such as ``graded3`` or ``binary40``."""
+        judgments = self.need_judgments()
         return replace(
             self,
-            judgments=self.need_judgments().rescaled(target),
-            provenance=self.provenance.with_settings(rescaled=target),
+            judgments=judgments.rescaled(target),
+            provenance=self.provenance.with_settings(rescaled=target, rescaled_from=str(judgments.scale)),
         )
 
     def combined(self, how: Combine) -> Collection:
@@ -105,8 +105,8 @@ def build_collection(
 
     ``depth`` keeps that many documents a ranking.
     """
-    if depth is not None and depth < 1:
-        raise AdjudgeError(f"'depth' must be at least 1, got {depth}")
+    if depth is not None and not (isinstance(depth, int) and depth >= 1):
+        raise AdjudgeError(f"'depth' must be a whole number of at least 1, got {depth}")
     queries, documents = Vocabulary(), Vocabulary()
     coded = encode_all_judgments(judgments, queries, documents, scale) if judgments else None
     known = None if metadata is None else encode_metadata(metadata.frame, documents=documents, source=metadata.source)
@@ -141,6 +141,7 @@ def _encode_all_runs(
 ) -> list[Run]:
     origin: dict[str, str] = {}
     runs = []
+    repeats = []
     for table in tables:
         for name, frame in _by_system(table.frame):
             if name in origin:
@@ -151,10 +152,21 @@ def _encode_all_runs(
                 )
             origin[name] = table.source
             team = teams.get(name, frame["team"][0] if "team" in frame.columns else None)
-            run = encode_run(frame, system=name, team=team, queries=queries, documents=documents)
+            run, again = encode_run(frame, system=name, team=team, queries=queries, documents=documents)
+            if again is not None:
+                repeats.append(again)
             if table.exclude != "nothing":
                 run = _excluded(run, queries, documents, metadata if table.exclude == "artist" else None)
             runs.append(run if depth is None else run.cut(depth))
+    if repeats:
+        total, first = sum(again.n for again in repeats), repeats[0]
+        warnings.warn(
+            f"Documents that come twice in a ranking keep their best rank: {total} in {len(repeats)} "
+            f"system{'s' if len(repeats) > 1 else ''}, first {shown(first.document)} for query {shown(first.query)} of "
+            f"{shown(first.system)}.",
+            AdjudgeWarning,
+            stacklevel=4,
+        )
     unknown_systems = [name for name in teams if name not in origin]
     if unknown_systems:
         warnings.warn(

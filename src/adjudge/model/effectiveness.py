@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Effectiveness:
     """Effectiveness of systems on queries under measures.
 
@@ -39,8 +39,13 @@ class Effectiveness:
     teams: tuple[str | None, ...] = ()
     notes: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
+    canonical: Callable[[str], str] = str
 
     def __post_init__(self) -> None:
+        for kind, names in (("system", self.systems), ("query", self.queries), ("measure", self.measures)):
+            if len(set(names)) < len(names):
+                twice = next(name for i, name in enumerate(names) if name in names[:i])
+                raise AdjudgeError(f"Effectiveness: expected each {kind} once, got {twice!r} twice")
         expected = (len(self.queries), len(self.systems), len(self.measures))
         if self.values.shape != expected:
             raise AdjudgeError(
@@ -90,7 +95,7 @@ class Effectiveness:
         """Some queries, systems or measures, in the order asked for."""
         q = _places("query", queries, self.queries)
         s = _places("system", systems, self.systems)
-        m = _places("measure", None if measures is None else [str(name) for name in measures], self.measures)
+        m = _places("measure", None if measures is None else [self.name_of(name) for name in measures], self.measures)
 
         def cut(array: Floats | None) -> Floats | None:
             return None if array is None else array[np.ix_(q, s, m)]
@@ -107,6 +112,16 @@ class Effectiveness:
             measures=tuple(self.measures[i] for i in m),
             teams=tuple(self.teams[i] for i in s) if self.teams else (),
         )
+
+    def name_of(self, measure: object) -> str:
+        """The name that a measure has here, however it is spelt."""
+        name = str(measure)
+        if name in self.measures:
+            return name
+        try:
+            return self.canonical(name)
+        except AdjudgeError:
+            return name
 
     @property
     def n_queries(self) -> int:
@@ -169,7 +184,8 @@ class Effectiveness:
             )
             for s in order
         ]
-        return "\n".join([f"Effectiveness, mean of {self.n_queries} queries", head, *lines])
+        queries = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
+        return "\n".join([f"Effectiveness, mean of {queries}", head, *lines])
 
     def __repr__(self) -> str:
         return (

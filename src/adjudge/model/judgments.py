@@ -17,19 +17,18 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjudge.arrays import Codes, Floats, Ints, Keys
+from adjudge.choices import Combine, check_choice
 from adjudge.errors import AdjudgeWarning, InputError, shown
 from adjudge.model.coding import HashIndex, Vocabulary
 from adjudge.model.scales import Scale, conversion, infer_scale
 
 if TYPE_CHECKING:
     import polars as pl
-
-Combine = Literal["mean", "median", "min", "max"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Judgments:
     document: Codes
     grade: Floats
     scale: Scale
-    scale_inferred: bool = False
+    notes: tuple[str, ...] = ()
     assessor: Codes | None = None
     assessors: tuple[str, ...] = ()
     subtopic: Codes | None = None
@@ -95,10 +94,13 @@ class Judgments:
     def rescaled(self, target: str) -> Judgments:
         """Judgments on another scale, such as ``graded3`` or ``binary40``."""
         convert = conversion(target, self.scale)
-        return replace(self, grade=convert(self.grade), scale=convert.scale, scale_inferred=False)
+        cuts = ", ".join(f"{bound:g}" for bound in convert.bounds)
+        note = f"Grades converted to {convert.name}: cut at {cuts} of the scale {self.scale}."
+        return replace(self, grade=convert(self.grade), scale=convert.scale, notes=(*self.notes, note))
 
     def combined(self, how: Combine) -> Judgments:
         """The same judgments with another rule for several assessors."""
+        check_choice("combine", how, Combine)
         return replace(self, combine=how)
 
     @cached_property
@@ -164,7 +166,7 @@ def encode_judgments(
         documents.encode(frame["document"]),
         grade,
         used,
-        scale_inferred=scale is None,
+        notes=(f"Scale taken from the judgments: {used}.",) if scale is None else (),
         **roles,
     )
 

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Codes, Floats, Ints, Mask
+from adjudge.arrays import Floats, Ints, Mask
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Pool
-from adjudge.model.runs import Run
+from adjudge.model.runs import Run, in_single_precision
 from adjudge.model.scales import Scale
 
 BLOCK_CELLS = 1 << 20  # lists x ranks in one block: a few arrays of 8 MB
@@ -160,21 +159,26 @@ class Blocks:
         judgments, runs = self.collection.need_judgments(), self.collection.runs
         pool = judgments.pool.part(codes)
         n_queries, width = codes.stop - codes.start, self.width
-        place = np.full((len(runs), n_queries, width), -1, dtype=np.int32)
-        tied = np.zeros(place.shape, dtype=np.int64) if self.ties else None
-        lengths = np.empty(place.shape[:2], dtype=np.int64)
+        shape = (len(runs), n_queries * width)
+        grades, judged = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+        tied = np.zeros(shape, dtype=np.int64) if self.ties else None
+        lengths = np.empty((len(runs), n_queries), dtype=np.int64)
+        bound = int(pool.documents.max(initial=-1)) + 1  # codes of judged documents are the lowest of all
         for s, run in enumerate(runs):
             lengths[s] = run.lengths[codes]
-            inside, rows = _top(run, codes, width)
-            query = np.repeat(np.arange(n_queries, dtype=np.int32), np.minimum(lengths[s], width))
-            _put(place[s], inside, pool.find(query, run.documents[rows]))
+            cells, rows = _top(run, codes, width)
+            documents = run.documents[rows]
+            maybe = np.flatnonzero(documents < bound)
+            at = maybe if cells is None else cells[maybe]
+            place = pool.find((at // width).astype(np.int32), documents[maybe])
+            at, place = at[place >= 0], place[place >= 0]
+            grades[s, at], judged[s, at] = pool.grades[place], True
             if tied is not None:
-                _put(tied[s], inside, _tie_groups(run, rows))
-        grades, judged = _grades(place.reshape(-1, width), pool)
+                tied[s, slice(None) if cells is None else cells] = _tie_groups(run, rows)
         best, sizes = _pool_rows(pool)
         return Lists(
-            grades,
-            judged,
+            grades.reshape(-1, width),
+            judged.reshape(-1, width),
             lengths.reshape(-1),
             best,
             sizes,
@@ -184,40 +188,24 @@ class Blocks:
         )
 
 
-def _grades(place: Codes, pool: Pool) -> tuple[Floats, Mask]:
-    """Grades of cells from their places in the pool, 0 where they have none, and which ones have."""
-    judged = place >= 0
-    grades = np.zeros(place.shape)
-    cells = np.flatnonzero(judged)
-    grades.reshape(-1)[cells] = pool.grades[place.reshape(-1)[cells]]
-    return grades, judged
-
-
-def _top(run: Run, codes: slice, width: int) -> tuple[Mask | None, Ints | slice]:
-    """Cells of the block that the run fills (None: all), and the rows of the run that fill them."""
+def _top(run: Run, codes: slice, width: int) -> tuple[Ints | None, Ints | slice]:
+    """Cells of the block, counted through, that the run fills (None: all), and the rows of the run that fill them."""
     offsets = run.offsets[codes.start : codes.stop + 1]
     lengths = np.diff(offsets)
     columns = np.arange(width)
     inside = None if (lengths >= width).all() else columns < np.minimum(lengths, width)[:, None]
+    cells = None if inside is None else np.flatnonzero(inside)
     if (lengths <= width).all():
-        return inside, slice(int(offsets[0]), int(offsets[-1]))
+        return cells, slice(int(offsets[0]), int(offsets[-1]))
     rows = offsets[:-1, None] + columns
-    return inside, rows.reshape(-1) if inside is None else rows[inside]
-
-
-def _put(cells: npt.NDArray[Any], inside: Mask | None, values: npt.NDArray[Any]) -> None:
-    """Fill the cells of one system's lists."""
-    if inside is None:
-        cells[:] = values.reshape(cells.shape)
-    else:
-        cells[inside] = values
+    return cells, rows.reshape(-1) if inside is None else rows[inside]
 
 
 def _tie_groups(run: Run, rows: Ints | slice) -> Ints:
     """Numbers that are equal for documents of one ranking with equal scores."""
     if run.scores is None:
         return np.arange(len(run.documents))[rows]
-    single = run.scores.astype(np.float32)
+    single = in_single_precision(run.scores)
     new: Mask = np.ones(len(single), dtype=np.bool_)
     new[1:] = single[1:] != single[:-1]
     new[run.offsets[:-1][run.lengths > 0]] = True

@@ -12,7 +12,6 @@ duplicates
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Codes, Floats, Ints, Mask
-from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.errors import AdjudgeError, shown
 from adjudge.model.coding import Vocabulary
 
 if TYPE_CHECKING:
@@ -103,6 +102,8 @@ class Runs(Sequence[Run]):
         import polars as pl
 
         scored = all(run.scores is not None for run in self)
+        if not scored and any(run.scores is not None for run in self):
+            raise AdjudgeError("Runs with and without scores cannot stand in one table; write them apart.")
         parts = [
             pl.DataFrame(
                 {"query": self.queries.decode(run.query_codes), "document": self.documents.decode(run.documents)}
@@ -116,10 +117,20 @@ class Runs(Sequence[Run]):
         return pl.concat(parts, how="vertical_relaxed")
 
 
+@dataclass(frozen=True)
+class Repeats:
+    """Documents that came twice in rankings of one system: how many, and the first."""
+
+    n: int
+    system: str
+    query: str
+    document: str
+
+
 def encode_run(
     frame: pl.DataFrame, *, system: str, team: str | None, queries: Vocabulary, documents: Vocabulary
-) -> Run:
-    """Code, rank and check one system's rows ``query, document[, score | rank]``."""
+) -> tuple[Run, Repeats | None]:
+    """Code, rank and check one system's rows ``query, document[, score | rank]``; say which documents came twice."""
     query = _encode_sorted(frame["query"], queries)
     document = documents.encode(frame["document"])
     scores = frame["score"].to_numpy() if "score" in frame.columns else None
@@ -132,17 +143,18 @@ def encode_run(
         scores = scores[order] if scores is not None else None
     offsets = np.searchsorted(query, np.arange(len(queries) + 1)).astype(np.int64)
     run = Run(system, team, offsets, document, scores)
-    repeats = _repeats(run)
-    if repeats is not None:
-        first = int(np.flatnonzero(repeats)[0])
-        warnings.warn(
-            f"System {shown(system)}: {int(repeats.sum())} documents come twice in a ranking and keep their best rank, "
-            f"first {shown(documents[document[first]])} for query {shown(queries[query[first]])}.",
-            AdjudgeWarning,
-            stacklevel=2,
-        )
-        run = run.keep(~repeats)
-    return run
+    again = _repeats(run)
+    if again is None:
+        return run, None
+    first = int(np.flatnonzero(again)[0])
+    repeats = Repeats(int(again.sum()), system, queries[query[first]], documents[document[first]])
+    return run.keep(~again), repeats
+
+
+def in_single_precision(scores: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
+    """Scores as trec_eval compares them; what is too large for single precision becomes infinite, and ties."""
+    with np.errstate(over="ignore"):
+        return scores.astype(np.float32)
 
 
 def _encode_sorted(column: pl.Series, queries: Vocabulary) -> Codes:
@@ -158,7 +170,7 @@ def _ranking(
     grouped = bool((query[1:] >= query[:-1]).all())
     if scores is None:
         return None if grouped else np.argsort(query, kind="stable")
-    single = scores.astype(np.float32)
+    single = in_single_precision(scores)
     same_query = query[1:] == query[:-1]
     order = None
     if not grouped or bool((same_query & (single[1:] > single[:-1])).any()):

@@ -20,7 +20,7 @@ from adjudge.errors import AdjudgeError, shown
 class Scale:
     """Grades from ``minimum`` to ``maximum``; with ``levels``, that many equally spaced values.
 
-    Floats of 0 or less mean "not relevant"; a ``minimum`` below 0 is for collections that mark spam with negative
+    Grades of 0 or less mean "not relevant"; a ``minimum`` below 0 is for collections that mark spam with negative
     grades.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from adjudge.errors import AdjudgeError
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.reports import latex
-from adjudge.reports.tables import as_csv, as_json, plain_table
+from adjudge.reports.tables import FittedTable, as_csv, as_json, printable
 from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class ScoreTable:
         header, rows = self._cells("$ {} \\pm {} $".replace(" ", ""), latex.escape)
         comment = [f"Adjudge {self.eff.provenance.version}"]
         if self.command is not None:
-            comment.append(self.command)
+            comment.extend(self.command.splitlines())
         n_text = 1 if self.per_query else 1 + self._has_teams
         align = "l" * n_text + "r" * (len(header) - n_text)
         return latex.booktabs(header, rows, align=align, comment=comment)
@@ -101,7 +101,7 @@ class ScoreTable:
                     escape(cells[0].system),
                     *team,
                     *(self._mean(cell, interval) for cell in cells),
-                    escape(self._judged(cells)),
+                    escape(_percent([cell.judged for cell in cells])),
                     self._queries(cells),
                 ]
             )
@@ -112,17 +112,8 @@ class ScoreTable:
         if math.isfinite(cell.half_width):
             number = interval.format(number, f"{cell.half_width:.{self.digits}f}")
         if cell.lowest is not None and cell.highest is not None:
-            number += f" [{cell.lowest:.{self.digits}f}, {cell.highest:.{self.digits}f}]"
+            number += f" [{_number(cell.lowest, self.digits)}, {_number(cell.highest, self.digits)}]"
         return number
-
-    @staticmethod
-    def _judged(cells: Sequence[MeanEffectiveness]) -> str:
-        """Share of judged documents: one number, or the range over measures of different depth."""
-        shares = [cell.judged for cell in cells if math.isfinite(cell.judged)]
-        if not shares:
-            return "–"
-        low, high = f"{min(shares) * 100:.0f}", f"{max(shares) * 100:.0f}"
-        return f"{low} %" if low == high else f"{low}–{high} %"
 
     @staticmethod
     def _queries(cells: Sequence[MeanEffectiveness]) -> str:
@@ -130,13 +121,25 @@ class ScoreTable:
         return "–".join(str(n) for n in sorted({min(counts), max(counts)}))
 
     def _query_cells(self, escape: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
-        header = ["system", "query", *map(escape, self.eff.measures)]
+        header = ["system", "query", *map(escape, self.eff.measures), "judged"]
         rows = [
-            [escape(system), escape(query), *(_number(v, self.digits) for v in self.eff.values[q, s])]
+            [
+                escape(system),
+                escape(query),
+                *(self._value(q, s, m) for m in range(len(self.eff.measures))),
+                escape(_percent(self.eff.judged[q, s])),
+            ]
             for s, system in enumerate(self.eff.systems)
             for q, query in enumerate(self.eff.queries)
         ]
         return header, rows
+
+    def _value(self, q: int, s: int, m: int) -> str:
+        number = _number(self.eff.values[q, s, m], self.digits)
+        if self.eff.lower is None or self.eff.upper is None:
+            return number
+        ends = (_number(array[q, s, m], self.digits) for array in (self.eff.lower, self.eff.upper))
+        return f"{number} [{', '.join(ends)}]"
 
     def drawing(self) -> RenderableType:
         """The table for a terminal: best of each measure in bold, notes below."""
@@ -144,18 +147,10 @@ class ScoreTable:
         from rich.text import Text
 
         header, rows = self._cells("{} ± {}")
-        table = plain_table()
         n_text = 2 if self.per_query else 1 + self._has_teams
-        for i, name in enumerate(header):
-            table.add_column(
-                Text(name), justify="left" if i < n_text else "right", overflow="fold", no_wrap=i >= n_text
-            )
-        best = {} if self.per_query else self._best()
-        for r, row in enumerate(rows):
-            table.add_row(
-                *(Text(cell, style="bold green" if best.get(i - n_text) == r else "") for i, cell in enumerate(row))
-            )
-        return Group(table, *(Text(line, style="dim") for line in self._foot()))
+        best = {} if self.per_query else {(row, m + n_text): "bold green" for m, row in self._best().items()}
+        table = FittedTable(header, rows, n_text, best)
+        return Group(table, *(Text(printable(line), style="dim") for line in self._foot()))
 
     def _best(self) -> dict[int, int]:
         """Row of the best system under each measure."""
@@ -163,19 +158,24 @@ class ScoreTable:
         return {m: int(np.nanargmax(column)) for m, column in enumerate(means.T) if np.isfinite(column).any()}
 
     def _foot(self) -> list[str]:
-        about = (
-            []
-            if self.per_query
-            else [f"Mean over queries ± half of its {self.summary.confidence * 100:g} % interval (t)."]
-        )
-        if self.eff.lower is not None and not self.per_query:
-            about.append(
-                "In brackets: means of the lowest and highest effectiveness over all grades of unjudged documents."
-            )
-        if self.eff.error is not None and float(np.nanmax(self.eff.error)) > 0:
+        about = []
+        if not self.per_query and any(math.isfinite(row.half_width) for row in self.summary):
+            about.append(f"Mean over queries ± half of its {self.summary.confidence * 100:.10g} % interval (t).")
+        if self.eff.lower is not None:
+            about.append("In brackets: lowest and highest effectiveness over all grades of unjudged documents.")
+        if self.eff.error is not None and np.isfinite(self.eff.error).any() and np.nanmax(self.eff.error) > 0:
             about.append(f"Expected over ties; standard error of a query at most {np.nanmax(self.eff.error):.2g}.")
         return [*about, *self.eff.notes]
 
 
 def _number(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if math.isfinite(value) else "–"
+    return f"{value:.{digits}f}" if math.isfinite(value) else "∞" if value == math.inf else "–"
+
+
+def _percent(shares: Iterable[float]) -> str:
+    """A share in percent, or the range of several."""
+    known = [share for share in shares if math.isfinite(share)]
+    if not known:
+        return "–"
+    low, high = f"{min(known) * 100:.0f}", f"{max(known) * 100:.0f}"
+    return f"{low} %" if low == high else f"{low}–{high} %"

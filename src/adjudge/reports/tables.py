@@ -6,13 +6,16 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
     from rich.table import Table
 
 Row = Mapping[str, Any]
+_GAP = 3  # blanks between columns
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -60,6 +63,56 @@ def plain_table() -> Table:
     from rich.table import Table
 
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """A table for a terminal that never loses a name or a digit: what does not fit goes into further tables below.
+
+    The first column heads every part; the first ``n_text`` columns stand left, the others right. ``styles`` are by
+    row and column.
+    """
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    n_text: int
+    styles: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        for columns in self._parts(options.max_width):
+            yield self._part(columns)
+
+    def _parts(self, width: int) -> list[list[int]]:
+        """Columns of each part, as many as fit; at least one besides the first."""
+        from rich.cells import cell_len
+
+        cells = [[name, *(row[i] for row in self.rows)] for i, name in enumerate(self.header)]
+        needed = [max(map(cell_len, column)) + _GAP for column in cells]
+        parts, used = [[0]], needed[0]
+        for i in range(1, len(needed)):
+            if used + needed[i] > width and len(parts[-1]) > 1:
+                parts.append([0])
+                used = needed[0]
+            parts[-1].append(i)
+            used += needed[i]
+        return parts
+
+    def _part(self, columns: Sequence[int]) -> Table:
+        from rich.text import Text
+
+        table = plain_table()
+        for i in columns:
+            table.add_column(
+                Text(printable(self.header[i])), justify="left" if i < self.n_text else "right", overflow="fold"
+            )
+        for r, row in enumerate(self.rows):
+            table.add_row(*(Text(printable(row[i]), style=self.styles.get((r, i), "")) for i in columns))
+        return table
+
+
+def printable(text: str) -> str:
+    """Text without signs that would move the cursor or change colours."""
+    return "".join(sign if sign.isprintable() else "?" for sign in text)
 
 
 def not_finite(value: object) -> bool:

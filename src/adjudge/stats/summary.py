@@ -39,7 +39,8 @@ class MeanEffectiveness:
 
     def __str__(self) -> str:
         margin = f" ± {self.half_width:.3f}" if math.isfinite(self.half_width) else ""
-        return f"{self.system}: {self.measure} = {self.mean:.3f}{margin} ({self.n_queries} queries)"
+        queries = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
+        return f"{self.system}: {self.measure} = {self.mean:.3f}{margin} ({queries})"
 
 
 @dataclass(frozen=True)
@@ -78,8 +79,12 @@ class Summary(Sequence[MeanEffectiveness]):
         return next(row for row in self[measure] if row.system == system)
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Plain values, bounds only where there are any."""
-        return [{k: v for k, v in asdict(row).items() if v is not None or k == "team"} for row in self.rows]
+        """Plain values; teams and bounds only where there are any."""
+        teams = any(row.team is not None for row in self.rows)
+        return [
+            {name: value for name, value in asdict(row).items() if value is not None or (name == "team" and teams)}
+            for row in self.rows
+        ]
 
     def to_polars(self) -> pl.DataFrame:
         """One row a system and measure."""
@@ -124,7 +129,7 @@ def _order(eff: Effectiveness, mean: np.ndarray, sort: str | None) -> list[int]:
     names = sorted(range(len(eff.systems)), key=lambda s: eff.systems[s])
     if sort == "system":
         return names
-    measure = eff.measures[0] if sort is None else sort
+    measure = eff.measures[0] if sort is None else eff.name_of(sort)
     if measure not in eff.measures:
         raise unknown("measure of this table", measure, [*eff.measures, "system"])
     column = np.nan_to_num(mean[:, eff.measures.index(measure)], nan=-np.inf)

@@ -75,7 +75,7 @@ def test_a_bad_run_is_named_with_its_place(
         (["qrels.txt", "empty"], "empty: expected a directory with runs, got an empty one"),
         (["qrels.txt", "*.nothing"], "*.nothing: expected files with runs, got none that match the pattern"),
         (["qrels.txt", "run.txt", "-m", "NDCG@10"], "No measure is called 'NDCG'. Did you mean 'nDCG'?"),
-        (["qrels.txt", "run.txt", "-m", "nDCG@0"], "nDCG: the cutoff must be at least 1, got 0"),
+        (["qrels.txt", "run.txt", "-m", "nDCG@0"], "nDCG: the cutoff must be from 1 to 1,000,000, got 0"),
         (["qrels.txt", "run.txt", "-m", "RBP(p=1.5)"], "RBP: 'p' must be in (0, 1), got 1.5"),
         (["qrels.txt", "run.txt", "-m", "PSum@5", "--scale", "0..4"], "PSum@5: expected judgments on the Broad scale"),
         (["qrels.txt", "run.txt", "--scale", "binary"], "qrels.txt: expected grades on the scale binary (0..1), got 2"),
@@ -83,7 +83,7 @@ def test_a_bad_run_is_named_with_its_place(
         (["qrels.txt", "run.txt", "--rescale", "graded9"], "Conversion: graded9 wants 9 levels"),
         (["qrels.txt", "run.txt", "--format", "docx"], "No format is called 'docx'"),
         (["qrels.txt", "run.txt", "--artist-filter"], "The artist filter needs metadata with a column 'artist'."),
-        (["qrels.txt", "run.txt", "--depth", "0"], "'depth' must be at least 1, got 0"),
+        (["qrels.txt", "run.txt", "--depth", "0"], "'depth' must be a whole number of at least 1, got 0"),
         (["qrels.txt", "run.txt", "--confidence", "95"], "'confidence' must be in (0, 1), got 95.0"),
         (["qrels.txt", "run.txt", "--sort", "AP"], "No measure of this table is called 'AP'"),
         (
@@ -130,9 +130,9 @@ def test_what_weakens_a_result_is_said_and_counted_as_documented(
     _write("run.txt", "q1 Q0 a 1 2.0 mine\nq9 Q0 a 1 2.0 mine\n")
     assert main(["score", "qrels.txt", "run.txt", "-m", "P@1"]) == 0
     captured = capsys.readouterr()
-    assert "note: 1 query of the runs without judgments left out: q9." in captured.err
-    assert (
-        "note: 1 list missing: nothing retrieved by mine for judged queries such as 'q2'; each counts 0."
-        in captured.err
-    )
+    assert "1 query of the runs without judgments left out: q9." in captured.out
+    assert "1 list missing: nothing retrieved by mine for judged queries such as 'q2'; each counts 0." in captured.out
+    assert captured.err == ""
     assert "0.500" in captured.out
+    assert main(["score", "qrels.txt", "run.txt", "-m", "P@1", "--csv"]) == 0
+    assert "note: 1 query of the runs without judgments left out: q9." in capsys.readouterr().err

@@ -1,0 +1,29 @@
+"""The choices that a user has, each declared once: checked by the library, offered by the command line.
+
+Nothing is imported here, so that the command line can offer them at no cost.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from adjudge.errors import AdjudgeError, shown
+
+Unjudged = Literal["zero", "condensed", "bounds"]
+Missing = Literal["zero", "drop", "error"]
+Ties = Literal["trec", "expected"]
+Combine = Literal["mean", "median", "min", "max"]
+Names = Literal["tag", "file"]
+Exclude = Literal["nothing", "query", "artist"]
+Alternative = Literal["two-sided", "greater", "less"]
+
+
+def check_choice(name: str, value: object, options: Any) -> None:
+    """Refuse a value that is not one of the options.
+
+    >>> check_choice("ties", "random", Ties)
+    Traceback (most recent call last):
+    adjudge.errors.AdjudgeError: 'ties' must be one of trec, expected, got 'random'
+    """
+    if value not in get_args(options):
+        raise AdjudgeError(f"{name!r} must be one of {', '.join(get_args(options))}, got {shown(value)}")

@@ -1,0 +1,103 @@
+"""``adjudge compare``: which systems differ, how sure that is, and whether users would notice."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any, get_args
+
+from adjudge.choices import Alternative
+from adjudge.cli.options import Subparsers, add_collection, add_output
+from adjudge.cli.output import check_output, command_line, say, show, style_of
+from adjudge.cli.score import add_evaluation, evaluated
+
+if TYPE_CHECKING:
+    from adjudge.users.mapping_files import Mappings
+
+_EXAMPLES = """examples:
+  adjudge compare qrels.txt runs/*.txt -m nDCG@10
+  adjudge compare judgments.tsv runs.tsv --scale fine -m CG@5 --test bootstrap --correction bh
+  adjudge compare qrels.txt runs --baseline bm25 -m AP --latex
+"""
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command."""
+    parser = commands.add_parser(
+        "compare",
+        help="which systems differ, and would users notice",
+        description="Every pair of systems: difference, interval, p-value, effect size, and what users would notice.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_collection(parser)
+    add_evaluation(parser)
+    add_comparing(parser)
+    add_output(parser)
+    parser.set_defaults(run=run)
+
+
+def add_comparing(parser: argparse.ArgumentParser) -> None:
+    """Options of the comparison, shared with ``adjudge report``."""
+    group = parser.add_argument_group("comparing")
+    tests = "t, wilcoxon, sign, bootstrap, permutation, or of the family: friedman-tukey, tukey, randomised-tukey"
+    group.add_argument("--test", default="permutation", help=f"{tests} (default: permutation)")
+    group.add_argument("--correction", default="holm", help="none, bonferroni, holm or bh (default: holm)")
+    group.add_argument(
+        "--baseline", action="append", metavar="SYSTEM", help="compare with this system only; repeatable"
+    )
+    group.add_argument(
+        "--alternative",
+        choices=get_args(Alternative),
+        default="two-sided",
+        help="what is tested of the better system against the worse (default: two-sided)",
+    )
+    group.add_argument("--alpha", type=float, default=0.05, help="level of significance (default: 0.05)")
+    group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
+    group.add_argument("--margin", type=float, help="smallest difference that matters (default: what users notice)")
+    group.add_argument("--users", metavar="FILE", help="own mappings from effectiveness to users (JSON)")
+    group.add_argument(
+        "--resamples", type=int, default=100_000, metavar="N", help="of Monte-Carlo tests (default: 100000)"
+    )
+
+
+def comparing(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options as :func:`adjudge.compare` takes them."""
+    own = own_mappings(arguments)
+    return {
+        "test": arguments.test,
+        "correction": arguments.correction,
+        "baseline": arguments.baseline,
+        "alternative": arguments.alternative,
+        "alpha": arguments.alpha,
+        "confidence": arguments.confidence,
+        "margin": arguments.margin,
+        "mappings": None if own is None else own.agreement,
+        "resamples": arguments.resamples,
+        "seed": arguments.seed,
+    }
+
+
+def own_mappings(arguments: argparse.Namespace) -> Mappings | None:
+    """The user's own mappings from effectiveness to users, if a file was given."""
+    if arguments.users is None:
+        return None
+    from adjudge.users.mapping_files import read_mappings
+
+    return read_mappings(arguments.users)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, evaluate, compare, show."""
+    from adjudge.reports.comparisons import ComparisonTable
+    from adjudge.users.comparison import compare
+
+    check_output(arguments)
+    eff = evaluated(arguments)
+    compared = [compare(eff[name], **comparing(arguments)) for name in eff.measures]
+    table = ComparisonTable(tuple(compared), eff.notes, command_line())
+    style = style_of(arguments)
+    if style == "text":
+        show(arguments, table.drawing())
+    else:
+        say(eff.notes)
+        show(arguments, table.text(style))

@@ -1,0 +1,63 @@
+"""``adjudge report``: everything about an evaluation on one page."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from adjudge.cli.compare import add_comparing, comparing, own_mappings
+from adjudge.cli.options import Subparsers, add_collection
+from adjudge.cli.output import check_output, command_line
+from adjudge.cli.score import add_evaluation, evaluated
+from adjudge.errors import AdjudgeError
+
+_FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command."""
+    parser = commands.add_parser(
+        "report",
+        help="one page about an evaluation",
+        description="A self-contained page: means, differences, what users would notice, failing queries, provenance.",
+    )
+    add_collection(parser)
+    add_evaluation(parser)
+    add_comparing(parser)
+    group = parser.add_argument_group("report")
+    group.add_argument("-o", "--output", metavar="FILE", default="report.html", help="report.html, .md, .tex or .json")
+    group.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    group.add_argument("--title", help="title of the report")
+    group.add_argument(
+        "--section", dest="sections", action="append", metavar="NAME", help="only this section; repeatable"
+    )
+    group.add_argument(
+        "--threshold", type=float, default=0.5, help="share of satisfied users that is a success (default: 0.5)"
+    )
+    parser.set_defaults(run=run, style=None)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, evaluate, compare, write."""
+    from pathlib import Path
+
+    from adjudge.formats import write_whole
+    from adjudge.reports.evidence import gather, make_report
+    from adjudge.reports.render import render, write_figures
+
+    form = _FORMS.get(os.path.splitext(arguments.output)[1].lower())
+    if form is None:
+        raise AdjudgeError(f"{arguments.output}: reports are written as {', '.join(_FORMS)}")
+    check_output(arguments)
+    own = own_mappings(arguments)
+    evidence = gather(
+        evaluated(arguments),
+        threshold=arguments.threshold,
+        satisfied=None if own is None else own.satisfaction,
+        **comparing(arguments),
+    )
+    report = make_report(evidence, title=arguments.title, sections=arguments.sections, command=command_line())
+    write_whole(Path(arguments.output), render(report, form).encode())
+    print(f"Wrote {arguments.output}.")
+    if arguments.figures is not None:
+        print(f"Wrote {len(write_figures(report, Path(arguments.figures)))} figures to {arguments.figures}.")

@@ -1,0 +1,73 @@
+"""What a report is made of: effectiveness, its summary, comparisons under every measure, what users make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from adjudge.errors import unknown
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.reports.document import SECTIONS, Report
+from adjudge.stats.summary import Summary, summarize
+from adjudge.users.comparison import Comparison, compare
+from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything computed once, for all sections. The first measure is the main one."""
+
+    eff: Effectiveness
+    summary: Summary
+    comparisons: dict[str, Comparison]
+    satisfaction: Satisfaction
+
+    @property
+    def main(self) -> Comparison:
+        """The comparison under the first measure."""
+        return self.comparisons[self.eff.measures[0]]
+
+
+def gather(
+    eff: Effectiveness,
+    *,
+    confidence: float = 0.95,
+    threshold: float = 0.5,
+    satisfied: Iterable[SatisfactionMapping] | None = None,
+    **options: Any,
+) -> Evidence:
+    """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``options`` go to ``compare``."""
+    comparisons = {name: compare(eff[name], confidence=confidence, **options) for name in eff.measures}
+    return Evidence(
+        eff,
+        summarize(eff, confidence=confidence),
+        comparisons,
+        satisfaction(eff, mappings=satisfied, threshold=threshold, confidence=confidence),
+    )
+
+
+def make_report(
+    evidence: Evidence, *, title: str | None = None, sections: Iterable[str] | None = None, command: str | None = None
+) -> Report:
+    """Let every section, or the named ones, say what it has to say."""
+    from adjudge.reports import sections as _registered  # noqa: F401 - registers the sections
+
+    names = list(SECTIONS) if sections is None else list(sections)
+    for name in names:
+        if name not in SECTIONS:
+            raise unknown("report section", name, SECTIONS)
+    made = [part for name in names if (part := SECTIONS[name](evidence)) is not None]
+    eff, main = evidence.eff, evidence.main
+    provenance = eff.provenance.with_settings(
+        test=main.test, correction=main.correction, alpha=main.alpha, resamples=main.resamples, seed=main.seed
+    )
+    if command is not None:
+        provenance = provenance.with_settings(command=command)
+    subtitle = (
+        f"{len(eff.systems)} systems, {eff.n_queries} queries, {', '.join(eff.measures)}. "
+        f"Differences by {main.test} test with {main.correction} correction at α = {main.alpha:g}."
+    )
+    return Report(
+        title or f"{eff.measures[0]} of {len(eff.systems)} systems", subtitle, tuple(made), provenance.to_dict()
+    )

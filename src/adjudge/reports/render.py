@@ -1,0 +1,165 @@
+"""Reports as HTML, Markdown, LaTeX and JSON."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from dataclasses import asdict, is_dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from adjudge.errors import AdjudgeError
+from adjudge.reports import latex
+from adjudge.reports.document import Block, FigureBlock, Paragraph, Report, TableBlock
+from adjudge.reports.figures import PALETTE, style
+from adjudge.reports.tables import as_json
+
+
+def render(report: Report, form: str) -> str:
+    """The report as ``html``, ``markdown``, ``latex`` or ``json``."""
+    forms: dict[str, Callable[[Report], str]] = {
+        "html": as_html,
+        "markdown": as_markdown_page,
+        "latex": as_latex,
+        "json": as_json_document,
+    }
+    if form not in forms:
+        raise AdjudgeError(f"Reports are written as {', '.join(forms)}, not as {form!r}.")
+    return forms[form](report)
+
+
+def as_html(report: Report) -> str:
+    """One self-contained page: no network, light and dark, prints well."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    page = resources.files("adjudge.reports").joinpath("page.html.jinja").read_text(encoding="utf-8")
+    template = environment.from_string(page)
+    return template.render(report=report, kind=lambda block: type(block).__name__, svg=_inline_svg) + "\n"
+
+
+def _inline_svg(block: FigureBlock) -> Any:
+    """The figure as an SVG element whose colours follow the page's."""
+    import markupsafe
+
+    text = figure_bytes(block, "svg").decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
+    text = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{block.name}-", text)  # figures on one page share a name space
+    for name, colour in PALETTE.items():
+        text = text.replace(colour, f"var(--{name})")
+    label = markupsafe.escape(block.alt)
+    return markupsafe.Markup(text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1))
+
+
+def figure_bytes(block: FigureBlock, form: str) -> bytes:
+    """One figure as ``svg`` or ``pdf``, the same bytes every time."""
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    metadata = {"Date": None} if form == "svg" else {"CreationDate": None}
+    buffer = io.BytesIO()
+    with mpl.rc_context(style()):
+        drawing = block.draw(block.data)
+        drawing.savefig(buffer, format=form, metadata=metadata)
+        pyplot.close(drawing)
+    return buffer.getvalue()
+
+
+def write_figures(report: Report, directory: Path) -> list[Path]:
+    """Every figure as SVG and PDF; returns what was written."""
+    from adjudge.formats import write_whole
+
+    directory.mkdir(parents=True, exist_ok=True)
+    written = []
+    for block in report.figures:
+        for form in ("svg", "pdf"):
+            target = directory / f"{block.name}.{form}"
+            write_whole(target, figure_bytes(block, form))
+            written.append(target)
+    return written
+
+
+def as_markdown_page(report: Report) -> str:
+    """The report as Markdown; figures are named, with their captions."""
+    parts = [f"# {report.title}\n\n{report.subtitle}\n"]
+    for section in report.sections:
+        parts.append(f"\n## {section.title}\n")
+        parts.extend(_markdown(block) for block in section.blocks)
+    return "".join(parts)
+
+
+def _markdown(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        return f"\n{block.text}\n"
+    if isinstance(block, FigureBlock):
+        return f"\n![{block.alt}]({block.name}.svg)\n\n*{block.caption}*\n"
+    marks = {"left": ":---", "right": "---:", "center": ":---:"}
+    lines = [
+        " | ".join(column.name for column in block.columns),
+        " | ".join(marks[column.align] for column in block.columns),
+        *(" | ".join(cell.replace("|", "\\|") for cell in row) for row in block.rows),
+    ]
+    return f"\n*{block.caption}*\n\n" + "".join(f"| {line} |\n" for line in lines)
+
+
+def as_latex(report: Report) -> str:
+    """The report's sections for a paper: booktabs tables, figures by file name."""
+    parts = [f"% {report.title}\n% needs: booktabs, graphicx\n"]
+    for section in report.sections:
+        parts.append(f"\n\\section{{{latex.escape(section.title)}}}\n")
+        parts.extend(_latex(block) for block in section.blocks)
+    return "".join(parts)
+
+
+def _latex(block: Block) -> str:
+    if isinstance(block, Paragraph):
+        return f"\n{latex.escape(block.text)}\n"
+    if isinstance(block, FigureBlock):
+        body = f"\\includegraphics[width=\\linewidth]{{{block.name}}}\n"
+        place = "figure"
+    else:
+        header = [latex.escape(column.name) for column in block.columns]
+        rows = [[latex.escape(cell) for cell in row] for row in block.rows]
+        body = latex.booktabs(header, rows, align="".join(column.align[0] for column in block.columns))
+        place = "table"
+    caption = f"\\caption{{{latex.escape(block.caption)}}}\n\\label{{{place[:3]}:{block.name}}}\n"
+    return f"\n\\begin{{{place}}}\n\\centering\n{body}{caption}\\end{{{place}}}\n"
+
+
+def as_json_document(report: Report) -> str:
+    """Everything as values: sentences, records of tables, data of figures."""
+    return as_json(
+        {
+            "title": report.title,
+            "subtitle": report.subtitle,
+            "sections": {
+                section.name: {"title": section.title, "blocks": [_values(block) for block in section.blocks]}
+                for section in report.sections
+            },
+            "provenance": report.provenance,
+        }
+    )
+
+
+def _values(block: Block) -> dict[str, Any]:
+    if isinstance(block, Paragraph):
+        return {"text": block.text}
+    if isinstance(block, TableBlock):
+        records = block.records or [dict(zip((c.name for c in block.columns), row, strict=True)) for row in block.rows]
+        return {"table": block.name, "caption": block.caption, "rows": list(records)}
+    data = asdict(block.data) if is_dataclass(block.data) and not isinstance(block.data, type) else block.data
+    return {"figure": block.name, "caption": block.caption, "data": _listed(data)}
+
+
+def _listed(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _listed(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_listed(value) for value in data]
+    return data.tolist() if hasattr(data, "tolist") else data

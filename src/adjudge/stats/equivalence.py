@@ -1,0 +1,148 @@
+"""Showing that two systems are as good as the same, which a test that finds no difference does not show.
+
+>>> near = equivalence([[0.50, 0.51], [0.70, 0.70], [0.60, 0.59], [0.90, 0.92]], margin=0.05, systems=["A", "B"])
+>>> print(near)
+Equivalence within ±0.05, alpha 0.05
+pair   difference      90% interval        p  p different     verdict
+B - A      +0.005  [-0.010, +0.020]  0.00303        0.495  equivalent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError, unknown
+from adjudge.stats.effects import PairedMoments, as_matrix, pair_table, paired_moments, standardised
+
+_LEAST = float(np.finfo(np.float64).tiny)
+
+
+class Verdict(StrEnum):
+    """What a t test of difference and one of equivalence say together."""
+
+    EQUIVALENT = "equivalent"
+    DIFFERENT = "different"
+    BOTH = "different but too small to notice"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalence:
+    """Equivalence of all pairs of systems, as :func:`equivalence` defines it; every array is systems x systems."""
+
+    systems: tuple[str, ...]
+    margin: float
+    alpha: float
+    n_queries: Ints
+    difference: Floats
+    low: Floats
+    high: Floats
+    p: Floats
+    p_difference: Floats
+    equivalent: Mask
+    different: Mask
+
+    def verdict(self, system: str, other: str) -> Verdict:
+        """What the two tests say of a pair of systems."""
+        for name in (system, other):
+            if name not in self.systems:
+                raise unknown("system", name, self.systems)
+        return Verdict(str(self.verdicts[self.systems.index(system), self.systems.index(other)]))
+
+    @cached_property
+    def verdicts(self) -> npt.NDArray[np.str_]:
+        """The verdict of every pair, as text."""
+        words = np.where(self.different, str(Verdict.DIFFERENT), str(Verdict.UNDECIDED))
+        return np.where(self.equivalent, np.where(self.different, str(Verdict.BOTH), str(Verdict.EQUIVALENT)), words)
+
+    def _cells(self, a: int, b: int) -> tuple[str, ...]:
+        return (
+            f"{self.systems[a]} - {self.systems[b]}",
+            f"{self.difference[a, b]:+.3f}",
+            f"[{self.low[a, b]:+.3f}, {self.high[a, b]:+.3f}]",
+            f"{self.p[a, b]:.3g}",
+            f"{self.p_difference[a, b]:.3g}",
+            str(self.verdicts[a, b]),
+        )
+
+    def __str__(self) -> str:
+        head = ("pair", "difference", f"{1 - 2 * self.alpha:.0%} interval", "p", "p different", "verdict")
+        lines = pair_table(head, self.difference, self._cells)
+        return "\n".join([f"Equivalence within ±{self.margin:g}, alpha {self.alpha:g}", *lines])
+
+
+def equivalence(
+    values: npt.ArrayLike, *, margin: float, alpha: float = 0.05, systems: Sequence[str] | None = None
+) -> Equivalence:
+    """Two one-sided t tests (TOST) of all pairs of systems against a margin, from effectiveness, queries x systems.
+
+    ``margin`` m is the smallest difference that matters, such as the smallest that users would notice. With d the mean
+    difference of a pair and e = s / sqrt(n) its standard error, over the n queries both have (NaN cells are left out):
+
+    p = max(P(T >= (d + m) / e), P(T <= (d - m) / e)), T of Student with n - 1 degrees of freedom.
+
+    A pair is *equivalent* where p <= alpha, that is, where the interval d ± t(1 - α, n - 1) e from ``low`` to ``high``
+    lies inside ±m; it is *different* where the ordinary two-sided t test has ``p_difference`` <= alpha. Both at once
+    means a real difference too small to notice; neither, that there are too few queries to say. p-values are of one
+    pair each: many pairs want a correction.
+
+    Where all differences are equal, e is 0 and nothing is uncertain: p is 0 if -m < d < m, else 1; ``p_difference`` is
+    1 for identical systems, else 0. As in the paired tests, 0 is written as the least float there is. Pairs that share
+    fewer than two queries are refused.
+
+    Schuirmann, D. J. A Comparison of the Two One-Sided Tests Procedure and the Power Approach for Assessing the
+    Equivalence of Average Bioavailability. J. Pharmacokinetics and Biopharmaceutics 15(6), 1987. doi:10.1007/BF01068419
+    Lakens, D. Equivalence Tests: A Practical Primer for t Tests, Correlations, and Meta-Analyses. Social Psychological
+    and Personality Science 8(4), 2017. doi:10.1177/1948550617697177
+
+    >>> wide = equivalence([[0.5, 0.1], [0.7, 0.3], [0.6, 0.3], [0.9, 0.4]], margin=0.05, systems=["A", "B"])
+    >>> str(wide.verdict("A", "B"))
+    'different'
+    """
+    from scipy.special import stdtr, stdtrit
+
+    _check(margin, alpha)
+    matrix, names = as_matrix(values, systems)
+    moments = paired_moments(matrix, names)
+    df = moments.n_queries - 1
+    half = -stdtrit(df, alpha) * moments.standard_error
+    p = _p_equivalence(moments, margin)
+    t = np.abs(standardised(moments)) * np.sqrt(moments.n_queries)
+    p_difference = np.clip(2 * stdtr(df, -t), _LEAST, 1.0)
+    return Equivalence(
+        names,
+        margin,
+        alpha,
+        n_queries=moments.n_queries,
+        difference=moments.mean,
+        low=moments.mean - half,
+        high=moments.mean + half,
+        p=p,
+        p_difference=p_difference,
+        equivalent=p <= alpha,
+        different=p_difference <= alpha,
+    )
+
+
+def _p_equivalence(moments: PairedMoments, margin: float) -> Floats:
+    """The larger of the two p-values is that of the bound the mean is nearer to: P(T <= (|d| - m) / e)."""
+    from scipy.special import stdtr
+
+    beyond = np.abs(moments.mean) - margin
+    certain = np.where(beyond < 0, -np.inf, np.inf)
+    t = np.divide(beyond, moments.standard_error, out=certain, where=moments.sd > 0)
+    return np.maximum(stdtr(moments.n_queries - 1, t), _LEAST)
+
+
+def _check(margin: float, alpha: float) -> None:
+    if not 0 < margin < np.inf:
+        raise AdjudgeError(f"'margin' must be above 0, the smallest difference that matters, got {margin}")
+    if not 0 < alpha < 0.5:
+        raise AdjudgeError(f"'alpha' must be in (0, 0.5), got {alpha}")

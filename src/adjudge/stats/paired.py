@@ -1,0 +1,509 @@
+"""Paired tests: whether a difference between two systems is more than the luck of the queries.
+
+Values are effectiveness, queries x systems; NaN where a query was left out for a system, and each pair of systems uses
+the queries that both have. A test works on all pairs at once and is registered with :func:`paired_test`;
+:func:`paired_tests` runs one by its name and returns :class:`PairedTests`. The hypothesis is always about systems *a*
+and *b* in this order: ``"greater"`` asks whether *a* is the better one.
+
+No test answers NaN or 0. Systems with the same effectiveness on every query have p = 1. A difference too small to
+be told from rounding counts as none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError, unknown
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.registry import Registry
+from adjudge.stats import resampling
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Alternative = Literal["two-sided", "greater", "less"]
+Values = Effectiveness | npt.ArrayLike
+
+TINY = float(np.finfo(np.float64).tiny)
+"""The least p-value: what stands for a limit of 0 and for what is too small to write."""
+
+_EXACT_SIGNS = 14  # queries up to which all sign flips are tried, however few resamples are asked for
+_EXACT_RANKS, _EXACT_TIED_RANKS = 49, 13  # differences up to which the distribution of ranks is exact
+_ROUNDING = 1e-13  # of the largest value: smaller differences are none
+_CELLS = 2**20  # differences held in memory at a time
+_ROWS_SHOWN = 10
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One pair of systems under one test."""
+
+    a: str
+    b: str
+    statistic: float
+    p: float
+    error: float
+    n: int
+
+    def __str__(self) -> str:
+        margin = f" ± {self.error:.2g}" if self.error > 0 else ""
+        return f"{self.a} vs {self.b}: p = {self.p:.4g}{margin} ({self.n} queries)"
+
+
+@dataclass(frozen=True)
+class PairedTests:
+    """p-values of all pairs of systems; ``p[a, b]`` tests ``systems[a]`` against ``systems[b]``.
+
+    ``error`` is the Monte-Carlo standard error of ``p``, 0 where it is exact; ``n`` the queries that both systems have.
+    ``resamples`` and ``seed`` are None where nothing was drawn. ``correction`` names what adjusted the p-values for
+    the number of pairs.
+    """
+
+    test: str
+    alternative: Alternative
+    systems: tuple[str, ...]
+    p: Floats
+    error: Floats
+    statistic: Floats
+    n: Ints
+    resamples: int | None = None
+    seed: int | None = None
+    correction: str = "none"
+
+    def of(self, a: str, b: str) -> Comparison:
+        """System ``a`` against system ``b``."""
+        for name in (a, b):
+            if name not in self.systems:
+                raise unknown("system", name, self.systems)
+        i, j = self.systems.index(a), self.systems.index(b)
+        numbers = float(self.statistic[i, j]), float(self.p[i, j]), float(self.error[i, j]), int(self.n[i, j])
+        return Comparison(a, b, *numbers)
+
+    def pairs(self) -> Iterator[Comparison]:
+        """Each pair once, in the order of the systems."""
+        return (self.of(a, b) for i, a in enumerate(self.systems) for b in self.systems[i + 1 :])
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Plain values, one row a pair."""
+        return [asdict(pair) for pair in self.pairs()]
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row a pair."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
+
+    def __str__(self) -> str:
+        resampled = "" if self.resamples is None else f", {self.resamples:,} resamples, seed {self.seed}"
+        corrected = "" if self.correction == "none" else f", correction {self.correction}"
+        head = f"{self.test} test, {self.alternative}, {len(self.systems)} systems{resampled}{corrected}"
+        n_pairs = len(self.systems) * (len(self.systems) - 1) // 2
+        rows = [str(pair) for pair, _ in zip(self.pairs(), range(_ROWS_SHOWN), strict=False)]
+        more = [f"… and {n_pairs - _ROWS_SHOWN:,} more pairs"] if n_pairs > _ROWS_SHOWN else []
+        return "\n".join([head, *rows, *more])
+
+    def __repr__(self) -> str:
+        return f"<PairedTests: {self.test}, {self.alternative}, {len(self.systems)} systems>"
+
+
+@dataclass(frozen=True)
+class How:
+    """What a test is asked for; tests that draw nothing leave ``resamples`` and ``seed`` alone."""
+
+    alternative: Alternative = "two-sided"
+    resamples: int = 100_000
+    seed: int = 0
+    min_difference: float = 0.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a test returns, each systems x systems; ``drawn`` says whether any p-value is a Monte-Carlo one."""
+
+    p: Floats
+    error: Floats
+    statistic: Floats
+    drawn: bool = False
+
+    @classmethod
+    def empty(cls, n_systems: int) -> Outcome:
+        """To be filled in: a system does not differ from itself."""
+        shape = n_systems, n_systems
+        return cls(np.ones(shape), np.zeros(shape), np.zeros(shape))
+
+
+PairedFunction = Callable[[Floats, How], Outcome]  # (queries x systems, what is asked for) -> all pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """One registered test: its function and everything that is known about it."""
+
+    name: str
+    title: str
+    hypothesis: str
+    reference: str
+    function: PairedFunction
+    resampled: bool
+    thresholded: bool
+
+
+PAIRED_TESTS: Registry[Definition] = Registry("test")
+
+
+def paired_test(
+    name: str, *, title: str, hypothesis: str, reference: str, resampled: bool = False, thresholded: bool = False
+) -> Callable[[PairedFunction], PairedFunction]:
+    """Register a paired test; the function comes back unchanged.
+
+    ``hypothesis`` is what the test takes for granted until shown otherwise; ``resampled`` says that it may draw at
+    random; ``thresholded`` that it can ignore differences up to ``min_difference``.
+    """
+
+    def decorate(function: PairedFunction) -> PairedFunction:
+        PAIRED_TESTS.add(name, Definition(name, title, hypothesis, reference, function, resampled, thresholded))
+        return function
+
+    return decorate
+
+
+def paired_tests(
+    values: Values,
+    *,
+    test: str = "t",
+    alternative: Alternative = "two-sided",
+    systems: Sequence[str] | None = None,
+    resamples: int = 100_000,
+    seed: int = 0,
+    min_difference: float = 0.0,
+) -> PairedTests:
+    """Test all pairs of systems against one another.
+
+    ``values`` is an :class:`~adjudge.model.effectiveness.Effectiveness` of one measure, of which ``systems`` chooses
+    some, or a matrix queries x systems, which ``systems`` names. Monte-Carlo p-values are (b + 1) / (R + 1), where b of
+    the R ``resamples`` are as extreme as what was observed: the observed sample counts, so they are never 0; their
+    error is sqrt(p (1 - p) / R). ``min_difference`` is for the sign test. The p-values are those of single tests:
+    :func:`~adjudge.stats.multiple.adjust` corrects for their number.
+
+    >>> matrix = [[0.5, 0.3, 0.1], [0.6, 0.4, 0.5], [0.9, 0.6, 0.2], [0.4, 0.3, 0.3]]
+    >>> print(paired_tests(matrix, test="permutation", systems=["ann", "bob", "cy"]))
+    permutation test, two-sided, 3 systems
+    ann vs bob: p = 0.125 (4 queries)
+    ann vs cy: p = 0.125 (4 queries)
+    bob vs cy: p = 0.5 (4 queries)
+    """
+    definition = PAIRED_TESTS[test]
+    if alternative not in get_args(Alternative):
+        raise unknown("alternative", str(alternative), get_args(Alternative))
+    if definition.resampled:
+        resampling.check_resampling(resamples, seed)
+    if not (np.isfinite(min_difference) and min_difference >= 0):
+        raise AdjudgeError(f"{test}: 'min_difference' must be a number from 0, got {min_difference}")
+    if min_difference and not definition.thresholded:
+        raise AdjudgeError(f"{test}: takes no 'min_difference'")
+    matrix, names = matrix_of(values, systems)
+    n = common_queries(matrix, names)
+    outcome = definition.function(matrix, How(alternative, resamples, seed, min_difference))
+    drawn = (int(resamples), int(seed)) if outcome.drawn else (None, None)
+    return PairedTests(test, alternative, names, outcome.p, outcome.error, outcome.statistic, n, *drawn)
+
+
+def matrix_of(values: Values, systems: Sequence[str] | None = None) -> tuple[Floats, tuple[str, ...]]:
+    """Queries x systems as a matrix of numbers and NaN, and the names of the systems."""
+    if isinstance(values, Effectiveness):
+        chosen = values if systems is None else values.select(systems=systems)
+        matrix, names = chosen.matrix(), chosen.systems
+    else:
+        matrix = np.asarray(values, dtype=np.float64)
+        if matrix.ndim != 2:
+            raise AdjudgeError(f"expected a matrix of queries x systems, got shape {matrix.shape}")
+        names = tuple(f"s{i + 1}" for i in range(matrix.shape[1])) if systems is None else tuple(systems)
+    if len(names) != matrix.shape[1]:
+        raise AdjudgeError(f"expected a name for each of {matrix.shape[1]} systems, got {len(names)}")
+    if len(set(names)) != len(names):
+        raise AdjudgeError(f"expected different systems, got {max(names, key=names.count)!r} twice")
+    if np.isinf(matrix).any():
+        q, s = np.argwhere(np.isinf(matrix))[0]
+        raise AdjudgeError(f"expected finite numbers, got {matrix[q, s]} for query {q + 1}, system {names[s]!r}")
+    if len(names) < 2:
+        raise AdjudgeError(f"a comparison needs at least 2 systems, got {len(names)}")
+    return np.ascontiguousarray(matrix), names
+
+
+def common_queries(matrix: Floats, names: Sequence[str]) -> Ints:
+    """How many queries each pair of systems shares; raises where that is not enough for a test."""
+    if len(matrix) < 2:
+        raise AdjudgeError(f"a paired test needs at least 2 queries, got {len(matrix)}")
+    present = np.isfinite(matrix).astype(np.float64)
+    n: Ints = np.rint(present.T @ present).astype(np.int64)
+    few = np.argwhere(np.triu(n < 2, 1))
+    if len(few):
+        a, b = few[np.argmin(n[few[:, 0], few[:, 1]])]
+        pair = f"systems {names[a]!r} and {names[b]!r} share"
+        raise AdjudgeError(f"{pair} no query" if n[a, b] == 0 else f"{pair} 1 query, a paired test needs at least 2")
+    return n
+
+
+# --- tests with a known distribution: a function of the differences of many pairs -----------------------------------
+
+Tails = tuple[Floats, Floats, Floats, Floats]  # p of greater and of less, statistic, and what it is the other way round
+
+
+def _over_pairs(values: Floats, how: How, tails: Callable[[Floats, Floats], Tails]) -> Outcome:
+    """Compare each system with all later ones; ``tails`` gets differences and what is rounding in them."""
+    outcome = Outcome.empty(values.shape[1])
+    scale = np.nanmax(np.abs(values), axis=0) * _ROUNDING
+    width = max(1, _CELLS // len(values))
+    for a in range(values.shape[1] - 1):
+        for lo in range(a + 1, values.shape[1], width):
+            b = slice(lo, lo + width)
+            slack = np.maximum(scale[a], scale[b])
+            difference = values[:, [a]] - values[:, b]
+            greater, less, statistic, mirrored = tails(np.where(np.abs(difference) <= slack, 0.0, difference), slack)
+            outcome.statistic[a, b], outcome.statistic[b, a] = statistic, mirrored
+            outcome.p[a, b], outcome.p[b, a] = _sided(greater, less, how.alternative)
+    return outcome
+
+
+def _sided(greater: Floats, less: Floats, alternative: Alternative) -> tuple[Floats, Floats]:
+    """The p-values of the pair and of the pair the other way round; twice the smaller tail when two-sided."""
+    if alternative == "two-sided":
+        greater = less = 2 * np.minimum(greater, less)
+    elif alternative == "less":
+        greater, less = less, greater
+    return np.clip(greater, TINY, 1.0), np.clip(less, TINY, 1.0)
+
+
+@paired_test(
+    "t",
+    title="Student's paired t-test",
+    hypothesis="both systems have the same mean; differences are normal",
+    reference="Student (1908). The probable error of a mean. Biometrika 6(1). doi:10.1093/biomet/6.1.1",
+)
+def student(values: Floats, how: How) -> Outcome:
+    """Student's paired t-test.
+
+    t = mean(d) / (sd(d) / sqrt(n)) with n - 1 degrees of freedom (thesis eq 5.1), where d are the differences on the n
+    common queries. Differences that are the same on all queries but not 0 have no spread: t is infinite and p the
+    smallest number that is not 0 (:data:`TINY`), the limit as the spread goes to 0. That is what normality implies, not
+    what so many queries can show: the sign and permutation tests answer 2 / 2^n there. Without any difference p = 1.
+
+    Reference: Student (1908). The probable error of a mean. Biometrika 6(1). doi:10.1093/biomet/6.1.1
+
+    >>> outcome = student(np.array([[0.5, 0.3], [0.6, 0.5], [0.9, 0.6]]), How())
+    >>> round(float(outcome.statistic[0, 1]), 3), round(float(outcome.p[0, 1]), 3)
+    (3.464, 0.074)
+    """
+    return _over_pairs(values, how, _t_tails)
+
+
+def _t_tails(differences: Floats, slack: Floats) -> Tails:
+    from scipy.special import stdtr
+
+    n = np.isfinite(differences).sum(axis=0)
+    mean = np.nansum(differences, axis=0) / n
+    spread = np.sqrt(np.nansum((differences - mean) ** 2, axis=0) / (n - 1))
+    same = np.nanmax(np.abs(differences), axis=0) == 0
+    limit = np.where(same, 0.0, np.copysign(np.inf, mean))
+    t = np.divide(mean * np.sqrt(n), spread, out=limit, where=spread > slack)
+    return np.where(same, 1.0, stdtr(n - 1, -t)), np.where(same, 1.0, stdtr(n - 1, t)), t, -t
+
+
+@paired_test(
+    "wilcoxon",
+    title="Wilcoxon's signed-rank test",
+    hypothesis="differences are symmetric around 0",
+    reference="Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics 1(6). doi:10.2307/3001968",
+)
+def wilcoxon(values: Floats, how: How) -> Outcome:
+    """Wilcoxon's signed-rank test.
+
+    W+ = sum of the ranks of |d| where d > 0 (thesis eq 5.2), zeros dropped, mid-ranks for ties. The distribution is
+    exact up to 49 differences without ties and up to 13 with them, and otherwise normal with mean n (n + 1) / 4,
+    variance n (n + 1) (2n + 1) / 24 - sum(t^3 - t) / 48 over groups of t ties, and a continuity correction of 1/2.
+    This is R's ``wilcox.test``, but for few differences with zeros or ties, where R is not exact; it is SciPy's
+    ``wilcoxon(correction=True)`` with ``method="exact"`` or ``"approx"``. As there, ties are equal floating-point
+    numbers: 0.3 - 0.1 and 0.2 are none. Without a difference that is not 0, p = 1.
+
+    Reference: Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics 1(6). doi:10.2307/3001968
+
+    >>> outcome = wilcoxon(np.array([[0.5, 0.3], [0.6, 0.5], [0.9, 0.6]]), How())
+    >>> float(outcome.statistic[0, 1]), float(outcome.p[0, 1])
+    (6.0, 0.25)
+    """
+    return _over_pairs(values, how, _signed_rank_tails)
+
+
+def _signed_rank_tails(differences: Floats, _: Floats) -> Tails:
+    from scipy.special import ndtr
+
+    ranks, positive, ties = _signed_ranks(differences)
+    n = (ranks > 0).sum(axis=0)
+    plus = (ranks * positive).sum(axis=0)
+    centre, total = n * (n + 1) / 4, n * (n + 1) / 2
+    deviation = np.sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties / 48)
+    scale = np.where(n > 0, deviation, 1.0)
+    greater, less = ndtr((centre - plus + 0.5) / scale), ndtr((plus - centre + 0.5) / scale)
+    for size in np.unique(n[(ties == 0) & (n <= _EXACT_RANKS)]):
+        chosen = (ties == 0) & (n == size)
+        weight = _signed_rank_distribution(int(size))
+        greater[chosen], less[chosen] = _both_tails(weight, plus[chosen].astype(np.int64))
+    chosen = (ties > 0) & (n <= _EXACT_TIED_RANKS)
+    if chosen.any():
+        weights = _tied_rank_distributions(np.rint(2 * ranks[:_EXACT_TIED_RANKS, chosen]).astype(np.int64))
+        greater[chosen], less[chosen] = _both_tails(weights, np.rint(2 * plus[chosen]).astype(np.int64))
+    return greater, less, plus, total - plus
+
+
+def _signed_ranks(differences: Floats) -> tuple[Floats, Mask, Floats]:
+    """Mid-ranks of magnitudes in ascending order (0 for zeros and NaN, at the end), which are positive, sum of t^3 - t.
+
+    Each of the t members of a group of ties brings t^2 - 1 to the sum.
+    """
+    magnitude = np.abs(differences)
+    magnitude[~(magnitude > 0)] = np.inf
+    order = np.argsort(magnitude, axis=0)
+    ascending = np.take_along_axis(magnitude, order, axis=0)
+    place = np.arange(1.0, len(ascending) + 1)[:, None]
+    border = np.ones((1, ascending.shape[1]), dtype=np.bool_)
+    changes = ascending[1:] != ascending[:-1]
+    first = np.maximum.accumulate(np.where(np.vstack([border, changes]), place, 0), axis=0)
+    last = np.where(np.vstack([changes, border]), place, np.inf)
+    last = np.minimum.accumulate(last[::-1], axis=0)[::-1]
+    counted = np.isfinite(ascending)
+    ties = np.where(counted, (last - first + 1) ** 2 - 1, 0.0).sum(axis=0)
+    return np.where(counted, (first + last) / 2, 0.0), np.take_along_axis(differences, order, axis=0) > 0, ties
+
+
+@lru_cache(maxsize=_EXACT_RANKS + 1)
+def _signed_rank_distribution(n: int) -> Floats:
+    """Probability of every sum of ranks 0 … n (n + 1) / 2 when each of the ranks 1 … n is in it or not."""
+    weight = np.ones(1)
+    for rank in range(1, n + 1):
+        weight = (np.pad(weight, (0, rank)) + np.pad(weight, (rank, 0))) / 2
+    return weight
+
+
+def _tied_rank_distributions(doubled: Ints) -> Floats:
+    """The same for the mid-ranks of each pair, in columns, times two so that they are whole: pairs x sums."""
+    n_pairs, longest = doubled.shape[1], int(doubled.sum(axis=0).max())
+    weights = np.zeros((n_pairs, longest + 1))
+    weights[:, 0] = 1.0
+    for ranks in doubled:
+        source = np.arange(longest + 1) - ranks[:, None]
+        shifted = np.take_along_axis(weights, np.maximum(source, 0), axis=1)
+        weights = (weights + np.where(source >= 0, shifted, 0.0)) / 2
+    return weights
+
+
+def _both_tails(weights: Floats, observed: Ints) -> tuple[Floats, Floats]:
+    """P(sum >= observed) and P(sum <= observed); one distribution for all or, in rows, one for each."""
+    rows = np.broadcast_to(weights, (len(observed), weights.shape[-1]))
+    below = np.cumsum(rows, axis=1)
+    above = np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]
+    place = observed[:, None]
+    return np.take_along_axis(above, place, axis=1)[:, 0], np.take_along_axis(below, place, axis=1)[:, 0]
+
+
+@paired_test(
+    "sign",
+    title="Sign test",
+    hypothesis="each system is as likely to be the better one on a query",
+    reference="Conover (1999). Practical Nonparametric Statistics, 3rd ed., section 3.4. Wiley. isbn:9780471160687",
+    thresholded=True,
+)
+def sign(values: Floats, how: How) -> Outcome:
+    """Sign test.
+
+    S = number of queries with d > 0 (thesis eq 5.3), binomial with probability 1/2 among those with d != 0; exact. With
+    ``min_difference`` m, queries with |d| <= m are dropped as if they were ties: m = 0.01 is what Urbano et al.
+    (2019) use. Without a query left, p = 1.
+
+    Reference: Conover (1999). Practical Nonparametric Statistics, 3rd ed., section 3.4. Wiley.
+    Urbano, Lima, Hanjalic (2019). Statistical significance testing in IR. SIGIR. doi:10.1145/3331184.3331259
+
+    >>> outcome = sign(np.array([[0.5, 0.3], [0.6, 0.5], [0.9, 0.6]]), How())
+    >>> float(outcome.statistic[0, 1]), float(outcome.p[0, 1])
+    (3.0, 0.25)
+    """
+    from scipy.special import bdtr
+
+    def tails(differences: Floats, slack: Floats) -> Tails:
+        least = how.min_difference + slack
+        wins, losses = (differences > least).sum(axis=0), (differences < -least).sum(axis=0)
+        won, lost = wins.astype(np.float64), losses.astype(np.float64)
+        return bdtr(lost, wins + losses, 0.5), bdtr(won, wins + losses, 0.5), won, lost
+
+    return _over_pairs(values, how, tails)
+
+
+# --- tests that resample ---------------------------------------------------------------------------------------------
+
+
+def _resampled(values: Floats, how: How, draw: resampling.Draw, **options: Any) -> Outcome:
+    """p-values from counts of resamples, beside the mean difference of each pair."""
+    counts = resampling.count_all_pairs(
+        values, draw, resamples=how.resamples, seed=how.seed, two_sided=how.alternative == "two-sided", **options
+    )
+    p, error = counts.probabilities()
+    present = np.isfinite(values).astype(np.float64)
+    sums = np.nan_to_num(values).T @ present  # of a system over the queries of another
+    statistic = (sums - sums.T) / np.maximum(present.T @ present, 1)
+    less = how.alternative == "less"
+    return Outcome(p.T if less else p, error.T if less else error, statistic, not counts.complete.all())
+
+
+@paired_test(
+    "bootstrap",
+    title="Bootstrap test, shift method",
+    hypothesis="both systems have the same mean",
+    reference="Efron, Tibshirani (1993). An Introduction to the Bootstrap. doi:10.1201/9780429246593",
+    resampled=True,
+)
+def bootstrap(values: Floats, how: How) -> Outcome:
+    """Bootstrap test with the shift method.
+
+    p = P(|mean(d*) - mean(d)| >= |mean(d)|), where d* are n differences drawn from the n observed ones with
+    replacement (thesis eq 5.4; the mean of the resampled means, which it subtracts, is taken at its expectation,
+    mean(d)). One-sided, P(mean(d*) - mean(d) >= mean(d)). All pairs share the draws. The same difference on all queries
+    leaves nothing to resample: p = 1 / (R + 1).
+
+    Reference: Smucker, Allan, Carterette (2007). A comparison of statistical significance tests for information
+    retrieval evaluation. CIKM. doi:10.1145/1321440.1321528
+
+    >>> outcome = bootstrap(np.array([[0.5, 0.3], [0.6, 0.5], [0.5, 0.6], [0.7, 0.5]]), How(resamples=1000))
+    >>> 0.1 < outcome.p[0, 1] < 0.3
+    np.True_
+    """
+    return _resampled(values, how, resampling.random_counts, centred=True)
+
+
+@paired_test(
+    "permutation",
+    title="Permutation (randomisation) test",
+    hypothesis="systems are interchangeable: each query's two values could have come the other way round",
+    reference="Fisher (1935). The Design of Experiments. Oliver & Boyd",
+    resampled=True,
+)
+def permutation(values: Floats, how: How) -> Outcome:
+    """Permutation test of the mean difference.
+
+    p = P(|mean(e d)| >= |mean(d)|), where e are independent signs, -1 or 1 (thesis eq 5.5). All 2^n of them are
+    tried, and p is exact, up to 14 queries, or more where that takes no more than the resamples asked for; otherwise
+    they are drawn. All pairs share them.
+
+    Reference: Smucker, Allan, Carterette (2007). A comparison of statistical significance tests for information
+    retrieval evaluation. CIKM. doi:10.1145/1321440.1321528
+
+    >>> outcome = permutation(np.array([[0.5, 0.3], [0.6, 0.5], [0.9, 0.6]]), How())
+    >>> float(outcome.p[0, 1]), float(outcome.error[0, 1])
+    (0.25, 0.0)
+    """
+    return _resampled(values, how, resampling.random_signs, complete=max(how.resamples, 2**_EXACT_SIGNS))

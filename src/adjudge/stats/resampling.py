@@ -1,0 +1,240 @@
+"""Resamples that all pairs of systems share, and the counting of those as extreme as what was observed.
+
+A resample is a column of weights, one a query: signs for a permutation, counts for a bootstrap. With values ``X``
+(queries x systems) and weights ``W`` (queries x resamples), ``U = X' W`` holds a sum for every system, and the
+resampled difference of systems *a* and *b* is ``U[a] - U[b]``: one matrix product serves all pairs. Weights are made,
+used and forgotten a chunk at a time, so that memory does not grow with the number of resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError
+
+FEWEST, MOST = 100, 10**8
+_CELLS = 2**20  # of weights in memory at a time, 8 bytes each and a few copies
+_CHUNK = 8192  # most resamples drawn at a time
+_BLOCK = 1024  # resamples counted at a time: stays in cache; at most 8 x 255, see _count_rows
+_ONE_THREAD = 10**6  # products this small stay in one BLAS thread; more threads cost more than they bring
+_ROUNDING = 1e-13  # of the sum of magnitudes: sums closer than that are equal
+
+Draw = Callable[[np.random.Generator, int, int], Floats]  # (generator, queries, resamples) -> queries x resamples
+
+
+@dataclass(frozen=True)
+class Block:
+    """Pairs of systems that share the same queries: each of ``left`` with each of ``right``, or all when it is None."""
+
+    queries: Ints
+    left: Ints
+    right: Ints | None
+
+    @property
+    def systems(self) -> Ints:
+        """Systems on both sides."""
+        return self.left if self.right is None else np.concatenate([self.left, self.right])
+
+    def others(self, row: int) -> slice:
+        """Places in :attr:`systems` of those to compare with the one at ``row``."""
+        return slice(row + 1 if self.right is None else len(self.left), None)
+
+
+def blocks(values: Floats) -> Iterator[Block]:
+    """Split all pairs of columns by the queries that both systems of the pair have.
+
+    Systems that lack the same queries go together: one block when nothing is missing.
+
+    >>> nan = float("nan")
+    >>> for block in blocks(np.array([[1.0, 2.0, nan], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]])):
+    ...     print(block.queries, block.left, block.right)
+    [0 1 2] [0 1] None
+    [1 2] [0 1] [2]
+    """
+    present = np.isfinite(values)
+    patterns, which = np.unique(present, axis=1, return_inverse=True)
+    members = [np.flatnonzero(which.reshape(-1) == g) for g in range(patterns.shape[1])]
+    order = sorted(range(len(members)), key=lambda g: int(members[g][0]))
+    for i, g in enumerate(order):
+        if len(members[g]) > 1:
+            yield Block(np.flatnonzero(patterns[:, g]), members[g], None)
+        for h in order[i + 1 :]:
+            yield Block(np.flatnonzero(patterns[:, g] & patterns[:, h]), members[g], members[h])
+
+
+def check_resampling(resamples: int, seed: int) -> None:
+    """Refuse numbers of resamples that say nothing or never end, and seeds that are none."""
+    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer) or not FEWEST <= resamples <= MOST:
+        raise AdjudgeError(f"'resamples' must be a whole number from {FEWEST:,} to {MOST:,}, got {resamples}")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise AdjudgeError(f"'seed' must be a whole number from 0, got {seed}")
+
+
+def chunk_size(n_queries: int) -> int:
+    """How many resamples to draw at a time: a matter of the queries alone, so that the draws are too.
+
+    >>> chunk_size(50), chunk_size(10_000)
+    (8192, 64)
+    """
+    return int(min(_CHUNK, max(8, 2 ** int(np.log2(max(_CELLS / max(n_queries, 1), 1))))))
+
+
+def generators(n_queries: int, resamples: int, seed: int) -> Iterator[tuple[np.random.Generator, int]]:
+    """A generator for each chunk, with the resamples to draw from it; chunk *i* depends on the seed and *i* only."""
+    size = chunk_size(n_queries)
+    for i, start in enumerate(range(0, resamples, size)):
+        sequence = np.random.SeedSequence(seed, spawn_key=(i,))
+        yield np.random.default_rng(sequence), min(size, resamples - start)
+
+
+def draws(draw: Draw, n_queries: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Weights of all resamples, chunk by chunk: queries x some."""
+    return (draw(rng, n_queries, size) for rng, size in generators(n_queries, resamples, seed))
+
+
+def random_signs(rng: np.random.Generator, n_queries: int, size: int) -> Floats:
+    """-1 or 1 for each query and resample."""
+    bits = np.unpackbits(rng.integers(0, 256, size=(n_queries, -(-size // 8)), dtype=np.uint8), axis=1, count=size)
+    return bits.astype(np.float64) * 2.0 - 1.0
+
+
+def random_counts(rng: np.random.Generator, n_queries: int, size: int) -> Floats:
+    """How often each query is drawn when as many as there are are drawn with replacement."""
+    drawn = rng.integers(0, n_queries, size=(n_queries, size)) * size + np.arange(size)
+    return np.bincount(drawn.reshape(-1), minlength=n_queries * size).reshape(n_queries, size).astype(np.float64)
+
+
+def all_signs(n_queries: int) -> Iterator[Floats]:
+    """Every one of the 2^n ways to give signs to the queries, once, the observed one (all 1) among them.
+
+    >>> next(all_signs(2))
+    array([[ 1., -1.,  1., -1.],
+           [ 1.,  1., -1., -1.]])
+    """
+    size, total = chunk_size(n_queries), 2**n_queries
+    bit = np.arange(n_queries)[:, None]
+    for lo in range(0, total, size):
+        minus = np.arange(lo, min(lo + size, total)) >> bit & 1
+        yield 1.0 - 2.0 * minus.astype(np.float64)
+
+
+def weighted_sums(values: Floats, weights: Floats) -> Floats:
+    """``values' weights``: systems x resamples.
+
+    The product is made in slices small enough for BLAS to stay in one thread where that is the faster way.
+    """
+    sums = np.empty((values.shape[1], weights.shape[1]))
+    width = _ONE_THREAD // max(values.size, 1)
+    width = width if width >= 64 else max(weights.shape[1], 1)
+    for lo in range(0, weights.shape[1], width):
+        np.matmul(values.T, weights[:, lo : lo + width], out=sums[:, lo : lo + width])
+    return sums
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of how many resamples (``total``) the difference of systems a and b is at least as large as observed.
+
+    All are systems x systems. ``complete`` says that the resamples were all there are, the observed sample among them.
+    """
+
+    extreme: Ints
+    total: Ints
+    complete: Mask
+
+    def probabilities(self) -> tuple[Floats, Floats]:
+        """p-values, which count the observed sample and so are never 0, and their Monte-Carlo standard errors."""
+        drawn = np.where(self.complete, 0, 1)
+        p = (self.extreme + drawn) / (self.total + drawn)
+        return p, np.sqrt(p * (1 - p) / self.total) * drawn
+
+
+def count_all_pairs(
+    values: Floats, draw: Draw, *, resamples: int, seed: int, two_sided: bool, centred: bool = False, complete: int = 0
+) -> Counts:
+    """Count resampled differences of all pairs, each on the queries that both systems have.
+
+    ``draw`` makes the weights, unless there are no more than ``complete`` sign vectors: then all of them are tried.
+    Pairs with as many queries share the draws. Two-sided counts compare magnitudes. ``centred`` shifts each system to mean 0 before resampling. Sums that
+    differ by no more than rounding can account for are equal: a resample that gives back what was observed counts.
+    """
+    n_systems = values.shape[1]
+    shape = n_systems, n_systems
+    extreme, total = np.ones(shape, dtype=np.int64), np.ones(shape, dtype=np.int64)
+    every = np.eye(n_systems, dtype=np.bool_)
+    by_size: dict[int, list[_Tally]] = {}
+    for block in blocks(values):
+        tally = _Tally(values, block, centred=centred, two_sided=two_sided)
+        by_size.setdefault(len(block.queries), []).append(tally)
+    for n, tallies in by_size.items():
+        enumerated = 2**n <= complete
+        for weights in all_signs(n) if enumerated else draws(draw, n, resamples, seed):
+            for tally in tallies:
+                tally.add(weights)
+        for tally in tallies:
+            for pair, count in tally.counts():
+                extreme[pair], total[pair], every[pair] = count, 2**n if enumerated else resamples, enumerated
+    return Counts(extreme, total, every)
+
+
+class _Tally:
+    """Running counts for the pairs of one block.
+
+    ``upper`` counts differences at least as large as observed, ``lower`` those at most as large; two-sided, there is
+    only ``upper``, of magnitudes. Places are those in the block.
+    """
+
+    def __init__(self, values: Floats, block: Block, *, centred: bool, two_sided: bool) -> None:
+        data = values[np.ix_(block.queries, block.systems)]
+        total, magnitude = data.sum(axis=0), np.abs(data).sum(axis=0)
+        observed = total[:, None] - total
+        slack = _ROUNDING * (magnitude[:, None] + magnitude)
+        self.block = block
+        self.source = np.ascontiguousarray(data - total / len(data) if centred else data)
+        self.least = (np.abs(observed) if two_sided else observed) - slack
+        self.most = observed + slack
+        self.upper = np.zeros(observed.shape, dtype=np.int64)
+        self.lower = None if two_sided else np.zeros(observed.shape, dtype=np.int64)
+
+    def add(self, weights: Floats) -> None:
+        """Count a chunk of resamples, a cacheful at a time."""
+        for lo in range(0, weights.shape[1], _BLOCK):
+            self._add(weighted_sums(self.source, weights[:, lo : lo + _BLOCK]))
+
+    def _add(self, sums: Floats) -> None:
+        """Compare each system with its others: all their resampled differences in one go."""
+        n_systems, size = sums.shape
+        differences = np.empty((n_systems, size))
+        flags = np.zeros((n_systems, -(-size // 8) * 8), dtype=np.bool_)
+        for a in range(len(self.block.left)):
+            others = self.block.others(a)
+            difference, flag = differences[others], flags[others]
+            np.subtract(sums[a], sums[others], out=difference)
+            if self.lower is None:
+                np.abs(difference, out=difference)
+            else:
+                np.less_equal(difference, self.most[a, others, None], out=flag[:, :size])
+                self.lower[a, others] += _count_rows(flag)
+            np.greater_equal(difference, self.least[a, others, None], out=flag[:, :size])
+            self.upper[a, others] += _count_rows(flag)
+
+    def counts(self) -> Iterator[tuple[tuple[Any, Any], Ints]]:
+        """Where in a matrix of all systems the counts belong, and they."""
+        systems = self.block.systems
+        lower = self.upper if self.lower is None else self.lower
+        for a in range(len(self.block.left)):
+            others = self.block.others(a)
+            yield (systems[a], systems[others]), self.upper[a, others]
+            yield (systems[others], systems[a]), lower[a, others]
+
+
+def _count_rows(flags: Mask) -> Ints:
+    """How many are true in each row, eight at a time: each byte of a 64-bit sum counts on its own, up to 255."""
+    lanes = flags.view(np.uint64).sum(axis=1, dtype=np.uint64)
+    counts: Ints = lanes.view(np.uint8).reshape(-1, 8).sum(axis=1, dtype=np.int64)
+    return counts

@@ -1,0 +1,67 @@
+"""Users: what effectiveness means for the people who use a system.
+
+>>> from adjudge.users import find_agreement, find_satisfaction, noticeable_difference
+>>> sat = find_satisfaction("CG@5", "fine").mapping
+>>> print(f"{sat(0.42):.2f} of users are satisfied with lists of CG@5 = 0.42")
+0.46 of users are satisfied with lists of CG@5 = 0.42
+>>> margin = noticeable_difference(find_agreement("CG@5", "fine").mapping)
+>>> print(f"most users notice differences in CG@5 from {margin:.2f} on")
+most users notice differences in CG@5 from 0.29 on
+"""
+
+from adjudge.users.agreement import (
+    FORMS,
+    Agreement,
+    AgreementForm,
+    AgreementMapping,
+    agreement,
+    agreement_form,
+    agreement_interval,
+    find_agreement,
+    noticeable_difference,
+    noticeable_interval,
+)
+from adjudge.users.agreement_fit import AgreementFit, fit_agreement, held_out
+from adjudge.users.combinations import Lookup, scale_of
+from adjudge.users.mapping_files import Mappings, read_mappings, write_mappings
+from adjudge.users.satisfaction import (
+    CURVES,
+    CurveKind,
+    Satisfaction,
+    SatisfactionMapping,
+    SystemSatisfaction,
+    find_satisfaction,
+    p_satisfied,
+    satisfaction,
+    wilson_interval,
+)
+
+__all__ = [
+    "CURVES",
+    "FORMS",
+    "Agreement",
+    "AgreementFit",
+    "AgreementForm",
+    "AgreementMapping",
+    "CurveKind",
+    "Lookup",
+    "Mappings",
+    "Satisfaction",
+    "SatisfactionMapping",
+    "SystemSatisfaction",
+    "agreement",
+    "agreement_form",
+    "agreement_interval",
+    "find_agreement",
+    "find_satisfaction",
+    "fit_agreement",
+    "held_out",
+    "noticeable_difference",
+    "noticeable_interval",
+    "p_satisfied",
+    "read_mappings",
+    "satisfaction",
+    "scale_of",
+    "wilson_interval",
+    "write_mappings",
+]

@@ -1,0 +1,272 @@
+"""Agreement: from a difference in effectiveness to the share of users who prefer the better system.
+
+Somebody shown the lists of two systems prefers the one with the higher effectiveness (agrees), the other one
+(disagrees), or cannot tell them apart. The three probabilities depend on the size of the difference, learnt for each
+measure and scale from people's answers (thesis 3.3.2). They answer the question that significance does not: will
+anyone notice?
+
+Urbano et al., How significant is statistically significant? The case of audio music similarity and retrieval,
+ISMIR 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError
+from adjudge.measures import Measure
+from adjudge.registry import Registry
+from adjudge.users.combinations import Lookup, find
+
+_ROUNDING = 1e-9  # by which differences computed elsewhere may exceed 1
+_STEP = 1e-5  # of numerical derivatives in the parameters
+
+
+class Agreement(NamedTuple):
+    """Probabilities that a user prefers the better system, cannot tell, or prefers the worse one; they add up to 1."""
+
+    agree: Floats
+    cannot_tell: Floats
+    disagree: Floats
+
+
+Curve = Callable[..., tuple[Floats, Floats]]  # (size of the difference, *parameters) -> agree, disagree
+
+
+@dataclass(frozen=True)
+class AgreementForm:
+    """A family of agreement curves: its function, its parameters, where a fit starts and what they may be."""
+
+    name: str
+    function: Curve
+    parameters: tuple[str, ...]
+    start: tuple[float, ...]
+    lowest: tuple[float, ...]
+    highest: tuple[float, ...]
+
+    def __call__(self, size: Floats, parameters: npt.ArrayLike) -> Agreement:
+        """The three probabilities at differences of a size of 0 or more."""
+        agree, disagree = self.function(size, *np.asarray(parameters, dtype=np.float64))
+        return Agreement(agree, np.clip(1.0 - agree - disagree, 0.0, 1.0), disagree)
+
+
+FORMS: Registry[AgreementForm] = Registry("form of agreement curve")
+
+
+def agreement_form(name: str, **parameters: tuple[float, float, float]) -> Callable[[Curve], Curve]:
+    """Register a family of curves; each parameter has the value that a fit starts from, its lowest and its highest."""
+
+    def decorate(function: Curve) -> Curve:
+        start, lowest, highest = zip(*parameters.values(), strict=True)
+        FORMS.add(name, AgreementForm(name, function, tuple(parameters), start, lowest, highest))
+        return function
+
+    return decorate
+
+
+def _logistic(x: Floats) -> Floats:
+    return 1.0 / (1.0 + np.exp(-x))
+
+
+@agreement_form("ordinal", slope=(3.0, 0.0, np.inf), threshold=(1.0, 0.0, np.inf))
+def ordinal(size: Floats, slope: float, threshold: float) -> tuple[Floats, Floats]:
+    """Ordinal logit: users feel slope·x plus logistic noise and need a threshold to tell (Rao and Kupper 1967)."""
+    return _logistic(slope * size - threshold), _logistic(-slope * size - threshold)
+
+
+@agreement_form("ordinal-lapse", slope=(3.0, 0.0, np.inf), threshold=(1.5, 0.0, np.inf), lapse=(0.1, 0.0, 1.0))
+def ordinal_lapse(size: Floats, slope: float, threshold: float, lapse: float) -> tuple[Floats, Floats]:
+    """Ordinal logit of users of whom a share answers at random, one third each way."""
+    agree, disagree = ordinal(size, slope, threshold)
+    return lapse / 3 + (1 - lapse) * agree, lapse / 3 + (1 - lapse) * disagree
+
+
+def _two_stages(prefers: Floats, size: Floats, direction: float) -> tuple[Floats, Floats]:
+    """A preference at all, then its direction: a coin flip without a difference, ever surer with it."""
+    wrong = 0.5 * np.exp(-direction * size)
+    return prefers * (1.0 - wrong), prefers * wrong
+
+
+@agreement_form("two-stage-logit", base=(-1.0, -np.inf, np.inf), slope=(3.0, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
+def two_stage_logit(size: Floats, base: float, slope: float, direction: float) -> tuple[Floats, Floats]:
+    """P(prefers) = 1 / (1 + e^-(base + slope·x)); P(the better one | prefers) = 1 - e^(-direction·x) / 2."""
+    return _two_stages(_logistic(base + slope * size), size, direction)
+
+
+@agreement_form("two-stage", base=(-0.2, -np.inf, np.inf), slope=(2.5, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
+def two_stage(size: Floats, base: float, slope: float, direction: float) -> tuple[Floats, Floats]:
+    """P(prefers) = e^-e^-(base + slope·x); P(the better one | prefers) = 1 - e^(-direction·x) / 2.
+
+    The log-log link rises fast and levels off slowly, as preferences do: some always see no difference.
+    """
+    return _two_stages(np.exp(-np.exp(-(base + slope * size))), size, direction)
+
+
+@agreement_form("two-stage-exponential", base=(0.3, 0.0, 1.0), rate=(2.0, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
+def two_stage_exponential(size: Floats, base: float, rate: float, direction: float) -> tuple[Floats, Floats]:
+    """P(prefers) = 1 - (1 - base) e^(-rate·x); P(the better one | prefers) = 1 - e^(-direction·x) / 2."""
+    return _two_stages(1.0 - (1.0 - base) * np.exp(-rate * size), size, direction)
+
+
+@dataclass(frozen=True)
+class AgreementMapping:
+    """P(agrees), P(cannot tell) and P(disagrees) by size of the difference, for one measure on one scale.
+
+    ``form`` names a family of curves and ``parameters`` the member of it; ``covariance`` is that of the parameters,
+    empty when nobody knows it. ``source`` says where it comes from in one line, ``provenance`` holds further facts as
+    name and value.
+    """
+
+    measure: str
+    scale: str
+    form: str
+    parameters: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...] = ()
+    source: str = ""
+    provenance: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        form, where = FORMS[self.form], f"{self.measure} on {self.scale}"
+        names = form.parameters
+        if len(self.parameters) != len(names) or not bool(np.isfinite(self.parameters).all()):
+            raise AdjudgeError(
+                f"{where}: the form {self.form} has {len(names)} parameters ({', '.join(names)}), "
+                f"got {len(self.parameters)}"
+            )
+        for name, value, low, high in zip(names, self.parameters, form.lowest, form.highest, strict=True):
+            if not low <= value <= high:
+                raise AdjudgeError(f"{where}: {name!r} must be in [{low:g}, {high:g}], got {value:g}")
+        if self.covariance and {len(self.covariance), *map(len, self.covariance)} != {len(names)}:
+            raise AdjudgeError(f"{where}: the covariance must be {len(names)} x {len(names)}")
+
+    @property
+    def standard_errors(self) -> tuple[float, ...]:
+        """Standard error of each parameter; empty when unknown."""
+        return tuple(float(np.sqrt(row[i])) for i, row in enumerate(self.covariance))
+
+    def __call__(self, delta: npt.ArrayLike) -> Agreement:
+        """The three probabilities for differences of any sign."""
+        return agreement(self, delta)
+
+    def __str__(self) -> str:
+        lines = [f"Agreement for {self.measure} on {self.scale} ({self.form})", "    Δ  agree  cannot tell  disagree"]
+        grid = np.array([0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0])
+        for delta, *shares in zip(grid, *self(grid), strict=True):
+            lines.append(f"{delta:5.1f}  {shares[0]:5.3f}  {shares[1]:11.3f}  {shares[2]:8.3f}")
+        return "\n".join(lines)
+
+
+def _sizes(mapping: AgreementMapping, delta: npt.ArrayLike) -> Floats:
+    size = np.abs(np.asarray(delta, dtype=np.float64))
+    if bool((size > 1 + _ROUNDING).any()):
+        worst = np.asarray(delta, dtype=np.float64)[size > 1 + _ROUNDING].flat[0]
+        raise AdjudgeError(
+            f"{mapping.measure} on {mapping.scale}: expected a difference in effectiveness in [-1, 1], got {worst:g}"
+        )
+    return np.minimum(size, 1.0)
+
+
+def agreement(mapping: AgreementMapping, delta: npt.ArrayLike) -> Agreement:
+    """How many users prefer the better system, cannot tell, and prefer the worse one, for differences of any shape.
+
+    Only the size of ``delta`` matters. Where it is 0 neither system is better, and those who prefer one are split in
+    halves. NaN stays NaN.
+
+    >>> mapping = find_agreement("CG@5", "fine").mapping
+    >>> shares = agreement(mapping, 0.0815)  # significant in MIREX 2011, yet hardly anyone notices
+    >>> [round(float(share), 2) for share in shares]
+    [0.24, 0.63, 0.13]
+    """
+    return FORMS[mapping.form](_sizes(mapping, delta), mapping.parameters)
+
+
+def agreement_interval(
+    mapping: AgreementMapping, delta: npt.ArrayLike, *, confidence: float = 0.95
+) -> tuple[Agreement, Agreement]:
+    """Lower and upper ends of the three probabilities, by the delta method on the logit scale.
+
+    They cover what is unknown of the curve (which users were asked), not the spread of users around it. NaN when the
+    mapping has no covariance.
+    """
+    from scipy.special import expit, logit, ndtri
+
+    if not 0 < confidence < 1:
+        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
+    size = _sizes(mapping, delta)
+    z = float(ndtri(0.5 + confidence / 2))
+    centre = np.clip(np.stack(FORMS[mapping.form](size, mapping.parameters)), 1e-12, 1 - 1e-12)
+    half = z * _standard_errors(mapping, size) / (centre * (1 - centre))
+    return Agreement(*expit(logit(centre) - half)), Agreement(*expit(logit(centre) + half))
+
+
+def _standard_errors(mapping: AgreementMapping, size: Floats) -> Floats:
+    """Standard errors of the three probabilities, stacked: sqrt(g' V g) with g the slopes in the parameters."""
+    if not mapping.covariance:
+        return np.full((3, *size.shape), np.nan)
+    form, at = FORMS[mapping.form], np.array(mapping.parameters)
+    slopes = [
+        (np.stack(form(size, at + step)) - np.stack(form(size, at - step))) / (2 * _STEP)
+        for step in _STEP * np.eye(len(at))
+    ]
+    variance = np.einsum("i...,ij,j...->...", np.stack(slopes), np.array(mapping.covariance), np.stack(slopes))
+    errors: Floats = np.sqrt(np.maximum(variance, 0.0))
+    return errors
+
+
+def noticeable_difference(mapping: AgreementMapping, *, level: float = 0.5) -> float | None:
+    """The smallest difference for which more than ``level`` of the users prefer the better system.
+
+    None when no difference up to 1 does it. This is the margin below which a difference makes none in practice.
+
+    >>> round(noticeable_difference(find_agreement("CG@5", "fine").mapping), 2)
+    0.29
+    """
+    return _crossing(lambda size: float(agreement(mapping, size).agree), level)
+
+
+def noticeable_interval(
+    mapping: AgreementMapping, *, level: float = 0.5, confidence: float = 0.95
+) -> tuple[float | None, float | None]:
+    """Interval of the noticeable difference: where the upper and the lower band of the curve reach ``level``."""
+    if not mapping.covariance:
+        return None, None
+
+    def band(end: int) -> Callable[[float], float]:
+        return lambda size: float(agreement_interval(mapping, size, confidence=confidence)[end].agree)
+
+    return _crossing(band(1), level), _crossing(band(0), level)
+
+
+def _crossing(curve: Callable[[float], float], level: float) -> float | None:
+    """Where a curve over [0, 1] first exceeds the level: bracketed on a grid, then narrowed down."""
+    from scipy.optimize import brentq
+
+    if not 0 < level < 1:
+        raise AdjudgeError(f"'level' must be in (0, 1), got {level:g}")
+    grid = np.linspace(0.0, 1.0, 101)
+    above = np.flatnonzero([curve(size) > level for size in grid])
+    if not len(above):
+        return None
+    first = int(above[0])
+    return 0.0 if first == 0 else float(brentq(lambda size: curve(size) - level, grid[first - 1], grid[first]))
+
+
+def find_agreement(
+    measure: str | Measure, scale: str | None, *, mappings: Iterable[AgreementMapping] | None = None
+) -> Lookup[AgreementMapping]:
+    """The mapping for a measure on a scale: one of ``mappings``, else one fitted on the study of 2012; or why none.
+
+    >>> find_agreement("nDCG(ideal=max)@5", "broad").mapping.measure
+    'DCG@5'
+    >>> find_agreement("AP@5", "fine").reason
+    'no agreement mapping for AP@5 on fine; known on fine: CG@5, DCG@5'
+    """
+    from adjudge.users.agreement_2012 import AGREEMENT_2012
+
+    return find("agreement", [*(mappings or ()), *AGREEMENT_2012], measure, scale)

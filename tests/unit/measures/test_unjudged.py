@@ -1,0 +1,182 @@
+"""Bounds over the grades that unjudged documents might have, against all grades that they can have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pytest
+
+import adjudge as aj
+from adjudge.arrays import Floats
+from adjudge.measures import MEASURES
+
+TOP = {"Fine": 10}  # a measure that asks for a scale of its own; all others take 0..2
+Lists = dict[str, list[str]]
+Grades = dict[str, float]
+
+
+def measures(*, top: int) -> list[aj.Measure]:
+    """Every measure that suits the scale, with every ideal, at several cutoffs and with a threshold."""
+    names = [name for name in MEASURES if TOP.get(name, 2) == top and name != "Judged"]  # grades do not change that one
+    options = [
+        {"ideal": ideal} | extra
+        for ideal in ("none", "max", "judged")
+        for extra in ({}, {"rel": 2}, {"judged_only": True})
+    ]
+    return [
+        aj.parse_measure(name if cutoff is None else f"{name}@{cutoff}", **option)
+        for name in names
+        for cutoff in ((None, 1, 2, 5) if MEASURES[name].cutoff else (None,))
+        for option in options
+        if "rel" not in option or "rel" in MEASURES[name].parameters
+    ]
+
+
+def small_collections(n: int, *, grades: tuple[int, ...]) -> Iterator[tuple[Lists, Grades, list[str]]]:
+    """Lists of two systems for a query, judgments of some documents, and the retrieved documents without one."""
+    rng = np.random.default_rng(2011)
+    documents = list("abcdefgh")
+    for i in range(n):
+        lists = {s: [str(d) for d in rng.permutation(documents)[: rng.integers(1, 6)]] for s in ("s1", "s2")}
+        retrieved = sorted({d for found in lists.values() for d in found})
+        unjudged = [str(d) for d in rng.permutation(retrieved)[: rng.integers(1, 5)]]
+        given = (0,) if i % 4 == 0 else grades  # often nothing is relevant among the judged
+        judged = [d for d in documents if d not in unjudged and (d in retrieved or rng.random() < 0.5)]
+        yield lists, {d: float(rng.choice(given)) for d in judged or ["elsewhere"]}, unjudged
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Bounds of systems x measures, and values under every combination of grades x systems x measures."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    every: Floats
+
+
+def outcome(
+    lists: Lists, judged: Grades, unjudged: list[str], chosen: list[aj.Measure], grades: tuple[int, ...]
+) -> Outcome:
+    scale = f"0..{max(grades)}"
+    runs = {system: {"q": found} for system, found in lists.items()}
+    bounded = aj.evaluate(aj.read(runs, {"q": judged}, scale=scale), chosen, unjudged="bounds")
+    combinations = [dict(zip(unjudged, given, strict=True)) for given in product(grades, repeat=len(unjudged))]
+    every = {str(i): judged | given for i, given in enumerate(combinations)}
+    runs = {system: dict.fromkeys(every, found) for system, found in lists.items()}
+    values = aj.evaluate(aj.read(runs, every, scale=scale), chosen).values
+    assert bounded.lower is not None
+    assert bounded.upper is not None
+    return Outcome(bounded.values[0], bounded.lower[0], bounded.upper[0], values)
+
+
+@pytest.fixture(scope="module", params=[(0, 1, 2), (0, 5, 10)], ids=str)
+def outcomes(request: pytest.FixtureRequest) -> tuple[list[aj.Measure], list[Outcome]]:
+    chosen = measures(top=max(request.param))
+    examples = small_collections(24, grades=request.param)
+    return chosen, [outcome(*example, chosen, request.param) for example in examples]
+
+
+Outcomes = tuple[list[aj.Measure], list[Outcome]]
+
+
+def test_no_grades_of_the_unjudged_documents_lead_out_of_the_bounds(outcomes: Outcomes) -> None:
+    chosen, results = outcomes
+    outside = set()
+    for result in results:
+        beyond = (result.every < result.low - 1e-12) | (result.every > result.high + 1e-12)
+        outside |= {str(chosen[m]) for m in np.flatnonzero(beyond.any(axis=(0, 1)))}
+    assert outside == set()
+
+
+def test_the_value_itself_lies_within_the_bounds(outcomes: Outcomes) -> None:
+    for result in outcomes[1]:
+        assert (result.low <= result.value).all()
+        assert (result.value <= result.high).all()
+
+
+def test_bounded_measures_have_bounds_between_0_and_1(outcomes: Outcomes) -> None:
+    chosen, results = outcomes
+    bounded = [measure.bounded for measure in chosen]
+    for result in results:
+        assert (result.low >= 0).all()
+        assert (result.high[:, bounded] <= 1).all()
+
+
+def test_bounds_are_reached_where_the_ideal_does_not_depend_on_judgments(outcomes: Outcomes) -> None:
+    chosen, results = outcomes
+    without = {"Success", "RR", "P(ideal=none)", "RBP(ideal=none)", "ERR(ideal=none)"}  # classic forms without an ideal
+    independent = [
+        m.monotone
+        and not m.judged_only
+        and (m.ideal == "max" or not m.bounded or bool(without & {m.name, f"{m.name}(ideal={m.ideal})"}))
+        for m in chosen
+    ]
+    assert sum(independent) > 3
+    for result in results:
+        lowest, highest = result.every.min(axis=0), result.every.max(axis=0)
+        assert np.abs(lowest - result.low)[:, independent].max() < 1e-12
+        assert np.abs(highest - result.high)[:, independent].max() < 1e-12
+
+
+def test_measures_that_are_not_monotone_get_0_and_1() -> None:
+    collection = aj.read({"s": {"q": ["a", "b"]}}, {"q": {"a": 1, "c": 1}})
+    eff = aj.evaluate(collection, ["Rprec", "Bpref", "EDCG", "EDCG(ideal=none)", "ADR", "ADR@2"], unjudged="bounds")
+    assert eff.lower is not None
+    assert eff.upper is not None
+    assert eff.lower[0, 0].tolist()[:5] == [0, 0, 0, 0, 0]
+    assert eff.upper[0, 0].tolist()[:5] == [1, 1, 1, np.inf, 1]
+    assert eff.upper[0, 0, 5] == 1
+    assert eff.lower[0, 0, 5] == pytest.approx((1 + 1 / 2) / 2)
+
+
+def test_a_better_document_can_lower_expected_dcg_so_that_it_is_not_monotone() -> None:
+    runs = {"s": {"poor": ["x", "best"], "fair": ["x", "best"]}}
+    judgments = {"poor": {"x": 0, "best": 2}, "fair": {"x": 1, "best": 2}}
+    poor, fair = aj.evaluate(aj.read(runs, judgments), "EDCG(ideal=none)").matrix()[:, 0]
+    assert poor == pytest.approx(2 * 2 / 3)
+    assert fair == pytest.approx(1 * 1 / 3 + 2 / 3 * (2 * 2 / 3))
+    assert fair < poor
+
+
+def test_a_relevant_document_elsewhere_can_raise_adr_without_a_cutoff() -> None:
+    runs = {"s": {"one": ["x", "a"], "two": ["x", "a"]}}
+    judgments = {"one": {"x": 0, "a": 1, "b": 0}, "two": {"x": 0, "a": 1, "b": 1}}
+    eff = aj.evaluate(aj.read(runs, judgments), "ADR")
+    assert eff.matrix()[:, 0].tolist() == [0, 1 / 4]  # looked at to rank 1, and to rank 2
+
+
+def test_a_perfect_list_is_possible_where_nothing_relevant_was_judged() -> None:
+    collection = aj.read({"s": {"q": ["new", "old"]}, "t": {"q": ["old"]}}, {"q": {"old": 0}}, scale="broad")
+    eff = aj.evaluate(collection, ["nDCG@5", "AP", "P@1", "P@2"], unjudged="bounds")
+    assert eff.values.max() == 0
+    assert eff.lower is not None
+    assert eff.upper is not None
+    assert eff.lower.max() == 0
+    assert eff.upper[0].tolist() == [[1, 1, 1, 1 / 2], [0, 0, 0, 0]]
+
+
+def test_fully_judged_lists_have_nothing_between_their_bounds() -> None:
+    collection = aj.read({"s": {"q": ["a", "b"]}}, {"q": {"a": 1, "b": 2, "c": 1}})
+    names = ["P@2", "AP", "nDCG@2", "Q", "GAP", "RBP", "ERR", "CG@2"]
+    eff = aj.evaluate(collection, names, unjudged="bounds")
+    assert eff.lower is not None
+    assert eff.upper is not None
+    assert np.array_equal(eff.lower, eff.values)
+    assert np.array_equal(eff.upper, eff.values)
+
+
+def test_the_share_of_judged_documents_is_what_it_is() -> None:
+    eff = aj.evaluate(aj.read({"s": {"q": ["a", "b"]}}, {"q": {"a": 1}}), "Judged", unjudged="bounds")
+    assert eff.lower is not None
+    assert eff.upper is not None
+    assert (eff.lower.item(), eff.values.item(), eff.upper.item()) == (0.5, 0.5, 0.5)
+
+
+def test_bounds_are_there_only_when_asked_for() -> None:
+    eff = aj.evaluate(aj.read({"s": {"q": ["a"]}}, {"q": {"a": 1}}), "P@1")
+    assert eff.lower is None
+    assert eff.upper is None

@@ -1,0 +1,184 @@
+"""Reports: self-contained, accessible, the same numbers in every form, the same bytes every time."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adjudge as aj
+from adjudge.cli import main
+from adjudge.reports.document import SECTIONS, FigureBlock, Report, TableBlock
+from adjudge.reports.evidence import Evidence, gather, make_report
+from adjudge.reports.render import figure_bytes, render, write_figures
+
+NASTY = '<script>alert("x")</script>&_%'
+
+
+@pytest.fixture(scope="module")
+def evidence() -> Evidence:
+    return gather(aj.evaluate(aj.demo(queries=20, depth=5), ["CG@5", "nDCG@5"]), test="t")
+
+
+@pytest.fixture(scope="module")
+def report(evidence: Evidence) -> Report:
+    return make_report(evidence, title=NASTY, command="adjudge report …")
+
+
+class Page(HTMLParser):
+    """Collects what the tests ask of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def page(report: Report) -> Page:
+    parsed = Page()
+    parsed.feed(render(report, "html"))
+    return parsed
+
+
+def test_the_page_loads_nothing_from_anywhere(report: Report, page: Page) -> None:
+    html = render(report, "html")
+    assert not page.all("script")
+    assert not page.all("link")
+    assert not page.all("img")
+    loaded = re.findall(r'(?:src|href)="(?!#)([^"]*)"', html)
+    assert loaded == []
+    assert "url(http" not in html
+    assert "@import" not in html
+
+
+def test_names_cannot_break_out_of_the_page(report: Report) -> None:
+    html = render(report, "html")
+    assert "<script>" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_the_page_says_its_language_title_and_structure(page: Page) -> None:
+    assert page.all("html")[0]["lang"] == "en"
+    assert len(page.all("h1")) == 1
+    assert len(page.all("main")) == 1
+    assert any(tag["href"] == "#content" for tag in page.all("a"))
+    identifiers = [tag["id"] for _, tag in page.tags if tag.get("id")]
+    assert len(identifiers) == len(set(identifiers)), "every id once"
+    targets = {str(tag["href"])[1:] for tag in page.all("a") if str(tag.get("href", "")).startswith("#")}
+    assert targets <= set(identifiers)
+
+
+def test_every_figure_has_words_and_every_table_a_caption_and_headers(page: Page, report: Report) -> None:
+    figures = [tag for tag in page.all("svg") if tag.get("role") == "img"]
+    assert len(figures) == len(report.figures) >= 5
+    assert all(tag["aria-label"] for tag in figures)
+    tables = [block for part in report.sections for block in part.blocks if isinstance(block, TableBlock)]
+    assert len(page.all("table")) == len(page.all("caption")) == len(tables)
+    assert all(tag["scope"] in {"row", "col"} for tag in page.all("th"))
+
+
+def test_figures_follow_the_colours_of_the_page(report: Report) -> None:
+    html = render(report, "html")
+    assert html.count("var(--accent)") > 20
+    assert "prefers-color-scheme: dark" in html
+    assert "@media print" in html
+
+
+def test_the_same_evidence_gives_the_same_bytes(report: Report) -> None:
+    assert render(report, "html") == render(report, "html")
+    assert figure_bytes(report.figures[0], "pdf") == figure_bytes(report.figures[0], "pdf")
+
+
+def test_markdown_latex_and_json_carry_the_same_sections_and_numbers(report: Report, evidence: Evidence) -> None:
+    best = evidence.summary[0]
+    number = f"{best.mean:.3f} ± {best.half_width:.3f}"
+    markdown, tex = render(report, "markdown"), render(report, "latex")
+    values = json.loads(render(report, "json"))
+    assert list(values["sections"]) == [part.name for part in report.sections] == list(SECTIONS)
+    for part in report.sections:
+        assert f"## {part.title}" in markdown
+        assert rf"\section{{{part.title}}}" in tex
+    assert number in markdown
+    assert number in tex
+    assert (
+        tex.count(r"\toprule") == tex.count(r"\bottomrule") == markdown.count("--- |\n") or tex.count(r"\toprule") >= 3
+    )
+    rows = next(block for block in values["sections"]["overview"]["blocks"] if "table" in block)["rows"]
+    assert rows[0]["CG@5"] == pytest.approx(best.mean)
+
+
+def test_figures_carry_the_numbers_of_the_evidence(report: Report, evidence: Evidence) -> None:
+    figures = {block.name: block for block in report.figures}
+    forest = figures["forest"].data
+    assert forest.mean.tolist() == [evidence.summary.of(name, "CG@5").mean for name in forest.systems]
+    matrix = figures["pair-matrix"].data
+    assert np.allclose(matrix.difference, -matrix.difference.T)
+    assert matrix.significant.sum() == 2 * sum(pair.significant for pair in evidence.main.pairs)
+    spread = figures["spread"].data
+    assert np.allclose(spread.panels[0].mean(axis=0), forest.mean)
+    assert len(spread.panels) == 2, "effectiveness and satisfaction"
+
+
+def test_systems_under_one_bar_do_not_differ_significantly(report: Report, evidence: Evidence) -> None:
+    data = next(block for block in report.figures if block.name == "critical-difference").data
+    assert (np.diff(data.rank) >= 0).all()
+    for first, last in data.groups:
+        inside = data.systems[first : last + 1]
+        assert not any(p.significant for p in evidence.main.pairs if p.system in inside and p.other in inside)
+
+
+def test_the_report_names_pairs_where_the_two_answers_part_ways(report: Report, evidence: Evidence) -> None:
+    text = render(report, "markdown")
+    silent = [pair for pair in evidence.main.parted if pair.significant]
+    assert silent
+    assert f"{len(silent)} differences are significant although most users would not notice" in text
+    assert silent[-1].sentence("CG@5") in text
+
+
+def test_figures_are_written_as_svg_and_pdf(report: Report, tmp_path: Path) -> None:
+    written = write_figures(report, tmp_path / "figures")
+    assert {path.suffix for path in written} == {".svg", ".pdf"}
+    assert all(path.read_bytes()[:4] in {b"%PDF", b"<?xm"} for path in written)
+    assert len(written) == 2 * len(report.figures)
+
+
+def test_sections_can_be_chosen_and_bad_ones_are_refused(evidence: Evidence) -> None:
+    assert [part.name for part in make_report(evidence, sections=["queries"]).sections] == ["queries"]
+    with pytest.raises(aj.AdjudgeError, match=r"No report section is called 'query'\. Did you mean 'queries'"):
+        make_report(evidence, sections=["query"])
+
+
+def test_measures_without_mappings_and_two_systems_make_a_report_too() -> None:
+    eff = aj.evaluate(aj.demo(queries=10, depth=5), "nDCG@5").select(systems=["KLN1", "ZX1"])
+    made = make_report(gather(eff, test="t"))
+    assert "ranking" not in [part.name for part in made.sections]
+    assert "no satisfaction mapping for nDCG@5" in render(made, "markdown")
+    assert all(isinstance(block, FigureBlock) for block in made.figures)
+
+
+def test_the_command_writes_each_form_by_its_suffix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--queries", "10", "--ranks", "5", "--write", "d"]) == 0
+    files = ["d/fine.csv", "d/runs", "--scale", "fine", "-m", "CG@5", "--test", "t"]
+    for name, beginning in (("r.html", "<!doctype html>"), ("r.md", "# CG@5"), ("r.tex", "% "), ("r.json", "{")):
+        assert main(["report", *files, "-o", name]) == 0
+        assert Path(name).read_text().startswith(beginning)
+    assert main(["report", *files, "-o", "r.docx"]) == 2
+    assert "r.docx: reports are written as" in capsys.readouterr().err
+    assert main(["compare", *files, "--csv"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 1 + 66
+    assert main(["compare", *files, "--test", "welch"]) == 2
+    assert "No test is called 'welch'" in capsys.readouterr().err

@@ -1,0 +1,173 @@
+"""Two-way ANOVA, against a textbook, least squares, scipy and the tables of the thesis."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from scipy import stats
+
+import adjudge as aj
+from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError
+from adjudge.stats.anova import anova
+
+VASCULAR_GRAFTS = np.array(
+    [  # Montgomery, Design and Analysis of Experiments, Example 4.1: blocks x treatments
+        [90.3, 92.5, 85.5, 82.5],
+        [89.2, 89.5, 90.8, 89.5],
+        [98.2, 90.6, 89.6, 85.6],
+        [93.9, 94.7, 86.2, 87.4],
+        [87.4, 87.0, 88.0, 78.9],
+        [97.9, 95.8, 93.4, 90.7],
+    ]
+)
+matrices = arrays(
+    np.float64, array_shapes(min_dims=2, max_dims=2, min_side=2, max_side=9), elements=st.floats(0, 1, width=32)
+)
+
+
+def residual_squares(values: Floats, *effects: str) -> float:
+    """Sum of squares left by least squares on a design of dummy variables."""
+    queries, systems = np.indices(values.shape)
+    columns = [np.ones(values.size)]
+    for place, name in ((queries, "queries"), (systems, "systems")):
+        if name in effects:
+            columns += [(place.ravel() == level).astype(float) for level in range(1, place.max() + 1)]
+    design = np.column_stack(columns)
+    fitted = design @ np.linalg.lstsq(design, values.ravel(), rcond=None)[0]
+    return float(((values.ravel() - fitted) ** 2).sum())
+
+
+def test_montgomerys_randomised_blocks_come_out() -> None:
+    table = anova(VASCULAR_GRAFTS)
+    assert round(table.systems.sum_of_squares, 2) == 178.17
+    assert round(table.queries.sum_of_squares, 2) == 192.25
+    assert round(table.residual.sum_of_squares, 2) == 109.89
+    assert round(table.total, 2) == 480.31
+    assert (table.systems.df, table.queries.df, table.residual.df) == (3, 5, 15)
+    assert table.systems.f is not None
+    assert round(table.systems.f, 2) == 8.11
+    assert table.systems.p is not None
+    assert round(table.systems.p, 4) == 0.0019
+    assert round(table.residual.mean_square, 2) == 7.33
+
+
+def test_effect_sizes_are_those_of_the_textbook_formulas() -> None:
+    table = anova(VASCULAR_GRAFTS)
+    ss_s, ss_e, ss_t, ms_e, n = 178.17125, 109.88625, 480.31, 109.88625 / 15, 24
+    f = (ss_s / 3) / ms_e
+    assert table.eta2 == pytest.approx(ss_s / ss_t, abs=1e-4)
+    assert table.partial_eta2 == pytest.approx(3 * f / (3 * f + 15), abs=1e-4)
+    assert table.omega2 == pytest.approx((ss_s - 3 * ms_e) / (ss_t + ms_e), abs=1e-4)
+    assert table.partial_omega2 == pytest.approx(3 * (f - 1) / (3 * (f - 1) + n), abs=1e-4)
+    assert table.partial_eta2 == pytest.approx(ss_s / (ss_s + ss_e), abs=1e-4)
+
+
+@given(matrices)
+def test_sums_of_squares_are_those_of_least_squares(values: Floats) -> None:
+    table = anova(values)
+    both = residual_squares(values, "queries", "systems")
+    assert table.residual.sum_of_squares == pytest.approx(both, abs=1e-9)
+    assert table.systems.sum_of_squares == pytest.approx(residual_squares(values, "queries") - both, abs=1e-9)
+    assert table.queries.sum_of_squares == pytest.approx(residual_squares(values, "systems") - both, abs=1e-9)
+    assert table.total == pytest.approx(((values - values.mean()) ** 2).sum(), abs=1e-9)
+
+
+@given(matrices)
+def test_everything_is_defined_and_in_bounds(values: Floats) -> None:
+    table = anova(values)
+    for source in (table.systems, table.queries):
+        assert source.f is not None
+        assert source.f >= 0
+        assert source.p is not None
+        assert 0 <= source.p <= 1
+    assert 0 <= table.eta2 <= table.partial_eta2 <= 1 or table.eta2 == pytest.approx(table.partial_eta2)
+    assert table.omega2 <= table.eta2 + 1e-12
+    assert table.partial_omega2 <= table.partial_eta2 + 1e-12
+    components = table.variance_components()
+    assert min(components.var_system, components.var_query, components.var_residual) >= 0
+    assert sum(components.fractions()) == pytest.approx(1.0) or components.total == 0
+
+
+def test_two_systems_have_the_square_of_the_paired_t() -> None:
+    values = np.random.default_rng(4).random((25, 2))
+    table, paired = anova(values), stats.ttest_rel(values[:, 0], values[:, 1])
+    assert table.systems.f == pytest.approx(paired.statistic**2, rel=1e-12)
+    assert table.systems.p == pytest.approx(paired.pvalue, rel=1e-10)
+
+
+def test_p_is_the_tail_of_scipys_f() -> None:
+    table = anova(np.random.default_rng(6).random((20, 5)))
+    assert table.systems.p == pytest.approx(stats.f.sf(table.systems.f, 4, 76), rel=1e-12)
+    assert table.queries.p == pytest.approx(stats.f.sf(table.queries.f, 19, 76), rel=1e-12)
+
+
+def test_on_random_null_data_the_test_keeps_its_level() -> None:
+    rng = np.random.default_rng(8)
+    rejected = [(anova(rng.normal(size=(10, 4))).systems.p or 0) <= 0.05 for _ in range(2000)]
+    assert np.mean(rejected) == pytest.approx(0.05, abs=0.015)
+
+
+@pytest.mark.parametrize(
+    ("measure", "fractions"),
+    [
+        ("CG@5", (0.184, 0.511, 0.304)),
+        ("DCG@5", (0.186, 0.501, 0.314)),
+        ("nDCG@5", (0.219, 0.412, 0.369)),
+        ("Q@5", (0.214, 0.405, 0.381)),
+        ("RBP(ideal=judged)@5", (0.217, 0.413, 0.37)),
+        ("GAP@5", (0.226, 0.419, 0.355)),
+        ("P(rel=40)@5", (0.167, 0.464, 0.369)),
+        ("AP(rel=40,ideal=judged)@5", (0.174, 0.452, 0.375)),
+    ],
+)
+def test_variance_components_of_mirex_2011_are_those_of_the_thesis(
+    mirex2011: aj.Collection, measure: str, fractions: tuple[float, ...]
+) -> None:
+    components = anova(aj.evaluate(mirex2011, [measure]).matrix()).variance_components()
+    assert tuple(round(share, 3) for share in components.fractions()) == fractions
+    assert components.negative == ()
+
+
+def test_negative_components_are_zero_and_named() -> None:
+    components = anova([[0.1, 0.9, 0.5], [0.9, 0.1, 0.45]]).variance_components()
+    assert components.negative == ("system", "query")
+    assert components.var_system == components.var_query == 0.0
+    assert anova([[0.1, 0.9], [0.9, 0.1]]).omega2 < 0
+
+
+def test_nothing_left_over_is_defined() -> None:
+    additive = anova([[0.1, 0.2, 0.4], [0.2, 0.3, 0.5], [0.7, 0.8, 1.0]])
+    assert (additive.systems.f, additive.systems.p) == (math.inf, 0.0)
+    assert (additive.queries.f, additive.queries.p) == (math.inf, 0.0)
+    assert additive.partial_eta2 == additive.partial_omega2 == 1.0
+    constant = anova(np.full((3, 4), 0.3))
+    assert (constant.systems.f, constant.systems.p, constant.eta2, constant.omega2) == (0.0, 1.0, 0.0, 0.0)
+    assert constant.variance_components().fractions() == (0.0, 0.0, 0.0)
+    only_queries = anova([[0.1, 0.1], [0.5, 0.5], [0.7, 0.7]])
+    assert (only_queries.systems.f, only_queries.systems.p) == (0.0, 1.0)
+
+
+def test_it_prints_the_usual_table() -> None:
+    text = str(anova(VASCULAR_GRAFTS))
+    assert text.splitlines()[0] == "ANOVA, 4 systems x 6 queries"
+    assert text.splitlines()[1].split() == ["source", "SS", "df", "MS", "F", "p"]
+    assert "8.11" in text
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[0.1, 0.2]], r"\AANOVA: expected at least 2 queries and 2 systems, got 1 x 2\Z"),
+        ([[0.1], [0.2]], r"\AANOVA: expected at least 2 queries and 2 systems, got 2 x 1\Z"),
+        ([[0.1, np.nan], [0.2, 0.3]], r"\AANOVA: expected every system on every query, got 1 empty cells of 4\Z"),
+    ],
+)
+def test_what_cannot_be_analysed_is_refused_in_one_line(values: list[list[float]], message: str) -> None:
+    with pytest.raises(AdjudgeError, match=message):
+        anova(values)

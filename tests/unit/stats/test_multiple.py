@@ -1,0 +1,191 @@
+"""Corrections and family-wise tests."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from adjudge.errors import AdjudgeError
+from adjudge.stats.multiple import (
+    CORRECTIONS,
+    FAMILYWISE_TESTS,
+    adjust,
+    friedman,
+    friedman_tukey,
+    randomised_tukey_hsd,
+    studentised_range_tail,
+    tukey_hsd,
+)
+from adjudge.stats.paired import TINY, paired_tests
+
+each_correction = pytest.mark.parametrize("name", CORRECTIONS)
+each_family = pytest.mark.parametrize("name", FAMILYWISE_TESTS)
+
+
+@each_correction
+def test_a_correction_never_makes_p_smaller_nor_changes_the_order(name: str) -> None:
+    p = np.random.default_rng(0).random(50) ** 3
+    adjusted = CORRECTIONS[name](p)
+    assert (adjusted >= p).all()
+    assert (adjusted <= 1).all()
+    assert (np.diff(adjusted[np.argsort(p)]) >= 0).all()
+
+
+@each_correction
+def test_a_correction_of_one_comparison_is_none(name: str) -> None:
+    assert CORRECTIONS[name](np.array([0.03]))[0] == 0.03
+
+
+@each_correction
+def test_nan_is_no_comparison(name: str) -> None:
+    p = np.array([[0.01, np.nan], [0.2, 0.04]])
+    adjusted = CORRECTIONS[name](p)
+    assert np.isnan(adjusted[0, 1])
+    np.testing.assert_array_equal(adjusted[~np.isnan(p)], CORRECTIONS[name](p[~np.isnan(p)]))
+    assert np.isnan(CORRECTIONS[name]([np.nan, np.nan])).all()
+    assert CORRECTIONS[name]([]).shape == (0,)
+
+
+@each_correction
+def test_what_is_no_probability_is_refused(name: str) -> None:
+    with pytest.raises(AdjudgeError, match=rf"^{name}: p-values must be in \[0, 1\], got 1.5$"):
+        CORRECTIONS[name]([0.5, 1.5])
+
+
+def test_an_unknown_correction_is_refused() -> None:
+    with pytest.raises(AdjudgeError, match=r"No correction is called 'bonferoni'. Did you mean 'bonferroni'\?"):
+        CORRECTIONS["bonferoni"]
+
+
+def test_holm_is_between_none_and_bonferroni() -> None:
+    p = np.random.default_rng(1).random(30) ** 3
+    assert (CORRECTIONS["holm"](p) <= CORRECTIONS["bonferroni"](p)).all()
+    assert (CORRECTIONS["bh"](p) <= CORRECTIONS["holm"](p)).all()
+
+
+def test_adjusting_counts_each_pair_once_or_in_both_directions() -> None:
+    values = np.random.default_rng(2).random((20, 4)) + np.array([0, 0, 0, 0.3])
+    both, greater = paired_tests(values), paired_tests(values, alternative="greater")
+    np.testing.assert_allclose(adjust(both, correction="bonferroni").p, np.minimum(1, both.p * 6))
+    expected = np.minimum(1, greater.p * 12)
+    np.testing.assert_allclose(adjust(greater, correction="bonferroni").p, expected)
+    assert (adjust(both).p == adjust(both).p.T).all()
+    assert adjust(both).correction == "holm"
+    with pytest.raises(AdjudgeError, match="p-values are adjusted already: holm"):
+        adjust(adjust(both))
+
+
+def test_monte_carlo_errors_grow_with_their_p_values() -> None:
+    values = np.random.default_rng(3).random((20, 3)) + np.array([0, 0, 0.2])
+    raw = paired_tests(values, test="permutation", resamples=1000)
+    adjusted = adjust(raw, correction="bonferroni")
+    assert adjusted.error[0, 2] == pytest.approx(3 * raw.error[0, 2])
+
+
+@each_family
+def test_a_family_is_symmetric_adjusted_and_says_what_it_is(name: str) -> None:
+    definition = FAMILYWISE_TESTS[name]
+    values = np.random.default_rng(4).random((15, 5)) + np.array([0, 0, 0.1, 0.2, 0.9])
+    result = definition.function(values, systems=list("abcde"))
+    assert (result.test, result.alternative, result.correction) == (name, "two-sided", "family-wise")
+    assert result.systems == tuple("abcde")
+    assert (result.resamples is not None) == definition.resampled
+    assert (result.p == result.p.T).all()
+    assert ((result.p > 0) & (result.p <= 1)).all()
+    assert (np.diag(result.p) == 1).all()
+    assert result.p[0, 4] < 0.01
+    assert result.statistic[4, 0] > 0
+    assert (result.n == 15).all()
+    with pytest.raises(AdjudgeError, match="p-values are adjusted already: family-wise"):
+        adjust(result)
+
+
+@each_family
+def test_systems_that_never_differ_have_p_1(name: str) -> None:
+    values = np.random.default_rng(5).random((10, 1)).repeat(4, axis=1)
+    assert (FAMILYWISE_TESTS[name].function(values).p == 1).all()
+
+
+@each_family
+def test_systems_that_always_differ_by_the_same_have_a_defined_answer(name: str) -> None:
+    values = np.random.default_rng(6).random((10, 1)) + np.array([0.0, 0.1, 0.2])
+    p = FAMILYWISE_TESTS[name].function(values).p
+    assert ((p > 0) & (p <= 1)).all()
+    assert p[0, 2] < 0.01
+
+
+@each_family
+def test_queries_that_a_system_lacks_are_left_out(name: str) -> None:
+    values = np.random.default_rng(7).random((12, 3)) + np.array([0, 0.1, 0.3])
+    gap = values.copy()
+    gap[4, 1] = np.nan
+    function = FAMILYWISE_TESTS[name].function
+    np.testing.assert_array_equal(function(gap).p, function(np.delete(values, 4, axis=0)).p)
+    gap[1:, 0] = np.nan
+    with pytest.raises(AdjudgeError, match="needs at least 2 queries that all systems have, got 1"):
+        function(gap)
+
+
+@each_family
+def test_a_family_wise_test_keeps_its_level(name: str) -> None:
+    """The probability that any of 10 pairs of interchangeable systems comes out different."""
+    rng = np.random.default_rng(8)
+    trials, options = 400, {"resamples": 199} if FAMILYWISE_TESTS[name].resampled else {}
+    rejected = [
+        (FAMILYWISE_TESTS[name].function(rng.gamma(2.0, size=(30, 5)), **options).p <= 0.05).any()
+        for _ in range(trials)
+    ]
+    assert abs(np.mean(rejected) - 0.05) <= 3.5 * np.sqrt(0.05 * 0.95 / trials)
+
+
+def test_the_randomised_one_says_its_error_and_repeats_itself() -> None:
+    values = np.random.default_rng(9).random((20, 4)) + np.array([0, 0, 0.1, 0.2])
+    one, same, other = (randomised_tukey_hsd(values, resamples=1000, seed=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.p, same.p)
+    assert (one.p != other.p).any()
+    assert (one.resamples, one.seed) == (1000, 1)
+    np.testing.assert_allclose(one.error, np.sqrt(one.p * (1 - one.p) / 1000))
+    with pytest.raises(AdjudgeError, match="'resamples' must be a whole number"):
+        randomised_tukey_hsd(values, resamples=5)
+
+
+def test_the_randomised_one_is_right_where_all_permutations_can_be_tried() -> None:
+    values = np.array([[0.1, 0.5, 0.6], [0.2, 0.1, 0.7], [0.3, 0.6, 0.4], [0.1, 0.2, 0.9]])
+    rows = [list(itertools.permutations(row)) for row in values]
+    ranges = np.array([np.ptp(np.sum(choice, axis=0)) for choice in itertools.product(*rows)])
+    result = randomised_tukey_hsd(values, resamples=20_000)
+    total = values.sum(axis=0)
+    for a, b in itertools.combinations(range(3), 2):
+        exact = (ranges >= abs(total[a] - total[b]) - 1e-12).mean()
+        assert abs(result.p[a, b] - exact) <= 5 * result.error[a, b] + 1e-4
+
+
+def test_two_systems_need_no_family() -> None:
+    """With two systems Tukey's HSD is the paired t-test."""
+    values = np.random.default_rng(10).random((20, 2)) + np.array([0, 0.1])
+    assert tukey_hsd(values).p[0, 1] == pytest.approx(paired_tests(values).p[0, 1], rel=1e-9)
+
+
+def test_friedman_prints_systems_from_the_best() -> None:
+    values = np.random.default_rng(11).random((10, 3)) + np.array([0, 2, 1])
+    result = friedman(values, systems=["a", "b", "c"])
+    assert str(result).splitlines()[1:] == ["b: mean rank 3.00", "c: mean rank 2.00", "a: mean rank 1.00"]
+    assert result.df == 2
+    assert (friedman_tukey(values).statistic == result.mean_ranks[:, None] - result.mean_ranks).all()
+
+
+def test_friedman_of_ties_is_1() -> None:
+    result = friedman(np.ones((5, 3)))
+    assert (result.chi2, result.p) == (0, 1)
+
+
+@pytest.mark.parametrize("df", [60.0, np.inf])
+def test_many_values_of_the_studentised_range_are_those_of_each_by_itself(df: float) -> None:
+    q = np.linspace(0, 30, 1001)
+    many = studentised_range_tail(q, 20, df)
+    each = np.concatenate([studentised_range_tail(q[i : i + 100], 20, df) for i in range(0, 1001, 100)])
+    np.testing.assert_allclose(many, each, rtol=1e-8)
+    assert (np.diff(many) <= 1e-10).all()
+    assert (studentised_range_tail(np.array([60.0, 1e6]), 20, df) >= TINY).all()

@@ -1,0 +1,194 @@
+"""Power of the paired t test: against scipy's noncentral t, simulation, and the numbers of the papers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from adjudge.errors import AdjudgeError
+from adjudge.stats.power import (
+    MOST_QUERIES,
+    Alternative,
+    detectable_difference,
+    noncentral_t_tail,
+    power,
+    queries_needed,
+)
+
+ALTERNATIVES: list[Alternative] = ["two-sided", "greater", "less"]
+differences = st.floats(0.001, 1.0)
+spreads = st.floats(0.01, 1.0)
+sizes = st.integers(2, 5000)
+levels = st.sampled_from([0.001, 0.01, 0.05, 0.2])
+
+
+def scipy_power(difference: float, sd: float, n: int, alpha: float, alternative: str) -> float:
+    shift, df = difference / sd * np.sqrt(n), n - 1
+    if alternative == "two-sided":
+        critical = stats.t.isf(alpha / 2, df)
+        return float(stats.nct.sf(critical, df, shift) + stats.nct.sf(critical, df, -shift))
+    critical = stats.t.isf(alpha, df)
+    return float(stats.nct.sf(critical, df, shift if alternative == "greater" else -shift))
+
+
+def test_the_threshold_of_minimal_test_collections_is_that_of_a_one_sided_test() -> None:
+    one = detectable_difference(0.248, 100, alpha=0.05, power=0.85, alternative="greater")
+    two = detectable_difference(0.248, 100, alpha=0.05, power=0.85, alternative="two-sided")
+    assert float(one) == pytest.approx(0.066955, abs=5e-7)
+    assert float(two) == pytest.approx(0.075042, abs=5e-7)
+
+
+def test_small_medium_and_large_effects_need_the_samples_of_g_power() -> None:
+    assert float(power(0.5, 1, 34)) == pytest.approx(0.8077775, abs=1e-6)
+    assert int(queries_needed(0.5, 1)) == 34
+    assert int(queries_needed(0.2, 1)) == 199
+    assert int(queries_needed(0.8, 1)) == 15
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("n", [2, 3, 10, 100, 1000])
+@pytest.mark.parametrize("difference", [-0.2, 0.0, 0.01, 0.1, 0.3])
+def test_power_is_what_scipy_says_where_scipy_can(difference: float, n: int, alternative: Alternative) -> None:
+    ours = power(difference, 0.25, n, alpha=0.05, alternative=alternative)
+    assert float(ours) == pytest.approx(scipy_power(difference, 0.25, n, 0.05, alternative), abs=1e-10)
+
+
+def test_the_tail_is_what_scipy_says_over_a_wide_grid() -> None:
+    t, df, shift = np.meshgrid([-3.0, 0, 0.1, 1.7, 3, 12.7, 318], [1, 2, 5, 99, 1e4], [-5.0, -1, 0, 1, 3, 8])
+    assert noncentral_t_tail(t, df, shift) == pytest.approx(stats.nct.sf(t, df, shift), abs=1e-10)
+
+
+def test_the_tail_without_shift_is_that_of_student() -> None:
+    t, df = np.meshgrid(np.linspace(-40, 40, 81), [1, 2, 3, 10, 1000, 1e6, 1e7])
+    assert noncentral_t_tail(t, df, 0.0) == pytest.approx(stats.t.sf(t, df), abs=1e-12)
+
+
+def test_power_is_the_share_of_significant_simulations() -> None:
+    rng = np.random.default_rng(7)
+    samples = rng.normal(0.1, 0.25, size=(40_000, 30))
+    share = (stats.ttest_1samp(samples, 0.0, axis=1).pvalue <= 0.05).mean()
+    assert float(power(0.1, 0.25, 30)) == pytest.approx(share, abs=0.01)
+
+
+@pytest.mark.parametrize("n", [2, 3, 30, 10_000, MOST_QUERIES])
+@pytest.mark.parametrize("alpha", [1e-10, 1e-6, 0.05, 0.5, 0.999])
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_nothing_is_nan_at_the_extremes(n: int, alpha: float, alternative: Alternative) -> None:
+    difference = np.array([0, 1e-300, 1e-9, 1e-3, 1, 1e3, 1e9, 1e300])
+    both = np.concatenate([-difference, difference])
+    for sd in (0.0, 1e-300, 1e-6, 1, 1e6, 1e300):
+        result = power(both, sd, n, alpha=alpha, alternative=alternative)
+        assert ((result >= 0) & (result <= 1)).all()
+    target = (1 + alpha) / 2
+    found = detectable_difference(1.0, n, alpha=alpha, power=target, alternative=alternative)
+    assert np.isfinite(found)
+    assert found > 0
+
+
+@pytest.mark.parametrize("n", [2, 5, 100, 10**6])
+def test_a_large_shift_is_certain_and_one_the_other_way_impossible(n: int) -> None:
+    assert float(power(1e6, 0.1, n, alternative="greater")) == pytest.approx(1.0, abs=1e-6)
+    assert float(power(-1e6, 0.1, n, alternative="greater")) == pytest.approx(0.0, abs=1e-12)
+    assert float(power(-1e6, 0.1, n, alternative="less")) == pytest.approx(1.0, abs=1e-6)
+
+
+def test_without_spread_the_outcome_is_certain() -> None:
+    assert power([-0.1, 0.0, 0.1], 0.0, 10).tolist() == [1.0, 0.0, 1.0]
+    assert power([-0.1, 0.0, 0.1], 0.0, 10, alternative="greater").tolist() == [0.0, 0.0, 1.0]
+    assert float(detectable_difference(0.0, 10)) == 0.0
+    assert int(queries_needed(0.1, 0.0)) == 2
+
+
+@given(n=sizes, sd=spreads, alpha=levels, alternative=st.sampled_from(ALTERNATIVES))
+def test_without_a_difference_power_is_the_level(n: int, sd: float, alpha: float, alternative: Alternative) -> None:
+    assert float(power(0.0, sd, n, alpha=alpha, alternative=alternative)) == pytest.approx(alpha, abs=1e-12)
+
+
+@given(
+    d=differences, more=st.floats(0, 1), sd=spreads, n=sizes, alpha=levels, alternative=st.sampled_from(ALTERNATIVES)
+)
+def test_power_grows_with_the_difference_looked_for(
+    *, d: float, more: float, sd: float, n: int, alpha: float, alternative: Alternative
+) -> None:
+    sign = -1 if alternative == "less" else 1
+    less, larger = power([sign * d, sign * (d + more)], sd, n, alpha=alpha, alternative=alternative)
+    assert larger >= less - 1e-12
+
+
+@given(d=differences, sd=spreads, n=sizes, more=st.integers(0, 1000), alpha=levels)
+def test_power_grows_with_queries(d: float, sd: float, n: int, more: int, alpha: float) -> None:
+    less, larger = power(d, sd, [n, n + more], alpha=alpha)
+    assert larger >= less - 1e-12
+
+
+@given(d=differences, sd=spreads, n=sizes, alpha=st.floats(0.001, 0.4), more=st.floats(0, 0.5))
+def test_power_grows_with_the_level(d: float, sd: float, n: int, alpha: float, more: float) -> None:
+    assert power(d, sd, n, alpha=alpha + more) >= power(d, sd, n, alpha=alpha) - 1e-12
+
+
+@given(d=differences, sd=spreads, n=sizes, alpha=levels)
+def test_both_sides_are_alike(d: float, sd: float, n: int, alpha: float) -> None:
+    assert power(d, sd, n, alpha=alpha) == pytest.approx(power(-d, sd, n, alpha=alpha), abs=1e-14)
+    up = power(d, sd, n, alpha=alpha, alternative="greater")
+    assert power(-d, sd, n, alpha=alpha, alternative="less") == pytest.approx(up, abs=1e-14)
+
+
+@given(sd=spreads, n=sizes, wanted=st.floats(0.25, 0.99), alpha=levels, alternative=st.sampled_from(ALTERNATIVES))
+def test_the_detectable_difference_is_detected_with_the_wanted_power(
+    sd: float, n: int, wanted: float, alpha: float, alternative: Alternative
+) -> None:
+    d = detectable_difference(sd, n, alpha=alpha, power=wanted, alternative=alternative)
+    signed = -d if alternative == "less" else d
+    assert float(power(signed, sd, n, alpha=alpha, alternative=alternative)) == pytest.approx(wanted, abs=1e-9)
+    assert int(queries_needed(signed, sd, alpha=alpha, power=wanted, alternative=alternative)) == n
+
+
+@given(d=differences, sd=spreads, wanted=st.floats(0.25, 0.99))
+def test_one_query_less_is_too_few(d: float, sd: float, wanted: float) -> None:
+    n = int(queries_needed(d, sd, power=wanted))
+    assert n >= 2
+    assert float(power(d, sd, n)) >= wanted - 1e-9
+    if n > 2:
+        assert float(power(d, sd, n - 1)) < wanted
+
+
+def test_arguments_broadcast() -> None:
+    grid = power(np.array([0.01, 0.1])[:, None], 0.25, np.array([10, 100, 1000]))
+    assert grid.shape == (2, 3)
+    assert float(grid[1, 2]) == float(power(0.1, 0.25, 1000))
+    assert detectable_difference([0.1, 0.2], [[10], [20]]).shape == (2, 2)
+    assert queries_needed([0.05, 0.1], [[0.1], [0.2]]).shape == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: power(0.1, 0.2, 10, alpha=0), r"\A'alpha' must be in \(0, 1\), got 0\Z"),
+        (lambda: power(0.1, 0.2, 1), r"\A'n_queries' must be whole and at least 2, got 1\Z"),
+        (lambda: power(0.1, 0.2, 10.5), r"\A'n_queries' must be whole and at least 2, got 10.5\Z"),
+        (lambda: power(0.1, -0.2, 10), r"\A'sd' must be at least 0, got -0.2\Z"),
+        (lambda: power(np.nan, 0.2, 10), r"\A'difference' must be finite, got nan\Z"),
+        (
+            lambda: detectable_difference(0.2, 10, power=0.01),
+            r"\A'power' must be between alpha, 0.05, and 1, got 0.01\Z",
+        ),
+        (lambda: detectable_difference(0.2, 10, power=1), r"\A'power' must be between alpha, 0.05, and 1, got 1\Z"),
+        (lambda: queries_needed(0, 0.2), r"\A'difference' must be other than 0 for the two-sided test, got 0\Z"),
+        (lambda: queries_needed(-1, 0.2, alternative="greater"), r"must be above 0 for the greater test, got -1\Z"),
+        (lambda: queries_needed(1, 0.2, alternative="less"), r"must be below 0 for the less test, got 1\Z"),
+        (lambda: queries_needed(1e-6, 1.0), r"\AA difference of 1e-06 \(sd 1\) needs more than 10,000,000 queries"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(call: Any, message: str) -> None:
+    with pytest.raises(AdjudgeError, match=message):
+        call()
+
+
+def test_an_unknown_alternative_is_refused_with_the_nearest() -> None:
+    with pytest.raises(AdjudgeError, match=r"No alternative is called 'twosided'. Did you mean 'two-sided'\?"):
+        power(0.1, 0.2, 10, alternative="twosided")  # type: ignore[arg-type]

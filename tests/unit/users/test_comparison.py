@@ -1,0 +1,169 @@
+"""Comparisons: the numbers are those of the parts, and the two answers are kept apart."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import adjudge as aj
+from adjudge.stats.multiple import CORRECTIONS
+from adjudge.stats.paired import PAIRED_TESTS
+from adjudge.users.agreement import find_agreement
+from adjudge.users.comparison import Comparison
+
+
+@pytest.fixture(scope="module")
+def eff() -> aj.Effectiveness:
+    return aj.evaluate(aj.demo(queries=40, depth=5), "CG@5")
+
+
+@pytest.fixture(scope="module")
+def compared(eff: aj.Effectiveness) -> Comparison:
+    return aj.compare(eff, test="t", correction="holm")
+
+
+def test_every_pair_is_there_once_with_the_better_system_first(eff: aj.Effectiveness, compared: Comparison) -> None:
+    names = {frozenset((pair.system, pair.other)) for pair in compared.pairs}
+    assert names == {frozenset(pair) for pair in itertools.combinations(eff.systems, 2)}
+    mean = eff.mean()["CG@5"]
+    for pair in compared.pairs:
+        assert pair.difference == pytest.approx(mean[pair.system] - mean[pair.other], abs=1e-12)
+        assert pair.difference >= 0
+    assert [p.difference for p in compared.pairs] == sorted((p.difference for p in compared.pairs), reverse=True)
+
+
+def test_a_pair_agrees_with_scipy(eff: aj.Effectiveness, compared: Comparison) -> None:
+    matrix = eff.matrix()
+    for pair in compared.pairs[::7]:
+        a, b = (matrix[:, eff.systems.index(name)] for name in (pair.system, pair.other))
+        result = stats.ttest_rel(a, b)
+        interval = result.confidence_interval(0.95)
+        assert pair.p == pytest.approx(result.pvalue, rel=1e-9)
+        assert (pair.low, pair.high) == pytest.approx((interval.low, interval.high), abs=1e-12)
+        assert pair.d_z == pytest.approx((a - b).mean() / (a - b).std(ddof=1))
+        assert pair.superiority == pytest.approx(((a > b) + 0.5 * (a == b)).mean())
+
+
+def test_p_values_are_corrected_over_the_pairs_that_were_compared(eff: aj.Effectiveness) -> None:
+    few = aj.compare(eff, test="t", correction="bonferroni", baseline="ZX1")
+    assert len(few) == len(eff.systems) - 1
+    for pair in few.pairs:
+        assert "ZX1" in (pair.system, pair.other)
+        assert pair.p_corrected == pytest.approx(min(1.0, 11 * pair.p))
+    two = aj.compare(eff, test="t", baseline=["ZX1", "KLN1"])
+    assert len(two) == 11 + 10
+
+
+def test_significant_and_noticeable_are_two_answers(compared: Comparison) -> None:
+    margin = compared.margin
+    assert margin is not None
+    for pair in compared.pairs:
+        assert pair.significant == (pair.p_corrected <= 0.05)
+        assert pair.noticeable == (pair.difference >= margin)
+    assert set(compared.parted) == {pair for pair in compared.pairs if pair.significant != pair.noticeable}
+    assert any(pair.significant and not pair.noticeable for pair in compared.pairs)
+
+
+def test_shares_of_users_add_up_and_lean_to_the_better_system(compared: Comparison) -> None:
+    for pair in compared.pairs:
+        assert pair.prefer is not None
+        assert pair.cannot_tell is not None
+        assert pair.prefer_other is not None
+        assert pair.prefer + pair.cannot_tell + pair.prefer_other == pytest.approx(1)
+    widest = compared.pairs[0]
+    assert widest.prefer is not None
+    assert widest.prefer_other is not None
+    assert widest.prefer > widest.prefer_other
+
+
+def test_shares_of_users_are_the_mean_over_queries() -> None:
+    values = np.array([[0.9, 0.4], [0.2, 0.5], [0.5, 0.5]])
+    plain = aj.Effectiveness.from_matrix(values, measure="CG@5", systems=["a", "b"])
+    mapping = find_agreement("CG@5", "fine").mapping
+    assert mapping is not None
+    settings = {"scale": "fine (0..100)"}
+    pair = aj.compare(_with_settings(plain, settings), test="t", correction="none").pairs[0]
+    ahead, behind, even = (mapping(delta) for delta in (0.5, -0.3, 0.0))
+    expected = (float(ahead.agree) + float(behind.disagree) + float(even.agree)) / 3
+    assert pair.prefer == pytest.approx(expected)
+
+
+def _with_settings(eff: aj.Effectiveness, settings: dict[str, str]) -> aj.Effectiveness:
+    from dataclasses import replace
+
+    return replace(eff, provenance=eff.provenance.with_settings(**settings))
+
+
+def test_a_combination_without_a_mapping_says_so_and_claims_nothing() -> None:
+    eff = aj.evaluate(aj.demo(queries=20, depth=5), "nDCG@5")
+    compared = aj.compare(eff, test="t")
+    assert compared.margin is None
+    assert "no agreement mapping for nDCG@5 on fine" in compared.margin_source
+    assert all(pair.noticeable is None and pair.prefer is None and pair.verdict is None for pair in compared.pairs)
+    given = aj.compare(eff, test="t", margin=0.1)
+    assert {pair.noticeable for pair in given.pairs} == {True, False}
+
+
+@pytest.mark.parametrize("test", [*PAIRED_TESTS, "friedman-tukey", "tukey", "randomised-tukey"])
+def test_every_test_can_be_asked_for(eff: aj.Effectiveness, test: str) -> None:
+    compared = aj.compare(eff, test=test, resamples=5000)
+    assert compared.pairs[0].significant
+    assert all(0 < pair.p <= pair.p_corrected <= 1 for pair in compared.pairs)
+
+
+def test_too_few_resamples_for_the_number_of_pairs_are_said_aloud(eff: aj.Effectiveness) -> None:
+    with pytest.warns(aj.AdjudgeWarning, match=r"With 500 resamples no corrected p-value can be below 0\.13"):
+        compared = aj.compare(eff, test="permutation", resamples=500)
+    assert not any(pair.significant for pair in compared.pairs)
+
+
+@pytest.mark.parametrize("correction", list(CORRECTIONS))
+def test_every_correction_can_be_asked_for(eff: aj.Effectiveness, correction: str) -> None:
+    assert aj.compare(eff, test="t", correction=correction).correction == correction
+
+
+def test_sentences_are_as_the_papers_recommend(compared: Comparison) -> None:
+    pair = compared.pairs[-1]
+    assert pair.sentence("CG@5").startswith(f"ΔCG@5 = {pair.difference:.3f} ± {pair.half_width:.3f} (p = ")
+    assert "*" not in str(compared)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"test": "welch"}, "No test is called 'welch'"),
+        ({"test": "permutatoin"}, r"No test is called 'permutatoin'\. Did you mean 'permutation'"),
+        ({"correction": "tukey"}, "No correction is called 'tukey'"),
+        ({"baseline": "nobody"}, "No system is called 'nobody'"),
+        ({"alpha": 5}, r"'alpha' must be in \(0, 1\), got 5"),
+        ({"margin": 0}, "'margin' must be above 0, got 0"),
+        ({"test": "tukey", "alternative": "greater"}, "The test 'tukey' is two-sided"),
+        ({"resamples": 10**12, "test": "bootstrap"}, "resamples"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(
+    eff: aj.Effectiveness, options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(aj.AdjudgeError, match=message) as raised:
+        aj.compare(eff, **options)  # type: ignore[arg-type]
+    assert "\n" not in str(raised.value)
+
+
+def test_one_system_two_measures_or_one_query_are_refused(eff: aj.Effectiveness) -> None:
+    with pytest.raises(aj.AdjudgeError, match="needs at least two systems, got 1"):
+        aj.compare(eff.select(systems=["ZX1"]))
+    with pytest.raises(aj.AdjudgeError, match="one measure at a time"):
+        aj.compare(aj.evaluate(aj.demo(queries=10, depth=5), "CG@5 RR"))
+    with pytest.raises(aj.AdjudgeError, match="quer"):
+        aj.compare(eff.select(queries=eff.queries[:1]), test="t")
+
+
+def test_systems_that_share_no_query_are_refused() -> None:
+    runs = {"a": {"q1": ["d"]}, "b": {"q2": ["d"]}}
+    with pytest.warns(aj.AdjudgeWarning, match="missing"):
+        eff = aj.evaluate(aj.read(runs, {"q1": {"d": 1}, "q2": {"d": 1}}), "RR", missing="drop")
+    with pytest.raises(aj.AdjudgeError, match="share no query"):
+        aj.compare(eff)
