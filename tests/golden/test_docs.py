@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,8 +34,8 @@ def test_the_readme_shows_what_its_commands_print(
 
 @pytest.mark.parametrize("page", ["measures", "formats"])
 def test_pages_made_from_registries_are_up_to_date(page: str, tmp_path: Path) -> None:
-    made = tmp_path / f"{page}.md"
-    assert main([page, "-o", str(made)]) == 0
+    made = tmp_path / f"{page}.md"  # made by a process of its own: examples elsewhere register measures
+    subprocess.run([sys.executable, "-m", "adjudge", page, "-o", str(made)], check=True)
     assert made.read_text() == (ROOT / "docs" / f"{page}.md").read_text(), f"run: adjudge {page} -o docs/{page}.md"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from adjudge.choices import Alternative
 from adjudge.cli.options import Subparsers, add_collection, add_output
-from adjudge.cli.output import check_output, command_line, say, show, style_of
+from adjudge.cli.output import TABLE_FORMS, check_output, command_line, say, show, style_of
 from adjudge.cli.score import add_evaluation, evaluated
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> None:
     from adjudge.reports.comparisons import ComparisonTable
     from adjudge.users.comparison import compare
 
-    check_output(arguments)
+    check_output(arguments, forms=TABLE_FORMS)
     eff = evaluated(arguments)
     compared = [compare(eff[name], **comparing(arguments)) for name in eff.measures]
     table = ComparisonTable(tuple(compared), eff.notes, command_line())

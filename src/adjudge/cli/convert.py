@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from typing import get_args
 
+from adjudge.choices import Combine, Names
 from adjudge.cli.options import Subparsers
+from adjudge.cli.output import check_output
 
 
 def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
@@ -12,18 +15,30 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser = commands.add_parser(
         "convert",
         help="convert runs, judgments or metadata between formats",
-        description="Read files in one format and write one file in another, named by the target's suffix.",
+        description="Read files in one format and write one file in another, named by the suffix of the output.",
     )
     parser.add_argument("kind", choices=("runs", "judgments", "metadata"), help="what the files hold")
-    parser.add_argument("files", metavar="FILE", nargs="+", help="files, directories or patterns to read")
-    parser.add_argument("target", metavar="TARGET", help="file to write; .gz, .zst, .bz2 and .xz are compressed")
-    parser.add_argument("--format", help="format of the files (default: recognised)")
-    parser.add_argument("--to", metavar="FORMAT", help="format of the target (default: by its suffix)")
+    parser.add_argument(
+        "files", metavar="FILE", nargs="+", help="files, directories or patterns to read; - is standard input"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        required=True,
+        help="file to write; .gz, .zst, .bz2 and .xz are compressed, - is standard output",
+    )
+    parser.add_argument("--format", help="format of the files (default: recognised; see 'adjudge formats')")
+    parser.add_argument("--to", metavar="FORMAT", help="format of the output (default: by its suffix)")
     parser.add_argument(
         "--names",
-        choices=("tag", "file"),
-        default="tag",
-        help="name systems after the tag in their file or after the file (default: tag)",
+        choices=get_args(Names),
+        help="runs: name systems after the tag in their file or after the file (default: tag)",
+    )
+    parser.add_argument(
+        "--combine",
+        choices=get_args(Combine),
+        help="judgments: write one grade a document, combined over assessors (default: all grades)",
     )
     parser.set_defaults(run=run)
 
@@ -32,11 +47,14 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, check, write."""
     from adjudge.formats import convert
 
+    if arguments.output != "-":
+        check_output(arguments)
     convert(
         arguments.files,
-        arguments.target,
+        arguments.output,
         kind=arguments.kind,
         format=arguments.format,
         to=arguments.to,
         names=arguments.names,
+        combine=arguments.combine,
     )

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from adjudge.errors import AdjudgeError
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+TABLE_FORMS = ("text", "json", "csv", "latex")
 _STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown"}
 
 
@@ -26,11 +27,13 @@ def style_of(arguments: argparse.Namespace) -> str:
     return _STYLES.get(suffix, "text")
 
 
-def check_output(arguments: argparse.Namespace) -> None:
-    """Refuse an output file that cannot be written, or that is an input, before any work is done."""
+def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) -> None:
+    """Refuse an output that cannot be written, is an input or has no such form, before any work is done."""
     target = arguments.output
     if target is None:
         return
+    if forms and style_of(arguments) not in forms:
+        raise AdjudgeError(f"{target}: this is written as {', '.join(forms)}, not as {style_of(arguments)}")
     folder = os.path.dirname(target) or "."
     if os.path.isdir(target) or not os.path.isdir(folder):
         raise AdjudgeError(f"{target}: expected a file in an existing directory as output")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from adjudge.choices import Missing, Ties, Unjudged
 from adjudge.cli.options import Subparsers, add_collection, add_output, read_collection
-from adjudge.cli.output import check_output, command_line, progress, say, show, style_of
+from adjudge.cli.output import TABLE_FORMS, check_output, command_line, progress, say, show, style_of
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 
 if TYPE_CHECKING:
@@ -110,9 +110,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def check_scoring(arguments: argparse.Namespace) -> None:
     """Refuse what can be refused before any work is done."""
-    check_output(arguments)
-    if style_of(arguments) == "markdown":
-        raise AdjudgeError(f"{arguments.output}: scores are written as .txt, .json, .csv or .tex")
+    check_output(arguments, forms=TABLE_FORMS)
     if not 0 < arguments.confidence < 1:
         raise AdjudgeError(f"'confidence' must be in (0, 1), got {arguments.confidence}")
     if not 0 <= arguments.digits <= 15:

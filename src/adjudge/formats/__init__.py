@@ -3,7 +3,9 @@
 from adjudge.formats import trec, mirex, tables, jsons  # isort: skip  # the order in which formats are tried
 from adjudge.formats.base import FORMATS, Format, Kind
 from adjudge.formats.converting import convert
-from adjudge.formats.reading import expand, pick, read, read_table
+from adjudge.formats.paths import expand
+from adjudge.formats.picking import pick, read_table
+from adjudge.formats.reading import read
 from adjudge.formats.source import Source
 from adjudge.formats.writing import write, write_whole
 

@@ -20,19 +20,19 @@ from adjudge.formats.jsons import frame_from_nested
 def frame_from_object(obj: object, kind: Kind, *, name: str) -> pl.DataFrame:
     """Make the plain table of whatever holds one; ``name`` is the system where nothing in it says so.
 
-    A dictionary of frames is a dictionary of runs by system.
+    A dictionary of frames is a dictionary of runs by system; a list of frames is one table, in which runs have a column
+    for the system.
     """
-    if _is_frame(obj):
+    if is_frame(obj):
         return frame_from_pandas_or_polars(obj, kind, name=name)
     if isinstance(obj, Mapping):
-        if kind == "runs" and obj and all(_is_frame(value) for value in obj.values()):
-            tables = [frame_from_pandas_or_polars(frame, kind, name=str(key)) for key, frame in obj.items()]
-            if len({tuple(table.columns) for table in tables}) > 1:
-                raise InputError("expected all runs with the same columns, got some with and some without scores")
-            return pl.concat(tables)
+        if kind == "runs" and obj and all(is_frame(value) for value in obj.values()):
+            return _together([frame_from_pandas_or_polars(frame, kind, name=str(key)) for key, frame in obj.items()])
         return frame_from_nested(obj, kind, name=name)
     if isinstance(obj, Iterable) and not isinstance(obj, str | bytes):
         items = list(obj)
+        if items and all(is_frame(item) for item in items):
+            return _from_frames(items, kind)
         if items and all(hasattr(item, "_fields") for item in items):
             return _from_tuples(items, kind, name=name)
         return frame_from_nested(items, kind, name=name)
@@ -51,17 +51,36 @@ def frame_from_pandas_or_polars(obj: object, kind: Kind, *, name: str) -> pl.Dat
         obj = obj.collect()
     if isinstance(obj, pl.DataFrame):
         return canonical_frame(obj, kind, name=name, error=_error)
-    if _is_frame(obj):
+    if is_frame(obj):
         names, columns = _pandas_columns(obj)
         frame = pl.DataFrame([column.alias(f"column_{i}") for i, column in enumerate(columns)])
         return canonical_frame(frame, kind, name=name, error=_error, names=names)
     raise InputError(f"expected a pandas or Polars data frame, got {shown(type(obj).__name__)}")
 
 
-def _is_frame(obj: object) -> bool:
+def is_frame(obj: object) -> bool:
+    """Whether something is a data frame of pandas or Polars."""
     if isinstance(obj, pl.DataFrame | pl.LazyFrame):
         return True
     return type(obj).__module__.startswith("pandas") and type(obj).__name__ == "DataFrame"
+
+
+def _from_frames(frames: list[Any], kind: Kind) -> pl.DataFrame:
+    """Make one table of several frames."""
+    tables = [frame_from_pandas_or_polars(frame, kind, name="") for frame in frames]
+    if kind == "runs" and any(table["system"][0] == "" for table in tables):  # no column holds an empty name
+        raise InputError("expected frames of runs with a column for the system, or a dictionary {system: frame}")
+    if kind == "metadata":
+        return pl.concat(tables, how="diagonal_relaxed")
+    return _together(tables)
+
+
+def _together(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    columns = tables[0].columns
+    other = next((table.columns for table in tables if set(table.columns) != set(columns)), None)
+    if other is not None:
+        raise InputError(f"expected frames with the same columns, got {', '.join(columns)} and {', '.join(other)}")
+    return pl.concat([table.select(columns) for table in tables])
 
 
 def _error(message: str, row: int | None) -> InputError:

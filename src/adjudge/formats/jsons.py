@@ -18,7 +18,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -53,7 +53,7 @@ class Json(Format):
     about = "JSON: nested {system: {query: {document: score}}}, or lists of records"
     kinds = _ALL
     writes = _ALL
-    suffixes = (".json",)
+    suffixes: ClassVar[tuple[str, ...]] = (".json",)
 
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether the text begins with a brace or a bracket, and is not one object a line."""
@@ -83,7 +83,7 @@ class JsonLines(Json):
     """JSON lines: one record a line."""
 
     name = "jsonl"
-    about = "JSON lines: one record {\"query\": …, \"document\": …} a line"
+    about = 'JSON lines: one record {"query": …, "document": …} a line'
     suffixes = (".jsonl", ".ndjson")
 
     def sniff(self, source: Source, kind: Kind) -> bool:

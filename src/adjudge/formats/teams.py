@@ -8,7 +8,7 @@ from pathlib import Path
 
 from adjudge.errors import shown
 from adjudge.formats.columns import KNOWN, fold
-from adjudge.formats.paths import expand, open_source
+from adjudge.formats.paths import STDIN, open_source
 from adjudge.formats.source import Source
 
 Inputs = list[tuple[str, str]]
@@ -22,7 +22,7 @@ def read_teams(teams: Mapping[str, str] | str | Path | None, inputs: Inputs) -> 
     """
     if teams is None or isinstance(teams, Mapping):
         return teams
-    source = open_source(expand(teams, "metadata")[0])
+    source = open_source(STDIN if teams == "-" else Path(teams))
     inputs.append((source.name, source.sha256))
     source.uncommented()
     table: dict[str, str] = {}

@@ -2,78 +2,100 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import os
+import stat
+import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
-from adjudge.errors import AdjudgeError, InputError
+from adjudge.errors import AdjudgeError, InputError, shown
 from adjudge.formats.base import FORMATS, Format, Kind
+from adjudge.formats.compression import COMPRESSIONS, compression_of, without_compression
 from adjudge.model.judgments import Judgments
 from adjudge.model.metadata import Metadata
 from adjudge.model.runs import Runs
 
-
-def _zstd(data: bytes) -> bytes:
-    import zstandard
-
-    return zstandard.ZstdCompressor().compress(data)
-
-
-_PACKERS: dict[str, Callable[[bytes], bytes]] = {
-    ".gz": lambda data: gzip.compress(data, mtime=0),
-    ".zst": _zstd,
-    ".bz2": bz2.compress,
-    ".xz": lzma.compress,
-}
+_PACKED = " ".join(known.suffix for known in COMPRESSIONS)
+_SYSTEM = (("/", "dev"), ("/", "proc"))
 
 
 def write(part: Runs | Judgments | Metadata, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
     """Write a collection's runs, judgments or metadata, in the format that the suffix or ``format`` names.
 
-    ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are compressed. The file appears when it is complete; an older one stays
-    until then.
+    ``.txt`` and no suffix at all mean TREC's runs and judgments; ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are
+    compressed. The file appears when it is complete; an older one stays until then. ``-`` is standard output.
     """
     kind: Kind = "runs" if isinstance(part, Runs) else "judgments" if isinstance(part, Judgments) else "metadata"
-    frame = part.table if isinstance(part, Metadata) else part.to_polars()
-    target = Path(path)
-    suffix = Path(target.stem).suffix if target.suffix in _PACKERS else target.suffix
-    chosen = FORMATS[format] if format is not None else _by_suffix(suffix.lower(), kind)
-    if kind not in chosen.writes:
-        able = ", ".join(name for name, other in FORMATS.items() if kind in other.writes)
-        raise AdjudgeError(f"The format {chosen.name} does not write {kind}; these do: {able}.")
-    data = chosen.write(frame, kind)
-    write_whole(target, _PACKERS[target.suffix](data) if target.suffix in _PACKERS else data)
+    chosen = format_for(path, kind, format)
+    data = chosen.write(part.table if isinstance(part, Metadata) else part.to_polars(), kind)
+    compression = compression_of(Path(path))
+    packed = data if compression is None else compression.pack(data)
+    if str(path) == "-":
+        sys.stdout.buffer.write(packed)
+        sys.stdout.buffer.flush()
+    else:
+        write_whole(Path(path), packed)
 
 
-def _by_suffix(suffix: str, kind: Kind) -> Format:
-    for candidate in FORMATS.values():
-        if suffix in candidate.suffixes and kind in candidate.writes:
+def format_for(path: str | Path, kind: Kind, name: str | None = None) -> Format:
+    """Format in which to write a kind into a file: the one named, else that of its suffix."""
+    able = [candidate for candidate in FORMATS.values() if kind in candidate.writes]
+    if name is not None:
+        if FORMATS[name] not in able:
+            names = ", ".join(candidate.name for candidate in able)
+            raise AdjudgeError(f"The format {name} does not write {kind}; these do: {names}.")
+        return FORMATS[name]
+    suffix = without_compression(Path(path)).suffix.lower()
+    for candidate in able:
+        if suffix in candidate.suffixes or (candidate.name == "trec" and suffix in ("", ".txt")):
             return candidate
-    return FORMATS["trec" if kind != "metadata" else "csv"]
+    suffixes = " ".join(suffix for candidate in able for suffix in candidate.suffixes)
+    came = shown(suffix) if suffix else "none"
+    raise AdjudgeError(
+        f"{path}: expected a suffix that says how to write {kind} ({suffixes}; then {_PACKED}) "
+        f"or a format (--to, format=), got {came}"
+    )
 
 
 def write_whole(target: Path, data: bytes) -> None:
-    """Write a file in one step: it is replaced when everything is on disk, or not touched."""
+    """Write a file in one step: it is replaced when everything is on disk, or not touched.
+
+    A link stays and what it points to is replaced; an older file's permissions are kept. What is no file, such as a
+    pipe or a device, is written to as it is.
+    """
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", source=str(target)) from None
+        mode = _mode(target)
+        if mode is not None and (not stat.S_ISREG(mode) or target.parts[:2] in _SYSTEM):
+            with open(target, "ab") as file:  # never cut what a shell has opened for us
+                file.write(data)
+            return
+        _replace(Path(os.path.realpath(target)), data, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
+    except BrokenPipeError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InputError(f"cannot be written: {reason}", source=str(target)) from None
+
+
+def _mode(target: Path) -> int | None:
+    """Type and permissions of what is there already, through links; None where nothing is."""
+    try:
+        return target.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _replace(target: Path, data: bytes, permissions: int) -> None:
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, permissions)
         os.replace(temporary, target)
-    except BaseException as error:
+    except BaseException:
         Path(temporary).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(f"cannot be written: {reason}", source=str(target)) from None
         raise
 
 

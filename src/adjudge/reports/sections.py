@@ -12,7 +12,7 @@ from adjudge.arrays import Floats, Mask
 from adjudge.reports import figures
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock, section
 from adjudge.reports.evidence import Evidence
-from adjudge.stats.distributions import prediction_interval
+from adjudge.stats.prediction import prediction_interval
 from adjudge.stats.multiple import friedman
 from adjudge.stats.summary import MeanEffectiveness
 from adjudge.users.comparison import Comparison, Pair, shown_p

@@ -138,7 +138,8 @@ def _p_equivalence(moments: PairedMoments, margin: float) -> Floats:
     beyond = np.abs(moments.mean) - margin
     certain = np.where(beyond < 0, -np.inf, np.inf)
     t = np.divide(beyond, moments.standard_error, out=certain, where=moments.sd > 0)
-    return np.maximum(stdtr(moments.n_queries - 1, t), _LEAST)
+    p: Floats = np.maximum(stdtr(moments.n_queries - 1, t), _LEAST)
+    return p
 
 
 def _check(margin: float, alpha: float) -> None:

@@ -102,8 +102,7 @@ def bonferroni(p: Floats) -> Floats:
 def holm(p: Floats) -> Floats:
     """Adjusted p_(i) = max over j <= i of (m - j + 1) p_(j), where p_(1) <= … <= p_(m); never larger than Bonferroni's.
 
-    Reference: Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics
-    6(2), 65-70. jstor:4615733
+    Reference: Holm (1979). A simple sequentially rejective multiple test procedure. Scand. J. Stat. 6(2). jstor:4615733
 
     >>> holm(np.array([0.01, 0.04, 0.03]))
     array([0.03, 0.06, 0.06])
@@ -124,8 +123,7 @@ def benjamini_hochberg(p: Floats) -> Floats:
     """Adjusted p_(i) = min over j >= i of m p_(j) / j, where p_(1) <= … <= p_(m).
 
     Keeps the false discovery rate when comparisons are independent or positively dependent.
-    Reference: Benjamini, Hochberg (1995). Controlling the false discovery rate: a practical and powerful approach to
-    multiple testing. Journal of the Royal Statistical Society B 57(1). doi:10.1111/j.2517-6161.1995.tb02031.x
+    Reference: Benjamini, Hochberg (1995). J. R. Stat. Soc. B 57(1). doi:10.1111/j.2517-6161.1995.tb02031.x
 
     >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03]))
     array([0.03, 0.04, 0.04])
@@ -145,10 +143,8 @@ def adjust(tests: PairedTests, *, correction: str = "holm") -> PairedTests:
 
     >>> from adjudge.stats.paired import paired_tests
     >>> matrix = [[0.5, 0.3, 0.1], [0.6, 0.4, 0.5], [0.9, 0.6, 0.2], [0.4, 0.3, 0.3]]
-    >>> adjust(paired_tests(matrix, systems=["ann", "bob", "cy"])).p.round(3)
-    array([[1.   , 0.049, 0.217],
-           [0.049, 1.   , 0.342],
-           [0.217, 0.342, 1.   ]])
+    >>> adjust(paired_tests(matrix)).p[0].round(3)
+    array([1.   , 0.049, 0.217])
     """
     chosen = CORRECTIONS[correction]
     if tests.correction != "none":
@@ -161,9 +157,6 @@ def adjust(tests: PairedTests, *, correction: str = "holm") -> PairedTests:
     if two_sided:
         p.T[family] = p[family]
     return replace(tests, p=p, error=tests.error * p / tests.p, correction=correction)
-
-
-# --- tests of all pairs as one family ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -191,14 +184,12 @@ def friedman(values: Values, *, systems: Sequence[str] | None = None) -> Friedma
     the rank of system j among k (mid-ranks for ties), and s^2 the variance of ranks within queries, k (k + 1) / 12
     less what ties take away. Ties everywhere: chi2 = 0, p = 1.
 
-    Reference: Friedman (1937). The use of ranks to avoid the assumption of normality implicit in the analysis of
-    variance. JASA 32(200). doi:10.1080/01621459.1937.10503522
+    Reference: Friedman (1937). The use of ranks… JASA 32(200). doi:10.1080/01621459.1937.10503522
 
-    >>> print(friedman([[0.5, 0.3, 0.1], [0.6, 0.4, 0.5], [0.9, 0.6, 0.2], [0.4, 0.3, 0.3]], systems=["a", "b", "c"]))
-    Friedman test: chi2(2) = 6.53, p = 0.03813 (4 queries)
-    a: mean rank 3.00
-    b: mean rank 1.62
-    c: mean rank 1.38
+    >>> print(friedman([[0.5, 0.3], [0.6, 0.4], [0.9, 0.6], [0.3, 0.3]], systems=["ann", "bob"]))
+    Friedman test: chi2(1) = 3.00, p = 0.08326 (4 queries)
+    ann: mean rank 1.88
+    bob: mean rank 1.12
     """
     from scipy.special import chdtrc
     from scipy.stats import rankdata
@@ -250,14 +241,10 @@ def friedman_tukey(values: Values, *, systems: Sequence[str] | None = None) -> P
     with infinite degrees of freedom), and R and s^2 are as in :func:`friedman`. This is MATLAB's ``multcompare`` after
     ``friedman``, tie correction included. The statistic is R_a - R_b. Ties everywhere: p = 1.
 
-    Reference: Downie, Ehmann, Bay, Jones (2010). The Music Information Retrieval Evaluation eXchange: some observations
-    and insights. doi:10.1007/978-3-642-11674-2_5
+    Reference: Downie et al. (2010). The MIR Evaluation eXchange: some observations. doi:10.1007/978-3-642-11674-2_5
 
-    >>> rng = np.random.default_rng(1)
-    >>> friedman_tukey(rng.random((20, 3)) + [0.0, 0.0, 0.3]).p.round(3)
-    array([[1.   , 0.986, 0.008],
-           [0.986, 1.   , 0.004],
-           [0.008, 0.004, 1.   ]])
+    >>> friedman_tukey(np.random.default_rng(1).random((20, 3)) + [0.0, 0.0, 0.3]).p[0].round(3)
+    array([1.   , 0.986, 0.008])
     """
     result = friedman(values, systems=systems)
     statistic = result.mean_ranks[:, None] - result.mean_ranks
@@ -279,14 +266,10 @@ def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> Paired
     than systems do: leaving them in, as an unpaired HSD does, hides most differences. The statistic is m_a - m_b.
     Nothing left (MSE = 0): p = 1 for equal means, else :data:`~adjudge.stats.paired.TINY`, the limit.
 
-    Reference: Tukey (1949). Comparing individual means in the analysis of variance. Biometrics 5(2).
-    doi:10.2307/3001913
+    Reference: Tukey (1949). Comparing individual means in the analysis of variance. doi:10.2307/3001913
 
-    >>> rng = np.random.default_rng(1)
-    >>> tukey_hsd(rng.random((20, 3)) + [0.0, 0.0, 0.3]).p.round(3)
-    array([[1.   , 0.985, 0.   ],
-           [0.985, 1.   , 0.   ],
-           [0.   , 0.   , 1.   ]])
+    >>> tukey_hsd(np.random.default_rng(1).random((20, 3)) + [0.0, 0.0, 0.3]).p[0].round(3)
+    array([1.   , 0.985, 0.   ])
     """
     matrix, names = _complete(values, systems)
     n, k = matrix.shape
@@ -318,10 +301,9 @@ def randomised_tukey_hsd(
     Reference: Carterette (2012). Multiple testing in statistical analysis of systems-based information retrieval
     experiments. ACM TOIS 30(1). doi:10.1145/2094072.2094076
 
-    >>> rng = np.random.default_rng(1)
-    >>> tests = randomised_tukey_hsd(rng.random((20, 3)) + [0.0, 0.0, 0.5], resamples=1000)
-    >>> bool(tests.p[0, 1] > 0.9), bool(tests.p[0, 2] < 0.01)
-    (True, True)
+    >>> values = np.random.default_rng(1).random((20, 3)) + [0.0, 0.0, 0.5]
+    >>> bool(randomised_tukey_hsd(values).p[0, 2] < 0.01)
+    True
     """
     resampling.check_resampling(resamples, seed)
     matrix, names = _complete(values, systems)
@@ -356,23 +338,18 @@ def _family(test: str, names: tuple[str, ...], p: Floats, statistic: Floats, n_q
 
 def _tukey_p(difference: Floats, scale: float, slack: float, n_systems: int, df: float) -> Floats:
     """Tail of the studentised range, or its limit when there is no spread; equal systems have p = 1."""
-    same = difference <= slack
-    if scale == 0:
-        return np.where(same, 1.0, TINY)
-    return np.where(same, 1.0, studentised_range_tail(difference / scale, n_systems, df))
+    tail = studentised_range_tail(difference / scale, n_systems, df) if scale > 0 else TINY
+    return np.where(difference <= slack, 1.0, tail)
 
 
 def studentised_range_tail(q: Floats, k: int, df: float) -> Floats:
     """P(Q > q) for the studentised range Q of ``k`` means with ``df`` degrees of freedom, at least k - 1.
 
     P(Q > q) = E[T(q s)] over s = sqrt(chi2_df / df), with T the tail of the range of k standard normal variables,
-
-    T(w) = k ∫ φ(z) {Φ(z)^(k-1) - [Φ(z) - Φ(z - w)]^(k-1)} dz.
-
-    Both integrals are by Gauss-Legendre quadrature, the outer one over log s. log T, and log P when many values are
-    asked for, are analytic, computed at Chebyshev knots and interpolated. It all agrees with SciPy's
-    ``studentized_range.sf`` to 1e-9 (1e-7 for 500 systems); that one integrates adaptively, a value at a time, and
-    loses what is smaller.
+    T(w) = k ∫ φ(z) {Φ(z)^(k-1) - [Φ(z) - Φ(z - w)]^(k-1)} dz. Both integrals are by Gauss-Legendre quadrature, the outer
+    one over log s. log T, and log P when many values are asked for, are analytic, computed at Chebyshev knots and
+    interpolated. It all agrees with SciPy's ``studentized_range.sf`` to 1e-9 (1e-7 for 500 systems), which integrates
+    adaptively, a value at a time, and loses what is smaller.
 
     >>> studentised_range_tail(np.array([0.0, 3.5, 100.0]), 3, 20.0).round(4)
     array([1.    , 0.0559, 0.    ])
@@ -396,7 +373,7 @@ def _range_tail(q: Floats, k: int, df: float) -> Floats:
         return np.clip(tail, TINY, 1.0)
     half = df / 2
     low, high = (0.5 * np.log(quantile / half) for quantile in (gammaincinv(half, 1e-30), gammainccinv(half, 1e-30)))
-    nodes, weights = _quadrature()
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     log_s = low + (high - low) * (nodes + 1) / 2
     density = np.exp(np.log(2) + half * np.log(half) - gammaln(half) + df * log_s - half * np.exp(2 * log_s))
     tails: Floats = np.exp(log_tail(np.minimum(np.multiply.outer(q, np.exp(log_s)), _FARTHEST)))
@@ -409,8 +386,9 @@ def _normal_range(k: int) -> np.polynomial.Chebyshev:
     """The logarithm of T from 0 to where it is next to nothing; powers are subtracted so that nothing cancels."""
     from scipy.special import log_ndtr
 
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+
     def log_tail(w: Floats) -> Floats:
-        nodes, weights = _quadrature()
         half = 9.0 + w[:, None] / 4
         z = half - 9.0 + half * nodes  # from -9 to w / 2 + 9
         below = log_ndtr(z)
@@ -421,8 +399,3 @@ def _normal_range(k: int) -> np.polynomial.Chebyshev:
         return logarithm
 
     return np.polynomial.Chebyshev.interpolate(log_tail, _KNOTS, [0.0, _FARTHEST])
-
-
-@lru_cache(maxsize=1)
-def _quadrature() -> tuple[Floats, Floats]:
-    return np.polynomial.legendre.leggauss(_NODES)

@@ -12,15 +12,14 @@ four; :func:`detectable_difference` and :func:`queries_needed` solve for the fir
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.choices import Alternative
 from adjudge.errors import AdjudgeError, unknown
-
-Alternative = Literal["two-sided", "greater", "less"]
 
 MOST_QUERIES = 10_000_000
 """Beyond this, the answer to "how many queries?" is "no collection will do"."""

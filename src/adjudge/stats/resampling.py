@@ -4,12 +4,15 @@ A resample is a column of weights, one a query: signs for a permutation, counts 
 (queries x systems) and weights ``W`` (queries x resamples), ``U = X' W`` holds a sum for every system, and the
 resampled difference of systems *a* and *b* is ``U[a] - U[b]``: one matrix product serves all pairs. Weights are made,
 used and forgotten a chunk at a time, so that memory does not grow with the number of resamples.
+
+Signs given to ranks instead of values make the signed-rank distribution, which is small enough to be had whole.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,7 @@ _CELLS = 2**20  # of weights in memory at a time, 8 bytes each and a few copies
 _CHUNK = 8192  # most resamples drawn at a time
 _BLOCK = 1024  # resamples counted at a time: stays in cache; at most 8 x 255, see _count_rows
 _ONE_THREAD = 10**6  # products this small stay in one BLAS thread; more threads cost more than they bring
+_EXACT_RANKS, _EXACT_TIED_RANKS = 49, 13  # differences up to which the distribution of signed ranks is exact
 _ROUNDING = 1e-13  # of the sum of magnitudes: sums closer than that are equal
 
 Draw = Callable[[np.random.Generator, int, int], Floats]  # (generator, queries, resamples) -> queries x resamples
@@ -65,6 +69,20 @@ def blocks(values: Floats) -> Iterator[Block]:
             yield Block(np.flatnonzero(patterns[:, g]), members[g], None)
         for h in order[i + 1 :]:
             yield Block(np.flatnonzero(patterns[:, g] & patterns[:, h]), members[g], members[h])
+
+
+def common_queries(matrix: Floats, names: Sequence[str]) -> Ints:
+    """How many queries each pair of systems shares; raises where that is not enough for a test."""
+    if len(matrix) < 2:
+        raise AdjudgeError(f"a paired test needs at least 2 queries, got {len(matrix)}")
+    present = np.isfinite(matrix).astype(np.float64)
+    n: Ints = np.rint(present.T @ present).astype(np.int64)
+    few = np.argwhere(np.triu(n < 2, 1))
+    if len(few):
+        a, b = few[np.argmin(n[few[:, 0], few[:, 1]])]
+        pair = f"systems {names[a]!r} and {names[b]!r} share"
+        raise AdjudgeError(f"{pair} no query" if n[a, b] == 0 else f"{pair} 1 query, a paired test needs at least 2")
+    return n
 
 
 def check_resampling(resamples: int, seed: int) -> None:
@@ -160,8 +178,9 @@ def count_all_pairs(
     """Count resampled differences of all pairs, each on the queries that both systems have.
 
     ``draw`` makes the weights, unless there are no more than ``complete`` sign vectors: then all of them are tried.
-    Pairs with as many queries share the draws. Two-sided counts compare magnitudes. ``centred`` shifts each system to mean 0 before resampling. Sums that
-    differ by no more than rounding can account for are equal: a resample that gives back what was observed counts.
+    Pairs with as many queries share the draws. Two-sided counts compare magnitudes. ``centred`` shifts each system to
+    mean 0 before resampling. Sums that differ by no more than rounding can account for are equal: a resample that
+    gives back what was observed counts.
     """
     n_systems = values.shape[1]
     shape = n_systems, n_systems
@@ -238,3 +257,79 @@ def _count_rows(flags: Mask) -> Ints:
     lanes = flags.view(np.uint64).sum(axis=1, dtype=np.uint64)
     counts: Ints = lanes.view(np.uint8).reshape(-1, 8).sum(axis=1, dtype=np.int64)
     return counts
+
+
+def signed_rank_tails(differences: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """P(W >= W+), P(W <= W+), W+ and W- of each column: sums of the ranks of positive and of negative differences.
+
+    Exact for few differences, by the sums of all ways to give signs to the ranks; otherwise normal and corrected for
+    continuity. Zeros and NaN are dropped.
+    """
+    from scipy.special import ndtr
+
+    ranks, positive, ties = _signed_ranks(differences)
+    n = (ranks > 0).sum(axis=0)
+    plus = (ranks * positive).sum(axis=0)
+    centre, total = n * (n + 1) / 4, n * (n + 1) / 2
+    deviation = np.sqrt(n * (n + 1) * (2 * n + 1) / 24 - ties / 48)
+    scale = np.where(n > 0, deviation, 1.0)
+    greater, less = ndtr((centre - plus + 0.5) / scale), ndtr((plus - centre + 0.5) / scale)
+    for size in np.unique(n[(ties == 0) & (n <= _EXACT_RANKS)]):
+        chosen = (ties == 0) & (n == size)
+        weight = _signed_rank_distribution(int(size))
+        greater[chosen], less[chosen] = _both_tails(weight, plus[chosen].astype(np.int64))
+    chosen = (ties > 0) & (n <= _EXACT_TIED_RANKS)
+    if chosen.any():
+        weights = _tied_rank_distributions(np.rint(2 * ranks[:_EXACT_TIED_RANKS, chosen]).astype(np.int64))
+        greater[chosen], less[chosen] = _both_tails(weights, np.rint(2 * plus[chosen]).astype(np.int64))
+    return greater, less, plus, total - plus
+
+
+def _signed_ranks(differences: Floats) -> tuple[Floats, Mask, Floats]:
+    """Mid-ranks of magnitudes in ascending order (0 for zeros and NaN, at the end), which are positive, sum of t^3 - t.
+
+    Each of the t members of a group of ties brings t^2 - 1 to the sum.
+    """
+    magnitude = np.abs(differences)
+    magnitude[~(magnitude > 0)] = np.inf
+    order = np.argsort(magnitude, axis=0)
+    ascending = np.take_along_axis(magnitude, order, axis=0)
+    place = np.arange(1.0, len(ascending) + 1)[:, None]
+    border = np.ones((1, ascending.shape[1]), dtype=np.bool_)
+    changes = ascending[1:] != ascending[:-1]
+    first = np.maximum.accumulate(np.where(np.vstack([border, changes]), place, 0), axis=0)
+    last = np.where(np.vstack([changes, border]), place, np.inf)
+    last = np.minimum.accumulate(last[::-1], axis=0)[::-1]
+    counted = np.isfinite(ascending)
+    ties = np.where(counted, (last - first + 1) ** 2 - 1, 0.0).sum(axis=0)
+    return np.where(counted, (first + last) / 2, 0.0), np.take_along_axis(differences, order, axis=0) > 0, ties
+
+
+@lru_cache(maxsize=_EXACT_RANKS + 1)
+def _signed_rank_distribution(n: int) -> Floats:
+    """Probability of every sum of ranks 0 … n (n + 1) / 2 when each of the ranks 1 … n is in it or not."""
+    weight = np.ones(1)
+    for rank in range(1, n + 1):
+        weight = (np.pad(weight, (0, rank)) + np.pad(weight, (rank, 0))) / 2
+    return weight
+
+
+def _tied_rank_distributions(doubled: Ints) -> Floats:
+    """The same for the mid-ranks of each pair, in columns, times two so that they are whole: pairs x sums."""
+    n_pairs, longest = doubled.shape[1], int(doubled.sum(axis=0).max())
+    weights = np.zeros((n_pairs, longest + 1))
+    weights[:, 0] = 1.0
+    for ranks in doubled:
+        source = np.arange(longest + 1) - ranks[:, None]
+        shifted = np.take_along_axis(weights, np.maximum(source, 0), axis=1)
+        weights = (weights + np.where(source >= 0, shifted, 0.0)) / 2
+    return weights
+
+
+def _both_tails(weights: Floats, observed: Ints) -> tuple[Floats, Floats]:
+    """P(sum >= observed) and P(sum <= observed); one distribution for all or, in rows, one for each."""
+    rows = np.broadcast_to(weights, (len(observed), weights.shape[-1]))
+    below = np.cumsum(rows, axis=1)
+    above = np.cumsum(rows[:, ::-1], axis=1)[:, ::-1]
+    place = observed[:, None]
+    return np.take_along_axis(above, place, axis=1)[:, 0], np.take_along_axis(below, place, axis=1)[:, 0]
