@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge._version import __version__
 
 if TYPE_CHECKING:
-    from adjudge.demo import demo
+    from adjudge.embedded import demo
     from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
     from adjudge.formats.reading import read
     from adjudge.formats.writing import write
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from adjudge.users.satisfaction import satisfaction
 
 _HOMES = {
-    "demo": "adjudge.demo",
+    "demo": "adjudge.embedded",
     "AdjudgeError": "adjudge.errors",
     "AdjudgeWarning": "adjudge.errors",
     "InputError": "adjudge.errors",

@@ -16,6 +16,7 @@ Combine = Literal["mean", "median", "min", "max"]
 Names = Literal["tag", "file"]
 Exclude = Literal["nothing", "query", "artist"]
 Alternative = Literal["two-sided", "greater", "less"]
+Interval = Literal["t", "percentile", "bca"]
 
 
 def check_choice(name: str, value: object, options: Any) -> None:

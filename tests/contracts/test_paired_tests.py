@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from adjudge.arrays import Floats
+from adjudge.choices import Alternative
 from adjudge.errors import AdjudgeError
-from adjudge.stats.paired import PAIRED_TESTS, Alternative, PairedTests, paired_tests
+from adjudge.stats.paired import PAIRED_TESTS, PairedTests, paired_tests
 
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 RESAMPLES = 2000

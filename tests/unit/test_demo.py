@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from polars.testing import assert_frame_equal
 
-from adjudge.demo import DemoTables, demo_tables
+from adjudge.embedded import DemoTables, demo_tables
 from adjudge.errors import AdjudgeError
 
 PAIR = ["query", "document"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.choices import Alternative
+from adjudge.choices import Alternative, Interval
 from adjudge.cli.options import Subparsers, add_collection, add_output
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, say, show, style_of
 from adjudge.cli.score import add_evaluation, evaluated
 
 if TYPE_CHECKING:
+    from adjudge.model.effectiveness import Effectiveness
     from adjudge.users.mapping_files import Mappings
 
 _EXAMPLES = """examples:
@@ -49,14 +50,17 @@ def add_comparing(parser: argparse.ArgumentParser) -> None:
         "--alternative",
         choices=get_args(Alternative),
         default="two-sided",
-        help="what is tested of the better system against the worse (default: two-sided)",
+        help="one-sided: each system is tested to be greater or less than the baseline (default: two-sided)",
     )
     group.add_argument("--alpha", type=float, default=0.05, help="level of significance (default: 0.05)")
     group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
-    group.add_argument("--margin", type=float, help="smallest difference that matters (default: what users notice)")
-    group.add_argument("--users", metavar="FILE", help="own mappings from effectiveness to users (JSON)")
     group.add_argument(
-        "--resamples", type=int, default=100_000, metavar="N", help="of Monte-Carlo tests (default: 100000)"
+        "--interval", choices=get_args(Interval), default="t", help="intervals by t or bootstrap (default: t)"
+    )
+    group.add_argument("--margin", type=float, help="smallest difference that matters (default: what users notice)")
+    group.add_argument("--users", metavar="FILE", help="own mappings from effectiveness to users (JSON or CSV)")
+    group.add_argument(
+        "--resamples", type=int, metavar="N", help="of Monte-Carlo tests (default: 100000, or more for many pairs)"
     )
 
 
@@ -70,6 +74,7 @@ def comparing(arguments: argparse.Namespace) -> dict[str, Any]:
         "alternative": arguments.alternative,
         "alpha": arguments.alpha,
         "confidence": arguments.confidence,
+        "interval": arguments.interval,
         "margin": arguments.margin,
         "mappings": None if own is None else own.agreement,
         "resamples": arguments.resamples,
@@ -86,6 +91,20 @@ def own_mappings(arguments: argparse.Namespace) -> Mappings | None:
     return read_mappings(arguments.users)
 
 
+def with_users_file(eff: Effectiveness, arguments: argparse.Namespace) -> Effectiveness:
+    """The same effectiveness, with the file of own mappings among its inputs."""
+    if arguments.users is None:
+        return eff
+    from dataclasses import replace
+    from pathlib import Path
+
+    from adjudge.formats import Source
+
+    source = Source.open(Path(arguments.users))
+    inputs = (*eff.provenance.inputs, (source.name, source.sha256))
+    return replace(eff, provenance=replace(eff.provenance, inputs=inputs))
+
+
 def run(arguments: argparse.Namespace) -> None:
     """Read, evaluate, compare, show."""
     from adjudge.reports.comparisons import ComparisonTable
@@ -93,6 +112,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     check_output(arguments, forms=TABLE_FORMS)
     eff = evaluated(arguments)
+    eff = with_users_file(eff, arguments)
     compared = [compare(eff[name], **comparing(arguments)) for name in eff.measures]
     table = ComparisonTable(tuple(compared), eff.notes, command_line())
     style = style_of(arguments)

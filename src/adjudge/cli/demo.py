@@ -37,7 +37,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def run(arguments: argparse.Namespace) -> None:
     """Make the collection, then score or write it."""
-    from adjudge.demo import demo
+    from adjudge.embedded import demo
 
     check_scoring(arguments)
     if arguments.write is not None:
@@ -74,7 +74,7 @@ def _write(arguments: argparse.Namespace) -> None:
 
 def _fill(directory: Path, arguments: argparse.Namespace) -> int:
     """Runs in TREC's format, one file a system; judgments on both scales; metadata; teams. Returns how many runs."""
-    from adjudge.demo import demo
+    from adjudge.embedded import demo
     from adjudge.formats import write, write_whole
     from adjudge.model.runs import Runs
 

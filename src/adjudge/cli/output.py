@@ -39,7 +39,7 @@ def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) ->
         raise AdjudgeError(f"{target}: expected a file in an existing directory as output")
     if not os.access(target if os.path.exists(target) else folder, os.W_OK):
         raise AdjudgeError(f"{target}: cannot be written: permission denied")
-    inputs = [getattr(arguments, name, None) for name in ("judgments", "runs", "metadata", "teams")]
+    inputs = [getattr(arguments, name, None) for name in ("judgments", "runs", "metadata", "teams", "users")]
     for path in (path for given in inputs if given for path in ([given] if isinstance(given, str) else given)):
         if os.path.exists(target) and os.path.exists(path) and os.path.samefile(target, path):
             raise AdjudgeError(f"{target}: is an input, and would be overwritten")

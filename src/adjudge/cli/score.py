@@ -6,7 +6,7 @@ import argparse
 import warnings
 from typing import TYPE_CHECKING, get_args
 
-from adjudge.choices import Missing, Ties, Unjudged
+from adjudge.choices import Interval, Missing, Ties, Unjudged
 from adjudge.cli.options import Subparsers, add_collection, add_output, read_collection
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, progress, say, show, style_of
 from adjudge.errors import AdjudgeError, AdjudgeWarning
@@ -74,6 +74,9 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     add_evaluation(parser)
     group = parser.add_argument_group("scoring")
     group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
+    group.add_argument(
+        "--interval", choices=get_args(Interval), default="t", help="intervals by t or bootstrap (default: t)"
+    )
     group.add_argument("--per-query", action="store_true", help="every query instead of means")
     group.add_argument(
         "--sort", metavar="MEASURE", help="order systems by this measure, or by 'system' (default: the first measure)"
@@ -124,6 +127,7 @@ def show_scores(arguments: argparse.Namespace, eff: Effectiveness) -> None:
     table = ScoreTable.of(
         eff,
         confidence=arguments.confidence,
+        interval=arguments.interval,
         sort=arguments.sort,
         digits=arguments.digits,
         per_query=arguments.per_query,

@@ -41,10 +41,13 @@ class Source:
     @classmethod
     def stdin(cls) -> Source:
         """Read standard input to its end."""
+        name = "<stdin>"
+        if sys.stdin is None:
+            raise InputError("cannot be read: it is closed", source=name)
         try:
-            return cls("<stdin>", sys.stdin.buffer.read())
-        except (OSError, ValueError, AttributeError) as error:  # closed, or not there at all
-            raise unreadable("<stdin>", error) from None
+            return cls(name, sys.stdin.buffer.read())
+        except (OSError, ValueError) as error:
+            raise unreadable(name, error) from None
 
     @property
     def stem(self) -> str:

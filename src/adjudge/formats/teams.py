@@ -26,9 +26,10 @@ def read_teams(teams: Mapping[str, str] | str | Path | None, inputs: Inputs) -> 
     inputs.append((source.name, source.sha256))
     source.uncommented()
     table: dict[str, str] = {}
-    order = (0, 1)
+    order, first = (0, 1), source.head(1)[0]
+    separator = next((sign for sign in "\t,;" if sign in first), ",")
     for i, (number, line) in enumerate(source.lines()):
-        fields = _fields(line, source, number)
+        fields = _fields(line, separator, source, number)
         if i == 0 and _is_header(fields):
             order = (1, 0) if fold(fields[0]) == "team" else (0, 1)
             continue
@@ -39,9 +40,8 @@ def read_teams(teams: Mapping[str, str] | str | Path | None, inputs: Inputs) -> 
     return table
 
 
-def _fields(line: str, source: Source, number: int) -> list[str]:
+def _fields(line: str, separator: str, source: Source, number: int) -> list[str]:
     """Split a line into two fields that may be quoted."""
-    separator = next((sign for sign in "\t,;" if sign in line), ",")
     try:
         fields = [field.strip() for field in next(csv.reader([line], delimiter=separator, strict=True))]
     except csv.Error as error:

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.reports import latex
 from adjudge.reports.tables import FittedTable, as_csv, as_json
-from adjudge.users.comparison import Comparison, Pair, shown_p
+from adjudge.stats.intervals import percent, with_interval
+from adjudge.users.comparison import Comparison
+from adjudge.users.pairs import Pair
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -50,21 +52,12 @@ class ComparisonTable:
         )
 
     def _latex(self) -> str:
-        header = ["", "", *(f"$\\Delta$ {name}" for name in ("mean",)), "$p$", "significant", "noticeable"]
         parts = []
         for one in self.comparisons:
-            rows = [
-                [
-                    latex.escape(pair.system),
-                    latex.escape(pair.other),
-                    rf"${pair.difference:.3f}\pm{pair.half_width:.3f}$",
-                    latex.escape(_p(pair)).replace("<", "$<$"),
-                    *_answers(pair),
-                ]
-                for pair in one.pairs
-            ]
+            header = [latex.escape(name) for name in _header(one)]
+            rows = [[latex.escape(cell) for cell in cells(pair)] for pair in one.pairs]
             comment = [f"{one.measure}: {one.test} test, {one.correction} correction", self.command or ""]
-            parts.append(latex.booktabs(header, rows, align="llrrcc", comment=[line for line in comment if line]))
+            parts.append(latex.booktabs(header, rows, align="llrrccrrr", comment=[line for line in comment if line]))
         return "\n".join(parts)
 
     def drawing(self) -> RenderableType:
@@ -80,44 +73,44 @@ class ComparisonTable:
 
     @staticmethod
     def _table(one: Comparison) -> FittedTable:
-        header = ["better", "worse", f"Δ{one.measure}", "p", "significant", "noticeable", "users", "wins", "d"]
-        rows, styles = [], {}
-        for r, pair in enumerate(one.pairs[:_SHOWN]):
-            users = (
-                "–" if pair.prefer is None else f"{pair.prefer:.0%} | {pair.cannot_tell:.0%} | {pair.prefer_other:.0%}"
-            )
-            difference = f"{pair.difference:.3f} ± {pair.half_width:.3f}"
-            numbers = (users, f"{pair.superiority:.0%}", f"{pair.d_z:.2f}")
-            rows.append([pair.system, pair.other, difference, _p(pair), *_answers(pair), *numbers])
-            if pair.significant:
-                styles[r, 4] = "bold"
-            if pair.noticeable is not None and pair.significant != pair.noticeable:
-                styles[r, 5] = "bold yellow"
-        return FittedTable(header, rows, 2, styles)
+        shown = one.pairs[:_SHOWN]
+        styles = {(r, 4): "bold" for r, pair in enumerate(shown) if pair.significant}
+        styles |= {(r, 5): "bold yellow" for r, pair in enumerate(shown) if pair.parted}
+        return FittedTable(_header(one), [cells(pair) for pair in shown], 2, styles)
 
 
-def _p(pair: Pair) -> str:
-    return shown_p(pair.p_corrected).removeprefix("p = ").removeprefix("p ")
+def _header(one: Comparison) -> list[str]:
+    first, second = ("better", "worse") if one.alternative == "two-sided" else ("system", "baseline")
+    return [first, second, f"Δ{one.measure}", "p", "significant", "noticeable", "users", "wins", "d"]
 
 
-def _answers(pair: Pair) -> tuple[str, str]:
-    noticeable = "–" if pair.noticeable is None else "yes" if pair.noticeable else "no"
-    return "yes" if pair.significant else "no", noticeable
+def cells(pair: Pair) -> list[str]:
+    """A pair as text: systems, difference, p, the two answers, users, wins, effect size."""
+    return [
+        pair.system,
+        pair.other,
+        with_interval(pair.difference, pair.low, pair.high),
+        pair.shown_p,
+        "yes" if pair.significant else "no",
+        "–" if pair.noticeable is None else "yes" if pair.noticeable else "no",
+        pair.shown_users,
+        f"{pair.superiority:.0%}",
+        f"{pair.d_z:.2f}",
+    ]
 
 
 def _foot(one: Comparison) -> list[str]:
+    correction = "no correction" if one.correction == "none" else f"{one.correction} correction"
     lines = [
-        f"{one.test} test, {one.correction} correction, α = {one.alpha:g}; "
-        f"± is half of the {one.confidence * 100:g} % interval."
+        f"{one.test} test, {correction}, α = {one.alpha:g}; "
+        f"{percent(one.confidence)} intervals are of one pair each, not corrected."
     ]
     if len(one) > _SHOWN:
         lines.append(f"{len(one) - _SHOWN} smaller differences are not shown; --csv has them all.")
-    if one.margin is None:
-        lines.append(f"Noticeable is not known: {one.margin_source}.")
-    else:
-        lines.append(f"Noticeable: at least {one.margin:.3f}; {one.margin_source}.")
+    known = one.margin is not None
+    lines.append(f"Noticeable: {one.margin_source}." if known else f"Noticeable is not known: {one.margin_source}.")
     if one.agreement is not None:
-        lines.append("Users: share who would prefer the better system | cannot tell | prefer the worse.")
+        lines.append("Users, averaged over queries: prefer the first | cannot tell | prefer the second.")
     if one.parted:
         lines.append(f"Significant and noticeable part ways in {len(one.parted)} of {len(one)} pairs.")
     return lines

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
-from adjudge.errors import unknown
+from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.reports.document import SECTIONS, Report
 from adjudge.stats.summary import Summary, summarize
@@ -41,7 +42,7 @@ def gather(
     comparisons = {name: compare(eff[name], confidence=confidence, **options) for name in eff.measures}
     return Evidence(
         eff,
-        summarize(eff, confidence=confidence),
+        summarize(eff, confidence=confidence, interval=options.get("interval", "t")),
         comparisons,
         satisfaction(eff, mappings=satisfied, threshold=threshold, confidence=confidence),
     )
@@ -51,17 +52,17 @@ def make_report(
     evidence: Evidence, *, title: str | None = None, sections: Iterable[str] | None = None, command: str | None = None
 ) -> Report:
     """Let every section, or the named ones, say what it has to say."""
-    from adjudge.reports import sections as _registered  # noqa: F401 - registers the sections
-
-    names = list(SECTIONS) if sections is None else list(sections)
+    for module in ("sections", "query_sections"):  # what registers them, in the order of the page
+        import_module(f"adjudge.reports.{module}")
+    names = list(SECTIONS) if sections is None else list(dict.fromkeys(sections))
     for name in names:
         if name not in SECTIONS:
             raise unknown("report section", name, SECTIONS)
     made = [part for name in names if (part := SECTIONS[name](evidence)) is not None]
+    if not made:
+        raise AdjudgeError(f"Nothing to report: {', '.join(names)} cannot be made for this evaluation.")
     eff, main = evidence.eff, evidence.main
-    provenance = eff.provenance.with_settings(
-        test=main.test, correction=main.correction, alpha=main.alpha, resamples=main.resamples, seed=main.seed
-    )
+    provenance = main.provenance.with_settings(threshold=evidence.satisfaction.threshold)
     if command is not None:
         provenance = provenance.with_settings(command=command)
     subtitle = (

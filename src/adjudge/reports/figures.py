@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 PALETTE = {
     "ink": "#1b1d22",
     "muted": "#6a6e77",
-    "line": "#d5d7dc",
+    "line": "#c3c6cd",
     "paper": "#fefefe",
     "accent": "#2557c4",
-    "soft": "#a8bdea",
+    "soft": "#7f9ad8",
     "warm": "#b4452f",
 }
 _WIDTH = 7.2
@@ -34,6 +34,7 @@ def style() -> Any:
     """What all figures share: text stays text, thin lines, no box."""
     return {
         "svg.fonttype": "none",
+        "text.parse_math": False,
         "svg.hashsalt": "adjudge",
         "font.family": "sans-serif",
         "font.size": 9,
@@ -64,12 +65,17 @@ def _canvas(height: float, columns: int = 1) -> tuple[Figure, Sequence[Axes]]:
 
 def _system_axis(axes: Axes, systems: Sequence[str]) -> None:
     """Systems from top to bottom, one line each."""
-    axes.set_yticks(np.arange(len(systems)), systems)
+    axes.set_yticks(np.arange(len(systems)), [_short(name) for name in systems])
     axes.set_ylim(len(systems) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(axis="x")
     axes.set_axisbelow(True)
+
+
+def _short(name: str, longest: int = 24) -> str:
+    """A name that fits beside a figure."""
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 
 def _height(n: int) -> float:
@@ -124,8 +130,9 @@ def pair_matrix(data: PairMatrix) -> Figure:
             face = colour if data.significant[row, column] else "none"
             corner = (column - size / 2, row - size / 2)
             axes.add_patch(Rectangle(corner, size, size, facecolor=face, edgecolor=colour, linewidth=0.8))
-    axes.set_xticks(np.arange(n), data.systems, rotation=90)
-    axes.set_yticks(np.arange(n), data.systems)
+    names = [_short(name) for name in data.systems]
+    axes.set_xticks(np.arange(n), names, rotation=90)
+    axes.set_yticks(np.arange(n), names)
     axes.set_xlim(-0.5, n - 0.5)
     axes.set_ylim(n - 0.5, -0.5)
     axes.set_aspect("equal")
@@ -170,8 +177,9 @@ def critical_difference(data: CriticalDifference) -> Figure:
         is_left = place < half
         y = below - (place if is_left else n - 1 - place)
         edge = left - 0.04 * span if is_left else right + 0.04 * span
+        beyond = edge + (-0.012 if is_left else 0.012) * span
         axes.plot([rank, rank, edge], [0, y, y], color=PALETTE["muted"], linewidth=0.7)
-        axes.text(edge, y, f" {name} ", ha="right" if is_left else "left", va="center", fontsize=8.5)
+        axes.text(beyond, y, _short(name), ha="right" if is_left else "left", va="center", fontsize=8.5)
     axes.set_xlim(left - 0.3 * span, right + 0.3 * span)
     axes.set_ylim(below - half, 1.4)
     axes.axis("off")
@@ -222,12 +230,14 @@ def parting_ways(data: PartingWays) -> Figure:
     figure, (axes,) = _canvas(3.2)
     axes.plot(data.difference, np.maximum(data.p, 1e-6), "o", color=PALETTE["accent"], markersize=4, alpha=0.55)
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.yaxis.set_minor_formatter(lambda value, _: "")
     axes.set_ylim(6e-7, 1.6)
     axes.axhline(data.alpha, color=PALETTE["warm"], linewidth=1)
     axes.text(1.0, data.alpha, f" α = {data.alpha:g}", transform=axes.get_yaxis_transform(), va="center", fontsize=8)
     if data.margin is not None:
         axes.axvline(data.margin, color=PALETTE["warm"], linewidth=1, linestyle="--")
-        axes.text(data.margin, 1.0, " users notice", transform=axes.get_xaxis_transform(), va="bottom", fontsize=8)
+        axes.text(data.margin, 1.0, " matters", transform=axes.get_xaxis_transform(), va="bottom", fontsize=8)
     axes.set_xlim(left=0.0)
     axes.set_xlabel(data.label)
     axes.set_ylabel("p, corrected")
@@ -256,8 +266,8 @@ def hard_queries(data: HardQueries) -> Figure:
     sizes = 90 * np.clip(np.nan_to_num(data.values), 0.0, 1.0)
     axes.scatter(column, row, s=90, facecolor="none", edgecolor=PALETTE["line"], linewidth=0.6)
     axes.scatter(column, row, s=sizes, color=PALETTE["accent"], linewidth=0)
-    axes.set_xticks(np.arange(n_systems), data.systems, rotation=90)
-    axes.set_yticks(np.arange(n_queries), data.queries)
+    axes.set_xticks(np.arange(n_systems), [_short(name) for name in data.systems], rotation=90)
+    axes.set_yticks(np.arange(n_queries), [_short(name) for name in data.queries])
     axes.set_ylim(n_queries - 0.5, -0.5)
     axes.set_xlim(-0.5, n_systems - 0.5)
     axes.tick_params(length=0)

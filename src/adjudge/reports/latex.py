@@ -16,7 +16,19 @@ _SPECIAL = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"$<$",
+    ">": r"$>$",
+    "|": r"$|$",
+    "±": r"$\pm$",
+    "≤": r"$\le$",
+    "Δ": r"$\Delta$",
+    "α": r"$\alpha$",
+    "χ": r"$\chi$",
+    "²": r"$^2$",
+    "–": "--",
+    "…": r"\ldots{}",
 }
+_SIGNS = re.compile("[" + re.escape("".join(_SPECIAL)) + "]")
 
 
 def escape(text: str) -> str:
@@ -25,13 +37,13 @@ def escape(text: str) -> str:
     >>> print(escape("a_b & 5 %"))
     a\_b \& 5 \%
     """
-    return re.sub(r"[\\&%$#_{}~^]", lambda match: _SPECIAL[match[0]], text)
+    return _SIGNS.sub(lambda match: _SPECIAL[match[0]], text)
 
 
 def booktabs(header: Sequence[str], rows: Sequence[Sequence[str]], *, align: str, comment: Sequence[str] = ()) -> str:
     """A table whose cells are LaTeX already; comments say where it came from."""
     lines = [
-        *(f"% {line}" for line in comment),
+        *(f"% {line}" for text in comment for line in text.splitlines()),
         rf"\begin{{tabular}}{{{align}}}",
         r"\toprule",
         " & ".join(header) + r" \\",

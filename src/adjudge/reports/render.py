@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from importlib import resources
@@ -43,18 +44,26 @@ def as_html(report: Report) -> str:
 
 
 def _inline_svg(block: FigureBlock) -> Any:
-    """The figure as an SVG element whose colours follow the page's."""
+    """The figure as an SVG element whose colours follow the page's, no wider than it was drawn."""
     import markupsafe
 
     text = figure_bytes(block, "svg").decode()
     text = text[text.index("<svg") :]
-    text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
-    text = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{block.name}-", text)  # figures on one page share a name space
-    for name, colour in PALETTE.items():
-        text = text.replace(colour, f"var(--{name})")
+    width = re.search(r'<svg[^>]*? width="([\d.]+)pt"', text)
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r"<[^>]+>", lambda tag: _themed(tag[0], block.name), text)
     label = markupsafe.escape(block.alt)
-    return markupsafe.Markup(text.replace("<svg", f'<svg role="img" aria-label="{label}"', 1))
+    widest = "" if width is None else f' style="max-width: {float(width[1]) * 1.5:.0f}px"'
+    return markupsafe.Markup(text.replace("<svg", f'<svg role="img" aria-label="{label}"{widest}', 1))
+
+
+def _themed(tag: str, name: str) -> str:
+    """A tag with the page's colours, and with identifiers of its own figure: all share one name space on a page."""
+    tag = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", tag)
+    for variable, colour in PALETTE.items():
+        tag = tag.replace(colour, f"var(--{variable})")
+    return tag
 
 
 def figure_bytes(block: FigureBlock, form: str) -> bytes:
@@ -64,7 +73,8 @@ def figure_bytes(block: FigureBlock, form: str) -> bytes:
 
     metadata = {"Date": None} if form == "svg" else {"CreationDate": None}
     buffer = io.BytesIO()
-    with mpl.rc_context(style()):
+    with mpl.rc_context(style()), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of signs that a font lacks and names too long for a layout
         drawing = block.draw(block.data)
         drawing.savefig(buffer, format=form, metadata=metadata)
         pyplot.close(drawing)
@@ -87,30 +97,48 @@ def write_figures(report: Report, directory: Path) -> list[Path]:
 
 def as_markdown_page(report: Report) -> str:
     """The report as Markdown; figures are named, with their captions."""
-    parts = [f"# {report.title}\n\n{report.subtitle}\n"]
+    parts = [f"# {_plain_markdown(' '.join(report.title.split()))}\n\n{_plain_markdown(report.subtitle)}\n"]
     for section in report.sections:
         parts.append(f"\n## {section.title}\n")
         parts.extend(_markdown(block) for block in section.blocks)
+    parts.append("\n## Provenance\n\n")
+    parts.extend(f"- {name}: {_plain_markdown(value)}\n" for name, value in _origins(report))
     return "".join(parts)
+
+
+def _origins(report: Report) -> list[tuple[str, str]]:
+    """Where the report came from, as names and values."""
+    inputs = [("input", f"{entry['file']} (sha256 {entry['sha256']})") for entry in report.provenance["inputs"]]
+    settings = [(name, str(value)) for name, value in report.provenance["settings"].items()]
+    return [("adjudge", report.provenance["adjudge"]), *settings, *inputs]
+
+
+def _plain_markdown(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", text)
 
 
 def _markdown(block: Block) -> str:
     if isinstance(block, Paragraph):
-        return f"\n{block.text}\n"
+        return f"\n{_plain_markdown(block.text)}\n"
     if isinstance(block, FigureBlock):
         return f"\n![{block.alt}]({block.name}.svg)\n\n*{block.caption}*\n"
     marks = {"left": ":---", "right": "---:", "center": ":---:"}
     lines = [
-        " | ".join(column.name for column in block.columns),
+        " | ".join(_plain_markdown(column.name) for column in block.columns),
         " | ".join(marks[column.align] for column in block.columns),
-        *(" | ".join(cell.replace("|", "\\|") for cell in row) for row in block.rows),
+        *(" | ".join(map(_plain_markdown, row)) for row in block.rows),
     ]
-    return f"\n*{block.caption}*\n\n" + "".join(f"| {line} |\n" for line in lines)
+    key = "".join(f"- {_plain_markdown(column.name)}: {column.about}\n" for column in block.columns if column.about)
+    table = "".join(f"| {line} |\n" for line in lines)
+    return f"\n*{block.caption}*\n\n{table}" + (f"\n{key}" if key else "")
 
 
 def as_latex(report: Report) -> str:
     """The report's sections for a paper: booktabs tables, figures by file name."""
-    parts = [f"% {report.title}\n% needs: booktabs, graphicx\n"]
+    origins = [f"{name}: {value}" for name, value in _origins(report)]
+    heads = [*report.title.splitlines(), "needs: booktabs, graphicx; figures by --figures", *origins]
+    parts = ["".join(f"% {line}\n" for head in heads for line in head.splitlines())]
     for section in report.sections:
         parts.append(f"\n\\section{{{latex.escape(section.title)}}}\n")
         parts.extend(_latex(block) for block in section.blocks)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from adjudge.choices import Interval
 from adjudge.errors import AdjudgeError
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.reports import latex
 from adjudge.reports.tables import FittedTable, as_csv, as_json, printable
+from adjudge.stats.intervals import percent, with_interval
 from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class ScoreTable:
         eff: Effectiveness,
         *,
         confidence: float = 0.95,
+        interval: Interval = "t",
         sort: str | None = None,
         digits: int = 3,
         per_query: bool = False,
@@ -43,7 +46,7 @@ class ScoreTable:
         """Summarise effectiveness for showing."""
         if not 0 <= digits <= 15:
             raise AdjudgeError(f"'digits' must be from 0 to 15, got {digits}")
-        summary = summarize(eff, confidence=confidence, sort=sort)
+        summary = summarize(eff, confidence=confidence, interval=interval, sort=sort)
         return cls(eff.select(systems=summary.systems), summary, digits, per_query, command)
 
     def text(self, style: str) -> str:
@@ -73,7 +76,7 @@ class ScoreTable:
         )
 
     def _latex(self) -> str:
-        header, rows = self._cells("$ {} \\pm {} $".replace(" ", ""), latex.escape)
+        header, rows = self._cells(latex.escape)
         comment = [f"Adjudge {self.eff.provenance.version}"]
         if self.command is not None:
             comment.extend(self.command.splitlines())
@@ -85,11 +88,11 @@ class ScoreTable:
     def _has_teams(self) -> bool:
         return any(team is not None for team in self.eff.teams)
 
-    def _cells(self, interval: str, escape: Callable[[str], str] = str) -> tuple[list[str], list[list[str]]]:
-        """Header and rows as text; ``interval`` joins mean and half-width."""
-        return self._query_cells(escape) if self.per_query else self._mean_cells(interval, escape)
+    def _cells(self, escape: Callable[[str], str] = str) -> tuple[list[str], list[list[str]]]:
+        """Header and rows as text."""
+        return self._query_cells(escape) if self.per_query else self._mean_cells(escape)
 
-    def _mean_cells(self, interval: str, escape: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
+    def _mean_cells(self, escape: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
         measures, systems = self.summary.measures, self.summary.systems
         by_system = [self.summary[i * len(measures) : (i + 1) * len(measures)] for i in range(len(systems))]
         header = ["system", *(["team"] if self._has_teams else []), *map(escape, measures), "judged", "queries"]
@@ -100,17 +103,15 @@ class ScoreTable:
                 [
                     escape(cells[0].system),
                     *team,
-                    *(self._mean(cell, interval) for cell in cells),
+                    *(escape(self._mean(cell)) for cell in cells),
                     escape(_percent([cell.judged for cell in cells])),
                     self._queries(cells),
                 ]
             )
         return header, rows
 
-    def _mean(self, cell: MeanEffectiveness, interval: str) -> str:
-        number = f"{cell.mean:.{self.digits}f}" if math.isfinite(cell.mean) else "–"
-        if math.isfinite(cell.half_width):
-            number = interval.format(number, f"{cell.half_width:.{self.digits}f}")
+    def _mean(self, cell: MeanEffectiveness) -> str:
+        number = with_interval(cell.mean, cell.low, cell.high, self.digits)
         if cell.lowest is not None and cell.highest is not None:
             number += f" [{_number(cell.lowest, self.digits)}, {_number(cell.highest, self.digits)}]"
         return number
@@ -146,7 +147,7 @@ class ScoreTable:
         from rich.console import Group
         from rich.text import Text
 
-        header, rows = self._cells("{} ± {}")
+        header, rows = self._cells()
         n_text = 2 if self.per_query else 1 + self._has_teams
         best = {} if self.per_query else {(row, m + n_text): "bold green" for m, row in self._best().items()}
         table = FittedTable(header, rows, n_text, best)
@@ -159,8 +160,10 @@ class ScoreTable:
 
     def _foot(self) -> list[str]:
         about = []
-        if not self.per_query and any(math.isfinite(row.half_width) for row in self.summary):
-            about.append(f"Mean over queries ± half of its {self.summary.confidence * 100:.10g} % interval (t).")
+        if not self.per_query and any(math.isfinite(row.low) for row in self.summary):
+            level = percent(self.summary.confidence)
+            how = "± half of its" if self.summary.interval == "t" else "with its"
+            about.append(f"Mean over queries {how} {level} interval ({self.summary.interval}).")
         if self.eff.lower is not None:
             about.append("In brackets: lowest and highest effectiveness over all grades of unjudged documents.")
         if self.eff.error is not None and np.isfinite(self.eff.error).any() and np.nanmax(self.eff.error) > 0:

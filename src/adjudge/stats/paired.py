@@ -78,8 +78,7 @@ class PairedTests:
             if name not in self.systems:
                 raise unknown("system", name, self.systems)
         i, j = self.systems.index(a), self.systems.index(b)
-        numbers = float(self.statistic[i, j]), float(self.p[i, j]), float(self.error[i, j]), int(self.n[i, j])
-        return Comparison(a, b, *numbers)
+        return Comparison(a, b, *(x[i, j].item() for x in (self.statistic, self.p, self.error, self.n)))
 
     def pairs(self) -> Iterator[Comparison]:
         """Each pair once, in the order of the systems."""
@@ -301,9 +300,8 @@ def wilcoxon(values: Floats, how: How) -> Outcome:
     W+ = sum of the ranks of |d| where d > 0 (thesis eq 5.2), zeros dropped, mid-ranks for ties. The distribution is
     exact up to 49 differences without ties and up to 13 with them, and otherwise normal with mean n (n + 1) / 4,
     variance n (n + 1) (2n + 1) / 24 - sum(t^3 - t) / 48 over groups of t ties, and a continuity correction of 1/2.
-    This is R's ``wilcox.test``, but for few differences with zeros or ties, where R is not exact; it is SciPy's
-    ``wilcoxon(correction=True)`` with ``method="exact"`` or ``"approx"``. As there, ties are equal floating-point
-    numbers: 0.3 - 0.1 and 0.2 are none. Without a difference that is not 0, p = 1.
+    This is R's ``wilcox.test``, but for few differences with zeros or ties, where R is not exact. As there, ties are
+    equal floating-point numbers: 0.3 - 0.1 and 0.2 are none. Without a difference that is not 0, p = 1.
 
     Reference: Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics 1(6). doi:10.2307/3001968
 
@@ -368,9 +366,8 @@ def bootstrap(values: Floats, how: How) -> Outcome:
     """Bootstrap test with the shift method.
 
     p = P(|mean(d*) - mean(d)| >= |mean(d)|), where d* are n differences drawn from the n observed ones with
-    replacement (thesis eq 5.4; the mean of the resampled means, which it subtracts, is taken at its expectation,
-    mean(d)). One-sided, P(mean(d*) - mean(d) >= mean(d)). All pairs share the draws. The same difference on all queries
-    leaves nothing to resample: p = 1 / (R + 1).
+    replacement (thesis eq 5.4 subtracts the mean of the resampled means; mean(d) is its expectation). All pairs share
+    the draws. The same difference on all queries leaves nothing to resample: p = 1 / (R + 1).
 
     Reference: Smucker et al. (2007). A comparison of statistical significance tests for IR. doi:10.1145/1321440.1321528
 

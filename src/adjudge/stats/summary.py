@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
+from adjudge.choices import Interval, check_choice
 from adjudge.errors import unknown
 from adjudge.model.effectiveness import Effectiveness
-from adjudge.stats.intervals import t_interval
+from adjudge.stats.bootstrap import bootstrap_interval
+from adjudge.stats.intervals import t_interval, with_interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,15 +33,9 @@ class MeanEffectiveness:
     lowest: float | None = None
     highest: float | None = None
 
-    @property
-    def half_width(self) -> float:
-        """What follows the ±."""
-        return (self.high - self.low) / 2
-
     def __str__(self) -> str:
-        margin = f" ± {self.half_width:.3f}" if math.isfinite(self.half_width) else ""
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
-        return f"{self.system}: {self.measure} = {self.mean:.3f}{margin} ({queries})"
+        return f"{self.system}: {self.measure} = {with_interval(self.mean, self.low, self.high)} ({queries})"
 
 
 @dataclass(frozen=True)
@@ -51,6 +46,7 @@ class Summary(Sequence[MeanEffectiveness]):
     systems: tuple[str, ...]
     measures: tuple[str, ...]
     confidence: float
+    interval: Interval = "t"
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -96,12 +92,21 @@ class Summary(Sequence[MeanEffectiveness]):
         return "\n".join(str(row) for row in self.rows)
 
 
-def summarize(eff: Effectiveness, *, confidence: float = 0.95, sort: str | None = None) -> Summary:
-    """Mean effectiveness of every system under every measure, with its t interval.
+def summarize(
+    eff: Effectiveness, *, confidence: float = 0.95, interval: Interval = "t", sort: str | None = None, seed: int = 0
+) -> Summary:
+    """Mean effectiveness of every system under every measure, with its interval: t, or bootstrap (percentile, bca).
 
     ``sort`` names the measure that orders systems (the first one when not given), or ``"system"`` for their names.
     """
     mean, half, n = t_interval(eff.values, confidence=confidence)
+    low, high = mean - half, mean + half
+    check_choice("interval", interval, Interval)
+    if interval != "t":
+        flat = bootstrap_interval(
+            eff.values.reshape(eff.n_queries, -1), confidence=confidence, method=interval, seed=seed
+        )
+        low, high = (end.reshape(mean.shape) for end in flat)
     judged = t_interval(eff.judged)[0]
     lowest = None if eff.lower is None else t_interval(eff.lower)[0]
     highest = None if eff.upper is None else t_interval(eff.upper)[0]
@@ -112,8 +117,8 @@ def summarize(eff: Effectiveness, *, confidence: float = 0.95, sort: str | None 
             eff.teams[s] if eff.teams else None,
             eff.measures[m],
             float(mean[s, m]),
-            float(mean[s, m] - half[s, m]),
-            float(mean[s, m] + half[s, m]),
+            float(low[s, m]),
+            float(high[s, m]),
             int(n[s, m]),
             float(judged[s, m]),
             None if lowest is None else float(lowest[s, m]),
@@ -122,7 +127,7 @@ def summarize(eff: Effectiveness, *, confidence: float = 0.95, sort: str | None 
         for s in order
         for m in range(len(eff.measures))
     )
-    return Summary(rows, tuple(eff.systems[s] for s in order), eff.measures, confidence)
+    return Summary(rows, tuple(eff.systems[s] for s in order), eff.measures, confidence, interval)
 
 
 def _order(eff: Effectiveness, mean: np.ndarray, sort: str | None) -> list[int]:

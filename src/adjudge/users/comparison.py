@@ -1,8 +1,8 @@
 """Compare systems as their users would: how large a difference is, how sure, and whether anyone would notice.
 
 Statistically significant and practically noticeable are two answers to two questions. A difference is *significant*
-when its corrected p-value is at most α; *noticeable* when it is at least as large as the difference that makes most
-users prefer the better system. Between them stands equivalence: the data may show that a difference is too small to
+when its corrected p-value is at most α; *noticeable* when, averaged over the queries, more than half of the users
+would prefer the better system. Between them stands equivalence: the data may show that a difference is too small to
 notice, which is more than failing to show that there is one.
 """
 
@@ -18,66 +18,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.choices import Alternative, Interval, check_choice
 from adjudge.errors import AdjudgeError, AdjudgeWarning, unknown
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.stats.bootstrap import bootstrap_differences
 from adjudge.stats.effects import Effects, effect_sizes
 from adjudge.stats.equivalence import Verdict, equivalence
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS
-from adjudge.stats.paired import PAIRED_TESTS, Alternative, PairedTests, paired_tests
-from adjudge.users.agreement import AgreementMapping, find_agreement, noticeable_difference
+from adjudge.stats.paired import PAIRED_TESTS, PairedTests, paired_tests
+from adjudge.users.agreement import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
 from adjudge.users.combinations import scale_of
+from adjudge.users.pairs import Pair
 
 if TYPE_CHECKING:
     import polars as pl
 
-
-@dataclass(frozen=True)
-class Pair:
-    """Two systems, the one with the higher mean first.
-
-    ``prefer`` and ``prefer_other`` are the shares of users who would prefer the first and the second system for a
-    query like these, ``cannot_tell`` the rest; None without a mapping from differences to users.
-    """
-
-    system: str
-    other: str
-    difference: float
-    low: float
-    high: float
-    p: float
-    p_corrected: float
-    p_error: float
-    significant: bool
-    noticeable: bool | None
-    verdict: str | None
-    p_equivalence: float | None
-    smallest_significant: float
-    d_z: float
-    superiority: float
-    prefer: float | None
-    cannot_tell: float | None
-    prefer_other: float | None
-    n_queries: int
-
-    @property
-    def half_width(self) -> float:
-        """What follows the ±."""
-        return (self.high - self.low) / 2
-
-    def sentence(self, measure: str, digits: int = 3) -> str:
-        """The difference as the papers recommend to report it: ``ΔCG@5 = 0.037 ± 0.031 (p = 0.02)``."""
-        margin = f" ± {self.half_width:.{digits}f}" if math.isfinite(self.half_width) else ""
-        return f"Δ{measure} = {self.difference:.{digits}f}{margin} ({shown_p(self.p_corrected)})"
-
-
-def shown_p(p: float) -> str:
-    """A p-value to two significant digits.
-
-    >>> shown_p(0.0213), shown_p(0.2), shown_p(0.00000002)
-    ('p = 0.021', 'p = 0.2', 'p < 1e-06')
-    """
-    return "p < 1e-06" if p < 1e-6 else f"p = {p:.2g}"
+RESAMPLES = 100_000
+_MOST_RESAMPLES = 2_000_000  # that the default goes up to for many pairs
+_SMALL_SAMPLE = 30  # below it the bootstrap finds too much
 
 
 @dataclass(frozen=True)
@@ -93,6 +52,7 @@ class Comparison:
     alternative: Alternative
     alpha: float
     confidence: float
+    baselines: tuple[str, ...]
     margin: float | None
     margin_source: str
     agreement: AgreementMapping | None
@@ -102,6 +62,11 @@ class Comparison:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every pair of systems was compared."""
+        return len(self.pairs) == math.comb(len(self.systems), 2)
 
     def of(self, system: str, other: str) -> Pair:
         """The pair of two systems, in either order."""
@@ -115,8 +80,8 @@ class Comparison:
 
     @cached_property
     def parted(self) -> tuple[Pair, ...]:
-        """Pairs where the two answers part ways: significant but not noticeable, or noticeable but not significant."""
-        return tuple(pair for pair in self.pairs if pair.noticeable is not None and pair.significant != pair.noticeable)
+        """Pairs where significant and noticeable part ways."""
+        return tuple(pair for pair in self.pairs if pair.parted)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Plain values, one row a pair."""
@@ -151,59 +116,203 @@ def compare(
     alternative: Alternative = "two-sided",
     alpha: float = 0.05,
     confidence: float = 0.95,
+    interval: Interval = "t",
     margin: float | None = None,
     mappings: Iterable[AgreementMapping] | None = None,
-    resamples: int = 100_000,
+    resamples: int | None = None,
     seed: int = 0,
 ) -> Comparison:
     """Compare all pairs of systems under one measure, or all with one or several baselines.
 
     ``test`` is a paired test (t, wilcoxon, sign, bootstrap, permutation), whose p-values are then corrected for the
     number of pairs, or a test of the whole family (friedman-tukey, tukey, randomised-tukey), which needs no
-    correction. ``margin`` is the smallest difference that matters; when not given it is what most users notice, where
-    that is known for the measure and scale.
+    correction and uses the queries that every system has. A one-sided ``alternative`` needs a ``baseline``: which
+    system is better must not be read off the data first. ``margin`` is the smallest difference that matters; when not
+    given it is what most users notice, where that is known for the measure and scale. ``resamples`` are 100,000 or
+    what the number of pairs calls for.
 
     >>> import adjudge as aj
     >>> eff = aj.evaluate(aj.demo(), "CG@5")
     >>> print(aj.compare(eff, test="t").of("KLN2", "ZX1").sentence("CG@5"))
     ΔCG@5 = 0.470 ± 0.062 (p < 1e-06)
     """
-    if len(eff.measures) != 1:
-        raise AdjudgeError(f"compare takes one measure at a time, got {', '.join(eff.measures)}; name one: eff['…']")
-    if not 0 < alpha < 1:
-        raise AdjudgeError(f"'alpha' must be in (0, 1), got {alpha:g}")
-    if len(eff.systems) < 2:
-        raise AdjudgeError(f"compare needs at least two systems, got {len(eff.systems)}")
-    matrix = eff.matrix()
-    tests = _test(matrix, eff.systems, test=test, alternative=alternative, resamples=resamples, seed=seed)
-    effects = effect_sizes(matrix, confidence=confidence, systems=eff.systems)
-    first, second = _ordered_pairs(effects.difference, eff.systems, baseline)
-    corrected, used = _corrected(tests, first, second, correction=correction, alpha=alpha)
+    baselines = _baselines(baseline, eff.systems)
+    _check(eff, test=test, correction=correction, alternative=alternative, alpha=alpha, baselines=baselines)
+    matrix = _complete(eff.matrix()) if test in FAMILYWISE_TESTS else eff.matrix()
+    n_pairs = math.comb(len(eff.systems), 2)
+    n_pairs -= math.comb(len(eff.systems) - len(baselines), 2) if baselines else 0
+    drawn = resamples if resamples is not None else _resamples(n_pairs, correction, alpha)
+    tests = _test(matrix, eff.systems, test=test, alternative=alternative, resamples=drawn, seed=seed)
+    effects = _effects(matrix, eff.systems, confidence=confidence, interval=interval, seed=seed)
+    first, second = _pairs(effects.difference, eff.systems, baselines, alternative)
     lookup = find_agreement(eff.measures[0], scale_of(eff), mappings=mappings)
     used_margin, source = _margin(margin, lookup.mapping, lookup.reason)
-    verdicts = _verdicts(matrix, eff.systems, used_margin, alpha)
-    pairs = [
-        _pair(a, b, p, effects, tests, alpha, used_margin, verdicts, _preferences(matrix, a, b, lookup.mapping))
-        for a, b, p in zip(first.tolist(), second.tolist(), corrected.tolist(), strict=True)
-    ]
-    means = np.nanmean(matrix, axis=0)
+    used = correction if tests.correction == "none" else tests.correction
+    family = _Family(matrix, effects, tests, used, alpha, used_margin, margin is not None, lookup.mapping)
+    settings = {"test": test, "correction": used, "alternative": alternative, "alpha": alpha, "confidence": confidence}
+    extra = {"interval": interval, "baselines": list(baselines), "margin": used_margin, "resamples": tests.resamples}
     return Comparison(
         eff.measures[0],
-        tuple(sorted(pairs, key=lambda pair: -pair.difference)),
+        tuple(sorted(family.pairs(first, second), key=lambda pair: -pair.difference)),
         eff.systems,
-        tuple(means.tolist()),
+        tuple(np.nanmean(matrix, axis=0).tolist()),
         test,
         used,
         alternative,
         alpha,
         confidence,
+        baselines,
         used_margin,
         source,
         lookup.mapping,
         tests.resamples,
         tests.seed,
-        eff.provenance.with_settings(test=test, correction=used, alpha=alpha),
+        eff.provenance.with_settings(**settings, **extra, seed=seed),
     )
+
+
+@dataclass(frozen=True)
+class _Family:
+    """Everything that the rows of a comparison are read from."""
+
+    matrix: Floats
+    effects: Effects
+    tests: PairedTests
+    correction: str
+    alpha: float
+    margin: float | None
+    margin_given: bool
+    mapping: AgreementMapping | None
+
+    def pairs(self, first: Ints, second: Ints) -> list[Pair]:
+        """The pairs at these places, p-values corrected for their number."""
+        p: Floats = self.tests.p[first, second]
+        correct = CORRECTIONS[self.correction] if self.tests.correction == "none" else CORRECTIONS["none"]
+        corrected = correct(p)
+        least = 0.0 if self.tests.resamples is None else 1 / (self.tests.resamples + 1)
+        if least:
+            _warn_of_coarse_p(float(correct(np.full(len(p), least)).min()), self.tests.resamples or 0, self.alpha)
+        equivalent = self._equivalence(first, second)
+        return [
+            self._pair(a, b, float(q), None if equivalent is None else float(e), p[i] <= least * (1 + 1e-9))
+            for i, (a, b, q, e) in enumerate(
+                zip(first, second, corrected, corrected if equivalent is None else equivalent, strict=True)
+            )
+        ]
+
+    def _equivalence(self, first: Ints, second: Ints) -> Floats | None:
+        """Corrected p-values of being closer than the margin."""
+        if self.margin is None:
+            return None
+        result = equivalence(self.matrix, margin=self.margin, alpha=min(self.alpha, 0.49), systems=self.effects.systems)
+        p = result.p[first, second]
+        return CORRECTIONS[self.correction](p) if self.correction in CORRECTIONS else CORRECTIONS["holm"](p)
+
+    def _pair(self, a: int, b: int, p_corrected: float, p_equivalence: float | None, is_least: bool) -> Pair:
+        effects = self.effects
+        difference = float(effects.difference[a, b])
+        shares = _preferences(self.matrix, a, b, self.mapping)
+        significant = p_corrected <= self.alpha
+        prefer, cannot_tell, prefer_other = shares or (None, None, None)
+        return Pair(
+            effects.systems[a],
+            effects.systems[b],
+            difference,
+            float(effects.low[a, b]),
+            float(effects.high[a, b]),
+            float(self.tests.p[a, b]),
+            p_corrected,
+            float(self.tests.error[a, b]),
+            bool(is_least),
+            significant,
+            self._noticeable(abs(difference), shares),
+            None if p_equivalence is None else str(_verdict(significant, p_equivalence <= self.alpha)),
+            p_equivalence,
+            float(effects.d_z[a, b]),
+            float(effects.superiority[a, b]),
+            prefer,
+            cannot_tell,
+            prefer_other,
+            int(effects.n_queries[a, b]),
+        )
+
+    def _noticeable(self, size: float, shares: tuple[float, float, float] | None) -> bool | None:
+        """Whether the difference reaches the margin given; without one, whether most users prefer one system."""
+        if self.margin_given and self.margin is not None:
+            return size >= self.margin
+        return None if shares is None else max(shares[0], shares[2]) > 0.5
+
+
+def _verdict(different: bool, equivalent: bool) -> Verdict:
+    if equivalent:
+        return Verdict.BOTH if different else Verdict.EQUIVALENT
+    return Verdict.DIFFERENT if different else Verdict.UNDECIDED
+
+
+def _baselines(given: str | Iterable[str] | None, systems: Sequence[str]) -> tuple[str, ...]:
+    names = () if given is None else (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
+    for name in names:
+        if name not in systems:
+            raise unknown("system", name, systems)
+    return names
+
+
+def _check(
+    eff: Effectiveness,
+    *,
+    test: str,
+    correction: str,
+    alternative: Alternative,
+    alpha: float,
+    baselines: tuple[str, ...],
+) -> None:
+    """Refuse what cannot be compared, or not in that way."""
+    if len(eff.measures) != 1:
+        raise AdjudgeError(f"compare takes one measure at a time, got {', '.join(eff.measures)}; name one: eff['…']")
+    if len(eff.systems) < 2:
+        raise AdjudgeError(f"compare needs at least two systems, got {len(eff.systems)}")
+    if not 0 < alpha < 0.5:
+        raise AdjudgeError(f"'alpha' must be in (0, 0.5), got {alpha:g}")
+    check_choice("alternative", alternative, Alternative)
+    if test not in PAIRED_TESTS and test not in FAMILYWISE_TESTS:
+        raise unknown("test", test, [*PAIRED_TESTS, *FAMILYWISE_TESTS])
+    _ = CORRECTIONS[correction]
+    if alternative == "two-sided":
+        return
+    if test in FAMILYWISE_TESTS:
+        raise AdjudgeError(f"The test {test!r} is two-sided, got alternative={alternative!r}")
+    if not baselines:
+        raise AdjudgeError(f"alternative={alternative!r} needs a baseline: two-sided, the data may say who is better.")
+
+
+def _complete(matrix: Floats) -> Floats:
+    """The queries that every system has, said aloud where they are fewer."""
+    inside: Mask = np.asarray(np.isfinite(matrix).all(axis=1))
+    if not inside.all():
+        warnings.warn(
+            f"Tests of the whole family use the {int(inside.sum())} of {len(inside)} queries that every system has.",
+            AdjudgeWarning,
+            stacklevel=3,
+        )
+    return matrix[inside]
+
+
+def _effects(matrix: Floats, systems: Sequence[str], *, confidence: float, interval: Interval, seed: int) -> Effects:
+    """Effect sizes, with intervals of the differences by t or by bootstrap."""
+    from dataclasses import replace
+
+    check_choice("interval", interval, Interval)
+    effects = effect_sizes(matrix, confidence=confidence, systems=systems)
+    if interval == "t":
+        return effects
+    low, high = bootstrap_differences(matrix, confidence=confidence, method=interval, seed=seed)
+    return replace(effects, low=low, high=high)
+
+
+def _resamples(n_pairs: int, correction: str, alpha: float) -> int:
+    """Enough for a corrected p-value well below α."""
+    wanted = math.ceil(10 * n_pairs / alpha) if correction in ("holm", "bonferroni") else RESAMPLES
+    return min(max(RESAMPLES, wanted), _MOST_RESAMPLES)
 
 
 def _test(
@@ -211,42 +320,32 @@ def _test(
 ) -> PairedTests:
     """p-values of all pairs, of a paired test or of a test of the family."""
     if test in FAMILYWISE_TESTS:
-        if alternative != "two-sided":
-            raise AdjudgeError(f"The test {test!r} is two-sided, got alternative={alternative!r}")
         member = FAMILYWISE_TESTS[test]
         options: dict[str, Any] = {"resamples": resamples, "seed": seed} if member.resampled else {}
         return member.function(matrix, systems=systems, **options)
-    if test not in PAIRED_TESTS:
-        raise unknown("test", test, [*PAIRED_TESTS, *FAMILYWISE_TESTS])
+    if test == "bootstrap" and len(matrix) < _SMALL_SAMPLE:
+        warnings.warn(
+            f"The bootstrap test finds too much with {len(matrix)} queries (level .10 for .05 with 10); "
+            "permutation keeps its level.",
+            AdjudgeWarning,
+            stacklevel=3,
+        )
     return paired_tests(matrix, test=test, alternative=alternative, systems=systems, resamples=resamples, seed=seed)
 
 
-def _ordered_pairs(
-    difference: Floats, systems: Sequence[str], baseline: str | Iterable[str] | None
+def _pairs(
+    difference: Floats, systems: Sequence[str], baselines: tuple[str, ...], alternative: Alternative
 ) -> tuple[Ints, Ints]:
-    """Places of the compared systems, the one with the higher mean first; ties keep their order."""
+    """Places of the compared systems: the better first, or one-sided the baseline second."""
     first, second = np.triu_indices(len(systems), 1)
-    if baseline is not None:
-        names = [baseline] if isinstance(baseline, str) else list(baseline)
-        for name in names:
-            if name not in systems:
-                raise unknown("system", name, systems)
-        chosen = np.isin(np.arange(len(systems)), [systems.index(name) for name in names])
-        wanted = chosen[first] | chosen[second]
-        first, second = first[wanted], second[wanted]
-    swap = difference[first, second] < 0
+    if not baselines:
+        swap = difference[first, second] < 0
+        return np.where(swap, second, first), np.where(swap, first, second)
+    chosen: Mask = np.isin(np.arange(len(systems)), [systems.index(name) for name in baselines])
+    wanted = chosen[first] | chosen[second]
+    first, second = first[wanted], second[wanted]
+    swap = chosen[first] & ~chosen[second] if alternative != "two-sided" else difference[first, second] < 0
     return np.where(swap, second, first), np.where(swap, first, second)
-
-
-def _corrected(tests: PairedTests, first: Ints, second: Ints, *, correction: str, alpha: float) -> tuple[Floats, str]:
-    """p-values of the compared pairs, corrected for their number."""
-    p: Floats = tests.p[first, second]
-    if tests.correction != "none":
-        return p, tests.correction
-    correct = CORRECTIONS[correction]
-    if tests.resamples is not None:
-        _warn_of_coarse_p(correct(np.full(len(p), 1 / (tests.resamples + 1))).min(), tests.resamples, alpha)
-    return correct(p), correction
 
 
 def _warn_of_coarse_p(least: float, resamples: int, alpha: float) -> None:
@@ -261,25 +360,23 @@ def _warn_of_coarse_p(least: float, resamples: int, alpha: float) -> None:
 
 
 def _margin(given: float | None, mapping: AgreementMapping | None, reason: str | None) -> tuple[float | None, str]:
+    """The smallest difference that matters, and where it comes from."""
     if given is not None:
         if not 0 < given < math.inf:
             raise AdjudgeError(f"'margin' must be above 0, got {given:g}")
-        return given, "given"
+        return given, f"differences of at least {given:g} matter, as given"
     if mapping is None:
         return None, reason or ""
     found = noticeable_difference(mapping)
     if found is None:
         return None, f"no difference in {mapping.measure} on {mapping.scale} makes most users prefer the better system"
-    return found, f"most users prefer the better system from here on ({mapping.source})"
-
-
-def _verdicts(
-    matrix: Floats, systems: Sequence[str], margin: float | None, alpha: float
-) -> tuple[np.ndarray[Any, Any], Floats] | None:
-    if margin is None:
-        return None
-    result = equivalence(matrix, margin=margin, alpha=alpha, systems=systems)
-    return result.verdicts, result.p
+    low, high = noticeable_interval(mapping)
+    ends = "" if low is None or high is None else f" (95 % interval {low:.3f} to {high:.3f})"
+    origin = f"; {mapping.source}" if mapping.source else ""
+    return found, (
+        "more than half of the users would prefer the better system, averaged over queries; "
+        f"on one query that takes a difference of {found:.3f}{ends}{origin}"
+    )
 
 
 def _preferences(matrix: Floats, a: int, b: int, mapping: AgreementMapping | None) -> tuple[float, float, float] | None:
@@ -294,40 +391,4 @@ def _preferences(matrix: Floats, a: int, b: int, mapping: AgreementMapping | Non
         float(np.where(ahead, agree, disagree).mean()),
         float(cannot_tell.mean()),
         float(np.where(ahead, disagree, agree).mean()),
-    )
-
-
-def _pair(  # noqa: PLR0917 - the parts of one row
-    a: int,
-    b: int,
-    p_corrected: float,
-    effects: Effects,
-    tests: PairedTests,
-    alpha: float,
-    margin: float | None,
-    verdicts: tuple[np.ndarray[Any, Any], Floats] | None,
-    preferences: tuple[float, float, float] | None,
-) -> Pair:
-    difference = float(effects.difference[a, b])
-    prefer, cannot_tell, prefer_other = preferences or (None, None, None)
-    return Pair(
-        effects.systems[a],
-        effects.systems[b],
-        difference,
-        float(effects.low[a, b]),
-        float(effects.high[a, b]),
-        float(tests.p[a, b]),
-        p_corrected,
-        float(tests.error[a, b]),
-        p_corrected <= alpha,
-        None if margin is None else difference >= margin,
-        None if verdicts is None else str(Verdict(str(verdicts[0][a, b]))),
-        None if verdicts is None else float(verdicts[1][a, b]),
-        float(effects.smallest_significant[a, b]),
-        float(effects.d_z[a, b]),
-        float(effects.superiority[a, b]),
-        prefer,
-        cannot_tell,
-        prefer_other,
-        int(effects.n_queries[a, b]),
     )

@@ -78,7 +78,7 @@ def test_a_bad_run_is_named_with_its_place(
         (["qrels.txt", "run.txt", "-m", "nDCG@0"], "nDCG: the cutoff must be from 1 to 1,000,000, got 0"),
         (["qrels.txt", "run.txt", "-m", "RBP(p=1.5)"], "RBP: 'p' must be in (0, 1), got 1.5"),
         (["qrels.txt", "run.txt", "-m", "PSum@5", "--scale", "0..4"], "PSum@5: expected judgments on the Broad scale"),
-        (["qrels.txt", "run.txt", "--scale", "binary"], "qrels.txt: expected grades on the scale binary (0..1), got 2"),
+        (["qrels.txt", "run.txt", "--scale", "binary"], "qrels.txt:3: expected grades on the scale binary (0..1), got"),
         (["qrels.txt", "run.txt", "--scale", "rough"], "Scale: expected one of binary, broad, fine"),
         (["qrels.txt", "run.txt", "--rescale", "graded9"], "Conversion: graded9 wants 9 levels"),
         (["qrels.txt", "run.txt", "--format", "docx"], "No format is called 'docx'"),
@@ -90,7 +90,7 @@ def test_a_bad_run_is_named_with_its_place(
             ["qrels.txt", "run.txt", "-o", "no/such/dir.csv"],
             "no/such/dir.csv: expected a file in an existing directory",
         ),
-        (["run.txt", "qrels.txt"], "run.txt: expected judgments in a known format"),
+        (["run.txt", "qrels.txt"], "run.txt: expected judgments, but this looks like a run; judgments come first"),
     ],
 )
 def test_a_bad_argument_is_refused_in_one_line(

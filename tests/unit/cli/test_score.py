@@ -109,21 +109,3 @@ def test_the_demo_can_be_written_and_scored_again_to_the_same_numbers(
     arguments = ["d/fine.csv", "d/runs", "--scale", "fine", "--teams", "d/teams.csv", "-m", "CG@5 ADR", "--csv"]
     assert main(["score", *arguments]) == 0
     assert capsys.readouterr().out == direct
-
-
-def test_runs_can_be_converted_and_give_the_same_scores(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _score("--csv")
-    direct = capsys.readouterr().out
-    for target in ("all.tsv", "all.csv.gz", "all.parquet", "all.json", "all.txt.zst"):
-        assert main(["convert", "runs", "runs", target]) == 0
-        assert main(["score", "qrels.txt", target, "-m", "P@1 RR", "--csv"]) == 0
-        assert capsys.readouterr().out == direct, target
-
-
-def test_judgments_can_be_converted(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _score("--csv")
-    direct = capsys.readouterr().out
-    for target in ("j.tsv", "j.csv", "j.parquet", "j.json", "j.qrels"):
-        assert main(["convert", "judgments", "qrels.txt", target]) == 0
-        assert main(["score", target, "runs", "-m", "P@1 RR", "--csv"]) == 0
-        assert capsys.readouterr().out == direct, target

@@ -91,6 +91,7 @@ def test_unknown_columns_of_runs_and_judgments_are_dropped() -> None:
         ({"query": ["q"], "doc": ["d"]}, "judgments", r"expected a column for the grade .* 'query', 'doc'$"),
         ({"artist": ["q"]}, "metadata", r"expected a column for the document .* 'artist'$"),
         ({"doc_id": ["d"], "document": ["x"]}, "metadata", r"expected distinct names of columns, got 'document' twice"),
+        ({"id": ["d"], "Artist": ["x"], "artist": ["y"]}, "metadata", r"distinct names of columns, got 'artist' twice"),
         ({"query": [], "doc": []}, "runs", r"^t: expected at least one row of data, got none$"),
     ],
 )
@@ -132,6 +133,11 @@ def test_empty_identifiers_are_refused_with_their_row(missing: str | None, targe
         make(columns)
 
 
+def test_an_assessor_without_a_name_is_told_in_good_english() -> None:
+    with pytest.raises(InputError, match=r"^t:1: expected an assessor, got nothing$"):
+        make({"query": ["q", "q"], "doc": ["a", "b"], "rel": [1, 2], "judge": ["ann", ""]}, "judgments")
+
+
 def test_ranks_are_whole_numbers() -> None:
     with pytest.raises(InputError, match=r"^t:0: expected a whole number as rank, got 1\.5$"):
         make(RUN | {"rank": [1.5]})
@@ -161,17 +167,17 @@ def test_a_missing_float_is_a_missing_identifier() -> None:
         make({"query": [7.0, float("nan")], "doc": ["a", "b"]})
 
 
-def test_sub_topics_are_kept_when_they_vary() -> None:
+def test_sub_topics_are_kept_also_when_they_are_all_the_same() -> None:
     columns = {"query": ["q", "q"], "doc": ["a", "b"], "rel": [1, 2]}
-    assert "subtopic" not in make(columns | {"iteration": ["0", "0"]}, "judgments").columns
+    assert make(columns | {"iteration": ["0", "0"]}, "judgments")["subtopic"].to_list() == ["0", "0"]
     assert make(columns | {"iteration": [0, 1]}, "judgments")["subtopic"].to_list() == ["0", "1"]
 
 
 def test_metadata_keeps_every_named_column() -> None:
     frame = make(
-        {"": [0], "track": ["Song"], "track_id": [12], "Artist": [7], "year": [1990], "bpm": [None]}, "metadata"
+        {"": [0], "track": ["Song"], "track_id": [12], "Artist": [7], "YEAR": [1990], "BPM": [None]}, "metadata"
     )
-    assert frame.row(0, named=True) == {"document": "12", "track": "Song", "Artist": "7", "year": 1990, "bpm": None}
+    assert frame.row(0, named=True) == {"document": "12", "track": "Song", "artist": "7", "year": 1990, "BPM": None}
 
 
 @pytest.mark.parametrize(

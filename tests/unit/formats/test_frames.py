@@ -77,7 +77,7 @@ def test_metadata_of_pandas_keeps_its_columns() -> None:
 def test_tuples_of_ir_measures_are_recognised() -> None:
     judged = [ir_measures.Qrel("q", "d", 2, "0"), ir_measures.Qrel("q", "e", 0, "0")]
     found = (ir_measures.ScoredDoc("q", document, 1.5) for document in "de")
-    assert frame_from_object(judged, "judgments", name="").rows() == [("q", "d", 2.0), ("q", "e", 0.0)]
+    assert frame_from_object(judged, "judgments", name="").rows() == [("q", "d", 2.0, "0"), ("q", "e", 0.0, "0")]
     assert frame_from_object(found, "runs", name="me").rows() == [("me", "q", "d", 1.5), ("me", "q", "e", 1.5)]
 
 
@@ -98,8 +98,20 @@ def test_a_dictionary_of_frames_is_one_of_systems() -> None:
     frames = {"a": pl.DataFrame(RUN), "b": pd.DataFrame(RUN)}
     assert frame_from_object(frames, "runs", name="me")["system"].to_list() == ["a", "a", "b", "b"]
     frames["b"] = pl.DataFrame(RUN).drop("score")
-    with pytest.raises(InputError, match="expected all runs with the same columns"):
+    with pytest.raises(InputError, match="expected frames with the same columns, got system, query, "):
         frame_from_object(frames, "runs", name="me")
+
+
+def test_a_list_of_frames_is_one_table() -> None:
+    first, second = pl.DataFrame(RUN | {"run": "a"}), pd.DataFrame(RUN).assign(run="b")
+    assert frame_from_object([first, second], "runs", name="me")["system"].to_list() == ["a", "a", "b", "b"]
+    known = [pl.DataFrame({"id": [1], "artist": ["x"]}), pl.DataFrame({"id": [2], "genre": ["y"]})]
+    assert frame_from_object(known, "metadata", name="").rows() == [("1", "x", None), ("2", None, "y")]
+
+
+def test_a_list_of_frames_needs_to_say_which_system_is_which() -> None:
+    with pytest.raises(InputError, match=r"^expected frames of runs with a column for the system, or a dictionary"):
+        frame_from_object([pl.DataFrame(RUN), pl.DataFrame(RUN)], "runs", name="me")
 
 
 @pytest.mark.parametrize("obj", [3, "text", None])

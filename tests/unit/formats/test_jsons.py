@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 from adjudge.errors import InputError
 from adjudge.formats.base import Kind
-from adjudge.formats.jsons import Json, frame_from_nested
+from adjudge.formats.jsons import Json, JsonLines, frame_from_nested
 from adjudge.formats.source import Source
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda name: name == name.strip())
@@ -89,7 +89,7 @@ def test_keys_that_are_numbers_become_text() -> None:
         ('{"q": {"d": NaN}}', "runs", ": q > d: expected a finite number as score, got 'nan'"),
         ('{"q": {"d": "x"}}', "runs", ": q > d: expected a finite number as score, got 'x'"),
         ('{"q": {"d": 1, "e": null}}', "judgments", ": q > e: expected a finite number as grade, got nothing"),
-        ('{"q": {"d": 1, "d": 2}}', "runs", ": expected JSON, got 'the key d twice'"),
+        ('{"q": {"d": 1, "d": 2}}', "runs", ": expected JSON, got the key 'd' twice in one object"),
         ('{"q": {"d": 1}, "r": ["d"]}', "runs", ": r: expected the same depth "),
         ('{"q": {"d": 1}, "r": 3}', "runs", ": r: expected the same depth "),
         ('{"q": {"d": 1}, "r": {"d": {"e": 1}}}', "runs", ": r > d: expected the same depth "),
@@ -125,6 +125,26 @@ def test_nested_objects_are_written_where_they_hold_everything() -> None:
 def test_records_are_written_where_objects_would_lose_something() -> None:
     frame = pl.DataFrame({"query": ["q", "q"], "document": ["d", "d"], "grade": [2.0, 1.0]})
     assert json.loads(Json().write(frame, "judgments")) == frame.rows(named=True)
+
+
+def test_json_lines_are_written_one_record_a_line() -> None:
+    frame = pl.DataFrame({"system": "s", "query": ["q", "q"], "document": ["b", "a"], "score": [2.0, 1.0]})
+    lines = JsonLines().write(frame, "runs").decode().splitlines()
+    assert [json.loads(line) for line in lines] == frame.rows(named=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('{"query": "q", "doc": 1}\n{"query": "q", "doc": 2}\n', True),
+        ('{"q": {"d": 1}}\n', False),
+        ('{"q":\n{"d": 1}}\n', False),
+        ("[1]\n[2]\n", False),
+        ("", False),
+    ],
+)
+def test_json_lines_are_told_from_one_object(text: str, answer: bool) -> None:
+    assert JsonLines().sniff(Source("a", text.encode()), "runs") is answer
 
 
 @given(st.lists(st.tuples(names, names, names, numbers), min_size=1, unique_by=lambda row: row[:3]))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from adjudge.errors import InputError
+from adjudge.formats import pick
 from adjudge.formats.mirex import MirexList, MirexMatrix
 from adjudge.formats.source import Source
 
@@ -143,8 +144,8 @@ def test_lists_are_written_by_rank_where_there_are_no_scores() -> None:
         ({"query": "a\tb"}, "expected a query without tabs, commas and slashes"),
         ({"query": "a:"}, "expected a query that can begin a line of a list"),
         ({"query": "#a"}, "expected a query that can begin a line of a list"),
-        ({"system": "#a"}, "expected a system that can head a MIREX list"),
-        ({"system": "a (b@c)"}, "expected a system that can head a MIREX list"),
+        ({"system": "#a"}, "expected a system that can head a MIREX file"),
+        ({"system": "a (b@c)"}, "expected a system that can head a MIREX file"),
     ],
 )
 def test_names_that_a_list_cannot_hold_are_not_written(row: dict[str, str], message: str) -> None:
@@ -155,7 +156,7 @@ def test_names_that_a_list_cannot_hold_are_not_written(row: dict[str, str], mess
 
 def test_a_list_holds_one_system() -> None:
     frame = pl.DataFrame({"system": ["s", "t"], "query": "q", "document": "d"})
-    with pytest.raises(InputError, match="expected one system for a MIREX list, got 2"):
+    with pytest.raises(InputError, match="expected one system in a MIREX file, got 2"):
         MirexList().write(frame, "runs")
 
 
@@ -232,6 +233,53 @@ def test_a_matrix_is_told_from_other_files(text: str, answer: bool) -> None:
     assert MirexMatrix().sniff(Source("a", text.encode()), "runs") is answer
 
 
-def test_matrices_are_not_written() -> None:
-    with pytest.raises(InputError, match="are read, not written"):
-        MirexMatrix().write(pl.DataFrame(), "runs")
+COMPLETE = {
+    "system": "s",
+    "query": ["p", "p", "q", "q"],
+    "document": ["p", "a", "p", "a"],
+    "score": [0.0, -1, -2.5, -3],
+}
+
+
+def test_a_matrix_is_written_with_all_its_distances() -> None:
+    text = MirexMatrix().write(pl.DataFrame(COMPLETE), "runs").decode()
+    assert text == "s\n1\tp\n2\ta\n3\tq\nQ/R\t1\t2\n1\t0.0\t1.0\n3\t2.5\t3.0\n"
+    assert read_matrix(text).rows() == pl.DataFrame(COMPLETE).rows()
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pl.DataFrame(COMPLETE).head(3), "expected every query to rank the same documents for a MIREX matrix"),
+        (pl.DataFrame(COMPLETE).drop("score"), "expected scores of 0 or less, which are distances"),
+        (pl.DataFrame(COMPLETE | {"score": 1.0}), "expected scores of 0 or less, which are distances"),
+        (pl.DataFrame(COMPLETE | {"system": "Q/R"}), "expected a system that can head a MIREX file"),
+        (pl.DataFrame(COMPLETE | {"query": ["p", "p", "a/q", "a/q"]}), "expected a query without tabs and slashes"),
+    ],
+)
+def test_what_a_matrix_cannot_hold_is_not_written(frame: pl.DataFrame, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        MirexMatrix().write(frame, "runs")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{q}\tQ0\td\t1\t0.5",
+        "{q}\tQ0\td\t1\tsys",
+        "{q}\tQ0\td\t0.5\tsys",
+        "{q}\tQ0\td\t1\thigh\tsys",
+        "{q}\t0\td\t1\thigh\tsys",
+    ],
+)
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_a_run_with_a_column_missing_is_no_list(line: str, n: int) -> None:
+    text = "\n".join(line.format(q=f"q{i}") for i in range(n))
+    assert not MirexList().sniff(Source("a", text.encode()), "runs")
+
+
+@pytest.mark.parametrize("header", ["", "system\tquery\tdocument\n"])
+def test_a_table_whose_system_ends_in_a_colon_is_no_list(header: str) -> None:
+    source = Source("a", f"{header}sys:\tq1\td1\nsys:\tq1\td2\n".encode())
+    assert not MirexList().sniff(source, "runs")
+    assert pick(source, "runs").read(source, "runs").rows() == [("sys:", "q1", "d1"), ("sys:", "q1", "d2")]

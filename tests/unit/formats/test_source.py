@@ -50,6 +50,17 @@ def test_a_text_that_begins_like_bzip2_is_text() -> None:
     assert Source("a", b"BZh9 Q0 d 1 1 s\n").text == b"BZh9 Q0 d 1 1 s\n"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_named_as_such(encoding: str) -> None:
+    with pytest.raises(InputError, match=r"^a: expected UTF-8 text, got UTF-16$"):
+        _ = Source("a", "\ufeffq1 Q0 d1".encode(encoding)).text
+
+
+def test_a_name_that_no_file_can_have_is_refused() -> None:
+    with pytest.raises(InputError, match="cannot be read: embedded null byte"):
+        Source.open(Path("a\0b"))
+
+
 def test_crlf_and_lone_cr_are_line_ends() -> None:
     assert Source("a", b"a\r\nb\rc\n").text == b"a\nb\nc\n"
 
@@ -105,6 +116,12 @@ def test_the_suffix_is_in_lower_case_without_compression() -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nowhere\.txt: cannot be read: no such file"):
         Source.open(tmp_path / "nowhere.txt")
+
+
+def test_standard_input_that_is_closed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(InputError, match=r"^<stdin>: cannot be read: it is closed$"):
+        Source.stdin()
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:

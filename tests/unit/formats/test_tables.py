@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from adjudge.errors import InputError
+from adjudge.formats import pick
 from adjudge.formats.base import FORMATS, Kind
 from adjudge.formats.source import Source
 from adjudge.formats.tables import Csv, Parquet, Tsv
@@ -198,6 +199,13 @@ def test_parquet_keeps_types_and_names_rows() -> None:
     frame = pl.DataFrame({"query": ["q", None], "doc": ["d", "e"]})
     with pytest.raises(InputError, match=r"^dir/file.txt: row 2: expected a query, got nothing$"):
         read(Parquet().write(frame, "runs"), "runs", "parquet")
+
+
+def test_a_compressed_parquet_file_is_recognised() -> None:
+    frame = pl.DataFrame({"query": ["q"], "document": ["d"], "grade": [1.0]})
+    source = Source("a.parquet.gz", gzip.compress(Parquet().write(frame, "judgments")))
+    assert pick(source, "judgments").name == "parquet"
+    assert_frame_equal(Parquet().read(source, "judgments"), frame)
 
 
 @pytest.mark.parametrize("cut", [0, 3, 4, 20, -1])

@@ -102,15 +102,17 @@ def test_the_same_evidence_gives_the_same_bytes(report: Report) -> None:
 
 def test_markdown_latex_and_json_carry_the_same_sections_and_numbers(report: Report, evidence: Evidence) -> None:
     best = evidence.summary[0]
-    number = f"{best.mean:.3f} ± {best.half_width:.3f}"
+    half = (best.high - best.low) / 2
     markdown, tex = render(report, "markdown"), render(report, "latex")
     values = json.loads(render(report, "json"))
     assert list(values["sections"]) == [part.name for part in report.sections] == list(SECTIONS)
     for part in report.sections:
         assert f"## {part.title}" in markdown
         assert rf"\section{{{part.title}}}" in tex
-    assert number in markdown
-    assert number in tex
+    assert f"{best.mean:.3f} ± {half:.3f}" in markdown
+    assert rf"{best.mean:.3f} $\pm$ {half:.3f}" in tex
+    assert "## Provenance" in markdown
+    assert "% adjudge: " in tex
     tables = [block for part in report.sections for block in part.blocks if isinstance(block, TableBlock)]
     assert tex.count(r"\toprule") == len(tables)
     rows = next(block for block in values["sections"]["overview"]["blocks"] if "table" in block)["rows"]
@@ -138,10 +140,10 @@ def test_systems_under_one_bar_do_not_differ_significantly(report: Report, evide
 
 
 def test_the_report_names_pairs_where_the_two_answers_part_ways(report: Report, evidence: Evidence) -> None:
-    text = render(report, "markdown")
+    text = render(report, "json")
     silent = [pair for pair in evidence.main.parted if pair.significant]
     assert silent
-    assert f"{len(silent)} differences are significant although most users would not notice" in text
+    assert f"{len(silent)} are significant but not noticeable" in text
     assert silent[-1].sentence("CG@5") in text
 
 
@@ -162,7 +164,7 @@ def test_measures_without_mappings_and_two_systems_make_a_report_too() -> None:
     eff = aj.evaluate(aj.demo(queries=10, depth=5), "nDCG@5").select(systems=["KLN1", "ZX1"])
     made = make_report(gather(eff, test="t"))
     assert "ranking" not in [part.name for part in made.sections]
-    assert "no satisfaction mapping for nDCG@5" in render(made, "markdown")
+    assert "No satisfaction mapping for nDCG@5" in render(made, "json")
     assert all(isinstance(block, FigureBlock) for block in made.figures)
 
 
@@ -181,3 +183,38 @@ def test_the_command_writes_each_form_by_its_suffix(
     assert len(capsys.readouterr().out.splitlines()) == 1 + 66
     assert main(["compare", *files, "--test", "welch"]) == 2
     assert "No test is called 'welch'" in capsys.readouterr().err
+
+
+def test_with_a_baseline_nothing_is_said_of_pairs_that_were_not_compared() -> None:
+    eff = aj.evaluate(aj.demo(queries=10, depth=5), "CG@5")
+    made = make_report(gather(eff, test="t", baseline="ZX1"))
+    assert "ranking" not in [part.name for part in made.sections]
+    assert "pair-matrix" not in [block.name for block in made.figures]
+    with pytest.raises(aj.AdjudgeError, match="Nothing to report: ranking"):
+        make_report(gather(eff, test="t", baseline="ZX1"), sections=["ranking"])
+
+
+def test_names_with_signs_of_other_languages_are_drawn_as_they_are() -> None:
+    names = ["a$x_1$ & b", '#2557c4 id="z', "系统", "x" * 90]
+    values = np.random.default_rng(2).random((12, 4))
+    eff = aj.Effectiveness.from_matrix(values, systems=names, queries=[f"q$_{i}\\bad$" for i in range(12)])
+    html = render(make_report(gather(eff, test="t")), "html")
+    assert "a$x_1$ &amp; b" in html
+    assert '#2557c4 id="z' in html
+    assert "系统" in html
+
+
+def test_a_title_cannot_leave_its_latex_comment(evidence: Evidence) -> None:
+    tex = render(make_report(evidence, title="new\n\\input{/etc/passwd}"), "latex")
+    assert not any(line.startswith("\\input") for line in tex.splitlines())
+
+
+def test_the_help_of_compare_names_every_test_and_correction(capsys: pytest.CaptureFixture[str]) -> None:
+    from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS
+    from adjudge.stats.paired import PAIRED_TESTS
+
+    with pytest.raises(SystemExit, match="0"):
+        main(["compare", "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    for name in (*PAIRED_TESTS, *FAMILYWISE_TESTS, *CORRECTIONS):
+        assert name in text.replace("- ", "-")

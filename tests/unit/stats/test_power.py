@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from adjudge.choices import Alternative
 from adjudge.errors import AdjudgeError
 from adjudge.stats.power import (
     MOST_QUERIES,
-    Alternative,
     detectable_difference,
     noncentral_t_tail,
     power,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -58,11 +59,10 @@ def test_p_values_are_corrected_over_the_pairs_that_were_compared(eff: aj.Effect
 
 
 def test_significant_and_noticeable_are_two_answers(compared: Comparison) -> None:
-    margin = compared.margin
-    assert margin is not None
     for pair in compared.pairs:
+        assert pair.prefer is not None
         assert pair.significant == (pair.p_corrected <= 0.05)
-        assert pair.noticeable == (pair.difference >= margin)
+        assert pair.noticeable == (pair.prefer > 0.5)
     assert set(compared.parted) == {pair for pair in compared.pairs if pair.significant != pair.noticeable}
     assert any(pair.significant and not pair.noticeable for pair in compared.pairs)
 
@@ -127,7 +127,8 @@ def test_every_correction_can_be_asked_for(eff: aj.Effectiveness, correction: st
 
 def test_sentences_are_as_the_papers_recommend(compared: Comparison) -> None:
     pair = compared.pairs[-1]
-    assert pair.sentence("CG@5").startswith(f"ΔCG@5 = {pair.difference:.3f} ± {pair.half_width:.3f} (p = ")
+    half = (pair.high - pair.low) / 2
+    assert pair.sentence("CG@5").startswith(f"ΔCG@5 = {pair.difference:.3f} ± {half:.3f} (p = ")
     assert "*" not in str(compared)
 
 
@@ -138,7 +139,7 @@ def test_sentences_are_as_the_papers_recommend(compared: Comparison) -> None:
         ({"test": "permutatoin"}, r"No test is called 'permutatoin'\. Did you mean 'permutation'"),
         ({"correction": "tukey"}, "No correction is called 'tukey'"),
         ({"baseline": "nobody"}, "No system is called 'nobody'"),
-        ({"alpha": 5}, r"'alpha' must be in \(0, 1\), got 5"),
+        ({"alpha": 5}, r"'alpha' must be in \(0, 0\.5\), got 5"),
         ({"margin": 0}, "'margin' must be above 0, got 0"),
         ({"test": "tukey", "alternative": "greater"}, "The test 'tukey' is two-sided"),
         ({"resamples": 10**12, "test": "bootstrap"}, "resamples"),
@@ -167,3 +168,81 @@ def test_systems_that_share_no_query_are_refused() -> None:
         eff = aj.evaluate(aj.read(runs, {"q1": {"d": 1}, "q2": {"d": 1}}), "RR", missing="drop")
     with pytest.raises(aj.AdjudgeError, match="share no query"):
         aj.compare(eff)
+
+
+def test_a_one_sided_question_needs_a_baseline_and_is_asked_before_looking(eff: aj.Effectiveness) -> None:
+    with pytest.raises(aj.AdjudgeError, match="alternative='greater' needs a baseline"):
+        aj.compare(eff, alternative="greater")
+    compared = aj.compare(eff, alternative="greater", baseline="BSS1", test="t", correction="none")
+    matrix, base = eff.matrix(), eff.systems.index("BSS1")
+    assert {pair.other for pair in compared.pairs} == {"BSS1"}
+    for pair in compared.pairs:
+        column = matrix[:, eff.systems.index(pair.system)]
+        expected = stats.ttest_rel(column, matrix[:, base], alternative="greater").pvalue
+        assert pair.p == pytest.approx(expected, rel=1e-9)
+    assert any(pair.difference < 0 for pair in compared.pairs)
+
+
+def test_noticeable_agrees_with_what_users_are_said_to_prefer() -> None:
+    """Six queries differ by 1, fourteen are tied: the mean difference is large, but most users could not tell."""
+    values = np.zeros((20, 2))
+    values[:6, 0] = 1.0
+    eff = aj.Effectiveness.from_matrix(values, measure="CG@5", systems=["a", "b"])
+    pair = aj.compare(_with_settings(eff, {"scale": "fine (0..100)"}), test="t").pairs[0]
+    assert pair.difference == pytest.approx(0.3)
+    assert pair.prefer is not None
+    assert pair.prefer < 0.5
+    assert pair.noticeable is False
+    assert aj.compare(eff, test="t", margin=0.25).pairs[0].noticeable is True
+
+
+def test_verdicts_use_the_corrected_answers(eff: aj.Effectiveness) -> None:
+    compared = aj.compare(eff, test="t", correction="bonferroni", margin=0.1)
+    for pair in compared.pairs:
+        assert pair.p_equivalence is not None
+        different, equivalent = pair.significant, pair.p_equivalence <= 0.05
+        words = {
+            (False, False): "undecided",
+            (False, True): "equivalent",
+            (True, False): "different",
+            (True, True): "different but too small to notice",
+        }
+        assert pair.verdict == words[different, equivalent]
+
+
+def test_tests_of_the_family_say_which_queries_they_used() -> None:
+    rng = np.random.default_rng(3)
+    values = rng.random((20, 3))
+    values[6:, 2] = np.nan
+    with_gaps = aj.Effectiveness(
+        values[:, :, None], tuple(map(str, range(20))), ("a", "b", "c"), ("X",), values[:, :, None]
+    )
+    with pytest.warns(aj.AdjudgeWarning, match="use the 6 of 20 queries that every system has"):
+        compared = aj.compare(with_gaps, test="tukey")
+    assert {pair.n_queries for pair in compared.pairs} == {6}
+    first = compared.of("a", "b")
+    assert abs(first.difference) == pytest.approx(abs(values[:6, 0].mean() - values[:6, 1].mean()))
+
+
+def test_the_bootstrap_is_warned_of_with_few_queries(eff: aj.Effectiveness) -> None:
+    with pytest.warns(aj.AdjudgeWarning, match="finds too much with 10 queries"):
+        aj.compare(eff.select(queries=eff.queries[:10]), test="bootstrap", resamples=2000)
+
+
+def test_more_pairs_get_more_resamples_and_a_least_p_is_marked(eff: aj.Effectiveness) -> None:
+    compared = aj.compare(eff)
+    assert compared.resamples == 100_000
+    assert compared.pairs[0].p_is_least
+    assert compared.pairs[0].shown_p.startswith("≤ ")
+    wide = aj.Effectiveness.from_matrix(np.random.default_rng(1).random((25, 40)))
+    assert (aj.compare(wide).resamples or 0) >= 10 * 780 / 0.05
+
+
+@pytest.mark.parametrize("interval", ["percentile", "bca"])
+def test_intervals_can_be_bootstrapped(eff: aj.Effectiveness, interval: Literal["percentile", "bca"]) -> None:
+    by_t, by_bootstrap = aj.compare(eff, test="t"), aj.compare(eff, test="t", interval=interval)
+    for one in by_t.pairs[::9]:
+        other = by_bootstrap.of(one.system, one.other)
+        assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=0.02)
+        assert "[" in other.sentence("CG@5")
+    assert aj.summarize(eff, interval=interval)[0].low == pytest.approx(aj.summarize(eff)[0].low, abs=0.02)
