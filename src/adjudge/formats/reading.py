@@ -178,6 +178,7 @@ def _tables(
     for done, (table, digest) in enumerate(_one_ahead(load, list(files)), start=1):
         inputs.append((table.source, digest))
         yield table
+        del table  # while the next one is waited for
         if progress is not None:
             progress(done, len(files))
 

@@ -117,7 +117,7 @@ def _read(source: Source, schema: dict[str, type[pl.DataType]], number: str) -> 
                 quote_char=None,
                 schema=schema,
             ).select(wanted)
-            table = frame.collect()
+            table = frame.collect(engine="streaming")  # its peak of memory is the steadiest
         except pl.exceptions.PolarsError:
             continue
         if _is_sound(table, data, number, len(schema)):

@@ -170,7 +170,12 @@ class Vocabulary(Sequence[str]):
             self._strings = pl.concat([self._strings, column.gather(firsts)], rechunk=True)
             self._index.extend(hashes[firsts])
             codes[unseen] = self._index.find(hashes[unseen])
-        return codes if bool((self._strings.gather(codes) == column).all()) else None
+        return codes if self._is_exact(codes, column) else None
+
+    def _is_exact(self, codes: Codes, column: pl.Series) -> bool:
+        """Whether every code is that of its string, looked at in blocks to keep memory low."""
+        blocks = (slice(start, start + _BLOCK) for start in range(0, len(codes), _BLOCK))
+        return all(bool((self._strings.gather(codes[block]) == column[block]).all()) for block in blocks)
 
     def _rehash(self) -> None:
         """Hash every string anew, until all differ. Codes given out so far stay: the strings keep their order."""

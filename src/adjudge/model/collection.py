@@ -158,6 +158,8 @@ def _encode_all_runs(
             if table.exclude != "nothing":
                 run = _excluded(run, queries, documents, metadata if table.exclude == "artist" else None)
             runs.append(run if depth is None else run.cut(depth))
+            del frame
+        del table  # while the next one is waited for
     if repeats:
         total, first = sum(again.n for again in repeats), repeats[0]
         warnings.warn(
