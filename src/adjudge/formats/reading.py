@@ -96,7 +96,9 @@ def read_metadata(given: Any, *, format: str | None = None) -> Metadata:  # noqa
 
 
 def _scale(scale: str | Scale | None) -> Scale | None:
-    return parse_scale(scale) if isinstance(scale, str) else scale
+    if scale is None or isinstance(scale, Scale):
+        return scale
+    return parse_scale(str(scale))
 
 
 class _Exclusion:

@@ -25,7 +25,10 @@ def write(part: Runs | Judgments | Metadata, path: str | Path, *, format: str | 
     ``.txt`` and no suffix at all mean TREC's runs and judgments; ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are
     compressed. The file appears when it is complete; an older one stays until then. ``-`` is standard output.
     """
-    kind: Kind = "runs" if isinstance(part, Runs) else "judgments" if isinstance(part, Judgments) else "metadata"
+    kinds: dict[type, Kind] = {Runs: "runs", Judgments: "judgments", Metadata: "metadata"}
+    kind = kinds.get(type(part))
+    if kind is None:
+        raise AdjudgeError(f"Expected runs, judgments or metadata of a collection to write, got {type(part).__name__}")
     chosen = format_for(path, kind, format)
     data = chosen.write(part.table if isinstance(part, Metadata) else part.to_polars(), kind)
     compression = compression_of(Path(path))
