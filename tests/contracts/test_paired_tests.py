@@ -202,12 +202,12 @@ def test_bad_input_gets_one_clear_line(test: str) -> None:
     nan = np.nan
     cases: dict[str, Any] = {
         "systems 's1' and 's2' share no query": [[0.1, nan], [nan, 0.2]],
-        "systems 's2' and 's3' share 1 query, a paired test needs at least 2": [
+        "systems 's2' and 's3' share 1 query, a comparison needs at least 2": [
             [0.1, nan, 0.2],
             [0.2, 0.3, 0.1],
             [0.1, 0.2, nan],
         ],
-        "a paired test needs at least 2 queries, got 1": [[0.1, 0.2]],
+        "a comparison needs at least 2 queries, got 1": [[0.1, 0.2]],
         "a comparison needs at least 2 systems, got 1": [[0.1], [0.2]],
         "expected finite numbers, got inf for query 2, system 's1'": [[0.1, 0.2], [np.inf, 0.1]],
         r"expected a matrix of queries x systems, got shape \(2,\)": [0.1, 0.2],

@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.stats.effects import ROUNDING, as_matrix, table
+from adjudge.stats.effects import ROUNDING, table
+from adjudge.stats.matrices import matrix_of
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def anova(values: npt.ArrayLike, *, systems: Sequence[str] | None = None) -> Ano
     Olejnik, S., Algina, J. Generalized Eta and Omega Squared Statistics. Psychological Methods 8(4), 2003.
     doi:10.1037/1082-989X.8.4.434
     """
-    matrix, _ = as_matrix(values, systems)
+    matrix, _ = matrix_of(values, systems)
     _check(matrix)
     n_queries, n_systems = matrix.shape
     mean = matrix.mean()

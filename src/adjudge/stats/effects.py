@@ -20,6 +20,8 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError, unknown
+from adjudge.stats.intervals import wilson_interval
+from adjudge.stats.matrices import common_queries, matrix_of
 
 ROUNDING = 1e-12
 """Differences nearer than this times the largest value are the same difference, computed in another order."""
@@ -148,16 +150,16 @@ def effect_sizes(values: npt.ArrayLike, *, confidence: float = 0.95, systems: Se
     >>> print(sizes.of("A", "B"))
     A - B = +0.200 ± 0.248, g = +1.13, superiority 1.00 [0.44, 1.00] (3 queries)
     """
-    from scipy.special import ndtri, stdtrit
+    from scipy.special import stdtrit
 
     if not 0 < confidence < 1:
         raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
-    matrix, names = as_matrix(values, systems)
+    matrix, names = matrix_of(values, systems)
     moments = paired_moments(matrix, names)
     half = stdtrit(moments.n_queries - 1, 0.5 + confidence / 2) * moments.standard_error
     d_z = standardised(moments)
-    share = (moments.wins + moments.ties / 2) / moments.n_queries
-    low, high = _wilson(share, moments.n_queries, ndtri(0.5 + confidence / 2))
+    hits = moments.wins + moments.ties / 2
+    share, low, high = wilson_interval(hits, moments.n_queries, confidence=confidence)
     return Effects(
         names,
         confidence,
@@ -174,19 +176,6 @@ def effect_sizes(values: npt.ArrayLike, *, confidence: float = 0.95, systems: Se
     )
 
 
-def as_matrix(values: npt.ArrayLike, systems: Sequence[str] | None) -> tuple[Floats, tuple[str, ...]]:
-    """Effectiveness as queries x systems, and the names of the systems, or s1, s2, … where none are given."""
-    matrix = np.asarray(values, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.size == 0:
-        raise AdjudgeError(f"Effectiveness: expected a matrix of queries x systems, got shape {matrix.shape}")
-    if np.isinf(matrix).any():
-        raise AdjudgeError("Effectiveness: expected finite numbers (or NaN for queries left out), got an infinity")
-    names = tuple(f"s{i + 1}" for i in range(matrix.shape[1])) if systems is None else tuple(systems)
-    if len(names) != matrix.shape[1]:
-        raise AdjudgeError(f"Effectiveness: {matrix.shape[1]} systems but {len(names)} names")
-    return matrix, names
-
-
 def paired_moments(matrix: Floats, systems: Sequence[str]) -> PairedMoments:
     """Mean, standard deviation, wins and ties of the differences of all pairs, over the queries that both have.
 
@@ -198,8 +187,7 @@ def paired_moments(matrix: Floats, systems: Sequence[str]) -> PairedMoments:
     (0.2, 0.0, 2)
     """
     here = np.isfinite(matrix)
-    shared: Ints = here.T.astype(np.int64) @ here.astype(np.int64)
-    _check_shared(shared, systems)
+    shared = common_queries(matrix, systems)
     tiny = ROUNDING * np.max(np.abs(matrix), where=here, initial=0.0)
     mean, sd = np.zeros(shared.shape), np.zeros(shared.shape)
     wins, ties = np.zeros_like(shared), np.zeros_like(shared)
@@ -231,23 +219,6 @@ def _hedges(d_z: Floats, n: Ints) -> Floats:
     half = np.maximum(n - 1, 2) / 2.0
     factor = np.where(n > 2, np.exp(gammaln(half) - gammaln(half - 0.5)) / np.sqrt(half), 0.0)
     return np.multiply(d_z, factor, out=d_z.copy(), where=np.isfinite(d_z))
-
-
-def _wilson(share: Floats, n: Ints, z: float) -> tuple[Floats, Floats]:
-    """(p + z²/2n ± z sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)."""
-    centre = share + z * z / (2 * n)
-    half = z * np.sqrt(share * (1 - share) / n + z * z / (4.0 * n * n))
-    scale = 1 + z * z / n
-    return np.maximum((centre - half) / scale, 0.0), np.minimum((centre + half) / scale, 1.0)
-
-
-def _check_shared(shared: Ints, systems: Sequence[str]) -> None:
-    few = np.argwhere(np.triu(shared < 2))
-    if len(few):
-        a, b = few[0]
-        who = f"{systems[a]!r} has" if a == b else f"{systems[a]!r} and {systems[b]!r} share"
-        queries = "1 query" if shared[a, b] == 1 else f"{shared[a, b]} queries"
-        raise AdjudgeError(f"{who} {queries}; differences between systems need at least 2")
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:

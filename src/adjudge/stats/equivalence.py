@@ -19,7 +19,8 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, unknown
-from adjudge.stats.effects import PairedMoments, as_matrix, pair_table, paired_moments, standardised
+from adjudge.stats.effects import PairedMoments, pair_table, paired_moments, standardised
+from adjudge.stats.matrices import matrix_of
 
 _LEAST = float(np.finfo(np.float64).tiny)
 
@@ -109,7 +110,7 @@ def equivalence(
     from scipy.special import stdtr, stdtrit
 
     _check(margin, alpha)
-    matrix, names = as_matrix(values, systems)
+    matrix, names = matrix_of(values, systems)
     moments = paired_moments(matrix, names)
     df = moments.n_queries - 1
     half = -stdtrit(df, alpha) * moments.standard_error

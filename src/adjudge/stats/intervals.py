@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
@@ -53,3 +54,28 @@ def percent(level: float) -> str:
     ('95 %', '99.9 %')
     """
     return f"{level * 100:.10g} %"
+
+
+def wilson_interval(
+    hits: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95
+) -> tuple[Floats, Floats, Floats]:
+    """Share, lower and upper end of Wilson's score interval; NaN where n is 0.
+
+    (p + z²/2n ± z sqrt(p(1-p)/n + z²/4n²)) / (1 + z²/n), with z the normal quantile of 1 - α/2. It stays inside [0, 1]
+    and has a width even when all or none are hits.
+
+    Wilson 1927, doi:10.1080/01621459.1927.10502953.
+
+    >>> [round(float(x), 4) for x in wilson_interval(0, 10)]
+    [0.0, 0.0, 0.2775]
+    """
+    from scipy.special import ndtri
+
+    if not 0 < confidence < 1:
+        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
+    total = np.where(np.asarray(n) > 0, n, np.nan).astype(np.float64)
+    share = np.asarray(hits, dtype=np.float64) / total
+    z2 = float(ndtri(0.5 + confidence / 2)) ** 2
+    centre = (share + z2 / (2 * total)) / (1 + z2 / total)
+    half = np.sqrt(z2) * np.sqrt(share * (1 - share) / total + z2 / (4 * total**2)) / (1 + z2 / total)
+    return share, np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)

@@ -19,7 +19,8 @@ from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 from adjudge.stats import resampling
-from adjudge.stats.paired import TINY, PairedTests, Values, matrix_of
+from adjudge.stats.matrices import Values, matrix_of
+from adjudge.stats.paired import TINY, PairedTests
 
 _ROUNDING = 1e-13  # of the largest value: smaller differences are none
 _NODES = 160  # of each integral of the studentised range
@@ -324,7 +325,7 @@ def randomised_tukey_hsd(
 
 def _complete(values: Values, systems: Sequence[str] | None) -> tuple[Floats, tuple[str, ...]]:
     """Queries that all systems have."""
-    matrix, names = matrix_of(values, systems)
+    matrix, names = matrix_of(values, systems, at_least=2)
     complete = matrix[np.isfinite(matrix).all(axis=1)]
     if len(complete) < 2:
         raise AdjudgeError(f"a family-wise test needs at least 2 queries that all systems have, got {len(complete)}")

@@ -16,19 +16,17 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
 from adjudge.choices import Alternative
 from adjudge.errors import AdjudgeError, unknown
-from adjudge.model.effectiveness import Effectiveness
 from adjudge.registry import Registry
 from adjudge.stats import resampling
+from adjudge.stats.matrices import Values, common_queries, matrix_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-Values = Effectiveness | npt.ArrayLike
 
 TINY = float(np.finfo(np.float64).tiny)  # the least p-value: for limits of 0 and for what is too small to write
 _EXACT_SIGNS = 14  # queries up to which all sign flips are tried, however few resamples are asked for
@@ -196,33 +194,11 @@ def paired_tests(
         raise AdjudgeError(f"{test}: 'min_difference' must be a number from 0, got {min_difference}")
     if min_difference and not definition.thresholded:
         raise AdjudgeError(f"{test}: takes no 'min_difference'")
-    matrix, names = matrix_of(values, systems)
-    n = resampling.common_queries(matrix, names)
+    matrix, names = matrix_of(values, systems, at_least=2)
+    n = common_queries(matrix, names)
     outcome = definition.function(matrix, How(alternative, resamples, seed, min_difference))
     drawn = (int(resamples), int(seed)) if outcome.drawn else (None, None)
     return PairedTests(test, alternative, names, outcome.p, outcome.error, outcome.statistic, n, *drawn)
-
-
-def matrix_of(values: Values, systems: Sequence[str] | None = None) -> tuple[Floats, tuple[str, ...]]:
-    """Queries x systems as a matrix of numbers and NaN, and the names of the systems."""
-    if isinstance(values, Effectiveness):
-        chosen = values if systems is None else values.select(systems=systems)
-        matrix, names = chosen.matrix(), chosen.systems
-    else:
-        matrix = np.asarray(values, dtype=np.float64)
-        if matrix.ndim != 2:
-            raise AdjudgeError(f"expected a matrix of queries x systems, got shape {matrix.shape}")
-        names = tuple(f"s{i + 1}" for i in range(matrix.shape[1])) if systems is None else tuple(systems)
-    if len(names) != matrix.shape[1]:
-        raise AdjudgeError(f"expected a name for each of {matrix.shape[1]} systems, got {len(names)}")
-    if len(set(names)) < len(names):
-        raise AdjudgeError(f"expected different systems, got {max(names, key=names.count)!r} twice")
-    if np.isinf(matrix).any():
-        q, s = np.argwhere(np.isinf(matrix))[0]
-        raise AdjudgeError(f"expected finite numbers, got {matrix[q, s]} for query {q + 1}, system {names[s]!r}")
-    if len(names) < 2:
-        raise AdjudgeError(f"a comparison needs at least 2 systems, got {len(names)}")
-    return np.ascontiguousarray(matrix), names
 
 
 Tails = tuple[Floats, Floats, Floats, Floats]  # p of greater and of less, statistic, and what it is the other way round

@@ -10,7 +10,7 @@ Signs given to ranks instead of values make the signed-rank distribution, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -69,20 +69,6 @@ def blocks(values: Floats) -> Iterator[Block]:
             yield Block(np.flatnonzero(patterns[:, g]), members[g], None)
         for h in order[i + 1 :]:
             yield Block(np.flatnonzero(patterns[:, g] & patterns[:, h]), members[g], members[h])
-
-
-def common_queries(matrix: Floats, names: Sequence[str]) -> Ints:
-    """How many queries each pair of systems shares; raises where that is not enough for a test."""
-    if len(matrix) < 2:
-        raise AdjudgeError(f"a paired test needs at least 2 queries, got {len(matrix)}")
-    present = np.isfinite(matrix).astype(np.float64)
-    n: Ints = np.rint(present.T @ present).astype(np.int64)
-    few = np.argwhere(np.triu(n < 2, 1))
-    if len(few):
-        a, b = few[np.argmin(n[few[:, 0], few[:, 1]])]
-        pair = f"systems {names[a]!r} and {names[b]!r} share"
-        raise AdjudgeError(f"{pair} no query" if n[a, b] == 0 else f"{pair} 1 query, a paired test needs at least 2")
-    return n
 
 
 def check_resampling(resamples: int, seed: int) -> None:

@@ -33,7 +33,6 @@ from adjudge.users.satisfaction import (
     find_satisfaction,
     p_satisfied,
     satisfaction,
-    wilson_interval,
 )
 
 __all__ = [
@@ -62,6 +61,5 @@ __all__ = [
     "read_mappings",
     "satisfaction",
     "scale_of",
-    "wilson_interval",
     "write_mappings",
 ]

@@ -204,7 +204,7 @@ class _Family:
         """Corrected p-values of being closer than the margin."""
         if self.margin is None:
             return None
-        result = equivalence(self.matrix, margin=self.margin, alpha=min(self.alpha, 0.49), systems=self.effects.systems)
+        result = equivalence(self.matrix, margin=self.margin, alpha=self.alpha, systems=self.effects.systems)
         p = result.p[first, second]
         return CORRECTIONS[self.correction](p) if self.correction in CORRECTIONS else CORRECTIONS["holm"](p)
 

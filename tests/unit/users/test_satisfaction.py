@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import adjudge as aj
-from adjudge.users import SatisfactionMapping, p_satisfied, satisfaction, wilson_interval
+from adjudge.stats.intervals import wilson_interval
+from adjudge.users import SatisfactionMapping, p_satisfied, satisfaction
 from adjudge.users.table_4_3 import TABLE_4_3
 
 STEEP = SatisfactionMapping("CG@5", "fine", "cubic", (-0.5, 2.0, 0.0, 0.0))
