@@ -228,6 +228,7 @@ class _Family:
             self._noticeable(abs(difference), shares),
             None if p_equivalence is None else str(_verdict(significant, p_equivalence <= self.alpha)),
             p_equivalence,
+            float(effects.smallest_significant[a, b]),
             float(effects.d_z[a, b]),
             float(effects.superiority[a, b]),
             prefer,

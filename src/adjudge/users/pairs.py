@@ -14,7 +14,8 @@ class Pair:
     ``prefer`` and ``prefer_other`` are the shares of users who would prefer the first and the second system, averaged
     over the queries, ``cannot_tell`` the rest; None without a mapping from differences to users. ``p_error`` is the
     Monte-Carlo error of ``p``; ``p_is_least`` says that no smaller p could have come out. The interval is of this
-    pair alone.
+    pair alone, and ``smallest_significant`` is the mean difference from which on a t test of this pair alone would have
+    been significant at the level of the interval.
     """
 
     system: str
@@ -30,6 +31,7 @@ class Pair:
     noticeable: bool | None
     verdict: str | None
     p_equivalence: float | None
+    smallest_significant: float
     d_z: float
     superiority: float
     prefer: float | None
