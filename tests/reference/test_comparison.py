@@ -1,4 +1,4 @@
-"""The comparison that Urbano et al. (ISMIR 2012, section 5.3) work through: significant, and yet hardly anyone notices."""
+"""The comparison that U12 (ISMIR 2012, section 5.3) works through: significant, and yet hardly anyone notices."""
 
 from __future__ import annotations
 
