@@ -76,7 +76,7 @@ class ComparisonTable:
         shown = one.pairs[:_SHOWN]
         styles = {(r, 4): "bold" for r, pair in enumerate(shown) if pair.significant}
         styles |= {(r, 5): "bold yellow" for r, pair in enumerate(shown) if pair.parted}
-        return FittedTable(_header(one), [cells(pair) for pair in shown], 2, styles)
+        return FittedTable(_header(one), [cells(pair) for pair in shown], 2, 2, styles)
 
 
 def _header(one: Comparison) -> list[str]:

@@ -150,7 +150,7 @@ class ScoreTable:
         header, rows = self._cells()
         n_text = 2 if self.per_query else 1 + self._has_teams
         best = {} if self.per_query else {(row, m + n_text): "bold green" for m, row in self._best().items()}
-        table = FittedTable(header, rows, n_text, best)
+        table = FittedTable(header, rows, n_text, 2 if self.per_query else 1, best)
         return Group(table, *(Text(printable(line), style="dim") for line in self._foot()))
 
     def _best(self) -> dict[int, int]:

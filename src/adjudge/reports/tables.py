@@ -69,13 +69,14 @@ def plain_table() -> Table:
 class FittedTable:
     """A table for a terminal that never loses a name or a digit: what does not fit goes into further tables below.
 
-    The first column heads every part; the first ``n_text`` columns stand left, the others right. ``styles`` are by
-    row and column.
+    The first ``n_key`` columns name a row and stand in every part; the first ``n_text`` stand left, the others right.
+    ``styles`` are by row and column.
     """
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     n_text: int
+    n_key: int = 1
     styles: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
@@ -83,16 +84,17 @@ class FittedTable:
             yield self._part(columns)
 
     def _parts(self, width: int) -> list[list[int]]:
-        """Columns of each part, as many as fit; at least one besides the first."""
+        """Columns of each part, as many as fit; at least one besides those that name a row."""
         from rich.cells import cell_len
 
         cells = [[name, *(row[i] for row in self.rows)] for i, name in enumerate(self.header)]
         needed = [max(map(cell_len, column)) + _GAP for column in cells]
-        parts, used = [[0]], needed[0]
-        for i in range(1, len(needed)):
-            if used + needed[i] > width and len(parts[-1]) > 1:
-                parts.append([0])
-                used = needed[0]
+        key = list(range(self.n_key))
+        parts, used = [list(key)], sum(needed[: self.n_key])
+        for i in range(self.n_key, len(needed)):
+            if used + needed[i] > width and len(parts[-1]) > self.n_key:
+                parts.append(list(key))
+                used = sum(needed[: self.n_key])
             parts[-1].append(i)
             used += needed[i]
         return parts
