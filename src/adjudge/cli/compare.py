@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.choices import Alternative, Interval
-from adjudge.cli.options import Subparsers, add_collection, add_output
+from adjudge.choices import Alternative
+from adjudge.cli.options import Subparsers, add_collection, add_intervals, add_output
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, say, show, style_of
 from adjudge.cli.score import add_evaluation, evaluated
 
@@ -53,10 +53,7 @@ def add_comparing(parser: argparse.ArgumentParser) -> None:
         help="one-sided: each system is tested to be greater or less than the baseline (default: two-sided)",
     )
     group.add_argument("--alpha", type=float, default=0.05, help="level of significance (default: 0.05)")
-    group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
-    group.add_argument(
-        "--interval", choices=get_args(Interval), default="t", help="intervals by t or bootstrap (default: t)"
-    )
+    add_intervals(group)
     group.add_argument("--margin", type=float, help="smallest difference that matters (default: what users notice)")
     group.add_argument("--users", metavar="FILE", help="own mappings from effectiveness to users (JSON or CSV)")
     group.add_argument(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, get_args
 
-from adjudge.choices import Combine, Names
+from adjudge.choices import Combine, Interval, Names
 
 if TYPE_CHECKING:
     from adjudge.formats.reading import Progress
@@ -23,6 +23,14 @@ def add_output(parser: argparse.ArgumentParser, *, page: str = "latex") -> None:
     about = "as a LaTeX table (booktabs)" if page == "latex" else "as a Markdown page"
     kinds.add_argument(f"--{page}", dest="style", action="store_const", const=page, help=about)
     group.add_argument("-o", "--output", metavar="FILE", help="write to a file; its suffix says in which form")
+
+
+def add_intervals(group: argparse._ArgumentGroup) -> None:
+    """Level and kind of the intervals."""
+    group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
+    group.add_argument(
+        "--interval", choices=get_args(Interval), default="t", help="intervals by t or bootstrap (default: t)"
+    )
 
 
 def add_collection(parser: argparse.ArgumentParser) -> None:

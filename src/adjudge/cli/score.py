@@ -6,8 +6,8 @@ import argparse
 import warnings
 from typing import TYPE_CHECKING, get_args
 
-from adjudge.choices import Interval, Missing, Ties, Unjudged
-from adjudge.cli.options import Subparsers, add_collection, add_output, read_collection
+from adjudge.choices import Missing, Ties, Unjudged
+from adjudge.cli.options import Subparsers, add_collection, add_intervals, add_output, read_collection
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, progress, say, show, style_of
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 
@@ -73,10 +73,7 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     """Options of the table of scores, shared with ``adjudge demo``."""
     add_evaluation(parser)
     group = parser.add_argument_group("scoring")
-    group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
-    group.add_argument(
-        "--interval", choices=get_args(Interval), default="t", help="intervals by t or bootstrap (default: t)"
-    )
+    add_intervals(group)
     group.add_argument("--per-query", action="store_true", help="every query instead of means")
     group.add_argument(
         "--sort", metavar="MEASURE", help="order systems by this measure, or by 'system' (default: the first measure)"

@@ -112,7 +112,7 @@ def _check(collection: Collection, *, unjudged: str, missing: str, ties: str, se
     check_choice("ties", ties, Ties)
     if not isinstance(seed, int) or seed < 0:
         raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
-    depth = collection.provenance.settings.get("depth")
+    depth = collection.runs.cut_at
     if ties == "expected" and depth is not None:
         raise AdjudgeError(f"ties='expected' needs whole rankings, but these were cut at depth {depth} when read.")
 

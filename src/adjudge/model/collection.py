@@ -113,7 +113,7 @@ def build_collection(
     systems = _encode_all_runs(runs, queries, documents, metadata=known, teams=teams or {}, depth=depth)
     if not systems:
         raise AdjudgeError("Expected at least one run, got none.")
-    everything = Runs(tuple(_extended(run, len(queries)) for run in systems), queries, documents)
+    everything = Runs(tuple(_extended(run, len(queries)) for run in systems), queries, documents, depth)
     return Collection(everything, coded, known, provenance or Provenance())
 
 

@@ -64,11 +64,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs(Sequence[Run]):
-    """The runs of several systems, coded with the same vocabularies."""
+    """Runs of several systems, coded with the same vocabularies; ``cut_at`` is the depth they were cut at, if any."""
 
     runs: tuple[Run, ...]
     queries: Vocabulary
     documents: Vocabulary
+    cut_at: int | None = None
 
     def __len__(self) -> int:
         return len(self.runs)

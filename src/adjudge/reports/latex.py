@@ -27,6 +27,7 @@ _SPECIAL = {
     "²": r"$^2$",
     "–": "--",
     "…": r"\ldots{}",
+    "∞": r"$\infty$",
 }
 _SIGNS = re.compile("[" + re.escape("".join(_SPECIAL)) + "]")
 

@@ -77,16 +77,19 @@ class ScoreTable:
 
     def _latex(self) -> str:
         header, rows = self._cells(latex.escape)
-        comment = [f"Adjudge {self.eff.provenance.version}"]
-        if self.command is not None:
-            comment.extend(self.command.splitlines())
-        n_text = 1 if self.per_query else 1 + self._has_teams
-        align = "l" * n_text + "r" * (len(header) - n_text)
-        return latex.booktabs(header, rows, align=align, comment=comment)
+        align = "l" * self._n_text + "r" * (len(header) - self._n_text)
+        return latex.booktabs(
+            header, rows, align=align, comment=[f"Adjudge {self.eff.provenance.version}", self.command or ""]
+        )
 
     @property
     def _has_teams(self) -> bool:
         return any(team is not None for team in self.eff.teams)
+
+    @property
+    def _n_text(self) -> int:
+        """Columns of text before those of numbers."""
+        return 2 if self.per_query else 1 + self._has_teams
 
     def _cells(self, escape: Callable[[str], str] = str) -> tuple[list[str], list[list[str]]]:
         """Header and rows as text."""
@@ -127,7 +130,7 @@ class ScoreTable:
             [
                 escape(system),
                 escape(query),
-                *(self._value(q, s, m) for m in range(len(self.eff.measures))),
+                *(escape(self._value(q, s, m)) for m in range(len(self.eff.measures))),
                 escape(_percent(self.eff.judged[q, s])),
             ]
             for s, system in enumerate(self.eff.systems)
@@ -148,9 +151,8 @@ class ScoreTable:
         from rich.text import Text
 
         header, rows = self._cells()
-        n_text = 2 if self.per_query else 1 + self._has_teams
-        best = {} if self.per_query else {(row, m + n_text): "bold green" for m, row in self._best().items()}
-        table = FittedTable(header, rows, n_text, 2 if self.per_query else 1, best)
+        best = {} if self.per_query else {(row, m + self._n_text): "bold green" for m, row in self._best().items()}
+        table = FittedTable(header, rows, self._n_text, 2 if self.per_query else 1, best)
         return Group(table, *(Text(printable(line), style="dim") for line in self._foot()))
 
     def _best(self) -> dict[int, int]:

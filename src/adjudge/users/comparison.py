@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -300,8 +300,6 @@ def _complete(matrix: Floats) -> Floats:
 
 def _effects(matrix: Floats, systems: Sequence[str], *, confidence: float, interval: Interval, seed: int) -> Effects:
     """Effect sizes, with intervals of the differences by t or by bootstrap."""
-    from dataclasses import replace
-
     check_choice("interval", interval, Interval)
     effects = effect_sizes(matrix, confidence=confidence, systems=systems)
     if interval == "t":

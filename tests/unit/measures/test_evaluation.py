@@ -221,3 +221,10 @@ def test_a_measure_says_which_scale_it_needs() -> None:
 )
 def test_default_measures_suit_the_scale_and_the_depth_of_the_runs(scale: str, expected: list[str]) -> None:
     assert [str(measure) for measure in default_measures(aj.read(COMPLETE, JUDGMENTS, scale=scale))] == expected
+
+
+def test_ties_cannot_be_averaged_once_a_ranking_was_cut_through_them() -> None:
+    runs, judgments = {"s": {"q": {"a": 1.0, "b": 1.0, "c": 1.0, "d": 1.0}}}, {"q": {"a": 1}}
+    with pytest.raises(AdjudgeError, match="needs whole rankings, but these were cut at depth 2"):
+        aj.evaluate(aj.read(runs, judgments, depth=2), "P@2", ties="expected")
+    assert aj.evaluate(aj.read(runs, judgments), "P@2", ties="expected").values.item() == pytest.approx(0.25)
