@@ -3,6 +3,7 @@
 from adjudge.formats import trec, mirex, tables, jsons  # isort: skip  # the order in which formats are tried
 from adjudge.formats.base import FORMATS, Format, Kind
 from adjudge.formats.converting import convert
+from adjudge.formats.effectiveness import read_effectiveness
 from adjudge.formats.paths import expand
 from adjudge.formats.picking import pick, read_table
 from adjudge.formats.reading import read
@@ -20,6 +21,7 @@ __all__ = [
     "mirex",
     "pick",
     "read",
+    "read_effectiveness",
     "read_table",
     "tables",
     "trec",

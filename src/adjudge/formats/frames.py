@@ -52,7 +52,7 @@ def frame_from_pandas_or_polars(obj: object, kind: Kind, *, name: str) -> pl.Dat
     if isinstance(obj, pl.DataFrame):
         return canonical_frame(obj, kind, name=name, error=_error)
     if is_frame(obj):
-        names, columns = _pandas_columns(obj)
+        names, columns = pandas_columns(obj)
         frame = pl.DataFrame([column.alias(f"column_{i}") for i, column in enumerate(columns)])
         return canonical_frame(frame, kind, name=name, error=_error, names=names)
     raise InputError(f"expected a pandas or Polars data frame, got {shown(type(obj).__name__)}")
@@ -87,7 +87,7 @@ def _error(message: str, row: int | None) -> InputError:
     return InputError(message if row is None else f"row {row + 1}: {message}")
 
 
-def _pandas_columns(frame: Any) -> tuple[list[str], list[pl.Series]]:
+def pandas_columns(frame: Any) -> tuple[list[str], list[pl.Series]]:
     """Names and values, a named index first; names may repeat."""
     if any(level is not None for level in frame.index.names):
         frame = frame.reset_index()

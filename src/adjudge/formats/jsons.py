@@ -61,9 +61,9 @@ class Json(Format):
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read an object, a list of records or one record a line."""
-        lines = _json_lines(source)
+        lines = json_lines(source)
         if lines is None:
-            return _frame(_parse(source), kind, name=source.stem, source=source.name)
+            return _frame(parse_json(source), kind, name=source.stem, source=source.name)
 
         def error(message: str, row: int | None) -> InputError:
             return source.error(message, None if row is None else lines[row][0])
@@ -241,14 +241,15 @@ def _has_json_lines(source: Source) -> bool:
     return True
 
 
-def _json_lines(source: Source) -> list[tuple[int, object]] | None:
+def json_lines(source: Source) -> list[tuple[int, object]] | None:
     """Give line number and record of JSON lines; None of a file whose first line is not a record by itself."""
     if not _has_json_lines(source):
         return None
     return [(number, _loads(line, source, number)) for number, line in source.lines()]
 
 
-def _parse(source: Source) -> object:
+def parse_json(source: Source) -> object:
+    """The content of a JSON file."""
     return _loads(source.text.decode(), source)
 
 

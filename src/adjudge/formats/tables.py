@@ -45,7 +45,7 @@ Style = Literal["necessary", "non_numeric", "never"]
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
     """How one text table is written."""
 
     separator: str
@@ -68,7 +68,7 @@ class _TextTable(Format):
         if not head or head[0].lstrip()[:1] in ("{", "["):
             return False
         separator = self._separator(head[0])
-        fields = _fields(head[0], separator, self.is_quoted)
+        fields = split_fields(head[0], separator, self.is_quoted)
         if separator not in head[0] or fields is None:
             return False
         return is_header(fields, kind) or _fits(fields, kind)
@@ -76,9 +76,9 @@ class _TextTable(Format):
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read a table; a line with more or fewer fields than the first is refused with its number."""
         layout = self._layout(source, kind)
-        table = _fast_table(source, layout)
+        table = fast_table(source, layout)
         if table is None:
-            table = _slow_table(source, layout)
+            table = slow_table(source, layout)
 
         def error(message: str, row: int | None) -> InputError:
             return source.error(message, None if row is None else self.line(source, kind, row))
@@ -87,7 +87,7 @@ class _TextTable(Format):
 
     def line(self, source: Source, kind: Kind, row: int) -> int | None:
         """First line of a record."""
-        records = _records(source, self._layout(source, kind))
+        records = records_of(source, self._layout(source, kind))
         return next((number for number, _ in islice(records, row, None)), None)
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
@@ -107,18 +107,18 @@ class _TextTable(Format):
     def _separator(self, line: str) -> str:
         return next((separator for separator in self.separators if separator in line), self.separators[0])
 
-    def _layout(self, source: Source, kind: Kind) -> _Layout:
+    def _layout(self, source: Source, kind: Kind) -> Layout:
         """Find separator and columns from the first line."""
         number, line = next(source.lines(), (None, ""))
         if number is None:
             raise source.error("expected data, got only comments")
         separator = self._separator(line)
-        fields = _fields(line, separator, self.is_quoted)
+        fields = split_fields(line, separator, self.is_quoted)
         if fields is None:
             raise source.error(f"expected fields with balanced quotes, got {shown(line)}", number)
         has_header = is_header(fields, kind)
         names = fields if has_header else _names(fields, kind, source, number)
-        return _Layout(separator, self.is_quoted, names, has_header)
+        return Layout(separator, self.is_quoted, names, has_header)
 
 
 @register
@@ -179,7 +179,7 @@ class Parquet(Format):
         return buffer.getvalue()
 
 
-def _fields(line: str, separator: str, is_quoted: bool) -> list[str] | None:
+def split_fields(line: str, separator: str, is_quoted: bool) -> list[str] | None:
     """Split one line; None when its quotes do not balance."""
     if not is_quoted:
         return line.split(separator)
@@ -213,7 +213,7 @@ def _names(fields: list[str], kind: Kind, source: Source, line: int) -> list[str
     raise source.error(f"expected a header with known names, or {wanted}, got {n} in {shown(fields[0])}…", line)
 
 
-def _fast_table(source: Source, layout: _Layout) -> pl.DataFrame | None:
+def fast_table(source: Source, layout: Layout) -> pl.DataFrame | None:
     """Read all lines at once; None where some line may have missing or surplus fields."""
     text = source.uncommented()
     if layout.has_header:
@@ -236,9 +236,9 @@ def _fast_table(source: Source, layout: _Layout) -> pl.DataFrame | None:
     return None if table[columns[-1]].null_count() else table
 
 
-def _slow_table(source: Source, layout: _Layout) -> pl.DataFrame:
+def slow_table(source: Source, layout: Layout) -> pl.DataFrame:
     """Read line by line; fields that are empty become null."""
-    records = list(_records(source, layout))
+    records = list(records_of(source, layout))
     columns = {
         f"column_{i}": pl.Series([fields[i] or None for _, fields in records], dtype=pl.String)
         for i in range(len(layout.names))
@@ -246,7 +246,7 @@ def _slow_table(source: Source, layout: _Layout) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def _records(source: Source, layout: _Layout) -> Iterator[tuple[int, list[str]]]:
+def records_of(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
     """Yield first line and fields of every record but the header; the first that is wrong is refused."""
     lines = ("\n" if line.startswith("#") else line + "\n" for line in source.text.decode().split("\n"))
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.is_quoted else csv.QUOTE_NONE

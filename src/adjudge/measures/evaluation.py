@@ -16,7 +16,6 @@ ties
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,16 +23,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.choices import Missing, Ties, Unjudged, check_choice
-from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.choices import Missing, Ties, Unjudged
 from adjudge.measures import unjudged as unjudged_documents
 from adjudge.measures.base import MEASURES, Measure
-from adjudge.measures.notation import parse_measure, parse_measures
+from adjudge.measures.notation import parse_measures
+from adjudge.measures.remarks import (
+    absent_lists,
+    blocks_for,
+    canonical_name,
+    check_options,
+    remarks_on,
+    unreachable,
+)
 from adjudge.measures.ties import expected
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.judgments import Judgments
-from adjudge.model.rankings import Blocks, Lists
+from adjudge.model.rankings import Lists
 
 Progress = Callable[[int, int], None]
 _WORKERS = min(4, os.cpu_count() or 1)
@@ -61,14 +67,13 @@ def evaluate(
                RR   nDCG@5
     mine   0.5000   0.6309
     """
-    _check(collection, unjudged=unjudged, missing=missing, ties=ties, seed=seed)
+    check_options(collection, unjudged=unjudged, missing=missing, ties=ties, seed=seed)
     parsed = parse_measures(measures)
     judgments = collection.need_judgments()
-    absent = _absent(collection, judgments)
-    notes = (*_notes(collection, judgments, absent, missing), *_unreachable(parsed, judgments))
+    absent = absent_lists(collection, judgments)
+    notes = (*remarks_on(collection, judgments, absent, missing), *unreachable(parsed, judgments))
     table = _Table.empty(judgments.n_queries, len(collection.runs), parsed, unjudged, ties)
-    whole = unjudged == "condensed" or ties == "expected" or any(m.cutoff is None or m.judged_only for m in parsed)
-    blocks = Blocks(collection, None if whole else max(m.cutoff or 0 for m in parsed), ties=ties == "expected")
+    blocks = blocks_for(collection, parsed, unjudged=unjudged, ties=ties)
 
     def fill(codes: slice) -> int:
         lists = blocks.lists(codes)
@@ -96,25 +101,8 @@ def evaluate(
         tuple(run.team for run in collection.runs),
         notes,
         collection.provenance.with_settings(**settings, **({"ties_seed": seed} if ties == "expected" else {})),
-        _canonical_name,
+        canonical_name,
     )
-
-
-def _canonical_name(text: str) -> str:
-    """How a measure is called here, however it is spelt."""
-    return str(parse_measure(text))
-
-
-def _check(collection: Collection, *, unjudged: str, missing: str, ties: str, seed: int) -> None:
-    """Refuse options that are none, and ties that were broken before anybody asked."""
-    check_choice("unjudged", unjudged, Unjudged)
-    check_choice("missing", missing, Missing)
-    check_choice("ties", ties, Ties)
-    if not isinstance(seed, int) or seed < 0:
-        raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
-    depth = collection.runs.cut_at
-    if ties == "expected" and depth is not None:
-        raise AdjudgeError(f"ties='expected' needs whole rankings, but these were cut at depth {depth} when read.")
 
 
 def default_measures(collection: Collection) -> tuple[Measure, ...]:
@@ -184,12 +172,6 @@ class _Table:
                 array[absent] = np.nan
 
 
-def _absent(collection: Collection, judgments: Judgments) -> Mask:
-    """Which judged queries each system retrieved nothing for, shape (queries, systems)."""
-    nothing: Mask = np.stack([run.lengths[: judgments.n_queries] == 0 for run in collection.runs], axis=1)
-    return nothing
-
-
 def _open_documents(collection: Collection, judgments: Judgments, codes: slice) -> Ints:
     """How many different unjudged documents the systems retrieved for each query of a block, at any rank."""
     query, document = [], []
@@ -201,61 +183,3 @@ def _open_documents(collection: Collection, judgments: Judgments, codes: slice) 
     unjudged = judgments.pool.part(codes).find(queries, documents) < 0
     keys = np.unique((queries[unjudged].astype(np.int64) << 32) | documents[unjudged])
     return np.bincount(keys >> 32, minlength=codes.stop - codes.start)
-
-
-def _notes(collection: Collection, judgments: Judgments, absent: Mask, missing: Missing) -> tuple[str, ...]:
-    """What should be said aloud about this evaluation; the worst of it also as warnings."""
-    aloud = []
-    unjudged = collection.queries[judgments.n_queries :]
-    if unjudged:
-        aloud.append(f"{_count(len(unjudged), 'query')} of the runs without judgments left out: {_some(unjudged)}.")
-    if absent.all():
-        asked, judged = _some(unjudged) or "nothing", _some(collection.queries[: judgments.n_queries])
-        raise AdjudgeError(f"No query of the runs is judged: the runs answer {asked}; the judgments are for {judged}.")
-    if absent.any():
-        names = [collection.systems[s] for s in np.flatnonzero(absent.any(axis=0))]
-        first = collection.queries[int(np.flatnonzero(absent.any(axis=1))[0])]
-        text = (
-            f"{_count(int(absent.sum()), 'list')} missing: nothing retrieved by {_some(names)} "
-            f"for judged queries such as {shown(first)}"
-        )
-        if missing == "error":
-            raise AdjudgeError(f"{text}; say zero or drop for missing lists to go on.")
-        aloud.append(f"{text}; {'each counts 0' if missing == 'zero' else 'left out of the means'}.")
-    for text in aloud:
-        warnings.warn(text, AdjudgeWarning, stacklevel=3)
-    return (*aloud, *_remarks(judgments))
-
-
-def _remarks(judgments: Judgments) -> list[str]:
-    remarks = []
-    pool = judgments.pool
-    filled = np.diff(pool.offsets) > 0
-    best = np.zeros(len(filled))
-    best[filled] = np.maximum.reduceat(pool.grades, pool.offsets[:-1][filled])
-    nothing = int(np.count_nonzero(best <= 0))
-    if nothing:
-        remarks.append(f"{_count(nothing, 'query')} without a relevant document: effectiveness 0.")
-    remarks.extend(judgments.notes)
-    if len(judgments.assessors) > 1 and len(pool.grades) < len(judgments):
-        remarks.append(f"Pairs judged by several assessors have the {judgments.combine} of their grades.")
-    if judgments.subtopic is not None:
-        remarks.append("Documents judged for several sub-topics have the highest of those grades.")
-    return remarks
-
-
-def _unreachable(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
-    """Measures whose threshold no grade of the scale reaches: they are 0 whatever the systems do."""
-    top = judgments.scale.maximum
-    names = [str(m) for m in measures if (dict(m.parameters).get("rel") or 0) > top]
-    return [f"No grade is high enough for {_some(names)} on the scale {judgments.scale}: 0."] if names else []
-
-
-def _count(n: int, noun: str) -> str:
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{n} {noun if n == 1 else plural}"
-
-
-def _some(names: Sequence[str]) -> str:
-    few = ", ".join(names[:3])
-    return few if len(names) <= 3 else f"{few} and {len(names) - 3} more"

@@ -42,15 +42,7 @@ class Effectiveness:
     canonical: Callable[[str], str] = str
 
     def __post_init__(self) -> None:
-        for kind, names in (("system", self.systems), ("query", self.queries), ("measure", self.measures)):
-            if len(set(names)) < len(names):
-                twice = next(name for i, name in enumerate(names) if name in names[:i])
-                raise AdjudgeError(f"Effectiveness: expected each {kind} once, got {twice!r} twice")
-        expected = (len(self.queries), len(self.systems), len(self.measures))
-        if self.values.shape != expected:
-            raise AdjudgeError(
-                f"Effectiveness: expected queries x systems x measures {expected}, got {self.values.shape}"
-            )
+        check_axes(self.values, query=self.queries, system=self.systems, measure=self.measures)
 
     @classmethod
     def from_matrix(
@@ -93,9 +85,9 @@ class Effectiveness:
         measures: Iterable[object] | None = None,
     ) -> Effectiveness:
         """Some queries, systems or measures, in the order asked for."""
-        q = _places("query", queries, self.queries)
-        s = _places("system", systems, self.systems)
-        m = _places("measure", None if measures is None else [self.name_of(name) for name in measures], self.measures)
+        q = places("query", queries, self.queries)
+        s = places("system", systems, self.systems)
+        m = places("measure", None if measures is None else [self.name_of(name) for name in measures], self.measures)
 
         def cut(array: Floats | None) -> Floats | None:
             return None if array is None else array[np.ix_(q, s, m)]
@@ -115,13 +107,7 @@ class Effectiveness:
 
     def name_of(self, measure: object) -> str:
         """The name that a measure has here, however it is spelt."""
-        name = str(measure)
-        if name in self.measures:
-            return name
-        try:
-            return self.canonical(name)
-        except AdjudgeError:
-            return name
+        return name_among(self.measures, measure, self.canonical)
 
     @property
     def n_queries(self) -> int:
@@ -137,7 +123,7 @@ class Effectiveness:
 
     def mean(self) -> dict[str, dict[str, float]]:
         """Mean over queries: ``{measure: {system: mean}}``; queries left out on purpose do not count."""
-        means = _mean_over_queries(self.values)
+        means = mean_over_queries(self.values)
         return {
             measure: dict(zip(self.systems, means[:, m].tolist(), strict=True))
             for m, measure in enumerate(self.measures)
@@ -171,21 +157,9 @@ class Effectiveness:
         return pd.DataFrame(self.to_polars().to_dict(as_series=False))
 
     def __str__(self) -> str:
-        means = _mean_over_queries(self.values)
-        order = np.argsort(-means[:, 0], kind="stable") if means.size else np.arange(len(self.systems))
-        width = max((len(name) for name in self.systems), default=0)
-        head = " ".join([" " * width, *(f"{name:>{max(8, len(name))}}" for name in self.measures)])
-        lines = [
-            " ".join(
-                [
-                    f"{self.systems[s]:<{width}}",
-                    *(f"{means[s, m]:>{max(8, len(name))}.4f}" for m, name in enumerate(self.measures)),
-                ]
-            )
-            for s in order
-        ]
+        means = mean_over_queries(self.values)
         queries = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
-        return "\n".join([f"Effectiveness, mean of {queries}", head, *lines])
+        return "\n".join([f"Effectiveness, mean of {queries}", *means_table(means, self.systems, self.measures)])
 
     def __repr__(self) -> str:
         return (
@@ -194,7 +168,7 @@ class Effectiveness:
         )
 
 
-def _mean_over_queries(values: Floats) -> Floats:
+def mean_over_queries(values: Floats) -> Floats:
     """Mean over the first axis, NaN aside; NaN where nothing is left."""
     counted = np.isfinite(values).sum(axis=0)
     total = np.nansum(values, axis=0)
@@ -202,7 +176,47 @@ def _mean_over_queries(values: Floats) -> Floats:
     return means
 
 
-def _places(kind: str, wanted: Iterable[str] | None, known: tuple[str, ...]) -> list[int]:
+def check_axes(values: Floats, **axes: tuple[str, ...]) -> None:
+    """Refuse values of another shape than their axes have names, and names that come twice."""
+    for kind, names in axes.items():
+        if len(set(names)) < len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise AdjudgeError(f"Effectiveness: expected each {kind} once, got {twice!r} twice")
+    expected = tuple(len(names) for names in axes.values())
+    if values.shape != expected:
+        wanted = " x ".join("queries" if kind == "query" else f"{kind}s" for kind in axes)
+        raise AdjudgeError(f"Effectiveness: expected {wanted} {expected}, got {values.shape}")
+
+
+def name_among(measures: tuple[str, ...], measure: object, canonical: Callable[[str], str]) -> str:
+    """The name that a measure has among others, however it is spelt; as it is spelt when nobody knows it."""
+    name = str(measure)
+    if name in measures:
+        return name
+    try:
+        return canonical(name)
+    except AdjudgeError:
+        return name
+
+
+def means_table(means: Floats, systems: tuple[str, ...], measures: tuple[str, ...]) -> list[str]:
+    """Lines of a small table of means, systems x measures, best first by the first measure."""
+    order = np.argsort(-means[:, 0], kind="stable") if means.size else np.arange(len(systems))
+    width = max((len(name) for name in systems), default=0)
+    head = " ".join([" " * width, *(f"{name:>{max(8, len(name))}}" for name in measures)])
+    return [head] + [
+        " ".join(
+            [
+                f"{systems[s]:<{width}}",
+                *(f"{means[s, m]:>{max(8, len(name))}.4f}" for m, name in enumerate(measures)),
+            ]
+        )
+        for s in order
+    ]
+
+
+def places(kind: str, wanted: Iterable[str] | None, known: tuple[str, ...]) -> list[int]:
+    """Where the wanted names stand among the known ones; everywhere when nothing is wanted in particular."""
     if wanted is None:
         return list(range(len(known)))
     place = {name: i for i, name in enumerate(known)}

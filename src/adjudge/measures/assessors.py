@@ -1,0 +1,240 @@
+"""Evaluate a collection by each assessor's own judgments, as if nobody else had judged.
+
+One rule each, for every measure:
+
+assessors
+    The grades, the relevant documents and the ideal ranking are the assessor's own; the scale is the collection's.
+unjudged documents
+    What the assessor did not judge is unjudged, whoever else did: grade 0 (``unjudged="zero"``) or removed from the
+    lists (``"condensed"``).
+partial queries
+    A query counts for an assessor who judged every document that anybody judged for it (``partial="drop"``). Whoever
+    judged only some would make systems differ by what was judged; ``"keep"`` takes any judged document as enough.
+missing queries, ties
+    as in :func:`adjudge.measures.evaluation.evaluate`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.choices import Missing, Partial, Ties, check_choice
+from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.measures.base import Measure
+from adjudge.measures.evaluation import Progress
+from adjudge.measures.notation import parse_measures
+from adjudge.measures.remarks import (
+    absent_lists,
+    blocks_for,
+    canonical_name,
+    check_options,
+    count_of,
+    remarks_on,
+    some_of,
+    unreachable,
+)
+from adjudge.measures.ties import expected
+from adjudge.model.assessed import AssessedEffectiveness
+from adjudge.model.coding import Vocabulary
+from adjudge.model.collection import Collection
+from adjudge.model.judgments import Judgments
+from adjudge.model.runs import Run, Runs
+
+Unjudged = Literal["zero", "condensed"]
+
+_WORKERS = 4
+
+
+def evaluate_assessors(
+    collection: Collection,
+    measures: str | Measure | Iterable[str | Measure],
+    *,
+    partial: Partial = "drop",
+    unjudged: Unjudged = "zero",
+    missing: Missing = "zero",
+    ties: Ties = "trec",
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> AssessedEffectiveness:
+    """Effectiveness of every system on every judged query, by the judgments of each assessor alone.
+
+    A cell is a query and an assessor; it is NaN where the assessor did not judge the query, or not all of it. Every
+    judged query and every assessor is there, also one of whom no cell is left; without any cell there is an error. A
+    document judged for several sub-topics counts as judged with one of them. A list with too many orders of its ties
+    to look at all has the same ones drawn for every assessor. ``progress`` is called with the number of cells done
+    and to do.
+
+    >>> import adjudge as aj
+    >>> judgments = {"q1": {"a": {"ann": 0, "bob": 1}, "b": {"ann": 1, "bob": 1}}, "q2": {"a": {"bob": 1}}}
+    >>> collection = aj.read({"mine": {"q1": ["a", "b"], "q2": ["b", "a"]}}, judgments)
+    >>> eff = evaluate_assessors(collection, ["RR", "P@2"])
+    >>> eff.assessors, eff.array("RR")[:, 0].tolist()
+    (('ann', 'bob'), [[0.5, 1.0], [nan, 0.5]])
+    """
+    check_choice("partial", partial, Partial)
+    check_choice("unjudged", unjudged, Unjudged)
+    check_options(collection, unjudged=unjudged, missing=missing, ties=ties, seed=seed)
+    parsed = parse_measures(measures)
+    judgments = _need_assessors(collection)
+    cells = _Cells.of(judgments, partial)
+    absent = absent_lists(collection, judgments)
+    anybody = replace(judgments, assessors=(), combine="max")  # relevant by anybody; no remark on combined grades
+    notes = (*remarks_on(collection, anybody, absent, missing), *unreachable(parsed, judgments))
+    left_out = cells.left_out(collection, judgments)
+    if left_out:
+        warnings.warn(left_out[0], AdjudgeWarning, stacklevel=2)
+    values = np.full((judgments.n_queries, len(collection.runs), len(judgments.assessors), len(parsed)), np.nan)
+
+    def fill(a: int) -> int:
+        codes = np.flatnonzero(cells.kept[:, a])
+        own = _of_assessor(collection, judgments, a, codes)
+        values[:, :, a][codes] = _effectiveness(own, parsed, codes, unjudged=unjudged, ties=ties, seed=seed)
+        return len(codes)
+
+    with ThreadPoolExecutor(max_workers=_WORKERS) as executor:  # NumPy lets go of the interpreter's lock
+        done = 0
+        for n_cells in executor.map(fill, np.flatnonzero(cells.kept.any(axis=0)).tolist()):
+            done += n_cells
+            if progress is not None:
+                progress(done, int(cells.kept.sum()))
+    if missing == "drop":
+        values[absent] = np.nan
+    settings = {"partial": partial, "unjudged": unjudged, "missing": missing, "ties": ties}
+    return AssessedEffectiveness(
+        values,
+        tuple(collection.queries[: judgments.n_queries]),
+        collection.systems,
+        judgments.assessors,
+        tuple(str(measure) for measure in parsed),
+        (*left_out, *notes, *cells.remarks()),
+        collection.provenance.with_settings(
+            **settings, scale=str(judgments.scale), **({"ties_seed": seed} if ties == "expected" else {})
+        ),
+        canonical_name,
+    )
+
+
+def _need_assessors(collection: Collection) -> Judgments:
+    """The judgments, or an error that says they do not tell who made them."""
+    judgments = collection.need_judgments()
+    if judgments.assessor is None:
+        columns = ["query", "document", "grade", *(["subtopic"] if judgments.subtopic is not None else [])]
+        raise AdjudgeError(f"expected judgments with an assessor column, got {', '.join(columns)}")
+    return judgments
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """What is known of queries x assessors.
+
+    ``judged`` documents of each cell, ``relevant`` whether one was relevant, ``pooled`` documents that anybody judged
+    for each query, and the cells that are ``kept``.
+    """
+
+    judged: Ints
+    relevant: Mask
+    pooled: Ints
+    kept: Mask
+
+    @classmethod
+    def of(cls, judgments: Judgments, partial: Partial) -> _Cells:
+        """Count the judged documents; an error where that leaves nothing."""
+        import polars as pl
+
+        frame = pl.DataFrame({"query": judgments.query, "document": judgments.document, "who": judgments.assessor})
+        own, any_ = frame.unique(), frame.unique(["query", "document"])
+        judged = np.zeros((judgments.n_queries, len(judgments.assessors)), dtype=np.int64)
+        np.add.at(judged, (own["query"].to_numpy(), own["who"].to_numpy()), 1)
+        relevant = np.zeros(judged.shape, dtype=np.bool_)
+        found = judgments.grade > 0
+        relevant[judgments.query[found], frame["who"].to_numpy()[found]] = True
+        pooled = np.bincount(any_["query"].to_numpy(), minlength=judgments.n_queries)
+        kept: Mask = judged > 0 if partial == "keep" else judged == pooled[:, None]
+        if not kept.any():
+            raise AdjudgeError(
+                "No assessor judged all the judged documents of any query, so nothing is left; "
+                "partial='keep' keeps queries judged in part."
+            )
+        return cls(judged, relevant, pooled, kept)
+
+    def left_out(self, collection: Collection, judgments: Judgments) -> tuple[str, ...]:
+        """How many cells are left out, which is the first, and of whom none is left; nothing to say without any."""
+        dropped = np.argwhere((self.judged > 0) & ~self.kept)
+        if not len(dropped):
+            return ()
+        q, a = dropped[0]
+        lost = [judgments.assessors[i] for i in np.flatnonzero(~self.kept.any(axis=0))]
+        return (
+            f"{count_of(len(dropped), 'query-assessor cell')} of {np.count_nonzero(self.judged)} left out as partial, "
+            f"first query {shown(collection.queries[q])} by {shown(judgments.assessors[a])}, who judged "
+            f"{self.judged[q, a]} of {count_of(int(self.pooled[q]), 'document')}"
+            f"{f'; nothing is left of {some_of(lost)}' if lost else ''}.",
+        )
+
+    def remarks(self) -> tuple[str, ...]:
+        """What weakens the cells that are kept."""
+        some = self.kept & (self.judged < self.pooled[:, None])
+        none = self.kept & ~self.relevant & self.relevant.any(axis=1, keepdims=True)
+        remarks = {
+            "with only some of the query's judged documents.": int(some.sum()),
+            "without a relevant document, though another assessor found one: effectiveness 0.": int(none.sum()),
+        }
+        return tuple(f"{count_of(n, 'query-assessor cell')} {what}" for what, n in remarks.items() if n)
+
+
+def _of_assessor(collection: Collection, judgments: Judgments, assessor: int, codes: Ints) -> Collection:
+    """Some queries of a collection with what one assessor judged of them; their new codes follow one another."""
+    mine = (judgments.assessor == assessor) & np.isin(judgments.query, codes)
+    own = replace(
+        judgments,
+        query=np.searchsorted(codes, judgments.query[mine]).astype(np.int32),
+        document=judgments.document[mine],
+        grade=judgments.grade[mine],
+        assessor=None,
+        assessors=(),
+        subtopic=None if judgments.subtopic is None else judgments.subtopic[mine],
+    )
+    if np.array_equal(codes, np.arange(judgments.n_queries)):
+        return replace(collection, judgments=own)
+    queries = Vocabulary()
+    queries.encode(collection.queries.decode(codes))
+    runs = tuple(_narrowed(run, codes) for run in collection.runs)
+    return replace(collection, runs=Runs(runs, queries, collection.documents, collection.runs.cut_at), judgments=own)
+
+
+def _narrowed(run: Run, codes: Ints) -> Run:
+    """The rankings of a run for some queries, one after the other."""
+    lengths = run.lengths[codes]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    rows = np.arange(offsets[-1]) + np.repeat(run.offsets[codes] - offsets[:-1], lengths)
+    return replace(
+        run, offsets=offsets, documents=run.documents[rows], scores=None if run.scores is None else run.scores[rows]
+    )
+
+
+def _effectiveness(
+    own: Collection, measures: Sequence[Measure], codes: Ints, *, unjudged: Unjudged, ties: Ties, seed: int
+) -> Floats:
+    """Queries x systems x measures by one assessor; ``codes`` are those that the queries had among everybody's."""
+    values = np.empty((len(codes), len(own.runs), len(measures)))
+    blocks = blocks_for(own, measures, unjudged=unjudged, ties=ties)
+    for block in blocks:
+        lists = blocks.lists(block)
+        seen = lists.condensed() if unjudged == "condensed" else lists
+        here = codes[block]
+
+        def seed_of(row: int, here: Ints = here) -> np.random.SeedSequence:
+            system, query = divmod(row, len(here))
+            return np.random.SeedSequence(seed, spawn_key=(system, int(here[query])))
+
+        for m, measure in enumerate(measures):
+            value = expected(measure, seen, seed_of)[0] if ties == "expected" else measure(seen)
+            values[block, :, m] = value.reshape(-1, len(here)).T
+    return values

@@ -1,0 +1,430 @@
+"""Tables of effectiveness that was computed before."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import hashlib
+import io
+import json
+import lzma
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import zstandard
+
+import adjudge as aj
+from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
+from adjudge.formats import read_effectiveness
+from adjudge.model.assessed import AssessedEffectiveness
+from adjudge.reports.scores import ScoreTable
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def to_file(data: str | bytes, name: str = "last.csv") -> Path:
+        path = tmp_path / name
+        path.write_bytes(data.encode() if isinstance(data, str) else data)
+        return path
+
+    return to_file
+
+
+def plain(given: Any, **options: Any) -> aj.Effectiveness:
+    eff = read_effectiveness(given, **options)
+    assert isinstance(eff, aj.Effectiveness)
+    return eff
+
+
+def assessed(given: Any, **options: Any) -> AssessedEffectiveness:
+    eff = read_effectiveness(given, **options)
+    assert isinstance(eff, AssessedEffectiveness)
+    return eff
+
+
+def assert_same(got: aj.Effectiveness, wanted: aj.Effectiveness) -> None:
+    assert (got.queries, got.systems, got.measures) == (wanted.queries, wanted.systems, wanted.measures)
+    for name in ("values", "judged", "lower", "upper", "error"):
+        one, other = getattr(got, name), getattr(wanted, name)
+        assert (one is None) == (other is None), name
+        if one is not None:
+            np.testing.assert_array_equal(one, other)
+
+
+# Long tables
+
+
+@pytest.fixture(scope="module", params=[{}, {"unjudged": "bounds"}, {"ties": "expected"}], ids=str)
+def evaluated(request: pytest.FixtureRequest) -> aj.Effectiveness:
+    return aj.evaluate(aj.demo(queries=10, depth=5), ["CG@5", "nDCG@5", "AP(rel=40)@5"], **request.param)
+
+
+@pytest.mark.parametrize("style", ["csv", "json"])
+def test_what_score_writes_by_query_comes_back_exactly(evaluated: aj.Effectiveness, style: str, write: Write) -> None:
+    table = ScoreTable.of(evaluated, per_query=True)
+    got = plain(write(table.text(style), f"scores.{style}"))
+    assert_same(got, table.eff)
+    assert got.notes == (evaluated.notes if style == "json" else ())
+
+
+def test_data_frames_of_effectiveness_come_back_exactly(evaluated: aj.Effectiveness, tmp_path: Path) -> None:
+    frame = evaluated.to_polars()
+    frame.write_parquet(tmp_path / "eff.parquet")
+    frame.write_ndjson(tmp_path / "eff.jsonl")
+    frame.write_csv(tmp_path / "eff.tsv", separator="\t")
+    written = [tmp_path / f"eff.{suffix}" for suffix in ("parquet", "jsonl", "tsv")]
+    for given in (frame, frame.lazy(), evaluated.to_pandas(), *written):
+        assert_same(plain(given), evaluated)
+
+
+LONG = "run,query_id,measure,value\na,q1,AP,0.5\na,q2,AP,0.25\nb,q1,AP,-1\nb,q2,AP,7e-04\n"
+VALUES = [[0.5, -1], [0.25, 0.0007]]
+
+
+def check(eff: aj.Effectiveness, measure: str = "AP") -> None:
+    assert (eff.queries, eff.systems, eff.measures) == (("q1", "q2"), ("a", "b"), (measure,))
+    assert eff.matrix().tolist() == VALUES
+    assert np.isnan(eff.judged).all()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        LONG,
+        LONG.replace("\n", "\r\n"),
+        LONG.replace("\n", "\r"),
+        "\ufeff" + LONG,
+        "\n\n# last year\n" + LONG.replace("\n", "\n\n"),
+        LONG.rstrip(),
+        LONG.replace(",", ";"),
+        LONG.replace(",", "\t"),
+        LONG.replace(",", " , "),
+        LONG.replace("a,", '"a",').replace("0.25", '"0.25"'),
+        '"' + LONG.replace(",", '"\t"').rstrip().replace("\n", '"\n"') + '"\n',
+        LONG.replace("run,query_id,measure,value", "Name,QID,Metric,Score"),
+        LONG.replace("run,query_id", "System,Topic-ID").replace("value", "effectiveness"),
+        ",note," + LONG.replace("\n", "\n0,x,").removesuffix("0,x,"),
+        gzip.compress(LONG.encode()),
+        bz2.compress(LONG.encode()),
+        lzma.compress(LONG.encode()),
+        zstandard.ZstdCompressor().compress(LONG.encode()),
+        "\n".join(json.dumps(row) for row in csv.DictReader(io.StringIO(LONG))),
+        json.dumps(list(csv.DictReader(io.StringIO(LONG)))),
+    ],
+)
+def test_a_long_table_reads_the_same_however_it_is_laid_out(data: str | bytes, write: Write) -> None:
+    check(plain(write(data)))
+
+
+def test_rows_may_come_in_any_order_and_systems_keep_theirs(write: Write) -> None:
+    header, *rows = LONG.splitlines()
+    eff = plain(write("\n".join([header, *rows[::-1]])))
+    assert (eff.systems, eff.queries) == (("b", "a"), ("q2", "q1"))
+    assert eff.matrix().tolist() == [[0.0007, 0.25], [-1, 0.5]]
+
+
+def test_the_per_query_table_of_pyterrier_is_read() -> None:
+    frame = pd.DataFrame({"name": ["a", "a"], "qid": [1, 2], "measure": ["map", "map"], "value": [0.5, 0.25]})
+    eff = plain(frame)
+    assert (eff.systems, eff.queries, eff.measures) == (("a",), ("1", "2"), ("map",))
+
+
+def test_the_measures_of_ir_measures_are_called_as_they_print() -> None:
+    qrels = [ir_measures.Qrel("q1", "d1", 1), ir_measures.Qrel("q2", "d1", 1)]
+    run = [ir_measures.ScoredDoc("q1", "d1", 1.0), ir_measures.ScoredDoc("q2", "d2", 1.0)]
+    wanted = [ir_measures.AP, ir_measures.P @ 1]
+    frame = pd.DataFrame(ir_measures.iter_calc(wanted, qrels, run))
+    for given in (frame, frame.assign(run="run")):
+        eff = plain(given)
+        assert (eff.systems, sorted(eff.measures)) == (("run",), ["AP", "P@1"])
+        assert eff["AP"].matrix().tolist() == [[1.0], [0.0]]
+
+
+def test_a_table_without_systems_is_one_system_called_as_its_file(write: Write) -> None:
+    eff = plain(write("qid,measure,value\n1,AP,0.5\n", "bm25.csv.gz"))
+    assert (eff.systems, eff.queries, eff.measures) == (("bm25",), ("1",), ("AP",))
+
+
+def test_a_query_text_or_a_name_beside_an_identifier_is_not_used(write: Write) -> None:
+    eff = plain(write("query,qid,run,name,value\nsongs like this,7,a,Team A,0.5\n"))
+    assert (eff.queries, eff.systems) == (("7",), ("a",))
+
+
+def test_the_measure_can_be_named_where_no_column_does(write: Write) -> None:
+    path = write(LONG.replace(",measure", "").replace(",AP", ""))
+    check(plain(path), "effectiveness")
+    check(plain(path, measure="nDCG@10"), "nDCG@10")
+
+
+def test_one_measure_of_several_can_be_chosen(write: Write) -> None:
+    path = write(LONG.replace("measure,value\n", "measure,value\nc,q9,P@5,0.1\n"))
+    check(plain(path, measure="AP"))
+    with pytest.raises(AdjudgeError, match=r"No measure is called 'ap'. Did you mean 'AP'\?"):
+        read_effectiveness(path, measure="ap")
+    with pytest.raises(InputError, match=r"last.csv:7: expected a finite number as value, got 'x'"):
+        read_effectiveness(write(path.read_text() + "a,q3,AP,x\n"), measure="AP")
+
+
+def test_names_may_be_any_text(write: Write) -> None:
+    eff = plain(
+        write('run,query_id,measure,value\n"Sigur, Rós","q ""1""","P(rel=2)@5",0.5\nNA,"q ""1""",P(rel=2)@5,1\n')
+    )
+    assert (eff.systems, eff.queries, eff.measures) == (("Sigur, Rós", "NA"), ('q "1"',), ("P(rel=2)@5",))
+
+
+@pytest.mark.parametrize("cell", ["", "NaN", "nan", "-nan", "NA", "null", "  "])
+def test_an_empty_cell_is_missing_and_said_so(cell: str, write: Write) -> None:
+    path = write(LONG.replace("0.25", cell))
+    with pytest.warns(
+        AdjudgeWarning, match=r"empty cells \(NaN\): 1, first query 'q2', system 'a', measure 'AP'\.$"
+    ) as said:
+        eff = plain(path)
+    assert said[0].filename == __file__
+    assert eff.notes == (f"{path}: empty cells (NaN): 1, first query 'q2', system 'a', measure 'AP'.",)
+    np.testing.assert_array_equal(eff.matrix(), [[0.5, -1], [np.nan, 0.0007]])
+
+
+def test_a_system_without_a_query_is_missing_and_said_so() -> None:
+    frame = pl.DataFrame({"run": ["a", "b", "b"], "qid": ["1", "2", "3"], "value": [0.1, 0.2, 0.3]})
+    with pytest.warns(AdjudgeWarning, match=r"^empty cells \(NaN\): 3, first query '1', system 'b'"):
+        eff = plain(frame)
+    np.testing.assert_array_equal(eff.matrix(), [[0.1, np.nan], [np.nan, 0.2], [np.nan, 0.3]])
+
+
+def test_one_bound_without_the_other_is_not_used(write: Write) -> None:
+    eff = plain(write("run,qid,value,lower\na,1,0.5,0.4\n"))
+    assert eff.lower is None
+    assert eff.upper is None
+
+
+def test_columns_that_are_empty_altogether_are_as_if_absent(write: Write) -> None:
+    eff = plain(write("run,qid,assessor,measure,value,judged\na,1,,,0.5,\n"))
+    assert (eff.measures, eff.judged.tolist()) == (("effectiveness",), [[[pytest.approx(np.nan, nan_ok=True)]]])
+
+
+def test_the_file_is_in_the_provenance(write: Write) -> None:
+    path = write(gzip.compress(LONG.encode()))
+    provenance = plain(path, measure="AP").provenance
+    assert provenance.inputs == ((str(path), hashlib.sha256(path.read_bytes()).hexdigest()),)
+    assert provenance.settings == {"measure": "AP"}
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(LONG.encode())))
+    check(plain("-"))
+
+
+# With assessors
+
+ASSESSED = "run,qid,judge,measure,value\n" + "".join(
+    f"{run},{query},{judge},{measure},{value}\n"
+    for measure in ("AP", "P@5")
+    for run in "ab"
+    for query, judge, value in [("q1", "ann", 0.5), ("q1", "bob", 0.25), ("q2", "ann", 0.75)]
+)
+
+
+def test_a_column_for_the_assessor_gives_effectiveness_by_assessor(write: Write) -> None:
+    eff = assessed(write(ASSESSED))
+    assert (eff.queries, eff.systems) == (("q1", "q2"), ("a", "b"))
+    assert (eff.assessors, eff.measures) == (("ann", "bob"), ("AP", "P@5"))
+    np.testing.assert_array_equal(eff.array("P@5")[:, 1], [[0.5, 0.25], [0.75, np.nan]])
+    assert eff.notes == ()
+    again = assessed(eff.to_polars())
+    assert (again.queries, again.systems, again.assessors) == (eff.queries, eff.systems, eff.assessors)
+    np.testing.assert_array_equal(again.values, eff.values)
+    assert assessed(write(ASSESSED), measure="AP").measures == ("AP",)
+
+
+def test_a_system_that_an_assessor_left_out_is_said(write: Write) -> None:
+    path = write(ASSESSED.replace("b,q1,bob,P@5,0.25\n", ""))
+    where = r"\(NaN\): 1, first query 'q1', system 'b', assessor 'bob', measure 'P@5'"
+    with pytest.warns(AdjudgeWarning, match=where):
+        assessed(path)
+
+
+# Wide tables
+
+
+@pytest.mark.parametrize(("name", "n_runs"), [("adhoc8_ap", 129), ("adhoc8_p10", 129), ("web2013_ndcg20", 34)])
+def test_the_tables_of_trec_are_read(name: str, n_runs: int, shared_data: Path) -> None:
+    path = shared_data / "trec" / f"{name}.csv"
+    with path.open(newline="") as file:
+        header, *rows = csv.reader(file)
+    eff = plain(path, measure="AP")
+    assert (len(eff.systems), eff.n_queries, eff.measures) == (n_runs, 50, ("AP",))
+    assert eff.systems == tuple(header)
+    assert eff.queries[:2] == ("q1", "q2")
+    assert eff.matrix().tolist() == [[float(cell) for cell in row] for row in rows]
+
+
+WIDE = "query,a,b\nq1,0.5,-1\nq2,0.25,7e-04\n"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        WIDE,
+        WIDE.replace("\n", "\r\n"),
+        "\ufeff" + WIDE,
+        "# AP\n" + WIDE.replace("\n", "\n\n").rstrip(),
+        WIDE.replace(",", ";"),
+        WIDE.replace(",", "\t"),
+        WIDE.replace("query", "Topic ID"),
+        WIDE.replace("query", ""),
+        WIDE.replace("query", '""'),
+        WIDE.replace("query", "song"),
+        WIDE.replace("query,a,b", '"query","a"," b "'),
+        WIDE.replace("\n", ",\n"),
+        ",query,a,b\n0,q1,0.5,-1\n1,q2,0.25,7e-04\n",
+        WIDE.partition(",")[2].replace("q1,", "").replace("q2,", ""),
+        '[{"qid": "q1", "a": 0.5, "b": -1}, {"qid": "q2", "a": 0.25, "b": "7e-04"}]',
+    ],
+)
+def test_a_wide_table_reads_the_same_however_it_is_laid_out(data: str, write: Write) -> None:
+    check(plain(write(data)), "effectiveness")
+
+
+def test_wide_frames_are_read() -> None:
+    frame = pl.DataFrame({"a": [0.5, 0.25], "b": [-1.0, 7e-04]})
+    pandas = pd.DataFrame({"a": [0.5, 0.25], "b": [-1.0, 7e-04]})
+    long = plain(frame).to_pandas()
+    for given in (
+        frame,
+        pandas,
+        pandas.set_index(pd.Index(["q1", "q2"])),
+        pandas.set_index(pd.Index(["q1", "q2"], name="qid")),
+        pandas.set_index(pd.Index(["q1", "q2"], name="song")),
+        pandas.assign(query=["q1", "q2"])[["query", "a", "b"]].set_index(pd.Index([4, 2])),
+        long.pivot(index="query_id", columns="run", values="value"),
+    ):
+        check(plain(given), "effectiveness")
+
+
+def test_numbers_are_queries_when_their_column_is_called_so(write: Write) -> None:
+    for name in ("topic", "QID", "id", ""):
+        assert plain(write(f"{name},a,1\n301,0.5,0.4\n302,0.25,0.3\n")).queries == ("301", "302")
+
+
+def test_one_system_is_enough_and_may_be_the_only_column(write: Write) -> None:
+    assert plain(write("mine\n0.5\n0.25\n")).mean() == {"effectiveness": {"mine": 0.375}}
+
+
+def test_systems_may_be_called_as_columns_of_long_tables(write: Write) -> None:
+    assert plain(write("query,model,judge\nq1,0.5,0.25\n")).systems == ("model", "judge")
+
+
+def test_empty_cells_of_a_wide_table_are_missing_and_said_so(write: Write) -> None:
+    with pytest.warns(AdjudgeWarning, match=r"last.csv: empty cells \(NaN\): 3, first query 'q1', system 'b'"):
+        eff = plain(write("query,a,b\nq1,0.5,\nq2,NA,NaN\nq3,1,2\n"))
+    np.testing.assert_array_equal(eff.matrix(), [[0.5, np.nan], [np.nan, np.nan], [1, 2]])
+    with pytest.warns(AdjudgeWarning, match=r"^empty cells \(NaN\): 2, first query 'q1', system 'b'"):
+        plain(pl.DataFrame({"a": [0.5, None], "b": [float("nan"), 1]}))
+
+
+# What is refused
+
+RUN = "301 Q0 d1 1 0.5 tag\n301 Q0 d2 2 0.4 tag\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("", "last.csv: expected data, got an empty file"),
+        ("\n \n", "last.csv: expected data, got an empty file"),
+        ("# nothing\n", "last.csv: expected data, got only comments"),
+        ("query,a,b\n", "last.csv: expected at least one row with effectiveness, got none"),
+        ("run,qid,measure,value\n\n", "last.csv: expected at least one row with effectiveness, got none"),
+        ("[]", "last.csv: expected at least one row with effectiveness, got none"),
+        (WIDE + "q3,0.5\n", "last.csv:4: expected 3 columns, got 2"),
+        (WIDE + "q3,0.5,1,2\n", "last.csv:4: expected 3 columns, got 4"),
+        (WIDE + "\n# x\nq3,0.5,good\n", "last.csv:6: expected a finite number for the system 'b', got 'good'"),
+        (WIDE + "q3,inf,1\n", "last.csv:4: expected a finite number for the system 'a', got 'inf'"),
+        (WIDE + "q3,1e999,1\n", "last.csv:4: expected a finite number for the system 'a', got '1e999'"),
+        (WIDE + 'q3,"0,5",1\n', "last.csv:4: expected a finite number for the system 'a', got '0,5'"),
+        (WIDE + "q1,1,1\n", "last.csv:4: expected each query once, got 'q1' again"),
+        (WIDE + ",1,1\n", "last.csv:4: expected a query, got nothing"),
+        (WIDE + "all,1,1\n", "last.csv:4: expected a query, got 'all', which is how trec_eval calls the mean"),
+        ("a,b\n0.1,0.2\n0.3,x\n", "last.csv:3: expected a finite number for the system 'b', got 'x'"),
+        ("a,b\n0.1,0.2\nx,0.4\n0.2,0.1\n", "last.csv:3: expected a finite number for the system 'a', got 'x'"),
+        ("\nquery,a,a\nq1,1,2\n", "last.csv:2: expected each column once, got 'a' twice"),
+        ("query,a,\nq1,1,2\n", "last.csv:1: expected a system as the name of column 3, got nothing"),
+        ("query\nq1\n", "last.csv:1: expected a column for every system, got only 'query'"),
+        ("query a b\nq1 0.1 0.2\n", "last.csv:1: expected a column for every system, got only 'query a b'"),
+        ("query,a\nq1,\n", "last.csv: expected effectiveness, got no value at all"),
+        ("0.1,0.2\n0.3,0.4\n", "last.csv:1: expected a header with the names of the systems, got '0.2'"),
+        ("q1,0.1,0.2\nq2,0.3,0.4\n", "last.csv:1: expected a header with the names of the systems, got '0.2'"),
+        ("0.1\n0.2\n", "last.csv:1: expected a header with the names of the systems, got '0.1'"),
+        ("no,a\n301,0.1\n302,0.2\n", "last.csv:1: expected effectiveness, got the whole numbers of the column 'no'"),
+        ('query,"a\nq1,1\n', "last.csv:1: expected fields with balanced quotes"),
+        (LONG + "a,q3,AP,x\n", "last.csv:6: expected a finite number as value, got 'x'"),
+        (LONG + "a,q3,AP,-inf\n", "last.csv:6: expected a finite number as value, got '-inf'"),
+        (LONG + ",q3,AP,1\n", "last.csv:6: expected a system, got nothing"),
+        (LONG + "a,q3,,1\n", "last.csv:6: expected a measure, got nothing"),
+        (LONG + "a,all,AP,1\n", "last.csv:6: expected a query, got 'all'"),
+        (LONG + "\na,q1,AP,0.5\n", "last.csv:7: expected each cell once, got query 'q1', system 'a', measure 'AP'"),
+        (ASSESSED + "a,q1,bob,AP,0\n", ":14: .* got query 'q1', system 'a', assessor 'bob', measure 'AP' again"),
+        (ASSESSED + "a,q1,,AP,0\n", "last.csv:14: expected an assessor, got nothing"),
+        ("run,qid,value,judged\na,1,1,most\n", "last.csv:2: expected a finite number as judged, got 'most'"),
+        ("run,qid,topic_id,value\na,1,1,1\n", ":1: expected one column for the query, got 'qid' and 'topic_id'"),
+        ("run,qid,AP\na,1,1\n", "last.csv:1: expected columns for system, query and value, or a row for every query"),
+        ("system,q1,q2\na,1,1\n", "last.csv:1: expected columns for system, query and value, or a row for every query"),
+        ("measure,system,mean\nAP,a,1\n", "last.csv:1: .* got the columns 'measure', 'system', 'mean'"),
+        (RUN, "last.csv: expected effectiveness, but this looks like a run"),
+        (RUN.replace(" ", "\t"), "last.csv: expected effectiveness, but this looks like a run"),
+        ("301 0 d1 1\n301 0 d2 0\n", "last.csv: expected effectiveness, but this looks like judgments"),
+        ("run,qid,docno,score\na,1,d,1\n", "last.csv:1: .* looks like a run: it has the columns 'run', 'qid', 'docno'"),
+        ("query,document,rank\n1,d,1\n", "last.csv:1: expected effectiveness, but this looks like a run: it"),
+        ("qid,docno,label,user\n1,d,1,u\n", "last.csv:1: expected effectiveness, but this looks like judgments: it"),
+        ('{"run": {"q1": 1}}', "last.csv: expected a list of records, or the JSON of 'adjudge score --per-query'"),
+        ("[1]", "last.csv: row 1: expected a record with names and values, got '1'"),
+        ('{"qid": 1, "a": 1}\n{"qid": 2, "a": "x"}\n', ":2: expected a finite number for the system 'a', got 'x'"),
+        ('[{"qid": 1, "a": [1]}]', r"last.csv: row 1: expected a finite number for the system 'a', got '\[1\]'"),
+        ('{"qid": 1,\n', "last.csv:.*: expected JSON, got"),
+        (b"PAR1 no more", "last.csv: expected an intact Parquet file, got"),
+        (gzip.compress(LONG.encode())[:-9], "last.csv: expected intact compressed data, got"),
+        (LONG.encode("utf-16"), "last.csv: expected UTF-8 text, got UTF-16"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_with_its_line(data: str | bytes, message: str, write: Write) -> None:
+    with pytest.raises(InputError, match=message):
+        read_effectiveness(write(data))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (pl.DataFrame(), "^expected at least one row with effectiveness, got none"),
+        (pd.DataFrame({"query": [], "a": []}), "^expected at least one row with effectiveness, got none"),
+        (pl.DataFrame({"a": [0.1, float("inf")]}), "^row 2: expected a finite number for the system 'a', got 'inf'"),
+        (pl.DataFrame({"query": ["q1", "q1"], "a": [0, 1]}), "^row 2: expected each query once, got 'q1' again"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "^expected each column once, got 'a' twice"),
+        (pl.DataFrame({"query": ["q1"]}), "^expected a column for every system, got only 'query'"),
+        ([0.1, 0.2], "^expected effectiveness as a file or a data frame, got 'list'"),
+        (None, "^expected effectiveness as a file or a data frame, got 'NoneType'"),
+        (Path("nowhere/last.csv"), "^nowhere/last.csv: cannot be read: no such file"),
+        (Path("."), "cannot be read: is a directory"),
+    ],
+)  # fmt: skip
+def test_frames_and_other_things_are_refused_with_their_row(given: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_effectiveness(given)
+
+
+def test_a_table_that_would_be_all_holes_is_refused() -> None:
+    names = [str(i) for i in range(20_000)]
+    frame = pl.DataFrame({"run": names, "qid": names, "value": 0.5})
+    with pytest.raises(
+        InputError, match=r"expected most systems to have most queries, got 20000 rows for 20000 x 20000"
+    ):
+        read_effectiveness(frame)
