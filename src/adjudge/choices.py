@@ -12,11 +12,15 @@ from adjudge.errors import AdjudgeError, shown
 Unjudged = Literal["zero", "condensed", "bounds"]
 Missing = Literal["zero", "drop", "error"]
 Ties = Literal["trec", "expected"]
+Partial = Literal["drop", "keep"]
 Combine = Literal["mean", "median", "min", "max"]
 Names = Literal["tag", "file"]
 Exclude = Literal["nothing", "query", "artist"]
 Alternative = Literal["two-sided", "greater", "less"]
 Interval = Literal["t", "percentile", "bca"]
+Assessors = Literal["auto", "crossed", "nested"]
+ReliabilityInterval = Literal["auto", "f", "bootstrap", "delta", "none"]
+Resampled = Literal["both", "queries", "systems"]
 
 
 def check_choice(name: str, value: object, options: Any) -> None:

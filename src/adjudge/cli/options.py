@@ -33,10 +33,16 @@ def add_intervals(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_collection(parser: argparse.ArgumentParser) -> None:
+def add_collection(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
     """Which runs and judgments to read, and how."""
-    parser.add_argument("judgments", metavar="JUDGMENTS", help="file with judgments (qrels)")
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="files, directories or patterns with runs")
+    one, some = (None, "+") if required else ("?", "*")
+    parser.add_argument("judgments", metavar="JUDGMENTS", nargs=one, help="file with judgments (qrels)")
+    parser.add_argument("runs", metavar="RUN", nargs=some, help="files, directories or patterns with runs")
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """How to read runs, judgments and what belongs to them."""
     group = parser.add_argument_group("reading")
     group.add_argument(
         "--scale",
@@ -85,6 +91,6 @@ def read_collection(arguments: argparse.Namespace, progress: Progress | None) ->
         depth=arguments.depth,
         progress=progress,
     )
-    if arguments.rescale is not None:
+    if arguments.rescale is not None and arguments.judgments is not None:
         collection = collection.rescaled(arguments.rescale)
     return collection.combined(arguments.combine) if arguments.combine != "mean" else collection

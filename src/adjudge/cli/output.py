@@ -8,15 +8,18 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from adjudge.reports.document import Section
+
+_INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions")
 TABLE_FORMS = ("text", "json", "csv", "latex")
-_STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown"}
+_STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown", ".html": "html"}
 
 
 def style_of(arguments: argparse.Namespace) -> str:
@@ -30,6 +33,9 @@ def style_of(arguments: argparse.Namespace) -> str:
 def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) -> None:
     """Refuse an output that cannot be written, is an input or has no such form, before any work is done."""
     target = arguments.output
+    figures = getattr(arguments, "figures", None)
+    if figures is not None and os.path.exists(figures) and not os.path.isdir(figures):
+        raise AdjudgeError(f"{figures}: expected a directory for figures")
     if target is None:
         return
     if forms and style_of(arguments) not in forms:
@@ -39,7 +45,7 @@ def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) ->
         raise AdjudgeError(f"{target}: expected a file in an existing directory as output")
     if not os.access(target if os.path.exists(target) else folder, os.W_OK):
         raise AdjudgeError(f"{target}: cannot be written: permission denied")
-    inputs = [getattr(arguments, name, None) for name in ("judgments", "runs", "metadata", "teams", "users")]
+    inputs = [getattr(arguments, name, None) for name in _INPUTS]
     for path in (path for given in inputs if given for path in ([given] if isinstance(given, str) else given)):
         if os.path.exists(target) and os.path.exists(path) and os.path.samefile(target, path):
             raise AdjudgeError(f"{target}: is an input, and would be overwritten")
@@ -64,6 +70,38 @@ def show(arguments: argparse.Namespace, content: str | RenderableType) -> None:
         sys.stdout.write(content)
     else:
         console(sys.stdout).print(content)
+
+
+def show_report(
+    arguments: argparse.Namespace,
+    sections: Sequence[Section],
+    *,
+    title: str,
+    provenance: dict[str, Any],
+    values: dict[str, Any],
+    records: Sequence[dict[str, Any]],
+    subtitle: str = "",
+    notes: tuple[str, ...] = (),
+) -> None:
+    """Show sections in any form: on a terminal, as JSON (``values``), CSV (``records``) or a page; then its figures."""
+    from pathlib import Path
+
+    from adjudge.reports.document import Paragraph, Report, Section
+    from adjudge.reports.render import render, write_figures
+    from adjudge.reports.tables import as_csv, as_json
+    from adjudge.reports.terminal import drawing
+
+    style = style_of(arguments)
+    said = (Section("notes", "Notes", tuple(Paragraph(note) for note in notes)),) if notes and style != "text" else ()
+    report = Report(title, subtitle, (*sections, *said), provenance)
+    if style == "text":
+        show(arguments, drawing(report, notes=notes))
+    else:
+        say(notes)
+        forms = {"json": lambda: as_json(values), "csv": lambda: as_csv(records)}
+        show(arguments, forms[style]() if style in forms else render(report, style))
+    if arguments.figures is not None:
+        say([f"wrote {len(write_figures(report, Path(arguments.figures)))} figures to {arguments.figures}"])
 
 
 def drawn(renderable: RenderableType) -> str:

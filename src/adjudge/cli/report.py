@@ -8,7 +8,7 @@ import os
 from adjudge.cli.compare import add_comparing, comparing, own_mappings, with_users_file
 from adjudge.cli.options import Subparsers, add_collection
 from adjudge.cli.output import check_output, command_line
-from adjudge.cli.score import add_evaluation, evaluated
+from adjudge.cli.score import add_evaluation, read_and_evaluated
 from adjudge.errors import AdjudgeError
 
 _FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
@@ -49,11 +49,11 @@ def run(arguments: argparse.Namespace) -> None:
     if form is None:
         raise AdjudgeError(f"{arguments.output}: reports are written as {', '.join(_FORMS)}")
     check_output(arguments)
-    if arguments.figures is not None and os.path.exists(arguments.figures) and not os.path.isdir(arguments.figures):
-        raise AdjudgeError(f"{arguments.figures}: expected a directory for figures")
     own = own_mappings(arguments)
+    eff, collection = read_and_evaluated(arguments)
     evidence = gather(
-        with_users_file(evaluated(arguments), arguments),
+        with_users_file(eff, arguments),
+        collection=collection,
         threshold=arguments.threshold,
         satisfied=None if own is None else own.satisfaction,
         **comparing(arguments),

@@ -82,6 +82,13 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
 
 
 def evaluated(arguments: argparse.Namespace, collection: Collection | None = None) -> Effectiveness:
+    """Effectiveness alone."""
+    return read_and_evaluated(arguments, collection)[0]
+
+
+def read_and_evaluated(
+    arguments: argparse.Namespace, collection: Collection | None = None
+) -> tuple[Effectiveness, Collection]:
     """Read the collection that the options describe, unless it is given, and evaluate it."""
     from adjudge.measures import default_measures, evaluate, parse_measures
 
@@ -91,7 +98,7 @@ def evaluated(arguments: argparse.Namespace, collection: Collection | None = Non
             collection = read_collection(arguments, advance)
     with progress("evaluating") as advance, warnings.catch_warnings():
         warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
-        return evaluate(
+        eff = evaluate(
             collection,
             wanted or default_measures(collection),
             unjudged=arguments.unjudged,
@@ -100,6 +107,7 @@ def evaluated(arguments: argparse.Namespace, collection: Collection | None = Non
             seed=arguments.seed,
             progress=advance,
         )
+    return eff, collection
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -160,7 +160,7 @@ class _Cells:
         if not kept.any():
             raise AdjudgeError(
                 "No assessor judged all the judged documents of any query, so nothing is left; "
-                "partial='keep' keeps queries judged in part."
+                "say keep for partial queries to keep those judged in part."
             )
         return cls(judged, relevant, pooled, kept)
 

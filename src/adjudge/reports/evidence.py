@@ -8,11 +8,14 @@ from importlib import import_module
 from typing import Any
 
 from adjudge.errors import AdjudgeError, unknown
+from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.reports.document import SECTIONS, Report
 from adjudge.stats.summary import Summary, summarize
 from adjudge.users.comparison import Comparison, compare
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
+
+_MODULES = ("sections", "plan_section", "effort_section", "query_sections")  # register sections, in the page's order
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,7 @@ class Evidence:
     summary: Summary
     comparisons: dict[str, Comparison]
     satisfaction: Satisfaction
+    collection: Collection | None = None
 
     @property
     def main(self) -> Comparison:
@@ -36,15 +40,20 @@ def gather(
     confidence: float = 0.95,
     threshold: float = 0.5,
     satisfied: Iterable[SatisfactionMapping] | None = None,
+    collection: Collection | None = None,
     **options: Any,
 ) -> Evidence:
-    """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``options`` go to ``compare``."""
+    """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``options`` go to ``compare``.
+
+    With the ``collection`` a section can say what is not judged.
+    """
     comparisons = {name: compare(eff[name], confidence=confidence, **options) for name in eff.measures}
     return Evidence(
         eff,
         summarize(eff, confidence=confidence, interval=options.get("interval", "t")),
         comparisons,
         satisfaction(eff, mappings=satisfied, threshold=threshold, confidence=confidence),
+        collection,
     )
 
 
@@ -52,7 +61,7 @@ def make_report(
     evidence: Evidence, *, title: str | None = None, sections: Iterable[str] | None = None, command: str | None = None
 ) -> Report:
     """Let every section, or the named ones, say what it has to say."""
-    for module in ("sections", "query_sections"):  # what registers them, in the order of the page
+    for module in _MODULES:
         import_module(f"adjudge.reports.{module}")
     names = list(SECTIONS) if sections is None else list(dict.fromkeys(sections))
     for name in names:

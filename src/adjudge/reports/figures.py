@@ -56,7 +56,8 @@ def style() -> Any:
     }
 
 
-def _canvas(height: float, columns: int = 1) -> tuple[Figure, Sequence[Axes]]:
+def canvas(height: float, columns: int = 1) -> tuple[Figure, Sequence[Axes]]:
+    """A figure as wide as the page, with panels side by side."""
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, columns, figsize=(_WIDTH, height), sharey=True, squeeze=False)
@@ -95,7 +96,7 @@ class Forest:
 
 def forest(data: Forest) -> Figure:
     """A dot for each mean, a line for its interval."""
-    figure, (axes,) = _canvas(_height(len(data.systems)))
+    figure, (axes,) = canvas(_height(len(data.systems)))
     y = np.arange(len(data.systems))
     axes.hlines(y, data.low, data.high, color=PALETTE["accent"], linewidth=1.6)
     axes.plot(data.mean, y, "o", color=PALETTE["accent"], markersize=5)
@@ -198,7 +199,7 @@ class Spread:
 
 def spread(data: Spread) -> Figure:
     """Every query a tick; a thin line from 5 to 95 %, a thick one over the middle half, a dot at the median."""
-    figure, axes = _canvas(_height(len(data.systems)), len(data.panels))
+    figure, axes = canvas(_height(len(data.systems)), len(data.panels))
     for panel, label, values in zip(axes, data.labels, data.panels, strict=True):
         for y, column in enumerate(values.T):
             inside = column[np.isfinite(column)]
@@ -227,7 +228,7 @@ class PartingWays:
 
 def parting_ways(data: PartingWays) -> Figure:
     """Each pair a dot: right of the upright line users would notice, below the level line it is significant."""
-    figure, (axes,) = _canvas(3.2)
+    figure, (axes,) = canvas(3.2)
     axes.plot(data.difference, np.maximum(data.p, 1e-6), "o", color=PALETTE["accent"], markersize=4, alpha=0.55)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")

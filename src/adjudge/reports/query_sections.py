@@ -8,7 +8,6 @@ from adjudge.arrays import Floats
 from adjudge.reports import figures
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock, section
 from adjudge.reports.evidence import Evidence
-from adjudge.stats.anova import anova
 from adjudge.stats.intervals import percent
 from adjudge.stats.power import detectable_difference, queries_needed
 from adjudge.stats.prediction import prediction_interval
@@ -121,14 +120,6 @@ def power(evidence: Evidence) -> Section | None:
         ),
         _needed(sd, alpha),
     ]
-    table = anova(matrix, systems=evidence.eff.systems)
-    system, query, rest = table.variance_components().fractions()
-    blocks.append(
-        Paragraph(
-            f"Of the variance of {evidence.main.measure}, {system:.0%} lies between systems, {query:.0%} between "
-            f"queries, and {rest:.0%} is their interaction and noise (ω² of systems {table.omega2:.3f})."
-        )
-    )
     return Section("power", "What this collection can see", tuple(blocks))
 
 

@@ -45,26 +45,6 @@ class Source:
 
 
 @dataclass(frozen=True)
-class VarianceComponents:
-    """Variance of effectiveness over systems, over queries, and left; ``negative`` names those estimated below 0."""
-
-    var_system: float
-    var_query: float
-    var_residual: float
-    negative: tuple[str, ...] = ()
-
-    @property
-    def total(self) -> float:
-        """The variance of one system on one query."""
-        return self.var_system + self.var_query + self.var_residual
-
-    def fractions(self) -> tuple[float, float, float]:
-        """Shares of the total that are due to systems, to queries, and to neither; zeros where nothing varies."""
-        total = self.total or 1.0
-        return self.var_system / total, self.var_query / total, self.var_residual / total
-
-
-@dataclass(frozen=True)
 class Anova:
     """Analysis of variance of a matrix of effectiveness, as :func:`anova` defines it."""
 
@@ -106,23 +86,6 @@ class Anova:
     def _above_residual(self) -> float:
         return self.systems.sum_of_squares - self.systems.df * self.residual.mean_square
 
-    def variance_components(self) -> VarianceComponents:
-        """Variances with systems and queries as random effects, by equating mean squares to what is expected of them.
-
-        σ²_s = (MS_s - MS_e) / n_q, σ²_q = (MS_q - MS_e) / n_s, σ²_e = MS_e, thesis eq 6.3. An estimate below 0 is
-        set to 0 and named in ``negative``.
-
-        >>> print(anova([[0.1, 0.9], [0.9, 0.1]]).variance_components().negative)
-        ('system', 'query')
-        """
-        left = self.residual.mean_square
-        estimates = {
-            "system": (self.systems.mean_square - left) / self.n_queries,
-            "query": (self.queries.mean_square - left) / self.n_systems,
-        }
-        negative = tuple(name for name, estimate in estimates.items() if estimate < 0)
-        return VarianceComponents(max(estimates["system"], 0.0), max(estimates["query"], 0.0), left, negative)
-
     def __str__(self) -> str:
         head = ("source", "SS", "df", "MS", "F", "p")
         lines = table([head, *(source.cells() for source in (self.systems, self.queries, self.residual))])
@@ -145,9 +108,10 @@ def anova(values: npt.ArrayLike, *, systems: Sequence[str] | None = None) -> Ano
     - F = MS / MS_e for systems and for queries, p the upper tail of the F distribution.
 
     Interaction and error are one, there being one observation a cell. Effect sizes of systems are properties of the
-    result; ω² is left below 0 where it falls there, as setting it to 0 would bias it (Okada 2017). Sums of squares that
-    are rounding only are 0; F = 0/0 is then 0 with p = 1, F = x/0 infinite with p = 0, and a share of nothing is 0.
-    At least two queries and two systems are needed, and every cell: NaN is refused.
+    result; :func:`adjudge.gstudy` has the variance components. ω² is left below 0 where it falls there, as setting it
+    to 0 would bias it (Okada 2017). Sums of squares that are rounding only are 0; F = 0/0 is then 0 with p = 1, F = x/0
+    infinite with p = 0, and a share of nothing is 0. At least two queries and two systems are needed, and every cell:
+    NaN is refused.
 
     Olejnik, S., Algina, J. Generalized Eta and Omega Squared Statistics. Psychological Methods 8(4), 2003.
     doi:10.1037/1082-989X.8.4.434

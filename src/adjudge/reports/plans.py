@@ -1,0 +1,285 @@
+"""What ``adjudge plan`` knows: variances, reliability by size, how that moved, power, and designs with their prices."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from adjudge.arrays import Floats
+from adjudge.choices import Assessors, ReliabilityInterval, Resampled
+from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.model.assessed import AssessedEffectiveness
+from adjudge.model.effectiveness import Effectiveness, mean_over_queries
+from adjudge.model.provenance import Provenance
+from adjudge.stats.budget import Budgeting, Costs, Option, PricedDesign
+from adjudge.stats.decisions import DStudy, QueriesNeeded
+from adjudge.stats.generalizability import GStudy, gstudy
+from adjudge.stats.planning import Growth, PowerPlan, growth, power_plan
+from adjudge.stats.reliability import INDICES
+
+_SIZES = (25, 50, 100, 200)
+
+
+@dataclass(frozen=True)
+class Pricing:
+    """What judging costs, and how many documents a query has to judge under each measure.
+
+    ``pools`` are by measure; ``cutoffs`` name measures that are the main one at another cutoff. ``budget`` is optional.
+    """
+
+    costs: Costs = field(default_factory=Costs)
+    pools: Mapping[str, float] = field(default_factory=dict)
+    cutoffs: Mapping[str, int] = field(default_factory=dict)
+    budget: float | None = None
+
+
+@dataclass(frozen=True)
+class Designs:
+    """Designs to choose from: the cheapest for the target by each index, the best for the budget, and their curves."""
+
+    costs: Costs
+    budget: float | None
+    cheapest: dict[str, list[PricedDesign]]
+    best: dict[str, list[PricedDesign]]
+    curves: list[list[PricedDesign]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything about the size of a collection.
+
+    ``decisions`` are D-studies by measure; the first measure leads. ``curve`` has it at many numbers of queries.
+    """
+
+    decisions: dict[str, DStudy]
+    curve: DStudy
+    targets: tuple[float, ...]
+    growth: tuple[Growth, ...]
+    power: PowerPlan | None
+    designs: Designs | None
+    notes: tuple[str, ...]
+    provenance: Provenance
+
+    @property
+    def main(self) -> DStudy:
+        """The D-study of the first measure."""
+        return next(iter(self.decisions.values()))
+
+    @property
+    def study(self) -> GStudy:
+        """The G-study of the first measure."""
+        return self.main.study
+
+    def needed(self, index: str, assessors: int | None = None) -> QueriesNeeded:
+        """Queries for the first target, with the first number of assessors unless told otherwise."""
+        return self.main.need(index, target=self.targets[0], assessors=assessors)
+
+    def verdict(self) -> list[str]:
+        """The answer in a few sentences."""
+        ranking, scores = self.needed("e_rho2"), self.needed("phi")
+        n = ranking.n_assessors
+        each = " with one assessor each" if n == 1 else f" with {n} assessors each"
+        people = each if self.study.design.has_assessors else ""
+        answer = (
+            f"{_queries(ranking)} enough for a stable ranking (Eρ² >= {ranking.target:g}), "
+            f"{_queries(scores, short=True)} for stable scores (Φ >= {scores.target:g}){people}; "
+            f"there are {self.study.n_queries:,} now."
+        )
+        second = self.second_assessor()
+        return [answer] if second is None else [answer, second]
+
+    def second_assessor(self) -> str | None:
+        """Whether a second assessor a query is worth it, at the target for rankings."""
+        if not self.study.design.has_assessors:
+            return None
+        prices = self.designs.costs if self.designs is not None else Costs()
+        pool = 1.0 if self.designs is None or not self.designs.curves else _pool(self.designs.curves[0][0])
+        design: Assessors = "auto" if self.main.design is self.study.design else "nested"
+        option = [Option(self.study, pool)]
+        found = {n: Budgeting(option, prices, (n,), design).cheapest(self.targets[0]) for n in (1, 2)}
+        if not found[1] and not found[2]:
+            return None
+        if not found[1]:
+            return f"Only with a second assessor is the ranking stable at all: {found[2][0].n_queries:,} queries."
+        if not found[2]:
+            return None
+        one, two = found[1][0], found[2][0]
+        sizes = f"{two.n_queries:,} queries instead of {one.n_queries:,}"
+        ratio = two.cost / one.cost
+        if ratio > 1:
+            return f"A second assessor a query costs more than it gives: {sizes}, at {ratio:.2f} times the cost."
+        return f"A second assessor a query pays: {sizes}, at {ratio:.2f} times the cost."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        designs = self.designs
+        return {
+            "verdict": self.verdict(),
+            "measures": {name: {**d.study.to_dict(), **d.to_dict()} for name, d in self.decisions.items()},
+            "targets": list(self.targets),
+            "growth": [asdict(step) for step in self.growth],
+            "power": None if self.power is None else asdict(self.power),
+            "designs": None
+            if designs is None
+            else {
+                "costs": asdict(designs.costs),
+                "budget": designs.budget,
+                "cheapest": {index: [asdict(one) for one in found] for index, found in designs.cheapest.items()},
+                "best": {index: [asdict(one) for one in found] for index, found in designs.best.items()},
+            },
+            "notes": list(self.notes),
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """One row a measure, number of assessors and target: shares of variance, reliability, queries needed."""
+        rows = []
+        every = dict.fromkeys(f"share_{effect}" for d in self.decisions.values() for effect in d.study.fractions())
+        for name, decision in self.decisions.items():
+            shares = every | {f"share_{effect}": share for effect, share in decision.study.fractions().items()}
+            for row in decision.rows:
+                if row.n_queries != decision.study.n_queries:
+                    continue
+                for target in self.targets:
+                    needed = {
+                        f"{index}_queries{end}": getattr(plan, field_)
+                        for index in INDICES
+                        for plan in [decision.need(index, target=target, assessors=row.n_assessors)]
+                        for end, field_ in (("", "n_queries"), ("_low", "low"), ("_high", "high"))
+                    }
+                    rows.append({"measure": name, "target": target, **asdict(row), **needed, **shares})
+        return rows
+
+
+def _queries(plan: QueriesNeeded, *, short: bool = False) -> str:
+    if plan.n_queries is None:
+        return "no number" if short else "No number of queries is"
+    if short:
+        return f"{plan.n_queries:,}"
+    return "1 query is" if plan.n_queries == 1 else f"{plan.n_queries:,} queries are"
+
+
+def _pool(design: PricedDesign) -> float:
+    return design.n_judgments / (design.n_queries * design.n_assessors)
+
+
+def make_plan(
+    eff: Effectiveness | AssessedEffectiveness,
+    *,
+    main: str | None = None,
+    targets: Sequence[float] = (0.95,),
+    queries: Iterable[int] | None = None,
+    people: Sequence[int] | None = None,
+    assessors: Assessors = "auto",
+    design: Assessors = "auto",
+    confidence: float = 0.95,
+    interval: ReliabilityInterval = "auto",
+    resample: Resampled = "both",
+    resamples: int = 2000,
+    seed: int = 0,
+    differences: Sequence[float] = (0.01, 0.02, 0.05, 0.1),
+    alpha: float = 0.05,
+    power: float = 0.8,
+    batch: int | None = None,
+    pricing: Pricing | None = None,
+) -> Plan:
+    """Study effectiveness under every measure, and plan with the ``main`` one, the first by default.
+
+    ``people`` are numbers of assessors a query to consider. Other options are those of :func:`adjudge.gstudy`,
+    :meth:`GStudy.dstudy`, :func:`growth` and :func:`power_plan`.
+    """
+    name = eff.measures[0] if main is None else main
+    studies, left_out = _studies(eff, name, assessors)
+    first = studies[name]
+    sizes = _SIZES if queries is None else tuple(queries)
+    numbers = tuple(dict.fromkeys(people)) if people else ((1, 2, 3) if first.design.has_assessors else (1,))
+    options: dict[str, Any] = {
+        "design": design,
+        "confidence": confidence,
+        "interval": interval,
+        "resample": resample,
+        "resamples": resamples,
+        "seed": seed,
+    }
+    decisions = {
+        measure: study.dstudy(
+            sorted({study.n_queries, *sizes}),
+            assessors=numbers if study is first or study.design.has_assessors else 1,
+            target=targets,
+            **options,
+        )
+        for measure, study in studies.items()
+    }
+    notes = [*eff.notes, *left_out]
+    notes += [f"{measure}: {note}" for measure, study in studies.items() for note in study.notes]
+    moved = growth(
+        eff[name], target=targets[0], batch=batch, assessors=assessors, n_assessors=numbers[0], design=design
+    )
+    return Plan(
+        decisions,
+        first.dstudy(_curve_sizes(first.n_queries), assessors=numbers[0], **options),
+        tuple(dict.fromkeys(targets)),
+        tuple(moved),
+        power_plan(_matrix(eff, name), differences=differences, alpha=alpha, power=power),
+        None
+        if pricing is None
+        else _designs(studies, name, pricing, target=targets[0], numbers=numbers, design=design),
+        tuple(dict.fromkeys(notes)),
+        eff.provenance,
+    )
+
+
+def _studies(
+    eff: Effectiveness | AssessedEffectiveness, main: str, assessors: Assessors
+) -> tuple[dict[str, GStudy], list[str]]:
+    """G-studies by measure, the main one first, and notes on others that cannot be studied."""
+    studies, notes = {}, []
+    for measure in [main, *(other for other in eff.measures if other != main)]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
+            try:
+                studies[measure] = gstudy(eff[measure], assessors=assessors)
+            except AdjudgeError as error:
+                if measure == main:
+                    raise AdjudgeError(f"{measure}: {error}" if len(eff.measures) > 1 else f"{error}") from None
+                notes.append(f"{measure} is left out. {error}")
+    return studies, notes
+
+
+def _matrix(eff: Effectiveness | AssessedEffectiveness, measure: str) -> Floats:
+    """Queries x systems; the mean over assessors where there are several."""
+    if isinstance(eff, Effectiveness):
+        return eff.matrix(measure)
+    return mean_over_queries(np.moveaxis(eff.array(measure), 2, 0))
+
+
+def _curve_sizes(n_queries: int) -> list[int]:
+    """Numbers of queries to draw: from 5 to 500, or twice as many as there are."""
+    return [int(n) for n in np.unique(np.geomspace(5, max(500, 2 * n_queries), 40).round())]
+
+
+def _designs(
+    studies: dict[str, GStudy], main: str, pricing: Pricing, *, target: float, numbers: Sequence[int], design: Assessors
+) -> Designs:
+    names = [name for name in studies if name == main or name in pricing.cutoffs]
+    unknown = [name for name in names if name not in pricing.pools]
+    if unknown:
+        raise AdjudgeError(f"Expected the number of documents to judge a query for {', '.join(unknown)}.")
+    options = [Option(studies[name], pricing.pools[name], pricing.cutoffs.get(name)) for name in names]
+    choice = Budgeting(options, pricing.costs, numbers, design)
+    has_people = studies[main].design.has_assessors
+    return Designs(
+        pricing.costs,
+        pricing.budget,
+        {index: choice.cheapest(target, index=index) for index in INDICES},
+        {} if pricing.budget is None else {index: choice.best(pricing.budget, index=index) for index in INDICES},
+        [
+            choice.curve(option, n, _curve_sizes(studies[main].n_queries))
+            for option in options
+            for n in (numbers if has_people else (1,))
+        ],
+    )

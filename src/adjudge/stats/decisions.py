@@ -1,0 +1,308 @@
+"""D-study: the reliability of a collection of any size, and the size for any reliability."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjudge.arrays import Floats
+from adjudge.choices import Assessors, ReliabilityInterval, Resampled, check_choice
+from adjudge.errors import AdjudgeError
+from adjudge.stats.designs import CROSSED, SYSTEMS_QUERIES, Design
+from adjudge.stats.effects import table
+from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.reliability import INDICES, Errors, coefficient, errors, expected_tau, nested_in_queries, queries_for
+from adjudge.stats.reliability_intervals import delta_interval, f_ratios, resampled_variances
+from adjudge.stats.resampling import check_resampling
+
+if TYPE_CHECKING:
+    from adjudge.stats.generalizability import GStudy
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How reliable a collection of some size is; ends of intervals are NaN where there are none.
+
+    ``tau`` is the expected Kendall correlation with the true ranking, ``tau_again`` with that of another collection of
+    the same size. Errors are standard deviations: of a system's score relative to the others, and of the score itself.
+    """
+
+    n_queries: int
+    n_assessors: int
+    e_rho2: float
+    e_rho2_low: float
+    e_rho2_high: float
+    phi: float
+    phi_low: float
+    phi_high: float
+    tau: float
+    tau_again: float
+    relative_error: float
+    absolute_error: float
+
+
+@dataclass(frozen=True)
+class QueriesNeeded:
+    """Queries for an index to reach a target, None where no number is enough; its ends follow from the interval."""
+
+    index: str
+    target: float
+    n_assessors: int
+    n_queries: int | None
+    low: int | None
+    high: int | None
+
+    def __str__(self) -> str:
+        people = "" if self.n_assessors == 1 else f" with {self.n_assessors} assessors"
+        what = f"{INDICES[self.index]} >= {self.target:g}"
+        if self.n_queries is None:
+            return f"{what}: no number of queries is enough{people}"
+        high = "no limit" if self.high is None else f"{self.high:,}"
+        ends = "" if self.low is None else f" [{self.low:,}, {high}]"
+        return f"{what}: {self.n_queries:,}{ends} queries{people}"
+
+
+@dataclass(frozen=True)
+class DStudy:
+    """Reliability by size, and size by reliability, as :meth:`GStudy.dstudy` defines them."""
+
+    study: GStudy
+    design: Design
+    rows: tuple[Reliability, ...]
+    needed: tuple[QueriesNeeded, ...]
+    confidence: float
+    interval: str
+
+    def need(self, index: str, *, target: float | None = None, assessors: int | None = None) -> QueriesNeeded:
+        """The first answer that fits: ``need("phi").n_queries``."""
+        for plan in self.needed:
+            if plan.index == index and target in (None, plan.target) and assessors in (None, plan.n_assessors):
+                return plan
+        raise AdjudgeError(f"Nothing was computed for {index!r}, target {target}, assessors {assessors}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "design": str(self.design),
+            "confidence": self.confidence,
+            "interval": self.interval,
+            "reliability": [asdict(row) for row in self.rows],
+            "needed": [asdict(plan) for plan in self.needed],
+        }
+
+    def __str__(self) -> str:
+        people = self.study.design.has_assessors
+        head = ["queries", *(["assessors"] if people else []), "Eρ²", "Φ", "τ", "± ranking", "± scores"]
+        cells = [
+            [
+                f"{row.n_queries}",
+                *([f"{row.n_assessors}"] if people else []),
+                with_interval(row.e_rho2, row.e_rho2_low, row.e_rho2_high),
+                with_interval(row.phi, row.phi_low, row.phi_high),
+                f"{row.tau:.2f}",
+                f"{row.relative_error:.3f}",
+                f"{row.absolute_error:.3f}",
+            ]
+            for row in self.rows
+        ]
+        level = "" if self.interval == "none" else f", {percent(self.confidence)} intervals ({self.interval})"
+        return "\n".join([f"D-study of {self.study.measure}{level}", *table([head, *cells]), *map(str, self.needed)])
+
+
+def decide(
+    study: GStudy,
+    queries: int | Iterable[int] | None,
+    assessors: int | Iterable[int] | None,
+    target: float | Iterable[float],
+    *,
+    design: Assessors,
+    confidence: float,
+    interval: ReliabilityInterval,
+    resample: Resampled,
+    resamples: int,
+    seed: int,
+) -> DStudy:
+    """Carry out a D-study, as :meth:`GStudy.dstudy` defines it."""
+    sizes = _whole("queries", study.n_queries if queries is None else queries)
+    people = _whole("assessors", study.n_assessors if assessors is None else assessors)
+    targets = _targets(target)
+    if not 0 < confidence < 1:
+        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
+    planned = _planned(study, design, max(people))
+    kind = _kind(study, interval)
+    check_choice("resample", resample, Resampled)
+    check_resampling(resamples, seed)
+    drawn = None
+    if kind == "bootstrap":
+        drawn = resampled_variances(study.values, study.design, over=resample, resamples=resamples, seed=seed)
+    at = [_Decision(study, planned, n, confidence, kind, drawn) for n in people]
+    return DStudy(
+        study,
+        planned,
+        tuple(decision.reliability(n) for decision in at for n in sizes),
+        tuple(decision.need(t, index) for decision in at for t in targets for index in INDICES),
+        confidence,
+        kind,
+    )
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """Everything about collections with one number of assessors a query."""
+
+    study: GStudy
+    design: Design
+    n_assessors: int
+    confidence: float
+    interval: ReliabilityInterval
+    drawn: Floats | None
+
+    def reliability(self, n_queries: int) -> Reliability:
+        """One row of the table."""
+        share = {index: self._share(self.study.variances, index, n_queries) for index in INDICES}
+        (e_low, e_high), (phi_low, phi_high) = (self._ends(index, n_queries) for index in INDICES)
+        error = [float(np.sqrt(self._errors(self.study.variances, index).at(n_queries))) for index in INDICES]
+        return Reliability(
+            n_queries,
+            self.n_assessors,
+            share["e_rho2"],
+            e_low,
+            e_high,
+            share["phi"],
+            phi_low,
+            phi_high,
+            float(expected_tau(math.sqrt(share["e_rho2"]))),
+            float(expected_tau(share["e_rho2"])),
+            *error,
+        )
+
+    def need(self, target: float, index: str) -> QueriesNeeded:
+        """Queries for one target, with the ends that the interval of the index gives."""
+        variances = self.study.variances
+        n = float(queries_for(target, variances[..., 0], self._errors(variances, index)))
+        low, high = self._needed_ends(target, index)
+        return QueriesNeeded(index, target, self.n_assessors, _finite(n), _finite(low), _finite(high))
+
+    def _errors(self, variances: Floats, index: str) -> Errors:
+        return errors(variances, self.design, float(self.n_assessors), absolute=index == "phi")
+
+    def _share(self, variances: Floats, index: str, n_queries: int) -> float:
+        return float(coefficient(variances[..., 0], self._errors(variances, index).at(n_queries)))
+
+    @property
+    def _tails(self) -> list[float]:
+        return [(1 - self.confidence) / 2, (1 + self.confidence) / 2]
+
+    def _ends(self, index: str, n_queries: int) -> tuple[float, float]:
+        if self.interval == "f" and self.study.mean_squares is not None:
+            low, high = f_ratios(self.study.mean_squares, confidence=self.confidence)[index]
+            return _of_ratio(low, n_queries), _of_ratio(high, n_queries)
+        if self.interval == "bootstrap" and self.drawn is not None:
+            error = self._errors(self.drawn, index).at(n_queries)
+            low, high = np.quantile(coefficient(self.drawn[:, 0], error), self._tails)
+            return float(low), float(high)
+        if self.interval == "delta" and self.study.covariance is not None:
+            return delta_interval(
+                lambda variances: self._share(variances, index, n_queries),
+                self.study.variances,
+                self.study.covariance,
+                confidence=self.confidence,
+            )
+        return math.nan, math.nan
+
+    def _needed_ends(self, target: float, index: str) -> tuple[float, float]:
+        """Fewest queries if the index is as high as its interval allows, and if it is as low."""
+        if self.interval == "f" and self.study.mean_squares is not None:
+            low, high = f_ratios(self.study.mean_squares, confidence=self.confidence)[index]
+            return _for_ratio(high, target), _for_ratio(low, target)
+        if self.interval == "bootstrap" and self.drawn is not None:
+            needed = queries_for(target, self.drawn[:, 0], self._errors(self.drawn, index))
+            low, high = np.quantile(needed, self._tails, method="inverted_cdf")
+            return float(low), float(high)
+        if self.interval == "delta":
+            return self._needed_by_delta(target, index)
+        return math.nan, math.nan
+
+    def _needed_by_delta(self, target: float, index: str) -> tuple[float, float]:
+        """Where the ends of the interval cross the target, by doubling and halving."""
+        return tuple(self._first(lambda n, end=end: self._ends(index, n)[end] >= target) for end in (1, 0))  # type: ignore[return-value]
+
+    @staticmethod
+    def _first(enough: Any, most: int = 10_000_000) -> float:
+        high = 1
+        while high <= most and not enough(high):
+            high *= 2
+        if high > most:
+            return math.inf
+        low = high // 2
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if enough(middle) else (middle, high)
+        return float(high)
+
+
+def _of_ratio(ratio: float, n_queries: int) -> float:
+    return 1.0 if math.isinf(ratio) else n_queries * ratio / (1 + n_queries * ratio)
+
+
+def _for_ratio(ratio: float, target: float) -> float:
+    return math.inf if ratio <= 0 else max(1.0, math.ceil(target / (1 - target) / ratio * (1 - 1e-9)))
+
+
+def _finite(n: float) -> int | None:
+    return int(n) if math.isfinite(n) else None
+
+
+def _planned(study: GStudy, design: Assessors, most: int) -> Design:
+    """The design of the collection to plan; refused where the study says nothing of it."""
+    check_choice("design", design, Assessors)
+    if most > 1 and not study.design.has_assessors:
+        raise AdjudgeError(
+            f"Expected a G-study with assessors to plan for {most} of them, got {study.design}: "
+            "how much assessors differ is not known."
+        )
+    if design == "nested" and study.design is CROSSED:
+        return nested_in_queries(CROSSED)
+    if design == "crossed" and study.design not in (CROSSED, SYSTEMS_QUERIES):
+        raise AdjudgeError("Assessors nested in queries say nothing of the same assessors judging all queries.")
+    return study.design
+
+
+def _kind(study: GStudy, interval: ReliabilityInterval) -> ReliabilityInterval:
+    """The kind of interval to give; refused where the data do not allow it."""
+    check_choice("interval", interval, ReliabilityInterval)
+    complete = study.mean_squares is not None
+    if interval == "auto":
+        return "f" if complete and study.design is SYSTEMS_QUERIES else "bootstrap" if complete else "delta"
+    if interval == "f" and not (complete and study.design is SYSTEMS_QUERIES):
+        raise AdjudgeError(f"F intervals are for complete systems x queries, got {study.design} by {study.method}.")
+    if interval == "bootstrap" and not complete:
+        raise AdjudgeError("Bootstrap intervals need every cell filled; with empty ones ask for delta.")
+    if interval == "delta" and complete:
+        raise AdjudgeError("Delta intervals are for data with empty cells; ask for f or bootstrap.")
+    return interval
+
+
+def _whole(name: str, given: int | Iterable[int]) -> tuple[int, ...]:
+    numbers = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    for n in numbers:
+        is_number = isinstance(n, int | float | np.integer | np.floating) and not isinstance(n, bool)
+        if not (is_number and 1 <= n < math.inf and n == math.floor(n)):
+            raise AdjudgeError(f"{name!r} must be whole and at least 1, got {n}")
+    if not numbers:
+        raise AdjudgeError(f"{name!r} must have at least one number, got none")
+    return tuple(dict.fromkeys(int(n) for n in numbers))
+
+
+def _targets(given: float | Iterable[float]) -> tuple[float, ...]:
+    targets = tuple(dict.fromkeys(given if isinstance(given, Iterable) else (given,)))
+    for target in targets:
+        if not 0 < target < 1:
+            raise AdjudgeError(f"'target' must be in (0, 1), got {target}")
+    if not targets:
+        raise AdjudgeError("'target' must have at least one number, got none")
+    return targets
