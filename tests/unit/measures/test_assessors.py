@@ -229,8 +229,8 @@ def test_cells_judged_in_part_may_be_kept_and_are_noted() -> None:
 def test_nothing_left_is_an_error_that_says_what_would_keep_something() -> None:
     rows: list[Row] = [("q1", "a", "ann", 1), ("q1", "b", "bob", 1)]
     message = (
-        r"^No assessor judged all the judged documents of any query, so nothing is left; partial='keep' keeps queries "
-        r"judged in part\.$"
+        r"^No assessor judged all the judged documents of any query, so nothing is left; say keep for partial queries "
+        r"to keep those judged in part\.$"
     )
     with pytest.raises(AdjudgeError, match=message):
         evaluate_assessors(read(rows, only("q1")), "RR")
