@@ -20,15 +20,21 @@ from adjudge._version import __version__
 if TYPE_CHECKING:
     from adjudge.embedded import demo
     from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
+    from adjudge.formats.effectiveness import read_effectiveness
     from adjudge.formats.reading import read
     from adjudge.formats.writing import write
+    from adjudge.measures.assessors import evaluate_assessors
     from adjudge.measures.base import Measure, measure
     from adjudge.measures.evaluation import evaluate
     from adjudge.measures.notation import parse_measure, parse_measures
     from adjudge.measures.parameters import gain
+    from adjudge.model.assessed import AssessedEffectiveness
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import Effectiveness
     from adjudge.model.scales import BINARY, BROAD, FINE, Scale
+    from adjudge.relevance.goals import Goal
+    from adjudge.relevance.session import judging
+    from adjudge.stats.generalizability import gstudy
     from adjudge.stats.summary import summarize
     from adjudge.users.comparison import compare
     from adjudge.users.satisfaction import satisfaction
@@ -39,19 +45,25 @@ _HOMES = {
     "AdjudgeWarning": "adjudge.errors",
     "InputError": "adjudge.errors",
     "read": "adjudge.formats",
+    "read_effectiveness": "adjudge.formats",
     "write": "adjudge.formats",
     "Measure": "adjudge.measures",
     "measure": "adjudge.measures",
     "evaluate": "adjudge.measures",
+    "evaluate_assessors": "adjudge.measures.assessors",
     "parse_measure": "adjudge.measures",
     "parse_measures": "adjudge.measures",
     "gain": "adjudge.measures",
+    "AssessedEffectiveness": "adjudge.model.assessed",
     "Collection": "adjudge.model.collection",
     "Effectiveness": "adjudge.model.effectiveness",
     "BINARY": "adjudge.model.scales",
     "BROAD": "adjudge.model.scales",
     "FINE": "adjudge.model.scales",
     "Scale": "adjudge.model.scales",
+    "Goal": "adjudge.relevance",
+    "judging": "adjudge.relevance",
+    "gstudy": "adjudge.stats.generalizability",
     "summarize": "adjudge.stats.summary",
     "compare": "adjudge.users.comparison",
     "satisfaction": "adjudge.users.satisfaction",
@@ -63,8 +75,10 @@ __all__ = [
     "FINE",
     "AdjudgeError",
     "AdjudgeWarning",
+    "AssessedEffectiveness",
     "Collection",
     "Effectiveness",
+    "Goal",
     "InputError",
     "Measure",
     "Scale",
@@ -72,11 +86,15 @@ __all__ = [
     "compare",
     "demo",
     "evaluate",
+    "evaluate_assessors",
     "gain",
+    "gstudy",
+    "judging",
     "measure",
     "parse_measure",
     "parse_measures",
     "read",
+    "read_effectiveness",
     "satisfaction",
     "summarize",
     "write",

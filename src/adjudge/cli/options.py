@@ -91,6 +91,8 @@ def read_collection(arguments: argparse.Namespace, progress: Progress | None) ->
         depth=arguments.depth,
         progress=progress,
     )
-    if arguments.rescale is not None and arguments.judgments is not None:
+    if arguments.judgments is None:
+        return collection
+    if arguments.rescale is not None:
         collection = collection.rescaled(arguments.rescale)
     return collection.combined(arguments.combine) if arguments.combine != "mean" else collection

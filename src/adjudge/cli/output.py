@@ -101,7 +101,7 @@ def show_report(
         forms = {"json": lambda: as_json(values), "csv": lambda: as_csv(records)}
         show(arguments, forms[style]() if style in forms else render(report, style))
     if arguments.figures is not None:
-        say([f"wrote {len(write_figures(report, Path(arguments.figures)))} figures to {arguments.figures}"])
+        say([f"wrote {len(write_figures(report, Path(arguments.figures)))} files of figures to {arguments.figures}"])
 
 
 def drawn(renderable: RenderableType) -> str:

@@ -6,9 +6,24 @@ import argparse
 from typing import NoReturn
 
 from adjudge._version import __version__
-from adjudge.cli import compare, convert, demo, formats, measures, report, score
+from adjudge.cli import (
+    calibrate,
+    compare,
+    convert,
+    demo,
+    estimate,
+    formats,
+    measures,
+    plan,
+    report,
+    score,
+    simulate,
+)
+from adjudge.cli import next as next_documents
 
-COMMANDS = (demo, score, compare, report, measures, formats, convert)
+COMMANDS = (
+    demo, score, compare, report, plan, estimate, next_documents, simulate, calibrate, measures, formats, convert
+)  # fmt: skip
 
 
 class OneLineParser(argparse.ArgumentParser):

@@ -1,0 +1,140 @@
+"""What ``adjudge estimate``, ``next``, ``simulate`` and ``calibrate`` share: runs, perhaps judgments, and a goal."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import TYPE_CHECKING
+
+from adjudge.cli.options import add_reading, read_collection
+from adjudge.cli.output import progress
+from adjudge.errors import AdjudgeError, AdjudgeWarning
+
+if TYPE_CHECKING:
+    from adjudge.model.collection import Collection
+    from adjudge.model.scales import Scale
+    from adjudge.relevance.candidates import Candidates
+    from adjudge.relevance.goals import Goal
+    from adjudge.relevance.session import Session
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Runs, and what is judged so far."""
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="files, directories or patterns with runs")
+    parser.add_argument("--judgments", metavar="FILE", help="what is judged so far (default: nothing)")
+    add_reading(parser)
+
+
+def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Measure, estimator, rule and goal; ``several`` estimators and rules where they are compared."""
+    group = parser.add_argument_group("judging")
+    group.add_argument("-m", "--measure", metavar="MEASURE", help="CG, DCG, nDCG or RBP at a cutoff (default: CG)")
+    estimators = "uniform, prior, output, judgments or hierarchical"
+    rules = "information, variance, confidence, pairs, spread or random"
+    if several:
+        group.add_argument(
+            "--estimator", action="append", metavar="NAME", help=f"{estimators}; repeatable (default: hierarchical)"
+        )
+        group.add_argument(
+            "--rule", action="append", metavar="NAME", help=f"{rules}; repeatable (default: information)"
+        )
+    else:
+        group.add_argument(
+            "--estimator", default="hierarchical", metavar="NAME", help=f"{estimators} (default: hierarchical)"
+        )
+        group.add_argument("--rule", default="information", metavar="NAME", help=f"{rules} (default: information)")
+    group.add_argument(
+        "--goal", default="confidence", metavar="KIND", help="confidence, tau, pairs or error (default: confidence)"
+    )
+    group.add_argument("--level", type=float, metavar="X", help="level of the goal (default: 0.95, 0.9, 0.95 or 0.05)")
+    group.add_argument(
+        "--zone", type=float, default=0.01, metavar="D", help="differences that do not matter (default: 0.01)"
+    )
+    group.add_argument("--least", type=int, metavar="N", help="judgments to make in any case (default: one a query)")
+    group.add_argument(
+        "--opinions",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="machine opinions, in any format of judgments; repeatable",
+    )
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="tells apart what is equally telling (default: 0)"
+    )
+
+
+def goal_of(arguments: argparse.Namespace) -> Goal:
+    """The goal that the options describe."""
+    from adjudge.relevance.goals import Goal
+
+    return Goal(arguments.goal, arguments.level, arguments.zone, arguments.least)
+
+
+def check_names(arguments: argparse.Namespace) -> None:
+    """Refuse what is misspelt before anything is read."""
+    from adjudge.relevance import ESTIMATORS, RULES
+    from adjudge.relevance.scoring import estimable
+
+    for registry, given in ((ESTIMATORS, arguments.estimator), (RULES, arguments.rule)):
+        for name in [given] if isinstance(given, str) else given or ():
+            registry[name]
+    goal_of(arguments)
+    if arguments.measure is not None:
+        estimable(arguments.measure)
+    if arguments.seed < 0:
+        raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {arguments.seed}")
+
+
+def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Candidates]:
+    """The collection, the measure, and what there is to judge."""
+    from adjudge.relevance.candidates import candidates
+    from adjudge.relevance.scoring import estimable
+
+    with progress("reading runs") as advance:
+        collection = read_collection(arguments, advance)
+    measure, cutoff = estimable(arguments.measure or f"CG@{max(1, min(10, collection.runs.depth))}")
+    opinions = _opinions(arguments.opinions)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
+        pool = candidates(collection, cutoff=cutoff, scale=_scale(arguments), opinions=opinions)
+    return collection, str(measure), pool
+
+
+def _scale(arguments: argparse.Namespace) -> Scale | None:
+    """The scale of grades that are still to come; None where judgments have one."""
+    from adjudge.model.scales import conversion, parse_scale
+
+    if arguments.judgments is not None or arguments.scale is None:
+        return None
+    scale = parse_scale(arguments.scale)
+    return scale if arguments.rescale is None else conversion(arguments.rescale, scale).scale
+
+
+def _opinions(files: list[str]) -> dict[str, dict[tuple[str, str], float]]:
+    """Machine opinions by the name of their file; the mean where several are about one pair."""
+    from pathlib import Path
+
+    import numpy as np
+
+    from adjudge.formats.reading import read_judgments
+
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for file in files:
+        name = Path(file).stem
+        if name in found:
+            raise AdjudgeError(f"{file}: expected opinions under different names, got {name!r} twice")
+        opinions = read_judgments(file)
+        query = np.repeat(np.arange(opinions.n_queries), np.diff(opinions.pool.offsets))
+        pairs = zip(opinions.queries.decode(query), opinions.documents.decode(opinions.pool.documents), strict=True)
+        found[name] = dict(zip(pairs, opinions.pool.grades.tolist(), strict=True))
+    return found
+
+
+def open_session(arguments: argparse.Namespace) -> tuple[Session, Collection]:
+    """Read everything and learn what is judged."""
+    from adjudge.relevance import Session
+
+    check_names(arguments)
+    collection, measure, pool = read_candidates(arguments)
+    settings = {"estimator": arguments.estimator, "rule": arguments.rule, "goal": goal_of(arguments)}
+    return Session(pool, measure, seed=arguments.seed, **settings), collection

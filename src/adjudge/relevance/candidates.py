@@ -1,0 +1,347 @@
+"""Candidates: every pair of query and document that could be judged, and which systems retrieved it.
+
+Pairs stand in the order of their identifiers, queries and systems as well, whatever the order of the files: the same
+data give the same numbers to the last bit, and ties are broken by a seed, never by a file.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Real
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.model.collection import Collection
+from adjudge.model.runs import Run
+from adjudge.model.scales import Scale
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Pairs of query and document, in the order of their identifiers.
+
+    A pair is there when a system retrieved it in its first ``cutoff`` documents, or when it was judged. Entries say who
+    retrieved what: ``entry_system[e]`` has pair ``entry_pair[e]`` at ``entry_rank[e]`` (from 1), by ascending pair.
+    ``relevance`` is what is known already: grade / highest grade of the scale, NaN where a pair is not judged.
+    """
+
+    queries: tuple[str, ...]
+    systems: tuple[str, ...]
+    scale: Scale
+    cutoff: int
+    query: Ints
+    document: tuple[str, ...]
+    entry_pair: Ints
+    entry_system: Ints
+    entry_rank: Ints
+    relevance: Floats
+    team: Ints
+    artist: Ints
+    genre: Ints
+    query_artist: Ints
+    query_genre: Ints
+    opinions: Mapping[str, Floats] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    def __repr__(self) -> str:
+        return (
+            f"Candidates({len(self):,} pairs of {self.n_queries} queries, {self.n_systems} systems at {self.cutoff}, "
+            f"{int(self.judged.sum()):,} judged)"
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.queries)
+
+    @property
+    def n_systems(self) -> int:
+        """Number of systems."""
+        return len(self.systems)
+
+    @cached_property
+    def judged(self) -> Mask:
+        """Which pairs are judged already."""
+        known: Mask = ~np.isnan(self.relevance)
+        return known
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """Pairs of query q are those from ``offsets[q]`` up to ``offsets[q + 1]``."""
+        return np.searchsorted(self.query, np.arange(self.n_queries + 1)).astype(np.int64)
+
+    @cached_property
+    def n_retrieving(self) -> Ints:
+        """How many systems retrieved each pair; 0 for pairs that were only judged."""
+        return np.bincount(self.entry_pair, minlength=len(self)).astype(np.int64)
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, str], int]:
+        names = (self.queries[q] for q in self.query)
+        return {pair: i for i, pair in enumerate(zip(names, self.document, strict=True))}
+
+    def find(self, query: str, document: str) -> int:
+        """Where a pair stands; refused where it is none."""
+        place = self._places.get((query, document))
+        if place is None:
+            why = "no system answered that query" if query not in self.queries else f"not in the first {self.cutoff}"
+            raise AdjudgeError(f"Document {shown(document)} of query {shown(query)} is no candidate: {why}.")
+        return place
+
+    def part(self, *, queries: Sequence[int], systems: Sequence[int]) -> Candidates:
+        """What these systems would have to judge on these queries, had there been no others; in their order here.
+
+        Queries that none of the systems answered are left out, as :func:`candidates` leaves them out.
+        """
+        kept_systems = _places("systems", systems, self.n_systems)
+        asked = np.isin(self.query[self.entry_pair], _places("queries", queries, self.n_queries))
+        entry = np.isin(self.entry_system, kept_systems) & asked
+        pairs, entry_pair = np.unique(self.entry_pair[entry], return_inverse=True)
+        if not len(pairs):
+            raise AdjudgeError("Expected systems that answer some of the queries, got none that does.")
+        kept_queries = np.unique(self.query[pairs])
+        return replace(
+            self,
+            queries=tuple(self.queries[q] for q in kept_queries),
+            systems=tuple(self.systems[s] for s in kept_systems),
+            query=np.searchsorted(kept_queries, self.query[pairs]),
+            document=tuple(self.document[i] for i in pairs),
+            entry_pair=entry_pair,
+            entry_system=np.searchsorted(kept_systems, self.entry_system[entry]),
+            entry_rank=self.entry_rank[entry],
+            relevance=self.relevance[pairs],
+            team=self.team[kept_systems],
+            artist=self.artist[pairs],
+            genre=self.genre[pairs],
+            query_artist=self.query_artist[kept_queries],
+            query_genre=self.query_genre[kept_queries],
+            opinions={name: column[pairs] for name, column in self.opinions.items()},
+        )
+
+    def retrieved(self) -> Candidates:
+        """The candidates that some system retrieved, without those that were only judged."""
+        return self.part(queries=range(self.n_queries), systems=range(self.n_systems))
+
+    def unjudged(self) -> Candidates:
+        """The same candidates before anybody judged."""
+        return replace(self, relevance=np.full(len(self), np.nan))
+
+    def without_metadata(self) -> Candidates:
+        """The same candidates with nothing known of their documents."""
+        nothing, none = np.full(len(self), -1), np.full(self.n_queries, -1)
+        return replace(self, artist=nothing, genre=nothing, query_artist=none, query_genre=none)
+
+    def to_relevance(self, grade: float) -> float:
+        """A grade as a share of the highest; negative ones are not relevant at all."""
+        if not isinstance(grade, Real) or not self.scale.minimum <= grade <= self.scale.maximum:
+            raise AdjudgeError(f"Expected a grade on the scale {self.scale}, got {shown(grade)}.")
+        return max(float(grade), 0.0) / self.scale.maximum
+
+
+def candidates(
+    collection: Collection,
+    *,
+    cutoff: int,
+    scale: Scale | None = None,
+    opinions: Mapping[str, Mapping[tuple[str, str], float]] | None = None,
+) -> Candidates:
+    """The candidates of a collection, judged or not.
+
+    ``opinions`` are columns of machine opinions by (query, document), NaN or left out where there is none. ``scale`` is
+    needed where nothing is judged yet. Judgments of queries that no system answered are left out. Lists may be of any
+    length: ranks without a document add nothing to a score. ``notes`` say so, the first also a warning. Teams, artists
+    and genres are codes; -1 is unknown. A system without a team is a team of its own.
+
+    >>> import adjudge as aj
+    >>> candidates(aj.demo(depth=5), cutoff=5)
+    Candidates(2,050 pairs of 60 queries, 12 systems at 5, 2,050 judged)
+    """
+    if not (isinstance(cutoff, int) and cutoff >= 1):
+        raise AdjudgeError(f"'cutoff' must be a whole number of at least 1, got {cutoff}")
+    judgments = collection.judgments if collection.judgments is not None and len(collection.judgments) else None
+    used = scale or (judgments.scale if judgments is not None else None)
+    if used is None:
+        raise AdjudgeError(
+            "Expected a scale, as nothing is judged yet: broad, fine, binary or an interval such as 0..4"
+        )
+    names = sorted(collection.systems)
+    runs = [collection.runs[collection.systems.index(name)] for name in names]
+    answered = np.zeros(len(collection.queries), dtype=np.bool_)
+    for run in runs:
+        answered[: len(run.lengths)] |= run.lengths > 0
+    if not answered.any():
+        raise AdjudgeError("Expected runs with documents, got empty ones.")
+    new_query = _alphabetical(collection.queries[:], answered)
+    rows = _Rows.of(collection, runs, new_query, cutoff)
+    lost = _left_out(rows.n_left_out, len(rows.judged_key))
+    if lost:
+        warnings.warn(lost[0], AdjudgeWarning, stacklevel=2)
+    inferred = judgments.notes if judgments is not None and scale is None else ()
+    found = rows.candidates(collection, tuple(names), used, cutoff, opinions or {})
+    return replace(found, notes=(*lost, *_short_lists(runs, answered, cutoff), *inferred))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Retrieved and judged pairs as (query, document) keys, before they are numbered."""
+
+    key: Ints  # retrieved: new query << 32 | place of the document in alphabetical order
+    system: Ints
+    rank: Ints
+    judged_key: Ints
+    judged_grade: Floats
+    document_order: Ints  # document codes in alphabetical order
+    query_of: Ints  # old code -> new code, -1 where nobody answered
+    n_left_out: int
+
+    @classmethod
+    def of(cls, collection: Collection, runs: list[Run], new_query: Ints, cutoff: int) -> _Rows:
+        order = np.asarray(collection.documents.strings.arg_sort().to_numpy(), dtype=np.int64)
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        keys, systems, ranks = [], [], []
+        for s, run in enumerate(run.cut(cutoff) for run in runs):
+            query = new_query[run.query_codes]
+            keys.append((query << 32) | place[run.documents])
+            systems.append(np.full(len(query), s))
+            ranks.append(np.arange(len(query)) - np.repeat(run.offsets[:-1], run.lengths) + 1)
+        judged_key, grade, n_left_out = np.empty(0, dtype=np.int64), np.empty(0), 0
+        if collection.judgments is not None and len(collection.judgments):
+            pool = collection.judgments.pool
+            query = new_query[np.repeat(np.arange(len(pool.offsets) - 1), np.diff(pool.offsets))]
+            kept = query >= 0
+            n_left_out = int((~kept).sum())
+            judged_key, grade = (query[kept] << 32) | place[pool.documents[kept]], pool.grades[kept]
+        return cls(
+            np.concatenate(keys),
+            np.concatenate(systems),
+            np.concatenate(ranks),
+            judged_key,
+            grade,
+            order,
+            new_query,
+            n_left_out,
+        )
+
+    def candidates(
+        self,
+        collection: Collection,
+        names: tuple[str, ...],
+        scale: Scale,
+        cutoff: int,
+        opinions: Mapping[str, Mapping[tuple[str, str], float]],
+    ) -> Candidates:
+        """Number the pairs, and look up what is known of their documents."""
+        outside = self.judged_grade[~scale.contains(self.judged_grade)]
+        if len(outside):
+            raise AdjudgeError(f"Expected grades on the scale {scale}, got {outside[0]:g}.")
+        pairs, number = np.unique(np.concatenate([self.key, self.judged_key]), return_inverse=True)
+        entry_pair = number[: len(self.key)]
+        relevance = np.full(len(pairs), np.nan)
+        relevance[number[len(self.key) :]] = np.maximum(self.judged_grade, 0.0) / scale.maximum
+        by_pair = np.lexsort((self.system, entry_pair))
+        query, document = pairs >> 32, self.document_order[pairs & 0xFFFF_FFFF]
+        old_query = np.flatnonzero(self.query_of >= 0)[np.argsort(self.query_of[self.query_of >= 0])]
+        queries = tuple(collection.queries[int(code)] for code in old_query)
+        own = np.asarray(collection.documents.find(list(queries)), dtype=np.int64)
+        known = {column: _labels(collection, column) for column in ("artist", "genre")}
+        documents = tuple(collection.documents.strings.gather(document).to_list())
+        return Candidates(
+            queries,
+            names,
+            scale,
+            cutoff,
+            query,
+            documents,
+            entry_pair[by_pair],
+            self.system[by_pair],
+            self.rank[by_pair],
+            relevance,
+            _teams(collection, names),
+            known["artist"][document],
+            known["genre"][document],
+            np.where(own >= 0, known["artist"][own], -1),
+            np.where(own >= 0, known["genre"][own], -1),
+            {name: _opinions(name, column, queries, query, documents) for name, column in opinions.items()},
+        )
+
+
+def _short_lists(runs: list[Run], answered: Mask, cutoff: int) -> list[str]:
+    """What to say of lists of unequal length."""
+    lengths = np.stack([run.lengths[answered] for run in runs])
+    short: Mask = lengths < cutoff
+    if not short.any():
+        return []
+    names = [run.system for run, has in zip(runs, short, strict=True) if has.any()]
+    some = f"{names[0]} and {len(names) - 1} more systems" if len(names) > 2 else " and ".join(names)
+    nothing = int((lengths == 0).sum())
+    return [
+        f"{int(short.sum()):,} of {short.size:,} lists have fewer than {cutoff} documents"
+        f"{f', {nothing:,} of them none' if nothing else ''} ({some}): empty ranks add nothing to a score."
+    ]
+
+
+def _left_out(n_left_out: int, n_kept: int) -> list[str]:
+    """What to say of judgments of queries that no system answered; refused where there are no others."""
+    if n_left_out and not n_kept:
+        raise AdjudgeError("No query of the runs is judged: do runs and judgments name queries alike?")
+    many = "judgments are" if n_left_out > 1 else "judgment is"
+    return [f"{n_left_out:,} {many} left out: no system answered the query."] if n_left_out else []
+
+
+def _places(name: str, places: Sequence[int], most: int) -> Ints:
+    """Sorted places, each once."""
+    found = np.unique(np.asarray(places, dtype=np.int64))
+    if not len(found) or found[0] < 0 or found[-1] >= most:
+        raise AdjudgeError(f"Expected places of {name} from 0 to {most - 1}, got {list(places)[:5] or 'none'}")
+    return found
+
+
+def _alphabetical(names: list[str], kept: Mask) -> Ints:
+    """New code of each name: its place among the kept ones in alphabetical order, -1 where it is not kept."""
+    codes = np.full(len(names), -1, dtype=np.int64)
+    codes[sorted(np.flatnonzero(kept), key=lambda code: names[code])] = np.arange(int(kept.sum()))
+    return codes
+
+
+def _labels(collection: Collection, column: str) -> Ints:
+    """A metadata column by document code, numbered alphabetically; -1 where nothing is known."""
+    if collection.metadata is None or column not in collection.metadata.columns:
+        return np.full(len(collection.documents), -1, dtype=np.int64)
+    codes, names = collection.metadata.values(column)
+    new = np.append(_alphabetical(list(names), np.ones(len(names), dtype=np.bool_)), -1)
+    padded = np.full(len(collection.documents), -1, dtype=np.int64)
+    padded[: len(codes)] = new[codes]
+    return padded
+
+
+def _teams(collection: Collection, names: tuple[str, ...]) -> Ints:
+    team_of = collection.runs.teams
+    teams = [team_of.get(name, f"\0{name}") for name in names]
+    place = {team: i for i, team in enumerate(dict.fromkeys(teams))}
+    return np.array([place[team] for team in teams], dtype=np.int64)
+
+
+def _opinions(
+    name: str,
+    column: Mapping[tuple[str, str], float],
+    queries: tuple[str, ...],
+    query: Ints,
+    documents: tuple[str, ...],
+) -> Floats:
+    """A column of machine opinions, NaN where there is none."""
+    pairs = zip(query, documents, strict=True)
+    found: Floats = np.array([column.get((queries[q], d), np.nan) for q, d in pairs], dtype=np.float64)
+    if np.isinf(found).any():
+        raise AdjudgeError(f"Opinions {shown(name)}: expected finite numbers, got an infinite one.")
+    if np.isnan(found).all():
+        raise AdjudgeError(f"Opinions {shown(name)}: expected some about candidates, got none.")
+    return found

@@ -1,0 +1,165 @@
+"""What to judge next: rules that say how telling a judgment of each candidate would be.
+
+A rule is a registered function that looks at a model once, before anything is judged, and returns what to ask at every
+moment: a number for each candidate, the larger the better. Equal numbers are told apart by a seed, never by the order
+of a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints
+from adjudge.registry import Registry
+from adjudge.relevance.base import RelevanceModel
+from adjudge.relevance.view import View
+
+Ask = Callable[[View], Floats]
+RULES: Registry[Callable[[RelevanceModel], Ask]] = Registry("selection rule")
+_CONFIDENT = 0.95
+_TIED = 1e-9
+
+
+def rule(name: str) -> Callable[[Callable[[RelevanceModel], Ask]], Callable[[RelevanceModel], Ask]]:
+    """Register a selection rule; the function comes back unchanged."""
+    return RULES.register(name)
+
+
+@rule("information")
+def information(model: RelevanceModel) -> Ask:
+    """Most about the signs that are in doubt: Σ over pairs of systems of P(wrong sign) x share of variance removed.
+
+    With k_i = Cov(scores, r_i), v_i = Var(r_i), C and s² confidence and variance of differences, judging i removes
+    (k_ia - k_ib)² / v_i of s²_ab; so the sum is k_i' Λ k_i / v_i, Λ the graph Laplacian of weights (1 - C) / s².
+    """
+
+    def ask(view: View) -> Floats:
+        _, variance = view.differences
+        doubt = np.divide(1 - view.confidence, variance, out=np.zeros_like(variance), where=variance > 0)
+        influence = view.model.influence()
+        return _per_variance(quadratic(influence, laplacian(doubt)), view)
+
+    return ask
+
+
+@rule("variance")
+def variance(model: RelevanceModel) -> Ask:
+    """Most about scores themselves: the variance that a judgment removes, summed over systems, Σ_s k_is² / v_i."""
+
+    def ask(view: View) -> Floats:
+        return _per_variance((view.model.influence() ** 2).sum(axis=1), view)
+
+    return ask
+
+
+@rule("confidence")
+def doubtful_pairs(model: RelevanceModel) -> Ask:
+    """AdMIRe 2012, eq 6: Σ over pairs of systems not yet 95 % confident of (1 - C_ab) (w_ia - w_ib)².
+
+    w_is is the weight of the document in the system's score; 1 or 0 in the paper, whose measure has no discount.
+    """
+    patterns, which = np.unique(model.scoring.matrix(model.candidates).toarray(), axis=0, return_inverse=True)
+
+    def ask(view: View) -> Floats:
+        doubt = np.where(view.confidence < _CONFIDENT, 1 - view.confidence, 0.0)
+        return quadratic(patterns, laplacian(doubt))[which]  # many documents are retrieved by the same systems
+
+    return ask
+
+
+@rule("pairs")
+def affected_pairs(model: RelevanceModel) -> Ask:
+    """Thesis 8.3: Σ over pairs of systems of |w_ia - w_ib|, divided by the expected ideal where scores are ratios."""
+    ordered = np.sort(model.scoring.matrix(model.candidates).toarray(), axis=1)
+    n = ordered.shape[1]
+    affected: Floats = ordered @ (2.0 * np.arange(1, n + 1) - n - 1)
+
+    def ask(view: View) -> Floats:
+        return affected if model.scoring.linear else affected / expected_ideal(view.model)[model.candidates.query]
+
+    return ask
+
+
+@rule("spread")
+def uncertain_systems(model: RelevanceModel) -> Ask:
+    """Thesis 8.4, for scores themselves: Σ of the variance of the score of each system that retrieved the document."""
+    candidates = model.candidates
+
+    def ask(view: View) -> Floats:
+        own = np.diagonal(view.scores.covariance)[candidates.entry_system]
+        return np.bincount(candidates.entry_pair, weights=own, minlength=len(candidates)).astype(np.float64)
+
+    return ask
+
+
+@rule("random")
+def random_order(model: RelevanceModel) -> Ask:
+    """Any candidate as well as another: the control that every rule must beat."""
+    nothing = np.zeros(len(model.candidates))
+    return lambda view: nothing
+
+
+def _per_variance(told: Floats, view: View) -> Floats:
+    spread = view.model.variance
+    share: Floats = np.divide(told, spread, out=np.zeros_like(told), where=spread > 0)
+    return share
+
+
+def quadratic(rows: Floats, matrix: Floats) -> Floats:
+    """Row' matrix row, for every row."""
+    value: Floats = np.einsum("is,is->i", rows @ matrix, rows)
+    return value
+
+
+def laplacian(weights: Floats) -> Floats:
+    """Graph Laplacian of symmetric weights between systems; the diagonal does not count."""
+    off = weights - np.diag(np.diagonal(weights))
+    return np.diag(off.sum(axis=1)) - off
+
+
+def expected_ideal(model: RelevanceModel) -> Floats:
+    """Σ_i w_i E[r] of each query's candidates, sorted by expected relevance."""
+    candidates, weights = model.candidates, model.scoring.weights
+    order = np.lexsort((-model.mean, candidates.query))
+    rank = np.arange(len(order)) - candidates.offsets[candidates.query]
+    inside = rank < len(weights)
+    gains = np.where(inside, weights[np.minimum(rank, len(weights) - 1)], 0.0) * model.mean[order]
+    sums = np.bincount(candidates.query, weights=gains, minlength=candidates.n_queries)
+    return np.maximum(sums, 1e-12)
+
+
+def choose(utility: Floats, view: View, priority: Floats, n: int) -> list[int]:
+    """The n most telling candidates that are not judged; near-equal ones by priority, queries as different as can be.
+
+    Answers to one query tell much of the same, so a second candidate of a query waits until other queries had theirs.
+    """
+    open_ = np.flatnonzero(view.open & np.isfinite(utility))
+    if not len(open_):
+        return []
+    offered = utility[open_]
+    near = _TIED * float(np.abs(offered).max())
+    if n == 1:
+        best = open_[offered >= offered.max() - near]
+        return [int(best[np.argmin(priority[best])])]
+    order = open_[np.lexsort((priority[open_], _falling(offered, near)))]
+    turn = _turns(view.model.candidates.query[order])
+    return [int(pair) for pair in order[np.argsort(turn, kind="stable")][:n]]
+
+
+def _falling(values: Floats, near: float) -> Ints:
+    """Numbers that rise as values fall; values without a gap between them, but for what rounding makes, share one."""
+    order = np.argsort(-values, kind="stable")
+    steps = np.empty(len(values), dtype=np.int64)
+    steps[order] = np.cumsum(np.diff(-values[order], prepend=-values[order[0]]) > near)
+    return steps
+
+
+def _turns(query: Ints) -> Ints:
+    """For each place how often its query came before."""
+    by_query = np.argsort(query, kind="stable")
+    starts = np.flatnonzero(np.diff(query[by_query], prepend=-1))
+    turn = np.empty(len(query), dtype=np.int64)
+    turn[by_query] = np.arange(len(query)) - np.repeat(starts, np.diff(np.append(starts, len(query))))
+    return turn

@@ -1,0 +1,254 @@
+"""Features of pairs: what runs, metadata and judgments so far say about the relevance of a document (thesis 7.2.3).
+
+*Output-based* features need runs and metadata only. *Judgment-based* ones are means of what was judged so far, on the
+scale of relevance (grade / highest grade, 0 to 1). NaN stands where a feature is not defined: no metadata, nobody
+retrieved the document, nothing judged that would count. Two names with a colon between them are their product. Machine
+opinions of the candidates are features too, by their own names.
+
+The pair itself is left out of its own judgment-based features. The published models were fitted with it inside, so that
+a document alone of its artist had its own judgment for a feature; ``own=True`` computes them so.
+
+Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError, unknown
+from adjudge.registry import Registry
+from adjudge.relevance.candidates import Candidates
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Judgments so far: which pairs, their relevance (0 where unknown), whether a pair counts in its own features."""
+
+    judged: Mask
+    relevance: Floats
+    own: bool = False
+
+    @classmethod
+    def of(cls, relevance: Floats, *, own: bool = False) -> Known:
+        """From relevance with NaN where a pair is not judged."""
+        judged = ~np.isnan(relevance)
+        return cls(judged, np.where(judged, relevance, 0.0), own)
+
+
+@dataclass(frozen=True)
+class Feature:
+    """A registered feature: what it says in one sentence, how it is computed, whether judgments enter it."""
+
+    name: str
+    about: str
+    compute: Callable[[Evidence, Known], Floats]
+    judged: bool
+
+
+FEATURES: Registry[Feature] = Registry("feature")
+Compute = TypeVar("Compute", bound=Callable[..., Floats])
+
+
+def feature(name: str, *, judged: bool = False) -> Callable[[Compute], Compute]:
+    """Register a feature under its name, with the first line of its docstring; the function comes back unchanged."""
+
+    def register(compute: Compute) -> Compute:
+        FEATURES.add(name, Feature(name, (compute.__doc__ or "").partition("\n")[0], compute, judged))
+        return compute
+
+    return register
+
+
+class Evidence:
+    """The features of candidates. Codes of groups are prepared once, so that new judgments cost a few counts.
+
+    >>> import adjudge as aj
+    >>> from adjudge.relevance.candidates import candidates
+    >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}}
+    >>> evidence = Evidence(candidates(aj.read(runs, {"q": {"y": 2, "z": 1}}, scale="broad"), cutoff=2))
+    >>> evidence.table(["fSYS", "OV", "fSYS:OV"]).tolist()
+    [[0.5, 0.75, 0.375], [1.0, 0.75, 0.75], [0.5, 0.75, 0.375]]
+    >>> evidence.column("aSYS").tolist()
+    [1.0, 0.5, 1.0]
+    """
+
+    def __init__(self, candidates: Candidates) -> None:
+        for name in candidates.opinions:
+            if name in FEATURES or ":" in name:
+                reason = "has a colon in it" if ":" in name else "is the name of a feature"
+                raise AdjudgeError(f"The opinion {name!r} needs another name: {name!r} {reason}.")
+        self.candidates = candidates
+        self._fixed: dict[str, Floats] = {}
+
+    def column(self, name: str, relevance: Floats | None = None, *, own: bool = False) -> Floats:
+        """One feature of every pair; ``relevance`` as in candidates, which is what counts where none is given."""
+        return self.table([name], relevance, own=own)[:, 0]
+
+    def table(self, terms: Sequence[str], relevance: Floats | None = None, *, own: bool = False) -> Floats:
+        """Features of every pair, pairs x terms; ``relevance`` has NaN where a pair is not judged (yet)."""
+        known = Known.of(self.candidates.relevance if relevance is None else relevance, own=own)
+        done: dict[str, Floats] = {}
+        for name in (name for term in terms for name in term.split(":")):
+            if name not in done:
+                done[name] = self._column(name, known)
+        columns = [np.prod([done[name] for name in term.split(":")], axis=0) for term in terms]
+        return np.stack(columns, axis=1) if columns else np.empty((len(self.candidates), 0))
+
+    def _column(self, name: str, known: Known) -> Floats:
+        if name in self.candidates.opinions:
+            return self.candidates.opinions[name]
+        if name not in FEATURES:
+            raise unknown("feature", name, [*FEATURES, *self.candidates.opinions])
+        chosen = FEATURES[name]
+        if chosen.judged:
+            return chosen.compute(self, known)
+        if name not in self._fixed:
+            self._fixed[name] = chosen.compute(self, known)
+        return self._fixed[name]
+
+    @cached_property
+    def retrieved(self) -> Mask:
+        """Pairs that some system retrieved; the others were only judged."""
+        some: Mask = self.candidates.n_retrieving > 0
+        return some
+
+    @cached_property
+    def genre_groups(self) -> Ints:
+        """Number of the (query, genre) that a pair belongs to; -1 where the genre is not known."""
+        return self._groups(self.candidates.genre)
+
+    @cached_property
+    def artist_groups(self) -> Ints:
+        """Number of the (query, artist) that a pair belongs to; -1 where the artist is not known."""
+        return self._groups(self.candidates.artist)
+
+    def _groups(self, label: Ints) -> Ints:
+        groups = np.full(len(label), -1, dtype=np.int64)
+        has = label >= 0
+        keys = self.candidates.query[has] * (int(label.max(initial=0)) + 1) + label[has]
+        groups[has] = np.unique(keys, return_inverse=True)[1]
+        return groups
+
+
+# Output-based
+
+
+@feature("fSYS")
+def f_sys(evidence: Evidence, known: Known) -> Floats:
+    """Share of systems that retrieved the document for the query."""
+    return evidence.candidates.n_retrieving / evidence.candidates.n_systems
+
+
+@feature("fTEAM")
+def f_team(evidence: Evidence, known: Known) -> Floats:
+    """Share of teams with a system that retrieved the document; several systems of a team count once."""
+    c = evidence.candidates
+    n_teams = int(c.team.max(initial=-1)) + 1
+    pair_team = np.unique(c.entry_pair * n_teams + c.team[c.entry_system])
+    return np.bincount(pair_team // n_teams, minlength=len(c)) / n_teams
+
+
+@feature("OV")
+def overlap(evidence: Evidence, known: Known) -> Floats:
+    """Pairs that were retrieved / (cutoff x systems x queries): 1 where no two systems agree; the same for all."""
+    c = evidence.candidates
+    return np.full(len(c), evidence.retrieved.sum() / (c.cutoff * c.n_systems * c.n_queries))
+
+
+@feature("aRANK")
+def a_rank(evidence: Evidence, known: Known) -> Floats:
+    """Mean rank at which systems retrieved the document."""
+    c = evidence.candidates
+    return _ratio(_sums(c.entry_pair, c.entry_rank, len(c)), c.n_retrieving)
+
+
+@feature("sGEN")
+def s_gen(evidence: Evidence, known: Known) -> Floats:
+    """1 where the genre of the document is that of the query, 0 where it is another."""
+    c = evidence.candidates
+    of_query = c.query_genre[c.query]
+    return np.where((c.genre >= 0) & (of_query >= 0), (c.genre == of_query).astype(np.float64), np.nan)
+
+
+@feature("fGEN")
+def f_gen(evidence: Evidence, known: Known) -> Floats:
+    """Share of the documents retrieved for the query, where the genre is known, that have the document's genre."""
+    return _share(evidence, evidence.genre_groups)
+
+
+@feature("fART")
+def f_art(evidence: Evidence, known: Known) -> Floats:
+    """Share of the documents retrieved for the query, where the artist is known, that are by the document's artist."""
+    return _share(evidence, evidence.artist_groups)
+
+
+# Judgment-based
+
+
+@feature("aSYS", judged=True)
+def a_sys(evidence: Evidence, known: Known) -> Floats:
+    """Mean, over the systems that retrieved the document, of the mean relevance of what was judged of each."""
+    c = evidence.candidates
+    counts = known.judged[c.entry_pair].astype(np.float64)
+    relevance = known.relevance[c.entry_pair]
+    total = _sums(c.entry_system, relevance, c.n_systems)[c.entry_system]
+    number = _sums(c.entry_system, counts, c.n_systems)[c.entry_system]
+    if not known.own:
+        total, number = total - relevance, number - counts
+    defined = number > 0
+    means = np.where(defined, total, 0.0) / np.maximum(number, 1.0)
+    n_defined = _sums(c.entry_pair, defined, len(c))
+    return _ratio(_sums(c.entry_pair, means, len(c)), n_defined)
+
+
+@feature("aDOC", judged=True)
+def a_doc(evidence: Evidence, known: Known) -> Floats:
+    """Mean relevance of the other documents judged for the query."""
+    return _mean_of_group(evidence.candidates.query, Known(known.judged, known.relevance))  # "the other", in the thesis
+
+
+@feature("aGEN", judged=True)
+def a_gen(evidence: Evidence, known: Known) -> Floats:
+    """Mean relevance of the documents of the same genre judged for the query."""
+    return _mean_of_group(evidence.genre_groups, known)
+
+
+@feature("aART", judged=True)
+def a_art(evidence: Evidence, known: Known) -> Floats:
+    """Mean relevance of the documents by the same artist judged for the query."""
+    return _mean_of_group(evidence.artist_groups, known)
+
+
+def _sums(code: Ints, values: Floats | Ints | Mask, n: int = 0) -> Floats:
+    """Sum of the values under each code."""
+    return np.asarray(np.bincount(code, weights=values, minlength=n), dtype=np.float64)
+
+
+def _ratio(total: Floats, number: Floats | Ints) -> Floats:
+    """Quotient, NaN where there is nothing to average."""
+    return np.where(number > 0, total / np.maximum(number, 1), np.nan)
+
+
+def _share(evidence: Evidence, group: Ints) -> Floats:
+    """Of the retrieved documents of the query that are in some group, the share in that of each pair."""
+    c = evidence.candidates
+    counted = (evidence.retrieved & (group >= 0)).astype(np.float64)
+    in_group = _sums(group + 1, counted)[group + 1]  # + 1: the first place is for those in no group
+    of_query = _sums(c.query, counted)[c.query]
+    return np.where(group >= 0, _ratio(in_group, of_query), np.nan)
+
+
+def _mean_of_group(group: Ints, known: Known) -> Floats:
+    """Mean relevance of what is judged in the group of each pair, without the pair itself unless it counts."""
+    counts, place = known.judged.astype(np.float64), group + 1
+    total = _sums(place, known.relevance)[place]
+    number = _sums(place, counts)[place]
+    if not known.own:
+        total, number = total - known.relevance, number - counts
+    return np.where(group >= 0, _ratio(total, number), np.nan)

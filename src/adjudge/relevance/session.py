@@ -1,0 +1,376 @@
+"""A judging session: ask for the next document, give its grade, see the ranking, know when to stop.
+
+The command line, simulations and the web app all drive this object. Everything it knows follows from the candidates,
+its settings and the judgments in the order they came, so that it is saved as those and resumed to the last bit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection as Pairs
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri, stdtrit
+
+from adjudge._version import __version__
+from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.model.collection import Collection
+from adjudge.model.scales import Scale, parse_scale
+from adjudge.relevance.base import RelevanceModel, start
+from adjudge.relevance.candidates import Candidates
+from adjudge.relevance.candidates import candidates as candidates_of
+from adjudge.relevance.choosing import RULES, Ask, choose
+from adjudge.relevance.goals import Goal
+from adjudge.relevance.scoring import estimable, scoring
+from adjudge.relevance.view import View
+
+Pair = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class RankedSystem:
+    """A system in the estimated ranking: expected score with its interval, and systems it cannot be told from.
+
+    Systems of the same expected score share a rank. ``tied`` are those that make a ``tie`` or an ``open`` pair with it.
+    """
+
+    rank: int
+    system: str
+    score: float
+    low: float
+    high: float
+    tied: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SystemPair:
+    """What is believed of two systems, the one that is probably better first.
+
+    ``confidence`` is that of the sign. ``verdict`` is ``better`` where that is high enough, ``tie`` where the
+    difference is almost surely smaller than the zone, else ``open``.
+    """
+
+    system: str
+    other: str
+    difference: float
+    low: float
+    high: float
+    confidence: float
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Status:
+    """Where a session stands."""
+
+    n_judged: int
+    n_candidates: int
+    value: float
+    wanted: float
+    mean_confidence: float
+    done: bool
+    reason: str
+
+
+class Session:
+    """Judging with one estimator, one rule and one goal.
+
+    ``options`` go to the estimator. ``seed`` tells apart candidates that are equally telling.
+
+    >>> import adjudge as aj
+    >>> from adjudge.relevance.candidates import candidates
+    >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}}
+    >>> session = Session(candidates(aj.read(runs), cutoff=2, scale=aj.BINARY), "P@2", estimator="uniform")
+    >>> session.next()[0] in [("q", "x"), ("q", "z")]
+    True
+    >>> session.judge("q", "x", 1)
+    >>> session.judge("q", "z", 0)
+    >>> [(row.system, row.score) for row in session.ranking()], session.done
+    ([('a', 0.75), ('b', 0.25)], True)
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        measure: str,
+        *,
+        estimator: str = "hierarchical",
+        rule: str = "information",
+        goal: Goal | None = None,
+        seed: int = 0,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        if not (isinstance(seed, int) and seed >= 0):
+            raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
+        self.candidates = candidates
+        self.scoring = scoring(measure, candidates.scale)
+        if len(self.scoring.weights) != candidates.cutoff:
+            raise AdjudgeError(f"{self.scoring.measure}: expected candidates of that cutoff, got {candidates.cutoff}")
+        for relevance in np.unique(candidates.relevance[candidates.judged]):
+            self._check_binary(float(relevance))
+        self.estimator, self.rule, self.goal, self.seed = estimator, rule, goal or Goal(), seed
+        self.options = dict(options or {})
+        self.judgments: list[tuple[str, str, float]] = []
+        self._priority: Floats = np.random.default_rng(seed).permutation(len(candidates)).astype(np.float64)
+        self._begin()
+
+    def _begin(self) -> None:
+        self.model: RelevanceModel = start(self.estimator, self.candidates, self.scoring, **self.options)
+        self._ask: Ask = RULES[self.rule](self.model)
+        self._view: View | None = None
+
+    @property
+    def view(self) -> View:
+        """What the model says now."""
+        if self._view is None:
+            self._view = View(self.model, self.goal.zone)
+        return self._view
+
+    def next(self, n: int = 1, *, exclude: Pairs[Pair] = ()) -> list[Pair]:
+        """The n most telling candidates, fewer where fewer are left; ``exclude`` are in other hands already."""
+        if n < 1:
+            raise AdjudgeError(f"'n' must be at least 1, got {n}")
+        utility = self._ask(self.view)
+        if exclude:
+            utility = utility.astype(np.float64, copy=True)
+            utility[[self.candidates.find(*pair) for pair in exclude]] = np.nan
+        chosen = choose(utility, self.view, self._priority, n)
+        return [self.pair(i) for i in chosen]
+
+    def pair(self, place: int) -> Pair:
+        """Query and document of a candidate."""
+        return self.candidates.queries[self.candidates.query[place]], self.candidates.document[place]
+
+    def judge(self, query: str, document: str, grade: float) -> None:
+        """Learn a grade."""
+        place, relevance = self.candidates.find(query, document), self.candidates.to_relevance(grade)
+        self._check_binary(relevance)
+        if self.model.judged[place]:
+            raise AdjudgeError(
+                f"Document {shown(document)} of query {shown(query)} is judged already; correct it instead."
+            )
+        self.model.judge(place, relevance)
+        self.judgments.append((query, document, float(grade)))
+        self._view = None
+
+    def correct(self, query: str, document: str, grade: float) -> None:
+        """Change a grade given in this session; everything is learned again, as if it had been right at once."""
+        self._check_binary(self.candidates.to_relevance(grade))
+        pairs = [(q, d) for q, d, _ in self.judgments]
+        if (query, document) not in pairs:
+            raise AdjudgeError(f"Document {shown(document)} of query {shown(query)} was not judged in this session.")
+        again = list(self.judgments)
+        again[pairs.index((query, document))] = (query, document, float(grade))
+        self._replay(again)
+
+    def undo(self) -> Pair:
+        """Take the last grade back."""
+        if not self.judgments:
+            raise AdjudgeError("Nothing was judged in this session yet.")
+        query, document, _ = self.judgments[-1]
+        self._replay(self.judgments[:-1])
+        return query, document
+
+    def _check_binary(self, relevance: float) -> None:
+        """Refuse what is neither relevant nor not, where the measure asks just that."""
+        if self.scoring.binary and relevance not in (0.0, 1.0):
+            raise AdjudgeError(
+                f"{self.scoring.measure}: expected grades of 0 and 1, got {relevance:g}; ask for "
+                f"CG@{self.candidates.cutoff}, or for another way to combine assessors than their mean."
+            )
+
+    def _replay(self, judgments: list[tuple[str, str, float]]) -> None:
+        self.judgments = []
+        self._begin()
+        for query, document, grade in judgments:
+            self.judge(query, document, grade)
+
+    @property
+    def done(self) -> bool:
+        """Whether the goal is reached, or nothing is left to judge."""
+        return self.goal.reached(self.view) or bool(self.model.judged.all())
+
+    def status(self) -> Status:
+        """Where the session stands."""
+        return Status(
+            self.view.n_judged,
+            len(self.candidates),
+            self.goal.value(self.view),
+            self.goal.wanted,
+            self.view.mean_confidence,
+            self.done,
+            self._reason(),
+        )
+
+    def _reason(self) -> str:
+        """Why judging can stop, or should not."""
+        value = f"{self.goal.value(self.view):.3f}"
+        if self.goal.reached(self.view):
+            return f"the goal is reached, {self.goal}"
+        if self.model.judged.all():
+            return f"everything is judged, although the goal is out of reach: {self.goal}, but it is {value}"
+        if self.goal.met(self.view):
+            n = self.goal.lacking(self.view)
+            return f"{n:,} more judgment{'s are' if n > 1 else ' is'} wanted before the model is believed"
+        return f"the goal is not reached yet: {self.goal}, but it is {value}"
+
+    def pairs(self, *, level: float = 0.95) -> list[SystemPair]:
+        """All pairs of systems, the largest difference first."""
+        expected, variance = self.view.differences
+        halves = self.quantile(level) * np.sqrt(variance)
+        names, verdicts, found = self.candidates.systems, self._verdicts(level), []
+        for a, b in zip(*np.nonzero(self.view.upper), strict=True):
+            first, second = (a, b) if expected[a, b] >= 0 else (b, a)
+            mean, half, sure = float(expected[first, second]), float(halves[a, b]), float(self.view.sign[a, b])
+            low, high = mean - half, mean + half
+            found.append(SystemPair(names[first], names[second], mean, low, high, sure, str(verdicts[a, b])))
+        return sorted(found, key=lambda pair: (-pair.difference, pair.system, pair.other))
+
+    def _verdicts(self, level: float) -> npt.NDArray[np.str_]:
+        """Tie, better or open, systems x systems."""
+        told = (self.view.sign >= level) & (self.view.differences[0] != 0)
+        return np.where(self.view.near >= level, "tie", np.where(told, "better", "open"))
+
+    def quantile(self, level: float) -> float:
+        """Standard deviations to each side that an interval of this level takes."""
+        if not 0 < level < 1:
+            raise AdjudgeError(f"'level' must be in (0, 1), got {level}")
+        df = self.model.confidence_df
+        return float(ndtri((1 + level) / 2) if df is None else stdtrit(df, (1 + level) / 2))
+
+    def ranking(self, *, level: float = 0.95) -> list[RankedSystem]:
+        """Systems by expected score, best first, with intervals; those of the same score by name."""
+        mean, names = self.view.scores.mean, self.candidates.systems
+        half = self.quantile(level) * np.sqrt(np.diagonal(self.view.scores.covariance) * self.model.inflation)
+        rank = 1 + (self.view.differences[0] < 0).sum(axis=1)
+        order = np.argsort(rank, kind="stable")
+        doubt = self._verdicts(level) != "better"
+        return [
+            RankedSystem(
+                int(rank[s]),
+                names[s],
+                float(mean[s]),
+                float(mean[s] - half[s]),
+                float(mean[s] + half[s]),
+                tuple(names[o] for o in order if doubt[s, o] and o != s),
+            )
+            for s in order
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Settings and judgments: all that is needed to resume on the same candidates."""
+        return {
+            "adjudge": __version__,
+            "measure": self.scoring.measure,
+            "estimator": self.estimator,
+            "rule": self.rule,
+            "goal": asdict(self.goal),
+            "seed": self.seed,
+            "options": self.options,
+            "candidates": fingerprint(self.candidates),
+            "judgments": [list(judgment) for judgment in self.judgments],
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the state as JSON, whole or not at all."""
+        from adjudge.formats import write_whole
+
+        try:
+            text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+        except TypeError as error:
+            raise AdjudgeError(f"The options of the estimator cannot be saved: {error}.") from None
+        write_whole(Path(path), f"{text}\n".encode())
+
+    @classmethod
+    def load(cls, path: str | Path, candidates: Candidates) -> Session:
+        """Resume a saved session on the same candidates; refused where they are others."""
+        source = str(path)
+        state = _read_state(path)
+        if state["candidates"] != fingerprint(candidates):
+            raise InputError("is of other runs, cutoff, scale, metadata or judgments than these", source=source)
+        settings = {name: state[name] for name in ("estimator", "rule", "seed", "options")}
+        try:
+            session = cls(candidates, state["measure"], goal=Goal(**state["goal"]), **settings)
+            for query, document, grade in state["judgments"]:
+                session.judge(query, document, grade)
+        except (AttributeError, TypeError, ValueError) as error:  # what was written by another hand
+            raise InputError(f"expected the state of a session: {error}", source=source) from None
+        return session
+
+
+_STATE = {
+    "measure": str,
+    "estimator": str,
+    "rule": str,
+    "goal": dict,
+    "seed": int,
+    "options": dict,
+    "candidates": str,
+    "judgments": list,
+}
+
+
+def _read_state(path: str | Path) -> dict[str, Any]:
+    """What was saved, each part of the kind that it must be."""
+    try:
+        state = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", source=str(path)) from None
+    except (ValueError, RecursionError):
+        raise InputError("expected the state of a session, got something else or a part", source=str(path)) from None
+    for name, kind in _STATE.items():
+        if not isinstance(state, dict) or not isinstance(state.get(name), kind):
+            raise InputError(f"expected the state of a session, got one without {name!r}", source=str(path))
+    return dict(state)
+
+
+def fingerprint(candidates: Candidates) -> str:
+    """A digest of what the numbers depend on."""
+    digest = hashlib.sha256()
+    for text in (candidates.queries, candidates.systems, candidates.document, str(candidates.scale), candidates.cutoff):
+        digest.update(json.dumps(text, ensure_ascii=False).encode())
+    for array in (candidates.query, candidates.entry_pair, candidates.entry_system, candidates.entry_rank):
+        digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
+    digest.update(np.ascontiguousarray(candidates.relevance).tobytes())
+    for labels in (
+        candidates.team,
+        candidates.artist,
+        candidates.genre,
+        candidates.query_artist,
+        candidates.query_genre,
+    ):
+        digest.update(np.ascontiguousarray(labels, dtype=np.int64).tobytes())
+    for name in sorted(candidates.opinions):
+        digest.update(name.encode() + np.ascontiguousarray(candidates.opinions[name]).tobytes())
+    return digest.hexdigest()
+
+
+def judging(
+    collection: Collection,
+    measure: str,
+    *,
+    scale: Scale | str | None = None,
+    opinions: Mapping[str, Mapping[Pair, float]] | None = None,
+    **settings: Any,
+) -> Session:
+    """Judge a collection with as few judgments as its goal needs; what is judged already is learned at once.
+
+    ``measure`` needs a cutoff: candidates are what systems retrieved up to it. ``scale`` is needed where nothing is
+    judged yet. ``opinions`` are machine opinions by name. ``settings`` are those of :class:`Session`.
+
+    >>> import adjudge as aj
+    >>> session = judging(aj.demo(queries=10, depth=5), "CG@5", estimator="uniform")
+    >>> session.done, session.ranking()[0].system
+    (True, 'HVQ3')
+    """
+    parsed, cutoff = estimable(measure)
+    used = parse_scale(scale) if isinstance(scale, str) else scale
+    found = candidates_of(collection, cutoff=cutoff, scale=used, opinions=opinions)
+    return Session(found, str(parsed), **settings)

@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import adjudge as aj
+from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.model.scales import BINARY, BROAD, FINE, Scale
+from adjudge.relevance.candidates import Candidates, candidates
+
+Make = Callable[..., aj.Collection]
+Dicts = Callable[..., tuple[dict[str, Any], dict[str, Any]]]
+RUNS = {
+    "b": {"q2": ["x", "y", "z"], "q1": ["z", "x"]},
+    "a": {"q1": ["x", "w"], "q3": ["v"]},
+}
+
+
+def contents(some: Candidates) -> dict[str, Any]:
+    """Everything in candidates by name, so that numbering does not matter."""
+    names = [(some.queries[q], d) for q, d in zip(some.query, some.document, strict=True)]
+    return {
+        "pairs": names,
+        "systems": some.systems,
+        "entries": sorted(
+            (names[pair], some.systems[system], int(rank))
+            for pair, system, rank in zip(some.entry_pair, some.entry_system, some.entry_rank, strict=True)
+        ),
+        "relevance": dict(zip(names, some.relevance.round(12).astype(str), strict=True)),
+        "labels": {name: (int(a), int(g)) for name, a, g in zip(names, some.artist, some.genre, strict=True)},
+        "own": dict(
+            zip(some.queries, zip(some.query_artist.tolist(), some.query_genre.tolist(), strict=True), strict=True)
+        ),
+        "opinions": {name: column.astype(str).tolist() for name, column in some.opinions.items()},
+    }
+
+
+def test_pairs_stand_in_the_order_of_their_names() -> None:
+    found = candidates(aj.read(RUNS), cutoff=2, scale=BINARY)
+    assert found.systems == ("a", "b")
+    assert found.queries == ("q1", "q2", "q3")
+    assert contents(found)["pairs"] == [
+        ("q1", "w"), ("q1", "x"), ("q1", "z"), ("q2", "x"), ("q2", "y"), ("q3", "v"),
+    ]  # fmt: skip
+    assert contents(found)["entries"] == [
+        (("q1", "w"), "a", 2),
+        (("q1", "x"), "a", 1),
+        (("q1", "x"), "b", 2),
+        (("q1", "z"), "b", 1),
+        (("q2", "x"), "b", 1),
+        (("q2", "y"), "b", 2),
+        (("q3", "v"), "a", 1),
+    ]
+    assert found.n_retrieving.tolist() == [1, 2, 1, 1, 1, 1]
+    assert found.offsets.tolist() == [0, 3, 5, 6]
+    assert not found.judged.any()
+
+
+def test_relevance_is_the_share_of_the_highest_grade() -> None:
+    judgments = {"q1": {"x": 2, "w": 1, "elsewhere": 1}, "q2": {"y": 0}}
+    found = candidates(aj.read(RUNS, judgments, scale="broad"), cutoff=2)
+    known = contents(found)["relevance"]
+    assert {pair: value for pair, value in known.items() if value != "nan"} == {
+        ("q1", "x"): "1.0",
+        ("q1", "w"): "0.5",
+        ("q1", "elsewhere"): "0.5",
+        ("q2", "y"): "0.0",
+    }
+    assert found.n_retrieving[found.find("q1", "elsewhere")] == 0
+
+
+def test_negative_grades_are_not_relevant_at_all() -> None:
+    found = candidates(aj.read(RUNS, {"q1": {"x": -2, "w": 4}}, scale="-2..4"), cutoff=2)
+    assert found.relevance[found.find("q1", "x")] == 0
+    assert found.to_relevance(-2) == 0
+    assert found.to_relevance(3) == 0.75
+
+
+def test_the_scale_given_counts_before_that_of_the_judgments() -> None:
+    collection = aj.read(RUNS, {"q1": {"x": 1}})
+    assert candidates(collection, cutoff=2).scale == BINARY
+    found = candidates(collection, cutoff=2, scale=BROAD)
+    assert found.relevance[found.find("q1", "x")] == 0.5
+    assert found.notes == candidates(aj.read(RUNS, {"q1": {"x": 1}}, scale="broad"), cutoff=2).notes
+
+
+def test_a_scale_taken_from_few_judgments_is_said() -> None:
+    found = candidates(aj.read(RUNS, {"q1": {"x": 3, "w": 0}}), cutoff=1)
+    assert "Scale taken from the judgments: graded (0..3)." in found.notes
+
+
+@pytest.mark.parametrize("grade", [3.0, -1.0])
+def test_grades_outside_the_scale_are_refused(grade: float) -> None:
+    collection = aj.read(RUNS, {"q1": {"x": grade, "w": 1}})
+    with pytest.raises(AdjudgeError, match=rf"Expected grades on the scale broad \(0..2\), got {grade:g}"):
+        candidates(collection, cutoff=2, scale=BROAD)
+
+
+@pytest.mark.parametrize("grade", [2.5, -0.1, float("nan"), float("inf"), "1", "1,5", None])
+def test_what_is_no_grade_of_the_scale_is_refused(grade: Any) -> None:
+    found = candidates(aj.read(RUNS), cutoff=2, scale=BROAD)
+    with pytest.raises(AdjudgeError, match=r"Expected a grade on the scale broad \(0..2\), got "):
+        found.to_relevance(grade)
+
+
+def test_without_judgments_a_scale_is_needed() -> None:
+    with pytest.raises(AdjudgeError, match=r"Expected a scale, as nothing is judged yet: broad, fine, binary"):
+        candidates(aj.read(RUNS), cutoff=2)
+
+
+@pytest.mark.parametrize("cutoff", [0, -1, 2.5])
+def test_cutoffs_that_are_none_are_refused(cutoff: Any) -> None:
+    with pytest.raises(AdjudgeError, match="'cutoff' must be a whole number of at least 1"):
+        candidates(aj.read(RUNS), cutoff=cutoff, scale=FINE)
+
+
+def test_runs_without_any_document_are_refused() -> None:
+    empty = aj.read({"a": {"q": ["itself"]}, "b": {"q": ["itself"]}}, {"q": {"itself": 1}})
+    runs = aj.model.collection.Runs(
+        tuple(run.keep(np.zeros(1, dtype=np.bool_)) for run in empty.runs), empty.queries, empty.documents
+    )
+    with pytest.raises(AdjudgeError, match=r"Expected runs with documents, got empty ones\."):
+        candidates(aj.Collection(runs, empty.judgments), cutoff=5)
+
+
+# Judgments outside the runs, lists of unequal length
+
+
+def test_judgments_of_queries_that_nobody_answered_are_left_out_aloud() -> None:
+    collection = aj.read(RUNS, {"q1": {"x": 1}, "q9": {"x": 1, "y": 0}})
+    with pytest.warns(AdjudgeWarning, match="2 judgments are left out: no system answered the query"):
+        found = candidates(collection, cutoff=2)
+    assert "q9" not in found.queries
+    assert int(found.judged.sum()) == 1
+    assert "2 judgments are left out: no system answered the query." in found.notes
+
+
+def test_judgments_of_other_queries_only_are_refused() -> None:
+    with pytest.raises(AdjudgeError, match="No query of the runs is judged: do runs and judgments name queries alike"):
+        candidates(aj.read(RUNS, {"Q1": {"x": 1}}), cutoff=2)
+
+
+def test_lists_of_unequal_length_are_said() -> None:
+    (note,) = candidates(aj.read(RUNS), cutoff=2, scale=FINE).notes
+    assert note == (
+        "3 of 6 lists have fewer than 2 documents, 2 of them none (a and b): empty ranks add nothing to a score."
+    )
+    assert candidates(aj.read({s: {"q": ["x", "y"]} for s in "ab"}), cutoff=2, scale=FINE).notes == ()
+    (note,) = candidates(aj.read({s: {"q": ["x", "y"]} for s in "abcd"}), cutoff=3, scale=FINE).notes
+    assert note.startswith("4 of 4 lists have fewer than 3 documents (a and 3 more systems)")
+
+
+def test_pairs_that_are_none_are_named() -> None:
+    found = candidates(aj.read(RUNS), cutoff=2, scale=FINE)
+    with pytest.raises(AdjudgeError, match="Document 'x' of query 'q9' is no candidate: no system answered that query"):
+        found.find("q9", "x")
+    with pytest.raises(AdjudgeError, match="Document 'z' of query 'q2' is no candidate: not in the first 2"):
+        found.find("q2", "z")
+
+
+# Parts
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_part_is_what_reading_only_that_part_gives(make_dicts: Dicts, seed: int) -> None:
+    """Numbers of artists and genres aside, which count from 0 in what is read."""
+    runs, judgments = make_dicts(seed, n_systems=5, n_queries=9)
+    metadata = pl.DataFrame({"document": [f"d{i:02d}" for i in range(20)], "artist": [f"a{i % 7}" for i in range(20)]})
+    opinions = {"model": {(q, d): i / 9 for q in judgments for i, d in enumerate(["d01", "d05", "d07"])}}
+    whole = candidates(aj.read(runs, judgments, metadata, scale="0..3"), cutoff=5, opinions=opinions)
+    rng = np.random.default_rng(seed)
+    systems = rng.choice(5, 3, replace=False).tolist()
+    queries = rng.choice(whole.n_queries, 5, replace=False).tolist()
+    names = {whole.queries[q] for q in queries}
+    few = {
+        whole.systems[s]: {q: row for q, row in runs[whole.systems[s]].items() if q in names} for s in sorted(systems)
+    }
+    retrieved = {
+        (q, d) for run in few.values() for q, row in run.items() for d in sorted(row, key=lambda d: -row[d])[:5]
+    }
+    known = {q: {d: g for d, g in row.items() if (q, d) in retrieved} for q, row in judgments.items() if q in names}
+    read = candidates(
+        aj.read(few, {q: row for q, row in known.items() if row}, scale="0..3"), cutoff=5, opinions=opinions
+    )
+    one, other = contents(whole.part(queries=queries, systems=systems)), contents(read)
+    for name in ("pairs", "systems", "entries", "relevance", "opinions"):
+        assert one[name] == other[name], name
+    labels = contents(whole)["labels"]
+    assert one["labels"] == {pair: labels[pair] for pair in one["pairs"]}
+
+
+def test_a_part_leaves_out_queries_that_its_systems_did_not_answer() -> None:
+    found = candidates(aj.read(RUNS), cutoff=2, scale=FINE).part(queries=[0, 1, 2], systems=[0])
+    assert found.queries == ("q1", "q3")
+    assert found.systems == ("a",)
+    with pytest.raises(AdjudgeError, match="Expected systems that answer some of the queries, got none that does"):
+        candidates(aj.read(RUNS), cutoff=2, scale=FINE).part(queries=[1], systems=[0])
+
+
+@pytest.mark.parametrize(("queries", "systems"), [([3], [0]), ([-1], [0]), ([], [0]), ([0], [2]), ([0], [])])
+def test_places_outside_are_refused(queries: list[int], systems: list[int]) -> None:
+    with pytest.raises(AdjudgeError, match=r"Expected places of (queries from 0 to 2|systems from 0 to 1), got"):
+        candidates(aj.read(RUNS), cutoff=2, scale=FINE).part(queries=queries, systems=systems)
+
+
+def test_what_nobody_retrieved_can_be_left_out() -> None:
+    found = candidates(aj.read(RUNS, {"q1": {"x": 1, "far": 1}}), cutoff=2)
+    assert len(found) == 7
+    assert ("q1", "far") not in contents(found.retrieved())["pairs"]
+    assert len(found.retrieved()) == 6
+    assert int(found.unjudged().judged.sum()) == 0
+
+
+def test_metadata_can_be_forgotten() -> None:
+    metadata = pl.DataFrame({"document": ["x", "q1"], "artist": ["m", "n"], "genre": ["g", "h"]})
+    found = candidates(aj.read(RUNS, metadata=metadata), cutoff=2, scale=FINE)
+    assert found.artist[found.find("q1", "x")] >= 0
+    assert found.query_genre[0] >= 0
+    bare = found.without_metadata()
+    assert contents(bare) == contents(candidates(aj.read(RUNS), cutoff=2, scale=FINE))
+
+
+# Machine opinions
+
+
+def test_opinions_may_be_missing() -> None:
+    opinions = {"llm": {("q1", "x"): 2.0, ("q2", "nowhere"): 1.0, ("q2", "y"): float("nan")}}
+    column = candidates(aj.read(RUNS), cutoff=2, scale=Scale("graded", 3.0), opinions=opinions).opinions["llm"]
+    assert np.isnan(column).sum() == 5
+    assert np.nansum(column) == 2
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ({("q1", "x"): float("inf")}, "Opinions 'llm': expected finite numbers, got an infinite one"),
+        ({("Q1", "x"): 1.0}, "Opinions 'llm': expected some about candidates, got none"),
+        ({}, "Opinions 'llm': expected some about candidates, got none"),
+    ],
+)
+def test_opinions_that_cannot_be_meant_are_refused(column: dict[tuple[str, str], float], message: str) -> None:
+    with pytest.raises(AdjudgeError, match=message):
+        candidates(aj.read(RUNS), cutoff=2, scale=FINE, opinions={"llm": column})
+
+
+def test_the_order_of_lines_changes_nothing(make_dicts: Dicts) -> None:
+    runs, judgments = make_dicts(3)
+    back = {
+        s: {q: dict(reversed(row.items())) for q, row in reversed(run.items())} for s, run in reversed(runs.items())
+    }
+    judged_back = {q: dict(reversed(row.items())) for q, row in reversed(judgments.items())}
+    one = candidates(aj.read(runs, judgments, scale="0..3"), cutoff=5)
+    other = candidates(aj.read(back, judged_back, scale="0..3"), cutoff=5)
+    assert contents(one) == contents(other)
+    for name in ("query", "entry_pair", "entry_system", "entry_rank", "relevance", "team"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import adjudge as aj
+from adjudge.errors import AdjudgeError
+from adjudge.measures.notation import parse_measure
+from adjudge.model.scales import BINARY, BROAD, FINE, Scale
+from adjudge.relevance.candidates import candidates
+from adjudge.relevance.scoring import SUPPORTED, estimable, scoring
+from adjudge.relevance.session import Session
+
+RUNS = {"a": {"q1": ["x", "y", "z"], "q2": ["x"]}, "b": {"q1": ["z", "y", "x"], "q2": ["w", "x"]}}
+LOG = [1 / math.log2(i + 1) for i in (1, 2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("measure", "weights", "divisor"),
+    [
+        ("CG@3", [1, 1, 1], 3),
+        ("CG(ideal=none)@3", [1, 1, 1], 1 / 100),
+        ("CG(ideal=judged)@3", [1, 1, 1], None),
+        ("DCG@3", LOG, sum(LOG)),
+        ("DCG(ideal=none)@3", LOG, 1 / 100),
+        ("DCG(discount=original)@3", [1, 1, math.log(2) / math.log(3)], 2 + math.log(2) / math.log(3)),
+        ("nDCG@3", LOG, None),
+        ("nDCG(ideal=max)@3", LOG, sum(LOG)),
+        ("RBP(p=0.5)@3", [1, 0.5, 0.25], 2),
+        ("RBP(p=0.5, ideal=max)@3", [1, 0.5, 0.25], 1.75),
+        ("RBP(p=0.5, ideal=judged)@3", [1, 0.5, 0.25], None),
+    ],
+)
+def test_measures_are_weights_of_ranks(measure: str, weights: list[float], divisor: float | None) -> None:
+    found = scoring(measure, FINE)
+    np.testing.assert_allclose(found.weights, weights)
+    assert found.divisor == (None if divisor is None else pytest.approx(divisor))
+    assert found.linear == (divisor is not None)
+    assert not found.binary
+
+
+def test_precision_counts_on_a_binary_scale() -> None:
+    found = scoring("P@4", BINARY)
+    assert (found.weights.tolist(), found.divisor, found.binary) == ([1, 1, 1, 1], 4, True)
+    assert scoring("P(ideal=judged)@4", BINARY).divisor is None
+    assert scoring("RBP(rel=1)@4", BINARY).binary
+
+
+def test_entries_have_the_weight_of_their_rank() -> None:
+    found = candidates(aj.read(RUNS), cutoff=3, scale=FINE)
+    matrix = scoring("RBP(p=0.5)@3", FINE).matrix(found).toarray()
+    expected = np.zeros((len(found), 2))
+    for s, name in enumerate(("a", "b")):
+        for query, documents in RUNS[name].items():
+            for rank, document in enumerate(documents):
+                expected[found.find(query, document), s] = 0.5**rank / 2
+    np.testing.assert_allclose(matrix, expected)
+
+
+@pytest.mark.parametrize(
+    ("measure", "message"),
+    [
+        ("AP@5", r"AP@5: effectiveness can be estimated for CG, DCG, nDCG, RBP, P, not for this measure"),
+        ("ERR@5", r"ERR@5: effectiveness can be estimated for"),
+        ("Q@5", r"Q@5: effectiveness can be estimated for"),
+        ("RR", r"RR: effectiveness can be estimated for"),
+        ("nDCG", r"nDCG: expected a cutoff, such as nDCG@5"),
+        ("nDCG(gain=exp)@5", r"nDCG\(gain=exp\)@5: effectiveness can be estimated for linear gains only"),
+        ("CG(gain={0:0,1:1,2:3})@5", r"effectiveness can be estimated for linear gains only"),
+        ("CG(judged_only=True)@5", r"judged_only has no meaning where relevance is estimated"),
+        ("P@5", r"P@5: expected a binary scale and no rel above 1, got broad \(0..2\); ask for CG@5"),
+        ("RBP(rel=1)@5", r"RBP\(rel=1\)@5: expected a binary scale"),
+        ("NDCG@5", r"No measure is called 'NDCG'. Did you mean 'nDCG'\?"),
+    ],
+)
+def test_measures_without_a_sound_expectation_are_refused(measure: str, message: str) -> None:
+    with pytest.raises(AdjudgeError, match=message):
+        scoring(measure, BROAD)
+
+
+def test_a_threshold_that_no_grade_reaches_is_refused() -> None:
+    with pytest.raises(AdjudgeError, match="expected a binary scale and no rel above 1"):
+        scoring("P(rel=2)@5", BINARY)
+
+
+def test_a_gain_is_not_linear_because_of_its_name() -> None:
+    def linear(grades: object) -> object:
+        return np.asarray(grades) ** 2
+
+    with pytest.raises(AdjudgeError, match="linear gains only"):
+        scoring(parse_measure("CG@5", gain=linear), FINE)
+
+
+def test_what_can_be_estimated_is_told_without_a_scale() -> None:
+    for name in SUPPORTED:
+        measure, cutoff = estimable(f"{name}@7")
+        assert (measure.name, cutoff) == (name, 7)
+
+
+def test_candidates_and_measure_have_the_same_cutoff() -> None:
+    found = candidates(aj.read(RUNS), cutoff=3, scale=FINE)
+    with pytest.raises(AdjudgeError, match=r"CG@2: expected candidates of that cutoff, got 3"):
+        Session(found, "CG@2", estimator="uniform")
+
+
+@pytest.mark.parametrize("measure", ["P@3", "RBP(rel=1)@3"])
+def test_half_relevant_documents_are_refused_where_only_counting_makes_sense(measure: str) -> None:
+    """Effectiveness counts a mean grade of .5 as relevant, and expectation as half of that."""
+    half = candidates(aj.read(RUNS, {"q1": {"x": 0.5}}, scale="binary"), cutoff=3)
+    with pytest.raises(AdjudgeError, match=r"expected grades of 0 and 1, got 0.5; ask for CG@3"):
+        Session(half, measure, estimator="uniform")
+    session = Session(half.unjudged(), measure, estimator="uniform")
+    with pytest.raises(AdjudgeError, match=r"expected grades of 0 and 1, got 0.5"):
+        session.judge("q1", "x", 0.5)
+    session.judge("q1", "x", 1)
+    with pytest.raises(AdjudgeError, match=r"expected grades of 0 and 1, got 0.5"):
+        session.correct("q1", "x", 0.5)
+    assert Session(half, "CG@3", estimator="uniform").ranking()
+
+
+def test_scales_of_one_grade_and_real_grades_are_scales() -> None:
+    assert scoring("CG@2", Scale("graded", 0.5)).divisor == 2
+    assert scoring("CG(ideal=none)@2", Scale("graded", 0.5)).divisor == 2

@@ -1,0 +1,325 @@
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import adjudge as aj
+from adjudge.errors import AdjudgeError, InputError
+from adjudge.model.scales import BINARY, BROAD, FINE
+from adjudge.relevance import Goal, Session, judging
+from adjudge.relevance.candidates import Candidates, candidates
+from adjudge.relevance.fitting import fit_estimator
+
+RUNS = {"a": {"q1": ["x", "y"], "q2": ["v", "w"]}, "b": {"q1": ["y", "z"], "q2": ["w", "u"]}}
+GRADES = {"x": 90, "y": 40, "z": 10, "u": 0, "v": 55, "w": 100}
+Make = Callable[..., aj.Collection]
+
+
+@pytest.fixture
+def pool() -> Candidates:
+    return candidates(aj.read(RUNS), cutoff=2, scale=FINE)
+
+
+def started(pool: Candidates, n: int = 0, **settings: Any) -> Session:
+    session = Session(pool, "CG@2", **{"estimator": "uniform", **settings})
+    for _ in range(n):
+        query, document = session.next()[0]
+        session.judge(query, document, GRADES[document])
+    return session
+
+
+# Ranking and pairs
+
+
+def test_scores_follow_the_judgments_by_hand(pool: Candidates) -> None:
+    """Unjudged documents are worth .5, with variance .085 (101 grades, 0 to 1)."""
+    session = Session(pool, "CG@2", estimator="uniform")
+    session.judge("q1", "x", 90)
+    session.judge("q2", "w", 100)
+    best, worst = session.ranking()
+    assert (best.system, worst.system) == ("a", "b")
+    assert best.score == pytest.approx((0.9 + 0.5 + 0.5 + 1) / 4)
+    assert worst.score == pytest.approx((0.5 + 0.5 + 1 + 0.5) / 4)
+    half = 1.959964 * np.sqrt(2 * 0.085) / 4
+    assert (best.low, best.high) == pytest.approx((best.score - half, best.score + half))
+    (pair,) = session.pairs()
+    assert (pair.system, pair.other) == ("a", "b")
+    assert pair.difference == pytest.approx(0.1)
+    sd = np.sqrt(3 * 0.085) / 4  # v, u and z; y is in both
+    assert pair.high - pair.difference == pytest.approx(1.959964 * sd)
+    assert pair.confidence == pytest.approx(0.5 * (1 + math.erf(0.1 / sd / math.sqrt(2))))
+    assert pair.verdict == "open"
+    assert best.tied == ("b",)
+
+
+def test_systems_whose_grades_add_up_to_the_same_are_tied_whatever_rounding_says() -> None:
+    """.1 + .2 + .3 and .3 + .2 + .1 of other documents: sums differ in the last place."""
+    runs = {"b": {"q": ["b1", "b2", "b3"]}, "a": {"q": ["a1", "a2", "a3"]}, "worse": {"q": ["c1", "a2", "b3"]}}
+    grades = {"b1": 10, "b2": 20, "b3": 30, "a1": 30, "a2": 20, "a3": 10, "c1": 0}
+    for measure in ("CG@3", "nDCG@3", "CG(ideal=none)@3"):
+        found = candidates(aj.read(runs, {"q": grades}, scale="fine"), cutoff=3)
+        session = Session(found, measure, estimator="uniform", goal=Goal(zone=0))
+        if measure.startswith("CG"):
+            rows = [(row.rank, row.system, row.tied) for row in session.ranking()]
+            assert rows == [(1, "a", ("b",)), (1, "b", ("a",)), (3, "worse", ())]
+            assert sorted(pair.verdict for pair in session.pairs()) == ["better", "better", "tie"]
+        assert session.status().mean_confidence == 1
+
+
+def test_near_ties_are_ties_where_a_zone_says_so(pool: Candidates) -> None:
+    judged = {"q1": {"x": 40, "y": 40, "z": 38}, "q2": {"v": 1, "w": 1, "u": 1}}
+    found = candidates(aj.read(RUNS, judged, scale="fine"), cutoff=2)
+    near = Session(found, "CG@2", estimator="uniform", goal=Goal(zone=0.01))
+    assert [pair.verdict for pair in near.pairs()] == ["tie"]
+    assert [(row.rank, row.tied) for row in near.ranking()] == [(1, ("b",)), (2, ("a",))]
+    told = Session(found, "CG@2", estimator="uniform", goal=Goal(zone=0.004))
+    assert [pair.verdict for pair in told.pairs()] == ["better"]
+    assert [row.tied for row in told.ranking()] == [(), ()]
+
+
+def test_pairs_and_ranking_say_the_same(make_collection: Make) -> None:
+    found = candidates(make_collection(4, scale="0..3", n_systems=5), cutoff=5)
+    session = Session(found.unjudged(), "nDCG@5", estimator="uniform")
+    for i in range(30):
+        query, document = session.pair(i * 3)
+        session.judge(query, document, i % 4)
+    tied = {row.system: set(row.tied) for row in session.ranking()}
+    for pair in session.pairs():
+        assert (pair.verdict != "better") == (pair.other in tied[pair.system]) == (pair.system in tied[pair.other])
+        assert pair.low <= pair.difference <= pair.high
+        assert pair.difference >= 0
+    scores = [row.score for row in session.ranking()]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, 95, float("nan")])
+def test_levels_that_are_none_are_refused(pool: Candidates, level: float) -> None:
+    for ask in (started(pool).ranking, started(pool).pairs):
+        with pytest.raises(AdjudgeError, match=r"'level' must be in \(0, 1\)"):
+            ask(level=level)
+
+
+# What was judged before, correcting, undoing
+
+
+def test_what_is_judged_already_is_known_and_not_asked_for() -> None:
+    session = judging(aj.read(RUNS, {"q1": {"x": 90, "far": 30}}, scale="fine"), "CG@2", estimator="uniform")
+    assert session.status().n_judged == 2
+    assert session.judgments == []
+    assert ("q1", "x") not in session.next(99)
+    with pytest.raises(AdjudgeError, match="Document 'x' of query 'q1' is judged already"):
+        session.judge("q1", "x", 80)
+    with pytest.raises(AdjudgeError, match="Document 'x' of query 'q1' was not judged in this session"):
+        session.correct("q1", "x", 80)
+    with pytest.raises(AdjudgeError, match="Nothing was judged in this session yet"):
+        session.undo()
+
+
+def test_documents_outside_the_runs_are_refused_and_change_nothing(pool: Candidates) -> None:
+    session = started(pool, 2)
+    before = session.ranking()
+    for query, document in [("q1", "nowhere"), ("nothing", "x"), ("q2", "x")]:
+        with pytest.raises(AdjudgeError, match="is no candidate"):
+            session.judge(query, document, 50)
+    assert session.ranking() == before
+    assert len(session.judgments) == 2
+
+
+@pytest.mark.parametrize("grade", [-1, 101, float("nan"), "40", "4,5", None])
+def test_a_bad_grade_neither_judges_nor_corrects(pool: Candidates, grade: Any) -> None:
+    session = started(pool, 2)
+    query, document, _ = session.judgments[0]
+    before = (session.to_dict(), session.ranking())
+    for act in (session.judge, session.correct):
+        with pytest.raises(AdjudgeError, match=r"Expected a grade on the scale fine \(0..100\)"):
+            act(query, document, grade)
+    assert (session.to_dict(), session.ranking()) == before
+
+
+def test_undoing_everything_begins_again(pool: Candidates) -> None:
+    session, fresh = started(pool, 4), started(pool)
+    for _ in range(4):
+        session.undo()
+    assert session.ranking() == fresh.ranking()
+    assert session.next(9) == fresh.next(9)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "1", None])
+def test_seeds_are_whole_numbers(pool: Candidates, seed: Any) -> None:
+    with pytest.raises(AdjudgeError, match="'seed' must be a whole number of at least 0"):
+        Session(pool, "CG@2", estimator="uniform", seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"estimator": "unifrm"}, "No relevance estimator is called 'unifrm'. Did you mean 'uniform'"),
+        ({"rule": "best"}, "No selection rule is called 'best'"),
+    ],
+)
+def test_names_that_are_none_are_refused(pool: Candidates, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(AdjudgeError, match=message):
+        started(pool, **settings)
+
+
+# Starting from a collection
+
+
+def test_a_measure_needs_a_cutoff_and_a_collection_a_scale() -> None:
+    with pytest.raises(AdjudgeError, match="nDCG: expected a cutoff, such as nDCG@5"):
+        judging(aj.read(RUNS), "nDCG", scale="fine")
+    with pytest.raises(AdjudgeError, match="Expected a scale, as nothing is judged yet"):
+        judging(aj.read(RUNS), "CG@2", estimator="uniform")
+    with pytest.raises(AdjudgeError, match="Scale: expected one of binary, broad, fine"):
+        judging(aj.read(RUNS), "CG@2", scale="five stars", estimator="uniform")
+    for scale in ("broad", BROAD):
+        assert judging(aj.read(RUNS), "CG@2", scale=scale, estimator="uniform").candidates.scale == BROAD
+
+
+def test_status_says_why(pool: Candidates) -> None:
+    session = started(pool, goal=Goal(level=0.9999999, zone=0))
+    status = session.status()
+    assert (status.n_judged, status.n_candidates, status.done, status.wanted) == (0, 6, False, 0.9999999)
+    assert status.reason == (
+        "the goal is not reached yet: mean confidence over all pairs of systems >= 1, but it is 0.500"
+    )
+    session = started(pool, 6, goal=Goal(level=0.9999999, zone=0))
+    assert session.status().done
+    assert session.status().value == 1
+
+
+# State
+
+
+def test_state_is_settings_and_judgments(pool: Candidates, tmp_path: Path) -> None:
+    session = started(pool, 3, rule="pairs", seed=4, goal=Goal("tau", 0.7, 0.02, 1))
+    session.save(tmp_path / "s.json")
+    state = json.loads((tmp_path / "s.json").read_text())
+    assert (state["measure"], state["estimator"], state["rule"], state["seed"]) == ("CG@2", "uniform", "pairs", 4)
+    assert state["goal"] == {"kind": "tau", "level": 0.7, "zone": 0.02, "least": 1, "correction": 1.0}
+    assert state["judgments"] == [list(judgment) for judgment in session.judgments]
+
+
+def test_names_of_any_kind_survive(tmp_path: Path) -> None:
+    runs = {"système": {'q, "1"': ["日本", "a b"]}, "b": {'q, "1"': ["a b", "new\nline"]}}
+    found = candidates(aj.read(runs), cutoff=2, scale=FINE)
+    session = Session(found, "CG@2", estimator="uniform")
+    session.judge('q, "1"', "日本", 12.345678901234567)
+    session.save(tmp_path / "s.json")
+    assert Session.load(tmp_path / "s.json", found).judgments == [('q, "1"', "日本", 12.345678901234567)]
+
+
+def other_pools() -> dict[str, Candidates]:
+    more = {**RUNS, "c": RUNS["a"]}
+    swapped = {**RUNS, "a": {"q1": ["y", "x"], "q2": ["v", "w"]}}
+    return {
+        "another system": candidates(aj.read(more), cutoff=2, scale=FINE),
+        "another order": candidates(aj.read(swapped), cutoff=2, scale=FINE),
+        "another scale": candidates(aj.read(RUNS), cutoff=2, scale=BINARY),
+        "another cutoff": candidates(aj.read(RUNS), cutoff=3, scale=FINE),
+        "more judged": candidates(aj.read(RUNS, {"q1": {"x": 1}}, scale="fine"), cutoff=2),
+        "other teams": candidates(aj.read(RUNS, teams={"a": "t", "b": "t"}), cutoff=2, scale=FINE),
+        "opinions": candidates(aj.read(RUNS), cutoff=2, scale=FINE, opinions={"llm": {("q1", "x"): 1.0}}),
+    }
+
+
+@pytest.mark.parametrize("name", other_pools())
+def test_a_state_of_other_candidates_is_refused(pool: Candidates, tmp_path: Path, name: str) -> None:
+    started(pool, 2).save(tmp_path / "s.json")
+    with pytest.raises(InputError, match=r"s\.json: is of other runs, cutoff, scale, metadata or judgments than these"):
+        Session.load(tmp_path / "s.json", other_pools()[name])
+
+
+def test_a_truncated_state_is_refused_wherever_it_ends(pool: Candidates, tmp_path: Path) -> None:
+    started(pool, 3).save(tmp_path / "s.json")
+    whole = (tmp_path / "s.json").read_bytes()
+    for length in range(0, len(whole) - 2, 7):
+        (tmp_path / "t.json").write_bytes(whole[:length])
+        with pytest.raises(InputError, match=r"t\.json: expected the state of a session") as refused:
+            Session.load(tmp_path / "t.json", pool)
+        assert "\n" not in str(refused.value)
+
+
+def foreign(state: dict[str, Any]) -> dict[str, Any]:
+    """States that nobody saved."""
+    goal, judgments = state["goal"], state["judgments"]
+    changed: dict[str, dict[str, Any]] = {
+        "no measure": {"measure": None},
+        "a measure that is none": {"measure": "NDCG@2"},
+        "another cutoff": {"measure": "CG@3"},
+        "a number as estimator": {"estimator": 3},
+        "an estimator that is none": {"estimator": "oracle"},
+        "options that are none": {"options": {"magic": 1}},
+        "a negative seed": {"seed": -1},
+        "a seed with a fraction": {"seed": 0.5},
+        "a goal of another kind": {"goal": {**goal, "kind": 7}},
+        "a goal with more in it": {"goal": {**goal, "more": 1}},
+        "a level in words": {"goal": {**goal, "level": "high"}},
+        "judgments that are none": {"judgments": {}},
+        "short judgments": {"judgments": [["q1", "x"]]},
+        "a judgment twice": {"judgments": [judgments[0], judgments[0]]},
+        "a document from elsewhere": {"judgments": [["q1", "nowhere", 3]]},
+        "a grade in words": {"judgments": [["q1", "x", "3"]]},
+        "a grade outside": {"judgments": [["q1", "x", 300]]},
+        "a list as document": {"judgments": [["q1", ["x"], 3]]},
+    }
+    found: dict[str, Any] = {name: {**state, **part} for name, part in changed.items()}
+    return found | {"a list": [1, 2], "a number": 3, "nothing": None, "a run": "q1 Q0 a 1 2.0 mine"}
+
+
+def test_a_foreign_state_is_refused_in_one_line(pool: Candidates, tmp_path: Path) -> None:
+    for name, state in foreign(started(pool, 2).to_dict()).items():
+        (tmp_path / "s.json").write_text(json.dumps(state))
+        with pytest.raises(InputError, match=r"s\.json: expected the state of a session") as refused:
+            Session.load(tmp_path / "s.json", pool)
+        assert "\n" not in str(refused.value), name
+
+
+def test_what_is_no_file_or_no_text_is_refused(pool: Candidates, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.json: cannot be read: no such file"):
+        Session.load(tmp_path / "none.json", pool)
+    with pytest.raises(InputError, match="cannot be read: is a directory"):
+        Session.load(tmp_path, pool)
+    for content in (b"\xff\xfe\x00", b"[" * 100_000, b""):
+        (tmp_path / "s.json").write_bytes(content)
+        with pytest.raises(InputError, match=r"s\.json: expected the state of a session"):
+            Session.load(tmp_path / "s.json", pool)
+
+
+@pytest.mark.parametrize("broken", ["replace", "fsync", "chmod"])
+def test_nothing_is_half_written(
+    pool: Candidates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    """The disk is full, or gone, at any step: the older state stays, and nothing else is left behind."""
+    session = started(pool, 1)
+    session.save(tmp_path / "s.json")
+    before = (tmp_path / "s.json").read_bytes()
+    session.judge(*session.next()[0], 5)
+
+    def fail(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, broken, fail)
+    with pytest.raises(InputError, match=r"s\.json: cannot be written: no space left on device"):
+        session.save(tmp_path / "s.json")
+    monkeypatch.undo()
+    assert [path.name for path in tmp_path.iterdir()] == ["s.json"]
+    assert (tmp_path / "s.json").read_bytes() == before
+    assert Session.load(tmp_path / "s.json", pool).judgments == session.judgments[:1]
+
+
+def test_options_that_are_no_plain_values_cannot_be_saved(make_collection: Make, tmp_path: Path) -> None:
+    some = candidates(make_collection(1, scale="0..3"), cutoff=5)
+    model = fit_estimator([some], features=("fSYS",))
+    session = Session(some.unjudged(), "CG@5", estimator="output", options={"model": model})
+    with pytest.raises(AdjudgeError, match="The options of the estimator cannot be saved"):
+        session.save(tmp_path / "s.json")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import warnings
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import adjudge as aj
+from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.model.scales import FINE
+from adjudge.relevance.candidates import Candidates, candidates
+from adjudge.relevance.goals import Goal
+from adjudge.relevance.scoring import scoring
+from adjudge.relevance.session import Session
+from adjudge.relevance.simulation import Simulation, checkpoint, run_all, simulate, true_scores
+
+MEASURES = (
+    "CG@5", "CG(ideal=none)@5", "CG(ideal=judged)@5", "DCG@5", "nDCG@5", "RBP@5", "RBP(ideal=max)@5",
+    "RBP(ideal=judged)@5", "CG@40", "nDCG@40",
+)  # fmt: skip
+Make = Callable[..., aj.Collection]
+Dicts = Callable[..., tuple[dict[str, Any], dict[str, Any]]]
+
+
+@pytest.fixture
+def judged(make_collection: Make) -> Candidates:
+    return candidates(make_collection(2, scale="0..3", n_queries=6, n_systems=4, longest=8), cutoff=5)
+
+
+def run(judged: Candidates, measure: str = "CG@5", **settings: Any) -> Simulation:
+    return simulate(judged, measure, **{"estimator": "uniform", "rule": "pairs", **settings})
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_truth_is_effectiveness(
+    make_dicts: Dicts, evaluate_quietly: Callable[..., aj.Effectiveness], measure: str, seed: int
+) -> None:
+    """Queries that nobody judged, which effectiveness leaves out, are judged here."""
+    runs, grades = make_dicts(seed, n_systems=4)
+    grades["999"] = {"d01": 2, "d02": 1}
+    collection = aj.read(runs, grades, scale="0..3")
+    found = candidates(collection, cutoff=int(measure.split("@")[1]))
+    eff = evaluate_quietly(collection, measure)
+    expected = eff.values[:, :, 0].mean(axis=0)
+    np.testing.assert_allclose(
+        true_scores(found, scoring(measure, found.scale)), [expected[eff.systems.index(s)] for s in found.systems]
+    )
+
+
+# The course of a simulation
+
+
+def test_judging_stops_at_the_goal_and_not_before(judged: Candidates) -> None:
+    goal = Goal(level=0.8, least=0)
+    done = run(judged, goal=goal, seed=3)
+    session = Session(judged.retrieved().unjudged(), "CG@5", estimator="uniform", rule="pairs", goal=goal, seed=3)
+    n = 0
+    while not session.done:
+        query, document = session.next()[0]
+        relevance = judged.relevance[judged.find(query, document)]
+        session.judge(query, document, 0.0 if np.isnan(relevance) else float(relevance) * 3)
+        n += 1
+    assert done.stop.n_judged == n
+    assert done.reached
+    assert (done.estimator, done.rule, done.seed) == ("uniform", "pairs", 3)
+
+
+def test_a_goal_out_of_reach_ends_with_everything_judged(judged: Candidates) -> None:
+    done = run(judged, goal=Goal(level=1 - 1e-15, zone=0))
+    assert done.stop.n_judged == done.n_candidates
+    assert (done.stop.accuracy, done.stop.tau, done.stop.confidence) == (1, 1, 1)
+    assert (done.stop.difference_error, done.stop.score_error) == pytest.approx((0, 0), abs=1e-12)
+    assert (done.stop.covered, done.stop.covered_scores) == (1, 1)
+
+
+def test_checkpoints_come_as_they_are_asked_for(judged: Candidates) -> None:
+    n = run(judged).n_candidates
+    done = run(judged, at=(0.5, 3, 0, 0.1, 3, 10**9), goal=Goal(level=0.01, least=0))
+    assert [point.n_judged for point in done.checkpoints] == [round(n / 2), 3, 0, round(n / 10), 3, n]
+    assert done.stop.n_judged == 0
+    assert run(judged, goal=Goal(level=0.01, least=0)).checkpoints == ()
+
+
+@pytest.mark.parametrize("batch", [2, 5, 1000])
+def test_batches_meet_checkpoints_and_judge_everything_once(judged: Candidates, batch: int) -> None:
+    done = run(judged, at=(1, 4, 17), batch=batch, until_end=True)
+    assert [point.n_judged for point in done.checkpoints] == [1, 4, 17]
+    assert run(judged, at=(0.999999,), batch=batch, until_end=True).checkpoints[0].accuracy == 1
+
+
+@pytest.mark.parametrize("mark", [-1, 2.5, float("nan"), float("inf")])
+def test_checkpoints_that_are_none_are_refused(judged: Candidates, mark: float) -> None:
+    with pytest.raises(AdjudgeError, match="A checkpoint must be a whole number of judgments or a share below 1"):
+        run(judged, at=(mark,))
+
+
+def test_batches_that_are_none_are_refused(judged: Candidates) -> None:
+    with pytest.raises(AdjudgeError, match="'batch' must be at least 1, got 0"):
+        run(judged, batch=0)
+
+
+def test_nobody_is_asked_for_what_no_system_retrieved() -> None:
+    runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}}
+    grades = {"q": {"x": 1, "y": 0, "z": 1, **{f"far{i}": 1 for i in range(50)}}}
+    done = run(candidates(aj.read(runs, grades), cutoff=2), "CG@2", until_end=True)
+    assert done.n_candidates == 3
+
+
+def test_what_nobody_judged_is_not_relevant() -> None:
+    runs = {"a": {"q": ["x"]}, "b": {"q": ["y"]}}
+    found = candidates(aj.read(runs, {"q": {"x": 1}}), cutoff=1)
+    assert true_scores(found, scoring("CG@1", found.scale)).tolist() == [1, 0]
+    assert run(found, "CG@1", until_end=True).stop.accuracy == 1
+
+
+def test_one_system_is_always_in_the_right_order() -> None:
+    found = candidates(aj.read({"a": {"q1": ["x", "y"], "q2": ["y"]}}, {"q1": {"x": 80}}, scale="fine"), cutoff=2)
+    done = run(found, "CG@2", at=(0, 1))
+    for point in (*done.checkpoints, done.stop):
+        assert (point.accuracy, point.tau, point.confidence, point.covered, point.difference_error) == (1, 1, 1, 1, 0)
+        assert len(point.claimed) == 0
+
+
+def test_copies_of_a_system_make_no_nan() -> None:
+    runs = {s: {"q": ["x", "y"]} for s in ("a", "b")}
+    done = run(candidates(aj.read(runs, {"q": {"x": 1}}), cutoff=2), "nDCG@2", at=(0, 1), rule="information")
+    for point in (*done.checkpoints, done.stop):
+        for field in dataclasses.fields(point):
+            assert np.isfinite(getattr(point, field.name)).all()
+        assert point.accuracy == 1
+
+
+# What is held against the truth
+
+
+def test_a_checkpoint_by_hand(judged: Candidates) -> None:
+    known = judged.retrieved()
+    session = Session(known.unjudged(), "CG@5", estimator="prior", options={"from_judgments": True})
+    for i in range(0, len(known), 4):
+        session.judge(*session.pair(i), float(np.nan_to_num(known.relevance[i])) * 3)
+    truth = true_scores(known, session.scoring)
+    point, scores = checkpoint(session, truth), session.model.scores()
+    df = session.model.confidence_df
+    assert df is not None
+    quantile = stats.t.ppf(0.975, df)
+    claimed, right, errors, inside = [], [], [], []
+    for a, b in itertools.combinations(range(known.n_systems), 2):
+        mean, true = scores.mean[a] - scores.mean[b], truth[a] - truth[b]
+        s = scores.covariance
+        sd = np.sqrt(s[a, a] + s[b, b] - 2 * s[a, b])
+        claimed.append(stats.t.cdf(abs(mean) / sd, df))
+        right.append(float(true == 0 or (mean > 0) == (true > 0)))
+        errors.append((mean - true) ** 2)
+        inside.append(abs(mean - true) <= quantile * sd)
+    np.testing.assert_allclose(point.claimed, claimed)
+    assert point.right.tolist() == right
+    assert point.confidence == pytest.approx(np.mean(claimed))
+    assert point.accuracy == pytest.approx(np.mean(right))
+    assert point.tau == pytest.approx(2 * np.mean(right) - 1)
+    assert point.difference_error == pytest.approx(np.sqrt(np.mean(errors)))
+    assert point.covered == pytest.approx(np.mean(inside))
+    own = np.sqrt(np.diagonal(scores.covariance))
+    assert point.covered_scores == pytest.approx(np.mean(np.abs(scores.mean - truth) <= quantile * own))
+    assert point.score_error == pytest.approx(np.sqrt(np.mean((scores.mean - truth) ** 2)))
+
+
+def test_orders_that_are_not_claimed_are_half_right_and_true_ties_are_right() -> None:
+    """Nothing judged, all expectations equal: a and b differ in truth, b and c do not."""
+    runs = {s: {"q": [s]} for s in "abc"}
+    found = candidates(aj.read(runs, {"q": {"a": 1, "b": 0, "c": 0}}), cutoff=1)
+    (point,) = run(found, "CG@1", at=(0,)).checkpoints
+    assert point.right.tolist() == [0.5, 0.5, 1]
+
+
+# Many sessions
+
+
+def fails(kind: str) -> int:
+    raise AdjudgeError(f"Cannot do {kind}.")
+
+
+def warned() -> int:
+    warnings.warn("Something is weak.", AdjudgeWarning, stacklevel=1)
+    return 3
+
+
+def test_answers_do_not_depend_on_the_number_of_processes(judged: Candidates) -> None:
+    tasks = [partial(run, judged, seed=seed, at=(0.1, 0.3)) for seed in range(3)]
+    seen: list[tuple[int, int]] = []
+    one = run_all(tasks, processes=1, progress=lambda done, total: seen.append((done, total)))
+    two = run_all(tasks, processes=2, progress=lambda done, total: seen.append((done, total)))
+    assert seen == 2 * [(1, 3), (2, 3), (3, 3)]
+    for a, b in zip(one, two, strict=True):
+        assert (a.seed, a.stop.n_judged, a.reached) == (b.seed, b.stop.n_judged, b.reached)
+        for p, q in zip((*a.checkpoints, a.stop), (*b.checkpoints, b.stop), strict=True):
+            for field in dataclasses.fields(p):
+                np.testing.assert_array_equal(getattr(p, field.name), getattr(q, field.name))
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_what_a_task_refuses_is_refused(processes: int) -> None:
+    with pytest.raises(AdjudgeError, match="Cannot do magic"):
+        run_all([partial(fails, "magic"), partial(fails, "magic")], processes=processes)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_tasks_warn_nobody(processes: int) -> None:
+    assert run_all([warned, warned], processes=processes) == [3, 3]
+    assert run_all([], processes=processes) == []
+
+
+@pytest.mark.parametrize("processes", [0, -2])
+def test_no_processes_are_refused(processes: int) -> None:
+    with pytest.raises(AdjudgeError, match=f"'processes' must be at least 1, got {processes}"):
+        run_all([warned], processes=processes)
+
+
+def test_seeds_only_matter_where_documents_are_equally_telling(judged: Candidates) -> None:
+    found = candidates(
+        aj.read({"a": {"q": ["x", "y", "z"]}, "b": {"q": ["x"]}}, {"q": {"y": 9}}, scale="fine"), cutoff=3
+    )
+    assert found.scale == FINE
+    counts = {run(judged, seed=seed, rule="random", goal=Goal(least=0)).stop.n_judged for seed in range(8)}
+    assert len(counts) > 1
+    assert len({run(found, "RBP@3", seed=seed, goal=Goal(zone=0)).stop.n_judged for seed in range(8)}) == 1
