@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from adjudge.choices import Alternative
 from adjudge.cli.options import Subparsers, add_collection, add_intervals, add_output
-from adjudge.cli.output import TABLE_FORMS, check_output, command_line, say, show, style_of
+from adjudge.cli.output import TABLE_FORMS, check_output, command_line, say, show, style_of, with_inputs
 from adjudge.cli.score import add_evaluation, evaluated
 
 if TYPE_CHECKING:
@@ -93,13 +93,8 @@ def with_users_file(eff: Effectiveness, arguments: argparse.Namespace) -> Effect
     if arguments.users is None:
         return eff
     from dataclasses import replace
-    from pathlib import Path
 
-    from adjudge.formats import Source
-
-    source = Source.open(Path(arguments.users))
-    inputs = (*eff.provenance.inputs, (source.name, source.sha256))
-    return replace(eff, provenance=replace(eff.provenance, inputs=inputs))
+    return replace(eff, provenance=with_inputs(eff.provenance, [arguments.users]))
 
 
 def run(arguments: argparse.Namespace) -> None:

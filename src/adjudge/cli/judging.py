@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from adjudge.cli.options import add_reading, read_collection
-from adjudge.cli.output import progress
+from adjudge.cli.output import progress, with_inputs
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ def check_names(arguments: argparse.Namespace) -> None:
 
 def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Candidates]:
     """The collection, the measure, and what there is to judge."""
+    from dataclasses import replace
+
     from adjudge.relevance.candidates import candidates
     from adjudge.relevance.scoring import estimable
 
@@ -97,7 +99,8 @@ def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Can
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
         pool = candidates(collection, cutoff=cutoff, scale=_scale(arguments), opinions=opinions)
-    return collection, str(measure), pool
+    named = replace(collection, provenance=with_inputs(collection.provenance, arguments.opinions))
+    return named, str(measure), pool
 
 
 def _scale(arguments: argparse.Namespace) -> Scale | None:

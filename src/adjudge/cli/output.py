@@ -15,6 +15,7 @@ from adjudge.errors import AdjudgeError
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
+    from adjudge.model.provenance import Provenance
     from adjudge.reports.document import Section
 
 _INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions")
@@ -101,7 +102,7 @@ def show_report(
         forms = {"json": lambda: as_json(values), "csv": lambda: as_csv(records)}
         show(arguments, forms[style]() if style in forms else render(report, style))
     if arguments.figures is not None:
-        say([f"wrote {len(write_figures(report, Path(arguments.figures)))} files of figures to {arguments.figures}"])
+        say([f"wrote {len(write_figures(report, Path(arguments.figures)))} figures to {arguments.figures}"])
 
 
 def drawn(renderable: RenderableType) -> str:
@@ -126,6 +127,17 @@ def command_line() -> str:
     import shlex
 
     return shlex.join(["adjudge", *sys.argv[1:]])
+
+
+def with_inputs(provenance: Provenance, files: Iterable[str]) -> Provenance:
+    """Provenance that names some files more, with their digests."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from adjudge.formats import Source
+
+    sources = [Source.open(Path(file)) for file in files]
+    return replace(provenance, inputs=(*provenance.inputs, *((source.name, source.sha256) for source in sources)))
 
 
 @contextmanager

@@ -20,6 +20,7 @@ Ask = Callable[[View], Floats]
 RULES: Registry[Callable[[RelevanceModel], Ask]] = Registry("selection rule")
 _CONFIDENT = 0.95
 _TIED = 1e-9
+_HOPELESS = 1e-9  # an expected ideal below that: nothing in the query is relevant, and its scores are 0 anyway
 
 
 def rule(name: str) -> Callable[[Callable[[RelevanceModel], Ask]], Callable[[RelevanceModel], Ask]]:
@@ -77,7 +78,10 @@ def affected_pairs(model: RelevanceModel) -> Ask:
     affected: Floats = ordered @ (2.0 * np.arange(1, n + 1) - n - 1)
 
     def ask(view: View) -> Floats:
-        return affected if model.scoring.linear else affected / expected_ideal(view.model)[model.candidates.query]
+        if model.scoring.linear:
+            return affected
+        ideal = expected_ideal(view.model)[model.candidates.query]
+        return np.divide(affected, ideal, out=np.zeros_like(affected), where=ideal > _HOPELESS)
 
     return ask
 
@@ -126,8 +130,7 @@ def expected_ideal(model: RelevanceModel) -> Floats:
     rank = np.arange(len(order)) - candidates.offsets[candidates.query]
     inside = rank < len(weights)
     gains = np.where(inside, weights[np.minimum(rank, len(weights) - 1)], 0.0) * model.mean[order]
-    sums = np.bincount(candidates.query, weights=gains, minlength=candidates.n_queries)
-    return np.maximum(sums, 1e-12)
+    return np.bincount(candidates.query, weights=gains, minlength=candidates.n_queries).astype(np.float64)
 
 
 def choose(utility: Floats, view: View, priority: Floats, n: int) -> list[int]:

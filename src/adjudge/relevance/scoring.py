@@ -45,6 +45,11 @@ class Scoring:
         """Whether scores are linear in relevance."""
         return self.divisor is not None
 
+    @property
+    def highest(self) -> float:
+        """The score of a list that is relevant throughout; the lowest is 0."""
+        return 1.0 if self.divisor is None else float(self.weights.sum()) / self.divisor
+
     def entries(self, candidates: Candidates) -> Floats:
         """Weight of each entry in its system's score for its query, before dividing."""
         return self.weights[candidates.entry_rank - 1]

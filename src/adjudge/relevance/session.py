@@ -229,7 +229,8 @@ class Session:
         for a, b in zip(*np.nonzero(self.view.upper), strict=True):
             first, second = (a, b) if expected[a, b] >= 0 else (b, a)
             mean, half, sure = float(expected[first, second]), float(halves[a, b]), float(self.view.sign[a, b])
-            low, high = mean - half, mean + half
+            most = self.scoring.highest
+            low, high = max(mean - half, -most), min(mean + half, most)
             found.append(SystemPair(names[first], names[second], mean, low, high, sure, str(verdicts[a, b])))
         return sorted(found, key=lambda pair: (-pair.difference, pair.system, pair.other))
 
@@ -257,8 +258,8 @@ class Session:
                 int(rank[s]),
                 names[s],
                 float(mean[s]),
-                float(mean[s] - half[s]),
-                float(mean[s] + half[s]),
+                max(float(mean[s] - half[s]), 0.0),
+                min(float(mean[s] + half[s]), self.scoring.highest),
                 tuple(names[o] for o in order if doubt[s, o] and o != s),
             )
             for s in order
