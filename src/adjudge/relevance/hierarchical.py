@@ -6,7 +6,7 @@ All effects are independent and Gaussian, so that judging one document tells abo
 genre and systems, and errors of estimates are correlated as they are in truth: intervals of differences between systems
 hold what they claim. Modules: ``hierarchical_features`` (x), ``hierarchical_effects`` (who shares what),
 ``hierarchical_variances`` (how much effects vary), ``hierarchical_posterior`` (what judgments tell),
-``hierarchical_scores`` (what that says about systems).
+``hierarchical_scores`` (what that says about systems), ``hierarchical_draws`` (relevance that stays on the scale).
 """
 
 from __future__ import annotations

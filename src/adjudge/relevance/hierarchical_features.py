@@ -34,6 +34,7 @@ def feature_columns(candidates: Candidates, base: Floats | None = None, chosen: 
     - agreement, √n_eff - 1, where n_eff counts systems that retrieve the same documents as one;
     - rank, how high those systems rank it;
     - crowd, the mean agreement of what its systems retrieve, over all queries and then for this query;
+    - query agreement, the mean over all that was retrieved for the query: systems agree more on easy ones;
     - with genres, sGEN averaged over what its systems retrieve; with artists, fART.
 
     Averages of features over groups, next to the features themselves, let effects of a group depend on what it
@@ -96,6 +97,7 @@ def _full(candidates: Candidates, systems: Floats) -> list[Column]:
         ("rank", rank_signal(candidates), 0.05, 0.1),
         ("crowd", overall, 0.2 if genres else 0.6, 0.3 if genres else 0.4),
         ("crowd in query", in_query, 0.15, 0.15),
+        ("query agreement", by_query(candidates, agreed), 0.5, 0.4),
     ]
     if genres:
         same, share = _columns(candidates, "sGEN", "fGEN")
@@ -153,6 +155,13 @@ def by_system(candidates: Candidates, feature: Floats) -> tuple[Floats, Floats]:
     )
     of_system -= of_system[np.unique(system)].mean()
     return mean_by(pair, of_system[system], len(candidates)), mean_by(pair, special[cell], len(candidates))
+
+
+def by_query(candidates: Candidates, feature: Floats) -> Floats:
+    """Mean of a feature over what was retrieved for each pair's query, less the mean of all queries."""
+    found = np.flatnonzero(candidates.n_retrieving)
+    of_query = mean_by(candidates.query[found], feature[found], candidates.n_queries)
+    return np.asarray((of_query - of_query.mean())[candidates.query], dtype=np.float64)
 
 
 def _opinions(candidates: Candidates) -> list[Column]:
