@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import warnings
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -39,11 +38,12 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     add_collection(parser, required=False)
     add_evaluation(parser)
+    for_judgments = vars(parser.parse_args([]))
     _add_planning(parser)
     _add_prices(parser)
     add_output(parser, page="markdown")
     parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, for_judgments=for_judgments)
 
 
 def _add_planning(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +67,12 @@ def _add_planning(parser: argparse.ArgumentParser) -> None:
         help="queries that an assessor judged in part: left out for that assessor, or kept (default: drop)",
     )
     group.add_argument(
-        "--per-query", type=int, action="append", metavar="N", help="assessors a query to consider; repeatable"
+        "--assessors-per-query",
+        dest="people",
+        type=int,
+        action="append",
+        metavar="N",
+        help="assessors a query to consider; repeatable",
     )
     group.add_argument(
         "--design",
@@ -92,6 +97,9 @@ def _add_planning(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--power", type=float, default=0.8, help="probability to detect it (default: 0.8)")
     group.add_argument("--alpha", type=float, default=0.05, help="level of that test (default: 0.05)")
+    group.add_argument(
+        "--comparisons", type=int, default=1, metavar="N", help="tests that share the level (Bonferroni; default: 1)"
+    )
 
 
 def _add_prices(parser: argparse.ArgumentParser) -> None:
@@ -127,16 +135,31 @@ def _check(arguments: argparse.Namespace) -> None:
     for target in arguments.target or ():
         if not 0 < target < 1:
             raise AdjudgeError(f"'target' must be in (0, 1), got {target:g}")
-    if arguments.effectiveness is not None and (arguments.cutoff or arguments.systems is not None):
-        raise AdjudgeError("--cutoff and --systems need runs, not a table of effectiveness; say --pool instead.")
+    if arguments.unjudged == "bounds":
+        raise AdjudgeError("'unjudged' must be one of zero, condensed, got 'bounds': a plan has no use for them.")
+    if arguments.effectiveness is not None:
+        _check_for_table(arguments)
     if arguments.pool is not None and arguments.cutoff:
         raise AdjudgeError("--pool is for one cutoff; several are measured from the runs.")
     if arguments.pool is not None and arguments.systems is not None:
         raise AdjudgeError("--pool says how many documents to judge, whatever the --systems; expected one of them.")
-    if arguments.effectiveness is not None and arguments.assessors == "combined":
+
+
+def _check_for_table(arguments: argparse.Namespace) -> None:
+    """Refuse options that a table of effectiveness leaves without any meaning."""
+    if arguments.cutoff or arguments.systems is not None:
+        raise AdjudgeError("--cutoff and --systems need runs, not a table of effectiveness; say --pool instead.")
+    if arguments.assessors == "combined":
         raise AdjudgeError("--assessors combined needs judgments, whose grades can be combined.")
-    if arguments.figures is not None and os.path.exists(arguments.figures) and not os.path.isdir(arguments.figures):
-        raise AdjudgeError(f"{arguments.figures}: expected a directory for figures")
+    usual = {**arguments.for_judgments, "partial": "drop"}
+    for name, value in usual.items():
+        if name not in ("measures", "seed") and getattr(arguments, name) != value:
+            raise AdjudgeError(f"--{name.replace('_', '-')} is for judgments and runs, not for --effectiveness.")
+    prices = (arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
+    if arguments.pool is None and (arguments.budget is not None or prices != (1.0, 0.0, 0.0, None)):
+        raise AdjudgeError(
+            "Prices and a budget need --pool, the documents to judge a query: a table of effectiveness has no runs."
+        )
 
 
 def _effectiveness(
@@ -155,10 +178,6 @@ def _effectiveness(
         if arguments.measures:
             eff = eff[_named(arguments.measures, eff.measures)]
         pools = {} if arguments.pool is None else {eff.measures[0]: arguments.pool}
-        if arguments.budget is not None and not pools:
-            raise AdjudgeError(
-                "A budget needs --pool, the documents to judge a query: a table of effectiveness has no runs."
-            )
         return eff, Pricing(costs, pools, {}, arguments.budget) if pools else None, None
     return _evaluated(arguments, costs)
 
@@ -239,7 +258,7 @@ def _plan(
         main=main,
         targets=tuple(arguments.target or (0.95,)),
         queries=arguments.queries,
-        people=arguments.per_query,
+        people=arguments.people,
         assessors="auto" if arguments.assessors == "combined" else arguments.assessors,
         design=arguments.design,
         confidence=arguments.confidence,
@@ -250,6 +269,7 @@ def _plan(
         differences=tuple(arguments.difference or (0.01, 0.02, 0.05, 0.1)),
         alpha=arguments.alpha,
         power=arguments.power,
+        comparisons=arguments.comparisons,
         batch=arguments.batch,
         pricing=pricing,
     )

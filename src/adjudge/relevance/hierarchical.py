@@ -157,7 +157,8 @@ def hierarchical(
     logarithms ``prior_sd``); ``prior_variances`` replaces defaults, with those of an earlier collection for example
     (:func:`learn_variances`), ``variances`` does too and stops re-estimation. Names are those of ``KINDS``.
 
-    For ratios with an ideal, scores are averaged over ``draws`` of relevance from ``seed``, half of them reflected.
+    For ratios with an ideal, scores are averaged over ``draws`` of relevance from ``seed``, half of them reflected,
+    that stay on the scale (:mod:`~adjudge.relevance.hierarchical_draws`).
     Confidence is claimed from variances 1.25 times as large as the model says, for relevance is not quite Gaussian.
 
     >>> import adjudge as aj

@@ -97,7 +97,7 @@ def bounded(mean: Floats, variance: Floats) -> Bounded:
 
     >>> found = bounded(np.array([0.5, 0.1]), np.array([0.01, 0.1]))
     >>> found.location.round(2), found.scale.round(2)
-    (array([ 0.5 , -0.07]), array([0.1 , 0.31]))
+    (array([ 0.5 , -0.16]), array([0.1 , 0.42]))
     """
     location, stretch = _tables()
     low = np.minimum(mean, 1 - mean)

@@ -19,6 +19,8 @@ from scipy.sparse import csr_array
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.relevance.hierarchical_effects import Design
 
+_AT_ONCE = 20_000  # pairs
+
 
 @dataclass(frozen=True, eq=False)
 class Step:
@@ -67,11 +69,11 @@ class Posterior:
         self.theta = design.prior_mean + change
         given = np.zeros((n_queries, m, p + 1))  # E[φ_q | θ] = given[q] @ (-(θ - prior mean), 1)
         given[used] = pb
-        moved = design.local @ given.reshape(n_queries * m, p + 1)
-        self.g = design.x - moved[:, :p]
-        self.mean = design.x @ design.prior_mean + moved[:, p] + self.g @ change
+        self.g = design.local @ given[..., :p].reshape(n_queries * m, p)
+        np.subtract(design.x, self.g, out=self.g)
+        self.mean = design.x @ design.prior_mean + design.local @ given[..., p].ravel() + self.g @ change
         self.mean[rows] = relevance[rows]
-        self.variance = np.einsum("ij,ij->i", self.g @ self.sigma, self.g) + self._local_variance() + self.own
+        self.variance = self._variances()
         self.variance[rows] = 0.0
 
     def _local_covariance(self, prior: Floats, gram: csr_array, used: Ints) -> Floats:
@@ -84,12 +86,17 @@ class Posterior:
         p[used] = scaled_inverse(information[used], prior[used])
         return p
 
-    def _local_variance(self) -> Floats:
-        """f_i'P_q f_i of every pair."""
-        local, m = self.design.local, self.design.n_local
-        row = np.repeat(np.arange(local.shape[0]), np.diff(local.indptr))
-        products = local.data * (local @ self.p.reshape(-1, m))[row, self._columns]
-        return np.asarray(np.bincount(row, products, minlength=local.shape[0]), dtype=np.float64)
+    def _variances(self) -> Floats:
+        """g_i'Σg_i + f_i'P_q f_i + d_i of every pair, some at a time."""
+        local, stacked = self.design.local, self.p.reshape(-1, self.design.n_local)
+        variance = self.own.copy()
+        for first in range(0, len(variance), _AT_ONCE):
+            part = slice(first, min(first + _AT_ONCE, len(variance)))
+            g, f = self.g[part], local[part.start : part.stop]
+            row = np.repeat(np.arange(f.shape[0]), np.diff(f.indptr))
+            products = f.data * (f @ stacked)[row, f.indices % stacked.shape[1]]
+            variance[part] += np.einsum("ij,ij->i", g @ self.sigma, g) + np.bincount(row, products)
+        return variance
 
     def rows(self, query: int) -> slice:
         """Where the pairs of a query stand."""

@@ -17,10 +17,12 @@ from adjudge.reports.plans import Designs, Plan, make_plan
 from adjudge.stats.budget import PricedDesign
 from adjudge.stats.decisions import QueriesNeeded
 from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.power import MOST_QUERIES
 from adjudge.stats.reliability import INDICES
 
 _MEANING = {"e_rho2": "ranking", "phi": "scores"}
 _SHOWN_DESIGNS = 8
+_TOO_MANY = f"over {MOST_QUERIES:,}"
 
 
 @section("reliability")
@@ -57,7 +59,7 @@ def plan_blocks(plan: Plan) -> list[Block]:
 
 def _components(plan: Plan) -> TableBlock:
     effects = plan.study.design.effects
-    rows, target = [], plan.targets[0]
+    rows, target, people = [], plan.targets[0], _with_assessors(plan)
     for name, decision in plan.decisions.items():
         shares = decision.study.fractions()
         now = next(row for row in decision.rows if row.n_queries == decision.study.n_queries)
@@ -68,13 +70,19 @@ def _components(plan: Plan) -> TableBlock:
         Column("Measure", "left"),
         *(Column(effect.name, about="share of the variance of one score") for effect in effects[:1]),
         *(Column(effect.name) for effect in effects[1:]),
-        Column("Eρ²", about=f"reliability of the ranking with {plan.study.n_queries} queries"),
+        Column("Eρ²", about=f"reliability of the ranking with {plan.study.n_queries} queries{people}"),
         Column("for ranking", about=f"queries for Eρ² >= {target:g}"),
-        Column("Φ", about=f"reliability of scores with {plan.study.n_queries} queries"),
+        Column("Φ", about=f"reliability of scores with {plan.study.n_queries} queries{people}"),
         Column("for scores", about=f"queries for Φ >= {target:g}"),
     )
-    caption = f"Where effectiveness varies ({plan.study.size}, {plan.study.method}), and queries needed."
+    caption = f"Where effectiveness varies ({plan.study.size}, {plan.study.method}), and queries needed{people}."
     return TableBlock("variance-components", caption, columns, tuple(rows), plan.records())
+
+
+def _with_assessors(plan: Plan) -> str:
+    """How many assessors a query the plan is for, in words; nothing where the design has none."""
+    n = plan.main.rows[0].n_assessors
+    return f" with {n} assessor{'' if n == 1 else 's'} a query" if plan.study.design.has_assessors else ""
 
 
 def _queries(needed: QueriesNeeded) -> str:
@@ -136,7 +144,7 @@ def _curves(plan: Plan) -> FigureBlock:
         plan.study.n_queries,
     )
     bands = "" if plan.curve.interval == "none" else "; bands are intervals"
-    caption = f"Reliability of {plan.study.measure} against the number of queries{bands}."
+    caption = f"Reliability of {plan.study.measure} against the number of queries{_with_assessors(plan)}{bands}."
     alt = f"Lines that rise with queries; {' and '.join(_reached(plan.needed(index)) for index in INDICES)}."
     return FigureBlock("reliability-curves", caption, alt, data, figures.reliability_curves)
 
@@ -160,7 +168,8 @@ def _growth_table(plan: Plan) -> TableBlock:
         for step in plan.growth
     )
     caption = (
-        f"What the first queries said when there were no more: queries for {plan.targets[0]:g}, in the order judged."
+        f"What the first queries said when there were no more: queries for {plan.targets[0]:g}{_with_assessors(plan)}, "
+        "in the order judged."
     )
     return TableBlock("growth", caption, columns, rows, [asdict(step) for step in plan.growth])
 
@@ -191,11 +200,13 @@ def _power(plan: Plan) -> TableBlock:
         Column("Typical pair", about="half of the pairs vary less from query to query"),
         Column("Hard pair", about="nine pairs in ten vary less"),
     )
-    rows = tuple((f"{d:g}", f"{n:,}", f"{m:,}") for d, n, m in power.rows)
+    rows = tuple((f"{d:g}", *(_TOO_MANY if n is None else f"{n:,}" for n in needed)) for d, *needed in power.rows)
+    people = ", each judged as now," if plan.study.design.has_assessors else ""
+    among = "" if power.comparisons == 1 else f" over {power.comparisons:,} comparisons"
     caption = (
-        f"Queries with which a paired t test detects a true difference with {percent(power.power)} power "
-        f"(α = {power.alpha:g}, two-sided). The {power.n_queries} there are detect {power.detectable[0]:.3f} and "
-        f"{power.detectable[1]:.3f}."
+        f"Queries{people} with which a paired t test detects a true difference with {percent(power.power)} power "
+        f"(α = {power.alpha:g}{among}, two-sided). "
+        f"The {power.n_queries} there are detect {power.detectable[0]:.3g} and {power.detectable[1]:.3g}."
     )
     return TableBlock("power-plan", caption, columns, rows)
 
@@ -218,8 +229,8 @@ def _design_blocks(plan: Plan, designs: Designs) -> list[Block]:
 
 def _prices(designs: Designs) -> str:
     costs = designs.costs
-    parts = [f"{price:g} a {name}" for name in ("judgment", "query", "assessor") if (price := getattr(costs, name)) > 0]
-    return f"prices are {', '.join(parts)}"
+    named = {"a judgment": costs.judgment, "a query": costs.query, "an assessor": costs.assessor}
+    return f"prices are {', '.join(f'{price:g} {name}' for name, price in named.items() if price > 0)}"
 
 
 def _design_table(name: str, caption: str, found: Sequence[PricedDesign]) -> TableBlock:

@@ -17,11 +17,13 @@ from adjudge.model.effectiveness import Effectiveness, mean_over_queries
 from adjudge.model.provenance import Provenance
 from adjudge.stats.budget import Budgeting, Costs, Option, PricedDesign
 from adjudge.stats.decisions import DStudy, QueriesNeeded
+from adjudge.stats.designs import CROSSED
 from adjudge.stats.generalizability import GStudy, gstudy
 from adjudge.stats.planning import Growth, PowerPlan, growth, power_plan
 from adjudge.stats.reliability import INDICES
 
 _SIZES = (25, 50, 100, 200)
+_FEW_QUERIES = 10
 
 
 @dataclass(frozen=True)
@@ -39,9 +41,13 @@ class Pricing:
 
 @dataclass(frozen=True)
 class Designs:
-    """Designs to choose from: the cheapest for the target by each index, the best for the budget, and their curves."""
+    """Designs to choose from: the cheapest for the target by each index, the best for the budget, and their curves.
+
+    ``pools`` are documents to judge a query, by measure.
+    """
 
     costs: Costs
+    pools: dict[str, float]
     budget: float | None
     cheapest: dict[str, list[PricedDesign]]
     best: dict[str, list[PricedDesign]]
@@ -89,15 +95,16 @@ class Plan:
             f"{_queries(scores, short=True)} for stable scores (Φ >= {scores.target:g}){people}; "
             f"there are {self.study.n_queries:,} now."
         )
-        second = self.second_assessor()
-        return [answer] if second is None else [answer, second]
+        few = f"{self.study.n_queries} queries say little: look at the intervals, and ask again with more."
+        sentences = [answer, self.second_assessor(), few if self.study.n_queries < _FEW_QUERIES else None]
+        return [sentence for sentence in sentences if sentence is not None]
 
     def second_assessor(self) -> str | None:
         """Whether a second assessor a query is worth it, at the target for rankings."""
         if not self.study.design.has_assessors:
             return None
         prices = self.designs.costs if self.designs is not None else Costs()
-        pool = 1.0 if self.designs is None or not self.designs.curves else _pool(self.designs.curves[0][0])
+        pool = 1.0 if self.designs is None else self.designs.pools[self.study.measure]
         design: Assessors = "auto" if self.main.design is self.study.design else "nested"
         option = [Option(self.study, pool)]
         found = {n: Budgeting(option, prices, (n,), design).cheapest(self.targets[0]) for n in (1, 2)}
@@ -127,6 +134,7 @@ class Plan:
             if designs is None
             else {
                 "costs": asdict(designs.costs),
+                "pools": designs.pools,
                 "budget": designs.budget,
                 "cheapest": {index: [asdict(one) for one in found] for index, found in designs.cheapest.items()},
                 "best": {index: [asdict(one) for one in found] for index, found in designs.best.items()},
@@ -163,10 +171,6 @@ def _queries(plan: QueriesNeeded, *, short: bool = False) -> str:
     return "1 query is" if plan.n_queries == 1 else f"{plan.n_queries:,} queries are"
 
 
-def _pool(design: PricedDesign) -> float:
-    return design.n_judgments / (design.n_queries * design.n_assessors)
-
-
 def make_plan(
     eff: Effectiveness | AssessedEffectiveness,
     *,
@@ -184,6 +188,7 @@ def make_plan(
     differences: Sequence[float] = (0.01, 0.02, 0.05, 0.1),
     alpha: float = 0.05,
     power: float = 0.8,
+    comparisons: int = 1,
     batch: int | None = None,
     pricing: Pricing | None = None,
 ) -> Plan:
@@ -205,17 +210,11 @@ def make_plan(
         "resamples": resamples,
         "seed": seed,
     }
-    decisions = {
-        measure: study.dstudy(
-            sorted({study.n_queries, *sizes}),
-            assessors=numbers if study is first or study.design.has_assessors else 1,
-            target=targets,
-            **options,
-        )
-        for measure, study in studies.items()
-    }
-    notes = [*eff.notes, *left_out]
-    notes += [f"{measure}: {note}" for measure, study in studies.items() for note in study.notes]
+    decisions = {}
+    for measure, study in studies.items():
+        facets = {} if study is first or study.design.has_assessors else {"assessors": 1, "design": "auto"}
+        asked = {"assessors": numbers, **options, **facets}
+        decisions[measure] = study.dstudy(sorted({study.n_queries, *sizes}), target=targets, **asked)
     moved = growth(
         eff[name], target=targets[0], batch=batch, assessors=assessors, n_assessors=numbers[0], design=design
     )
@@ -224,13 +223,36 @@ def make_plan(
         first.dstudy(_curve_sizes(first.n_queries), assessors=numbers[0], **options),
         tuple(dict.fromkeys(targets)),
         tuple(moved),
-        power_plan(_matrix(eff, name), differences=differences, alpha=alpha, power=power),
+        power_plan(_matrix(eff, name), differences=differences, alpha=alpha, power=power, comparisons=comparisons),
         None
         if pricing is None
         else _designs(studies, name, pricing, target=targets[0], numbers=numbers, design=design),
-        tuple(dict.fromkeys(notes)),
+        tuple(dict.fromkeys([*eff.notes, *left_out, *_remarks(decisions), *_unjudged(eff, decisions)])),
         eff.provenance,
     )
+
+
+def _remarks(decisions: dict[str, DStudy]) -> list[str]:
+    """What was done to the data, and what the intervals do not say."""
+    measures: dict[str, list[str]] = {}
+    for measure, decision in decisions.items():
+        for note in decision.study.notes:
+            measures.setdefault(note, []).append(measure)
+    remarks = [f"{', '.join(names)}: {note}" for note, names in measures.items()]
+    if any(d.study.design is CROSSED and d.interval == "bootstrap" for d in decisions.values()):
+        remarks.append("Intervals take these assessors as given: for others, those of Φ may be much wider.")
+    return remarks
+
+
+def _unjudged(eff: Effectiveness | AssessedEffectiveness, measures: Iterable[str]) -> list[str]:
+    """Which measures look at documents that nobody judged: a deeper cutoff than the judgments reach, for example."""
+    if not isinstance(eff, Effectiveness):
+        return []
+    shares = {measure: eff[measure].judged for measure in measures}
+    means = {m: float(share[known].mean()) for m, share in shares.items() if (known := np.isfinite(share)).any()}
+    return [
+        f"{m}: {100 * mean:.0f} % of the documents it looks at are judged." for m, mean in means.items() if mean < 0.995
+    ]
 
 
 def _studies(
@@ -274,6 +296,7 @@ def _designs(
     has_people = studies[main].design.has_assessors
     return Designs(
         pricing.costs,
+        {name: pricing.pools[name] for name in names},
         pricing.budget,
         {index: choice.cheapest(target, index=index) for index in INDICES},
         {} if pricing.budget is None else {index: choice.best(pricing.budget, index=index) for index in INDICES},

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats, Mask
+from adjudge.arrays import Floats, Ints, Mask
 from adjudge.choices import Assessors, check_choice
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.assessed import AssessedEffectiveness
@@ -61,7 +61,9 @@ def arranged(given: Studied, *, assessors: Assessors = "auto") -> Arrangement:
         _check_crossed(judged, names)
         return Arrangement(cube, CROSSED, systems, measure, tuple(notes))
     if assessors == "auto" and (judged.sum(axis=0) > 1).any():
-        notes.append("Assessors did not all judge the same queries: they are taken as nested in queries.")
+        could_be_crossed = _shared_queries(judged).min() > 1
+        instead = " Say crossed if the same people will judge all queries." if could_be_crossed else ""
+        notes.append(f"Assessors did not all judge the same queries: they are taken as nested in queries.{instead}")
     return Arrangement(_side_by_side(cube, judged), NESTED, systems, measure, tuple(notes))
 
 
@@ -114,7 +116,7 @@ def _check_size(cube: Floats, systems: tuple[str, ...]) -> None:
 
 def _check_crossed(judged: Mask, names: tuple[str, ...]) -> None:
     """Assessors are crossed with queries when any two of them have at least two queries in common."""
-    common = judged.T.astype(np.int64) @ judged.astype(np.int64)
+    common = _shared_queries(judged)
     a, b = np.unravel_index(int(np.argmin(common)), common.shape)
     if common[a, b] < 2:
         shared = {0: "no query", 1: "1 query"}[int(common[a, b])]
@@ -124,6 +126,12 @@ def _check_crossed(judged: Mask, names: tuple[str, ...]) -> None:
             else f"assessors {shown(names[a])} and {shown(names[b])} share"
         )
         raise AdjudgeError(f"Expected assessors crossed with queries, but {who} {shared}; say nested instead.")
+
+
+def _shared_queries(judged: Mask) -> Ints:
+    """How many queries any two assessors both judged."""
+    counts = judged.astype(np.int64)
+    return counts.T @ counts
 
 
 def _side_by_side(cube: Floats, judged: Mask) -> Floats:

@@ -117,7 +117,10 @@ class Budgeting:
     design: Assessors = "auto"
 
     def best(self, budget: float, *, index: str = "e_rho2") -> list[PricedDesign]:
-        """The largest affordable design of every option, the most reliable first; ties go to the cheaper."""
+        """The largest affordable design of every option, the most reliable first; ties go to the cheaper.
+
+        More than ten million queries are not bought, whatever the budget.
+        """
         if not (math.isfinite(budget) and budget > 0):
             raise AdjudgeError(f"'budget' must be above 0, got {budget}")
         if not self.options:
@@ -181,12 +184,13 @@ class Budgeting:
 
 
 def _last(holds: Callable[[int], bool]) -> int:
-    """The largest number for which something holds that holds up to it; 0 where it never does."""
+    """The largest number, up to ten million, for which something holds that holds up to it; 0 where it never does."""
     if not holds(1):
         return 0
     low, high = 1, 2
     while high <= MOST_QUERIES and holds(high):
         low, high = high, 2 * high
+    high = min(high, MOST_QUERIES + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from adjudge.stats.generalizability import GStudy
 
 
+_MOST = 10**15  # queries or assessors: beyond it, numbers are no longer exact
+
+
 @dataclass(frozen=True)
 class Reliability:
     """How reliable a collection of some size is; ends of intervals are NaN where there are none.
@@ -136,6 +139,8 @@ def decide(
     kind = _kind(study, interval)
     check_choice("resample", resample, Resampled)
     check_resampling(resamples, seed)
+    if resample != "both" and kind != "bootstrap":
+        raise AdjudgeError(f"'resample' is for bootstrap intervals, got {resample} with interval {kind}.")
     drawn = None
     if kind == "bootstrap":
         drawn = resampled_variances(study.values, study.design, over=resample, resamples=resamples, seed=seed)
@@ -260,14 +265,15 @@ def _finite(n: float) -> int | None:
 def _planned(study: GStudy, design: Assessors, most: int) -> Design:
     """The design of the collection to plan; refused where the study says nothing of it."""
     check_choice("design", design, Assessors)
-    if most > 1 and not study.design.has_assessors:
+    if not study.design.has_assessors and (most > 1 or design != "auto"):
+        what = f"for {most} of them" if most > 1 else f"{design} ones"
         raise AdjudgeError(
-            f"Expected a G-study with assessors to plan for {most} of them, got {study.design}: "
+            f"Expected a G-study with assessors to plan {what}, got {study.design}: "
             "how much assessors differ is not known."
         )
     if design == "nested" and study.design is CROSSED:
         return nested_in_queries(CROSSED)
-    if design == "crossed" and study.design not in (CROSSED, SYSTEMS_QUERIES):
+    if design == "crossed" and study.design is not CROSSED:
         raise AdjudgeError("Assessors nested in queries say nothing of the same assessors judging all queries.")
     return study.design
 
@@ -293,16 +299,18 @@ def _whole(name: str, given: int | Iterable[int]) -> tuple[int, ...]:
         is_number = isinstance(n, int | float | np.integer | np.floating) and not isinstance(n, bool)
         if not (is_number and 1 <= n < math.inf and n == math.floor(n)):
             raise AdjudgeError(f"{name!r} must be whole and at least 1, got {n}")
+        if n > _MOST:
+            raise AdjudgeError(f"{name!r} must be at most {_MOST:,}, got a number of {len(str(int(n)))} digits")
     if not numbers:
         raise AdjudgeError(f"{name!r} must have at least one number, got none")
     return tuple(dict.fromkeys(int(n) for n in numbers))
 
 
 def _targets(given: float | Iterable[float]) -> tuple[float, ...]:
-    targets = tuple(dict.fromkeys(given if isinstance(given, Iterable) else (given,)))
+    targets: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     for target in targets:
-        if not 0 < target < 1:
+        if isinstance(target, str) or not 0 < target < 1:
             raise AdjudgeError(f"'target' must be in (0, 1), got {target}")
     if not targets:
         raise AdjudgeError("'target' must have at least one number, got none")
-    return targets
+    return tuple(dict.fromkeys(targets))

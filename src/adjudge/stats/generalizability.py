@@ -98,7 +98,8 @@ class GStudy:
         By default the collection as it is. ``design="nested"`` plans for assessors of each query's own where the
         G-study had them crossed. ``interval`` is ``f`` (complete systems x queries), ``bootstrap`` (complete designs;
         ``resample`` says what is drawn anew), ``delta`` (incomplete ones), ``none``, or ``auto``: the first of these
-        that the data allow.
+        that the data allow. The bootstrap takes crossed assessors as given: where they differ in how generous they are,
+        intervals of Φ are too narrow.
 
         >>> study = gstudy([[0.2, 0.5, 0.6], [0.3, 0.5, 0.9], [0.1, 0.6, 0.6], [0.3, 0.6, 0.8]])
         >>> [plan.n_queries for plan in study.dstudy(target=[0.9, 0.99]).needed if plan.index == "e_rho2"]

@@ -14,7 +14,8 @@ from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.stats.arrangement import Studied, arranged
 from adjudge.stats.generalizability import study_of
 from adjudge.stats.matrices import Values, matrix_of
-from adjudge.stats.power import detectable_difference, queries_needed
+from adjudge.stats.power import MOST_QUERIES, detectable_difference, queries_needed
+from adjudge.stats.power import power as power_of
 
 FEWEST_QUERIES = 5  # a G-study of fewer says next to nothing
 
@@ -73,8 +74,8 @@ class PowerPlan:
     """Queries that a paired t test needs to detect differences, for a typical pair of systems and for a hard one.
 
     ``typical`` and ``hard`` are standard deviations of the differences over queries: the median over pairs, and what
-    nine pairs in ten stay below. ``rows`` are difference, queries for the typical pair, queries for the hard one;
-    ``detectable`` is what the queries there are detect for either.
+    nine pairs in ten stay below. ``rows`` are difference, queries for the typical pair, queries for the hard one, None
+    where ten million are not enough; ``detectable`` is what the queries there are detect for either.
     """
 
     typical: float
@@ -82,7 +83,8 @@ class PowerPlan:
     n_queries: int
     alpha: float
     power: float
-    rows: tuple[tuple[float, int, int], ...]
+    comparisons: int
+    rows: tuple[tuple[float, int | None, int | None], ...]
     detectable: tuple[float, float]
 
 
@@ -115,11 +117,17 @@ def power_plan(
         return None
     typical, hard = float(np.median(deviations)), float(np.quantile(deviations, 0.9, method="higher"))
     level = alpha / comparisons
-    needed = [queries_needed(np.asarray(differences), sd, alpha=level, power=power) for sd in (typical, hard)]
+    rows = tuple((float(d), _needed(d, typical, level, power), _needed(d, hard, level, power)) for d in differences)
     n_queries = int(np.isfinite(matrix).any(axis=1).sum())
     least = [float(detectable_difference(sd, n_queries, alpha=level, power=power)) for sd in (typical, hard)]
-    rows = tuple((float(d), int(n), int(m)) for d, n, m in zip(differences, *needed, strict=True))
-    return PowerPlan(typical, hard, n_queries, alpha, power, rows, (least[0], least[1]))
+    return PowerPlan(typical, hard, n_queries, alpha, power, comparisons, rows, (least[0], least[1]))
+
+
+def _needed(difference: float, sd: float, alpha: float, power: float) -> int | None:
+    """Queries that detect a difference; None where not even the largest collection does."""
+    if power_of(difference, sd, MOST_QUERIES, alpha=alpha) < power:
+        return None
+    return int(queries_needed(difference, sd, alpha=alpha, power=power))
 
 
 def pair_deviations(matrix: Floats) -> Floats:

@@ -45,10 +45,11 @@ def _f_end(squares: MeanSquares, p: float) -> tuple[float, float]:
     to_q, to_e = (float(fdtri(df_s, df, p)) for df in (df_q, df_e))
     to_none = float(chdtri(df_s, 1 - p)) / df_s  # F with infinite degrees of freedom below
     relative = (ms_s / (ms_e * to_e) - 1) / n_q
+    if relative <= 0:  # then the second is 0 as well; the quadratic turns up again as MS_s goes to 0
+        return 0.0, 0.0
     top = ms_s**2 - to_none * ms_s * ms_e + (to_none - to_e) * to_e * ms_e**2
     bottom = (n_s - 1) * to_none * ms_s * ms_e + to_q * ms_s * ms_q
-    absolute = n_s / n_q * top / bottom if bottom > 0 else 0.0
-    return max(relative, 0.0), max(absolute, 0.0)
+    return relative, max(n_s / n_q * top / bottom, 0.0)
 
 
 def resampled_variances(values: Floats, design: Design, *, over: Resampled, resamples: int, seed: int) -> Floats:

@@ -168,7 +168,18 @@ def test_notes_go_to_stderr_where_the_output_has_no_place_for_them(
 
 
 def test_any_number_of_assessors_a_query_can_be_considered(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    content = _json(capsys, *ALL, "--per-query", "2", "--per-query", "5", "--per-query", "2", "--design", "nested")
+    content = _json(
+        capsys,
+        *ALL,
+        "--assessors-per-query",
+        "2",
+        "--assessors-per-query",
+        "5",
+        "--assessors-per-query",
+        "2",
+        "--design",
+        "nested",
+    )
     found = content["measures"]["P@3"]
     assert found["design"] == "systems x (assessors in queries)"
     assert {row["n_assessors"] for row in found["reliability"]} == {2, 5}
@@ -240,6 +251,9 @@ def test_power_is_planned_beside_it(files: Path, capsys: pytest.CaptureFixture[s
     values = aj.read_effectiveness("wide.csv").values[:, :, 0]
     typical = np.median([np.std(values[:, a] - values[:, b], ddof=1) for a in range(4) for b in range(a)])
     assert plan["rows"][0][:2] == [0.05, int(queries_needed(0.05, typical, alpha=0.01, power=0.9))]
+    shared = _json(capsys, *TABLE, "--difference", "0.05", "--comparisons", "6")["power"]
+    assert shared["comparisons"] == 6
+    assert shared["rows"][0][1] == int(queries_needed(0.05, typical, alpha=0.05 / 6))
 
 
 @pytest.mark.parametrize(
@@ -248,16 +262,19 @@ def test_power_is_planned_beside_it(files: Path, capsys: pytest.CaptureFixture[s
         ([*ONE, "--target", "1"], "'target' must be in (0, 1), got 1"),
         ([*ONE, "--target", "0.9", "--target", "-2"], "'target' must be in (0, 1), got -2"),
         ([*TABLE, "--target", "nan"], "'target' must be in (0, 1), got nan"),
-        ([*TABLE, "--budget", "100"], "A budget needs --pool, the documents to judge a query"),
+        ([*TABLE, "--budget", "100"], "Prices and a budget need --pool, the documents to judge a query"),
         ([*ONE, *TABLE], "Expected judgments and runs, or --effectiveness with a table, and not both."),
         ([], "Expected judgments and runs, or --effectiveness with a table, and not both."),
         (["one.csv"], "Expected runs after the judgments, got none."),
         ([*ONE, "--cutoff", "7"], "Cutoffs must be at most 6, the depth of the runs, got 7"),
         ([*ONE, "--cutoff", "0"], "the cutoff must be from 1 to 1,000,000, got 0"),
         (["one.csv", "runs.txt", "-m", "AP", "--cutoff", "3"], "AP: other cutoffs are for a measure that has one"),
-        ([*ONE, "--per-query", "2"], "Expected a G-study with assessors to plan for 2 of them"),
-        ([*ONE, "--per-query", "1", "--per-query", "2"], "Expected a G-study with assessors to plan for 2 of them"),
-        ([*ALL, "--per-query", "0"], "'assessors' must be whole and at least 1, got 0"),
+        ([*ONE, "--assessors-per-query", "2"], "Expected a G-study with assessors to plan for 2 of them"),
+        (
+            [*ONE, "--assessors-per-query", "1", "--assessors-per-query", "2"],
+            "Expected a G-study with assessors to plan for 2 of them",
+        ),
+        ([*ALL, "--assessors-per-query", "0"], "'assessors' must be whole and at least 1, got 0"),
         ([*ONE, "-o", "one.csv"], "one.csv: is an input, and would be overwritten"),
         ([*TABLE, "-o", "wide.csv"], "wide.csv: is an input, and would be overwritten"),
         ([*ONE, "-o", "no/such/dir.md"], "no/such/dir.md: expected a file in an existing directory"),
@@ -269,6 +286,19 @@ def test_power_is_planned_beside_it(files: Path, capsys: pytest.CaptureFixture[s
         ([*TABLE, "-m", ""], "Expected a measure, got an empty string."),
         ([*TABLE, "--cutoff", "3"], "--cutoff and --systems need runs, not a table of effectiveness"),
         ([*TABLE, "--systems", "0"], "--cutoff and --systems need runs, not a table of effectiveness"),
+        ([*TABLE, "--cost-judgment", "3"], "Prices and a budget need --pool, the documents to judge a query"),
+        ([*TABLE, "--workload", "3"], "Prices and a budget need --pool, the documents to judge a query"),
+        ([*TABLE, "--scale", "fine"], "--scale is for judgments and runs, not for --effectiveness."),
+        ([*TABLE, "--missing", "drop"], "--missing is for judgments and runs, not for --effectiveness."),
+        ([*TABLE, "--no-artist-filter"], "--artist-filter is for judgments and runs, not for --effectiveness."),
+        ([*TABLE, "--partial", "keep"], "--partial is for judgments and runs, not for --effectiveness."),
+        ([*TABLE, "--resample", "queries"], "'resample' is for bootstrap intervals, got queries with interval f."),
+        ([*TABLE, "--design", "nested"], "Expected a G-study with assessors to plan nested ones"),
+        ([*TABLE, "--comparisons", "0"], "'comparisons' must be at least 1, got 0"),
+        (
+            [*TABLE, "--queries", f"{10**40}"],
+            "'queries' must be at most 1,000,000,000,000,000, got a number of 41 digits",
+        ),
         ([*TABLE, "--assessors", "combined"], "--assessors combined needs judgments"),
         ([*ONE, "--pool", "5", "--cutoff", "2"], "--pool is for one cutoff; several are measured from the runs."),
         ([*ONE, "--pool", "5", "--systems", "9"], "--pool says how many documents to judge, whatever the --systems"),
@@ -292,6 +322,7 @@ def test_power_is_planned_beside_it(files: Path, capsys: pytest.CaptureFixture[s
             "Expected assessors crossed with queries, but assessors 'a0'",
         ),
         (["own.csv", *ONE[1:], "--design", "crossed"], "Assessors nested in queries say nothing of the same assessors"),
+        ([*ONE, "--unjudged", "bounds"], "'unjudged' must be one of zero, condensed, got 'bounds'"),
         ([*ALL, "--unjudged", "bounds"], "'unjudged' must be one of zero, condensed, got 'bounds'"),
     ],
 )
@@ -352,6 +383,7 @@ def test_unknown_choices_are_refused_in_one_line(capsys: pytest.CaptureFixture[s
         [[0.1, 0.4], [0.1, 0.4], [0.1, 0.4]],  # nothing but systems
         [[0.1, 0.4, 0.2], [0.3, "", 0.5], [0.2, 0.1, 0.1], [0.7, 0.9, ""]],  # empty cells
         [[-3.0, 250.0], [7.0, 91.0], [1e6, 1e6]],  # far outside [0, 1]
+        [[-3e9, 2e9], [7e9, 9e9], [1e9, 3e9]],  # where no collection detects a difference of 5
     ],
 )
 def test_awkward_effectiveness_is_planned_all_the_same(

@@ -284,6 +284,20 @@ def test_empty_cells_are_among_the_notes_and_not_said_twice() -> None:
     assert rendered(plan, "html")
 
 
+def test_what_is_so_for_several_measures_is_said_once() -> None:
+    gaps = scores()
+    gaps[3, 4] = np.nan
+    notes = make_plan(effectiveness(gaps, scores(1), 2 * gaps)).notes
+    assert notes == ("A, C: 1 of 240 cells are empty: variances by restricted maximum likelihood, not by ANOVA.",)
+
+
+def test_a_measure_that_looks_at_unjudged_documents_comes_with_a_note() -> None:
+    judged = np.ones((30, 8, 2))
+    judged[:, :, 1] = np.linspace(0.2, 0.6, 8)
+    plan = make_plan(replace(effectiveness(scores(), scores(1)), judged=judged))
+    assert plan.notes == ("B: 40 % of the documents it looks at are judged.",)
+
+
 def test_power_is_planned_from_the_mean_over_assessors() -> None:
     eff = assessed()
     plan = make_plan(eff, differences=[0.5], resamples=100)
@@ -291,6 +305,42 @@ def test_power_is_planned_from_the_mean_over_assessors() -> None:
     mean = eff.array().mean(axis=2)
     pairs = [np.std(mean[:, a] - mean[:, b], ddof=1) for a in range(8) for b in range(a)]
     assert plan.power.typical == pytest.approx(np.median(pairs))
+
+
+def test_tables_say_for_how_many_assessors_they_are() -> None:
+    found = blocks(plan_section(make_plan(assessed(), people=[2, 3], resamples=100)))
+    captions = {name: block.caption for name, block in found.items()}
+    for name in ("variance-components", "reliability-curves", "growth"):
+        assert " with 2 assessors a query" in captions[name]
+    assert captions["power-plan"].startswith("Queries, each judged as now, with which a paired t test")
+    alone = {name: block.caption for name, block in blocks(plan_section(make_plan(effectiveness(scores())))).items()}
+    assert not any("assessor" in caption for caption in alone.values())
+
+
+def test_bootstrap_intervals_of_crossed_assessors_come_with_a_note() -> None:
+    note = "Intervals take these assessors as given: for others, those of Φ may be much wider."
+    assert note in make_plan(assessed(), resamples=100).notes
+    assert note not in make_plan(assessed(), assessors="nested", resamples=100).notes
+    assert note not in make_plan(assessed(), interval="none").notes
+    assert note not in make_plan(effectiveness(scores())).notes
+
+
+def test_a_second_assessor_is_priced_with_the_pool_as_it_was_given() -> None:
+    costs = Costs(judgment=1.0, query=3.0)
+    plan = make_plan(assessed(disagreement=1.0), pricing=Pricing(costs, {"A": 0.3}), resamples=100)
+    one, two = (plan.needed("e_rho2", assessors=n).n_queries for n in (1, 2))
+    assert one is not None
+    assert two is not None
+    ratio = costs.total(two, 2, 0.3, nested=False) / costs.total(one, 1, 0.3, nested=False)
+    assert f" at {ratio:.2f} times the cost." in plan.verdict()[1]
+    assert plan.to_dict()["designs"]["pools"] == {"A": 0.3}
+
+
+def test_prices_and_large_numbers_are_said_in_words() -> None:
+    pricing = Pricing(Costs(judgment=2.0, query=0.5, assessor=7.0), {"A": 4.0})
+    text = rendered(make_plan(effectiveness(1e6 * scores()), pricing=pricing, differences=[0.01]), "markdown")
+    assert "prices are 2 a judgment, 0.5 a query, 7 an assessor" in text
+    assert "over 10,000,000" in text
 
 
 def test_costs_need_the_size_of_the_pool() -> None:

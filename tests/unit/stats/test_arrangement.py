@@ -91,6 +91,14 @@ def test_assessors_who_judged_several_but_not_all_queries_are_nested_with_a_note
     assert arranged(judged_by([[0, 1], [1, 2], [0, 2]], 3), assessors="nested").notes == ()
 
 
+def test_assessors_who_could_be_crossed_are_nested_with_a_note_that_says_so() -> None:
+    who = [[0, 1], [0, 1], [0]]
+    found = arranged(judged_by(who, 2))
+    assert found.design is NESTED
+    assert found.notes[-1].endswith(" Say crossed if the same people will judge all queries.")
+    assert arranged(judged_by(who, 2), assessors="crossed").design is CROSSED
+
+
 def test_queries_with_different_numbers_of_assessors_are_filled_up_with_nothing() -> None:
     values = judged_by([[0], [1, 2, 3], [4, 5]], 6)
     found = arranged(values)

@@ -300,6 +300,14 @@ def test_f_intervals_that_would_fall_below_0_end_there() -> None:
     assert (found.need("e_rho2").high, found.need("phi").high) == (None, None)
 
 
+def test_systems_whose_means_are_all_but_equal_have_no_reliability_by_either_index() -> None:
+    """The quadratic of Arteaga et al. has a second root, below which it would give Φ an upper end near 1."""
+    rng = np.random.default_rng(4)
+    first = rng.random(21)
+    row = aj.gstudy(np.array([first, 1 - first + 1e-4 * rng.random(21)])).dstudy().rows[0]
+    assert (row.e_rho2, row.e_rho2_high, row.phi, row.phi_high) == (0, 0, 0, 0)
+
+
 def test_without_residual_or_systems_intervals_do_not_divide_by_0() -> None:
     additive = aj.gstudy(np.add.outer([0.1, 0.2, 0.4], [0.0, 0.3, 0.5])).dstudy()
     assert (additive.rows[0].e_rho2_low, additive.rows[0].e_rho2, additive.rows[0].e_rho2_high) == (1, 1, 1)
@@ -498,11 +506,13 @@ def test_delta_intervals_hold_the_truth_most_often() -> None:
         ({"target": 0}, r"^'target' must be in \(0, 1\), got 0$"),
         ({"target": [0.9, -0.1]}, r"^'target' must be in \(0, 1\), got -0\.1$"),
         ({"target": math.nan}, r"^'target' must be in \(0, 1\), got nan$"),
+        ({"target": "0.9"}, r"^'target' must be in \(0, 1\), got 0\.9$"),
         ({"target": []}, r"^'target' must have at least one number, got none$"),
         ({"queries": 0}, r"^'queries' must be whole and at least 1, got 0$"),
         ({"queries": [10, 2.5]}, r"^'queries' must be whole and at least 1, got 2\.5$"),
         ({"queries": math.inf}, r"^'queries' must be whole and at least 1, got inf$"),
         ({"queries": math.nan}, r"^'queries' must be whole and at least 1, got nan$"),
+        ({"queries": 10**400}, r"^'queries' must be at most 1,000,000,000,000,000, got a number of 401 digits$"),
         ({"queries": "100"}, r"^'queries' must be whole and at least 1, got 100$"),
         ({"queries": True}, r"^'queries' must be whole and at least 1, got True$"),
         ({"queries": []}, r"^'queries' must have at least one number, got none$"),
@@ -512,8 +522,11 @@ def test_delta_intervals_hold_the_truth_most_often() -> None:
         ({"interval": "t"}, r"^'interval' must be one of auto, f, bootstrap, delta, none, got 't'$"),
         ({"interval": "delta"}, r"^Delta intervals are for data with empty cells; ask for f or bootstrap\.$"),
         ({"resample": "assessors"}, r"^'resample' must be one of both, queries, systems, got 'assessors'$"),
+        ({"resample": "queries"}, r"^'resample' is for bootstrap intervals, got queries with interval f\.$"),
         ({"resamples": 3}, r"^'resamples' must be a whole number from 100 to 100,000,000, got 3$"),
         ({"seed": -1}, r"^'seed' must be a whole number from 0, got -1$"),
+        ({"design": "nested"}, r"^Expected a G-study with assessors to plan nested ones, got systems x queries: "),
+        ({"design": "crossed"}, r"^Expected a G-study with assessors to plan crossed ones, got systems x queries: "),
         ({"design": "fixed"}, r"^'design' must be one of auto, crossed, nested, got 'fixed'$"),
     ],
 )
