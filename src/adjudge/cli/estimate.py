@@ -73,26 +73,29 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _history(judging: Session, collection: Collection) -> list[tuple[int, float]]:
     """Confidence after each twentieth of the judgments, as they stand in their file."""
+    from dataclasses import replace
+
     from adjudge.relevance import Session
 
     judgments = collection.judgments
     if judgments is None or not len(judgments):
         return []
-    again = Session(
-        judging.candidates.unjudged(),
-        judging.scoring.measure,
-        estimator=judging.estimator,
-        rule=judging.rule,
-        goal=judging.goal,
-    )
     order = dict.fromkeys(
         zip(judgments.queries.decode(judgments.query), judgments.documents.decode(judgments.document), strict=True)
     )
     known = judging.candidates
-    pairs = [pair for pair in order if pair[0] in known.queries]
-    step, found = max(1, len(pairs) // 20), [(0, again.view.mean_confidence)]
-    for i, pair in enumerate(pairs, start=1):
-        again.judge(*pair, float(known.relevance[known.find(*pair)]) * known.scale.maximum)
-        if i % step == 0 or i == len(pairs):
-            found.append((i, again.view.mean_confidence))
+    answered = set(known.queries)
+    places = [known.find(*pair) for pair in order if pair[0] in answered]
+    found = []
+    for n in sorted({*range(0, len(places), max(1, len(places) // 20)), len(places)}):
+        relevance = known.unjudged().relevance
+        relevance[places[:n]] = known.relevance[places[:n]]
+        then = Session(
+            replace(known, relevance=relevance),
+            judging.scoring.measure,
+            estimator=judging.estimator,
+            rule=judging.rule,
+            goal=judging.goal,
+        )
+        found.append((n, then.view.mean_confidence))
     return found

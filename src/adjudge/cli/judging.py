@@ -28,7 +28,9 @@ def add_runs(parser: argparse.ArgumentParser) -> None:
 def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Measure, estimator, rule and goal; ``several`` estimators and rules where they are compared."""
     group = parser.add_argument_group("judging")
-    group.add_argument("-m", "--measure", metavar="MEASURE", help="CG, DCG, nDCG or RBP at a cutoff (default: CG)")
+    group.add_argument(
+        "-m", "--measure", metavar="MEASURE", help="CG, DCG, nDCG, RBP or P at a cutoff (default: CG@10)"
+    )
     estimators = "uniform, prior, output, judgments or hierarchical"
     rules = "information, variance, confidence, pairs, spread or random"
     if several:
@@ -99,8 +101,18 @@ def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Can
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
         pool = candidates(collection, cutoff=cutoff, scale=_scale(arguments), opinions=opinions)
+    pool = replace(pool, notes=(*pool.notes, *_unheard(arguments)))
     named = replace(collection, provenance=with_inputs(collection.provenance, arguments.opinions))
     return named, str(measure), pool
+
+
+def _unheard(arguments: argparse.Namespace) -> list[str]:
+    """What to say where opinions are given to estimators that do not hear them."""
+    given = arguments.estimator or ["hierarchical"]
+    deaf = [name for name in ([given] if isinstance(given, str) else dict.fromkeys(given)) if name != "hierarchical"]
+    if not arguments.opinions or not deaf:
+        return []
+    return [f"Opinions mean nothing to {' and '.join(deaf)}: only hierarchical learns what they are worth."]
 
 
 def _scale(arguments: argparse.Namespace) -> Scale | None:

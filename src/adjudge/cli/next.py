@@ -6,7 +6,7 @@ import argparse
 
 from adjudge.cli.judging import add_judging, add_runs, open_session
 from adjudge.cli.options import Subparsers, add_output
-from adjudge.cli.output import check_output, say, show, style_of
+from adjudge.cli.output import check_output, command_line, say, show, style_of
 from adjudge.errors import AdjudgeError
 
 _EXAMPLES = """examples:
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_output(arguments, forms=("text", "json", "csv", "markdown"))
     if arguments.n < 1:
         raise AdjudgeError(f"'n' must be at least 1, got {arguments.n}")
-    judging, _ = open_session(arguments)
+    judging, collection = open_session(arguments)
     status = judging.status()
     pairs = [] if status.done and not arguments.always else judging.next(arguments.n)
     left = status.n_candidates - status.n_judged
@@ -52,7 +52,9 @@ def run(arguments: argparse.Namespace) -> None:
     style = style_of(arguments)
     if style == "json":
         plain = [{"query": query, "document": document} for query, document in pairs]
-        show(arguments, as_json({"next": plain, "status": asdict(status)}))
+        provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()
+        found = {"next": plain, "status": asdict(status), "notes": judging.candidates.notes, "provenance": provenance}
+        show(arguments, as_json(found))
     elif not rows:
         show(arguments, "query,document,grade\n" if style == "csv" else "")
     else:

@@ -56,10 +56,11 @@ def run(arguments: argparse.Namespace) -> None:
     collection, measure, pool = read_candidates(arguments)
     goal = goal_of(arguments)
     estimators = arguments.estimator or ["hierarchical"]
+    asked = pool.retrieved().unjudged()
     for name in dict.fromkeys(estimators):  # says once, and soon, what it refuses or warns of
-        start(name, pool.retrieved().unjudged(), scoring(measure, pool.scale))
+        start(name, asked, scoring(measure, pool.scale))
     methods = [(e, r) for e in estimators for r in arguments.rule or ["information"]]
-    at = sorted(set(arguments.at or (0.05, 0.1, 0.2)))
+    at = sorted(set(arguments.at or (0.05, 0.1, 0.2)), key=lambda mark: mark if mark >= 1 else mark * len(asked))
     tasks = [
         partial(simulate, pool, measure, estimator=e, rule=r, goal=goal, at=at, seed=arguments.seed + i)
         for e, r in methods

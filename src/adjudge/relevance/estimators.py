@@ -75,15 +75,16 @@ def prior(
     """The same mean and variance for all pairs: historical, given, or learned from the judgments so far.
 
     ``mean`` and ``variance`` are of grades; without them those of MIREX 2007-2011 for Broad (.8959, .6338) and Fine
-    (43.41, 900.4). With ``from_judgments`` they are re-estimated every ``refresh`` judgments: moments of what was
-    judged mixed with the first ones, which count as ``strength`` judgments (uniform ones where there are no others).
+    (43.41, 900.4). With ``from_judgments``, and on other scales in any case, they are re-estimated every ``refresh``
+    judgments: moments of what was judged mixed with the first ones, which count as ``strength`` judgments (uniform ones
+    where there are no others).
     Documents judged because they were thought telling are no random sample, and neither is what is learned from them.
     """
-    first = _prior_moments(candidates.scale, mean, variance, from_judgments)
+    first = _prior_moments(candidates.scale, mean, variance)
     if not 0 < strength < np.inf:
         raise AdjudgeError(f"prior: 'strength' must be above 0, got {strength}")
     df = _degrees(candidates)
-    if not from_judgments:
+    if not from_judgments and (mean is not None or candidates.scale.name in HISTORICAL):
         return IndependentModel(candidates, scoring, _fixed(candidates, *first), confidence_df=df)
     return IndependentModel(
         candidates, scoring, _learned(candidates, *first, strength), refresh=refresh, confidence_df=df
@@ -154,20 +155,14 @@ def _learned(candidates: Candidates, mean: float, variance: float, strength: flo
     return estimate
 
 
-def _prior_moments(scale: Scale, mean: float | None, variance: float | None, learned: bool) -> tuple[float, float]:
+def _prior_moments(scale: Scale, mean: float | None, variance: float | None) -> tuple[float, float]:
     """Mean and variance of relevance to begin with."""
     if (mean is None) != (variance is None):
         raise AdjudgeError("prior: expected both 'mean' and 'variance', or neither.")
     if mean is None or variance is None:
-        if scale.name in HISTORICAL:
-            mean, variance = HISTORICAL[scale.name]
-        elif learned:
+        if scale.name not in HISTORICAL:
             return uniform_moments(scale)
-        else:
-            raise AdjudgeError(
-                f"prior: no distribution of grades is known for the scale {scale}; "
-                "give 'mean' and 'variance', or learn them with from_judgments."
-            )
+        mean, variance = HISTORICAL[scale.name]
     if not 0 <= mean <= scale.maximum:
         raise AdjudgeError(f"prior: 'mean' must be a grade on the scale {scale}, got {mean:g}")
     if not 0 <= variance <= mean * (scale.maximum - mean):

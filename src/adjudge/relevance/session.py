@@ -211,15 +211,14 @@ class Session:
 
     def _reason(self) -> str:
         """Why judging can stop, or should not."""
-        value = f"{self.goal.value(self.view):.3f}"
+        if self.model.judged.all():
+            return "everything is judged"
         if self.goal.reached(self.view):
             return f"the goal is reached, {self.goal}"
-        if self.model.judged.all():
-            return f"everything is judged, although the goal is out of reach: {self.goal}, but it is {value}"
         if self.goal.met(self.view):
             n = self.goal.lacking(self.view)
             return f"{n:,} more judgment{'s are' if n > 1 else ' is'} wanted before the model is believed"
-        return f"the goal is not reached yet: {self.goal}, but it is {value}"
+        return f"the goal is not reached yet: {self.goal}, but it is {self.goal.value(self.view):.3f}"
 
     def pairs(self, *, level: float = 0.95) -> list[SystemPair]:
         """All pairs of systems, the largest difference first."""
@@ -228,9 +227,9 @@ class Session:
         names, verdicts, found = self.candidates.systems, self._verdicts(level), []
         for a, b in zip(*np.nonzero(self.view.upper), strict=True):
             first, second = (a, b) if expected[a, b] >= 0 else (b, a)
-            mean, half, sure = float(expected[first, second]), float(halves[a, b]), float(self.view.sign[a, b])
+            mean, half, sure = expected[first, second], halves[a, b], float(self.view.sign[a, b])
             most = self.scoring.highest
-            low, high = max(mean - half, -most), min(mean + half, most)
+            mean, low, high = np.clip([mean, mean - half, mean + half], -most, most).tolist()
             found.append(SystemPair(names[first], names[second], mean, low, high, sure, str(verdicts[a, b])))
         return sorted(found, key=lambda pair: (-pair.difference, pair.system, pair.other))
 
@@ -247,9 +246,13 @@ class Session:
         return float(ndtri((1 + level) / 2) if df is None else stdtrit(df, (1 + level) / 2))
 
     def ranking(self, *, level: float = 0.95) -> list[RankedSystem]:
-        """Systems by expected score, best first, with intervals; those of the same score by name."""
+        """Systems by expected score, best first, with intervals; those of the same score by name.
+
+        Beliefs may leave the scale; scores and intervals are shown as far as they are on it.
+        """
         mean, names = self.view.scores.mean, self.candidates.systems
         half = self.quantile(level) * np.sqrt(np.diagonal(self.view.scores.covariance) * self.model.inflation)
+        score, low, high = np.clip([mean, mean - half, mean + half], 0.0, self.scoring.highest)
         rank = 1 + (self.view.differences[0] < 0).sum(axis=1)
         order = np.argsort(rank, kind="stable")
         doubt = self._verdicts(level) != "better"
@@ -257,9 +260,9 @@ class Session:
             RankedSystem(
                 int(rank[s]),
                 names[s],
-                float(mean[s]),
-                max(float(mean[s] - half[s]), 0.0),
-                min(float(mean[s] + half[s]), self.scoring.highest),
+                float(score[s]),
+                float(low[s]),
+                float(high[s]),
                 tuple(names[o] for o in order if doubt[s, o] and o != s),
             )
             for s in order

@@ -45,7 +45,10 @@ class Checkpoint:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """One simulated session: what it was, its checkpoints, where it stopped, and whether that was at its goal."""
+    """One simulated session: what it was, its checkpoints, where it stopped, and whether that was at its goal.
+
+    With everything judged any goal is met; that does not count as reached.
+    """
 
     estimator: str
     rule: str
@@ -111,7 +114,7 @@ def simulate(
         if n in marks:
             found[n] = checkpoint(session, truth)
         if stop is None and session.done:
-            stop, reached = checkpoint(session, truth), session.goal.reached(session.view)
+            stop, reached = checkpoint(session, truth), n < len(known)
         if n == len(known) or (stop is not None and not until_end and (not marks or n >= marks[-1])):
             break
         upcoming = [mark - n for mark in marks if mark > n] or [len(known) - n]

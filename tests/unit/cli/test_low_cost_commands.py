@@ -203,6 +203,26 @@ def test_several_opinions_about_a_pair_count_as_their_mean(demo: Path, capsys: C
     assert one == two != run(capsys, *command)
 
 
+def test_opinions_that_an_estimator_does_not_hear_are_said_to_be_unheard(demo: Path, capsys: Captured) -> None:
+    command = ["estimate", "runs", *FINE, "--opinions", "fine.csv", "--json"]
+    assert json.loads(run(capsys, *command))["notes"] == []
+    (note,) = json.loads(run(capsys, *command, *QUICK))["notes"]
+    assert note == "Opinions mean nothing to uniform: only hierarchical learns what they are worth."
+
+
+@pytest.mark.parametrize("measure", ["CG@5", "nDCG@5"])
+def test_history_ends_where_the_estimate_stands(demo: Path, capsys: Captured, measure: str) -> None:
+    few_judgments(47)
+    command = ["estimate", "runs", "--scale", "fine", "-m", measure, "--json"]
+    values = json.loads(run(capsys, *command, "--judgments", "few.csv", "--history"))
+    first, last = values["history"][0], values["history"][-1]
+    status = {name: values["status"][name] for name in ("n_judged", "mean_confidence")}
+    assert last == status
+    before = json.loads(run(capsys, *command))["status"]
+    assert first["n_judged"] == 0
+    assert first["mean_confidence"] == before["mean_confidence"]
+
+
 def test_options_for_judgments_wait_for_judgments(demo: Path, capsys: Captured) -> None:
     plain = run(capsys, "estimate", "runs", *FINE, *QUICK, "--csv")
     assert run(capsys, "estimate", "runs", *FINE, *QUICK, "--csv", "--combine", "max") == plain
@@ -244,6 +264,7 @@ def test_next_names_documents_until_the_goal_is_reached(demo: Path, capsys: Capt
 def test_next_says_the_same_in_every_form(demo: Path, capsys: Captured) -> None:
     command = ["next", "runs", *FINE, *QUICK, "-n", "3"]
     values = json.loads(run(capsys, *command, "--json"))
+    assert set(values) == {"next", "status", "notes", "provenance"}
     pairs = [(row["query"], row["document"]) for row in values["next"]]
     assert len(pairs) == 3
     for form in ([], ["--markdown"], ["--csv"]):
@@ -257,6 +278,15 @@ def test_next_says_the_same_in_every_form(demo: Path, capsys: Captured) -> None:
 
 
 # simulate and calibrate
+
+
+def test_checkpoints_come_by_effort_whether_shares_or_numbers(demo: Path, capsys: Captured) -> None:
+    command = ["simulate", "fine.csv", "runs", *FINE, *QUICK, "--seeds", "1", "--processes", "1", "--json"]
+    marks = ["--at", "0.5", "--at", "3", "--at", "0.1"]
+    rows = json.loads(run(capsys, *command, *marks))["runs"]
+    judged = [row["n_judged"] for row in rows if row["checkpoint"] == "at"]
+    assert judged == sorted(judged)
+    assert judged[0] == 3
 
 
 def test_simulate_compares_methods(demo: Path, capsys: Captured) -> None:

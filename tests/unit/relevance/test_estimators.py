@@ -146,10 +146,19 @@ def test_a_prior_from_judgments_moves_to_their_moments() -> None:
     assert model.variance[-1] == pytest.approx(second - mean**2)
 
 
+def test_a_prior_without_history_learns_from_judgments() -> None:
+    some = simulated(scale="0..4")
+    plain, told = begin("prior", unjudged(some)), begin("prior", unjudged(some), from_judgments=True)
+    assert plain.mean[0] == 0.5
+    for pair in range(20):
+        for model in (plain, told):
+            model.judge(pair, 1.0)
+    assert plain.mean[-1] == told.mean[-1] > 0.5
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, r"no distribution of grades is known for the scale graded \(0..4\)"),
         ({"mean": 1.0}, "expected both 'mean' and 'variance'"),
         ({"mean": 5.0, "variance": 1.0}, "'mean' must be a grade on the scale"),
         ({"mean": 1.0, "variance": 3.5}, "'variance' must be from 0 to 3 for that mean, got 3.5"),

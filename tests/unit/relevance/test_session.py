@@ -39,6 +39,32 @@ def started(pool: Candidates, n: int = 0, **settings: Any) -> Session:
 # Ranking and pairs
 
 
+@pytest.mark.parametrize("grade", [0, 1])
+@pytest.mark.parametrize("measure", ["CG@5", "RBP(p=0.8)@5", "nDCG@5"])
+def test_scores_stay_on_the_scale_and_in_their_intervals(grade: int, measure: str) -> None:
+    """Gaussian beliefs do not, where every document is as bad, or as good, as can be."""
+    runs = {
+        system: {f"q{q}": [f"d{(s * (q + 2) + i) % 12}" for i in range(5)] for q in range(8)}
+        for s, system in enumerate("abcd")
+    }
+    session = judging(aj.read(runs), measure, scale=BINARY, rule="spread", goal=Goal("error", 1e-6))
+    while not session.done:
+        session.judge(*session.next()[0], grade)
+        for row in session.ranking():
+            assert 0 <= row.low <= row.score <= row.high <= session.scoring.highest
+        for pair in session.pairs():
+            assert pair.low <= pair.difference <= pair.high
+
+
+def test_a_goal_that_only_everything_judged_meets_is_not_called_reached(pool: Candidates) -> None:
+    session = started(pool, goal=Goal("error", 1e-9))
+    while not session.done:
+        query, document = session.next()[0]
+        session.judge(query, document, GRADES[document])
+    assert len(session.judgments) == len(pool)
+    assert session.status().reason == "everything is judged"
+
+
 def test_scores_follow_the_judgments_by_hand(pool: Candidates) -> None:
     """Unjudged documents are worth .5, with variance .085 (101 grades, 0 to 1)."""
     session = Session(pool, "CG@2", estimator="uniform")

@@ -75,6 +75,7 @@ def test_judging_stops_at_the_goal_and_not_before(judged: Candidates) -> None:
 def test_a_goal_out_of_reach_ends_with_everything_judged(judged: Candidates) -> None:
     done = run(judged, goal=Goal(level=1 - 1e-15, zone=0))
     assert done.stop.n_judged == done.n_candidates
+    assert not done.reached
     assert (done.stop.accuracy, done.stop.tau, done.stop.confidence) == (1, 1, 1)
     assert (done.stop.difference_error, done.stop.score_error) == pytest.approx((0, 0), abs=1e-12)
     assert (done.stop.covered, done.stop.covered_scores) == (1, 1)

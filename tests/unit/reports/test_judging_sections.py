@@ -65,7 +65,7 @@ def test_before_anything_is_judged_systems_share_a_rank_and_nothing_is_told() ->
 def test_when_everything_is_judged_what_is_told_is_told() -> None:
     """(.9 + .8 + .7 + .8) / 4 = .8 and (0 + .1 + 0 + .8) / 4 = .225."""
     section = estimate_section(session(7))
-    assert "7 of 7 candidates are judged. Judging can stop: the goal is reached" in texts(section)
+    assert "7 of 7 candidates are judged. Judging can stop: everything is judged" in texts(section)
     (ranking,) = of(section, TableBlock, "ranking")
     assert [row[:4] for row in ranking.rows] == [
         ("1", "best", "0.800", "[0.800, 0.800]"),
