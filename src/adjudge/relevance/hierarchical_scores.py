@@ -17,6 +17,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.model.scales import Scale
 from adjudge.relevance.hierarchical_draws import Draws
 from adjudge.relevance.hierarchical_posterior import Posterior, Step, subtract_outer
 from adjudge.relevance.scoring import Scoring
@@ -73,13 +74,15 @@ class LinearScores:
 class RatioScores:
     """Scores that are weighted sums of relevance divided by that of the ideal ranking of the query's candidates.
 
-    A query with nothing relevant in a draw scores 0 in it.
+    A query with nothing relevant in a draw scores 0 in it. Draws are continuous and hardly ever exactly 0, so where
+    nothing is judged relevant yet an ideal that is worth less than half a grade at its first rank counts as nothing.
     """
 
     def __init__(self, posterior: Posterior, scoring: Scoring, *, draws: int = 64, seed: int = 0) -> None:
         candidates = posterior.design.candidates
         self.posterior, self.ideal = posterior, scoring.weights
         self.plain = scoring.matrix(candidates)
+        self._least = 0.5 * float(scoring.weights[0]) * _grade_step(candidates.scale)
         self.draws = Draws(posterior, draws, np.random.default_rng(seed))
         row = candidates.query[candidates.entry_pair] * candidates.n_systems + candidates.entry_system
         shape = (candidates.n_queries * candidates.n_systems, len(candidates))
@@ -162,7 +165,9 @@ class RatioScores:
         values, slopes = self.draws.relevance(slice(start, stop))
         n_draws = values.shape[1]
         (chosen, column, weight), ideal = _ideal(values, query, last - first, self.ideal)
-        inverse = np.divide(1.0, ideal, out=np.zeros_like(ideal), where=ideal > 0)
+        found = np.bincount(query, self.posterior.judged[start:stop] * values[:, 0], minlength=last - first) > 0
+        least = np.where(found, 0.0, self._least)[:, None]
+        inverse = np.divide(1.0, ideal, out=np.zeros_like(ideal), where=ideal > least)
         ratios = self._block(first, last, start, stop) @ values
         ratios = ratios.reshape(last - first, n_systems, n_draws) * inverse[:, None, :]
         self.ratios[first:last] = ratios.mean(axis=2)
@@ -189,6 +194,11 @@ class RatioScores:
         entries = slice(pointers[0], pointers[-1])
         shape = ((last - first) * n_systems, stop - start)
         return csr_array((sums.data[entries], sums.indices[entries] - start, pointers - pointers[0]), shape=shape)
+
+
+def _grade_step(scale: Scale) -> float:
+    """Distance between grades, in relevance; a hundredth where any number is a grade."""
+    return 0.01 if scale.levels is None else 1.0 / scale.maximum
 
 
 def _ideal(values: Floats, query: Ints, n_queries: int, weights: Floats) -> tuple[tuple[Ints, Ints, Floats], Floats]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -82,3 +84,15 @@ def test_draws_are_on_the_scale_with_the_expected_mean() -> None:
     assert sure.sum() > 10
     np.testing.assert_allclose(values.mean(axis=1)[sure], posterior.mean[sure], atol=0.006)
     np.testing.assert_allclose(slopes.mean(axis=1)[sure], 1.0, atol=0.05)
+
+
+@pytest.mark.parametrize("scale", ["binary", "broad"])  # on Fine a grade of 1 would make whoever has it ideal
+def test_queries_with_nothing_relevant_score_nothing_when_almost_everything_is_judged(scale: str) -> None:
+    rng = np.random.default_rng(3)
+    runs = {f"s{s}": {f"q{q}": [f"d{d}" for d in rng.permutation(12)[:5]] for q in range(8)} for s in range(4)}
+    pool = {q: sorted({d for run in runs.values() for d in run[q]}) for q in runs["s0"]}
+    judged = {q: dict.fromkeys(documents[1:], 0.0) for q, documents in pool.items()}  # the first of each is left
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", aj.AdjudgeWarning)
+        session = aj.judging(aj.read(runs, judged, scale=scale), "nDCG@5")
+    assert session.view.scores.mean.max() < 0.1
