@@ -116,6 +116,7 @@ def main(argv: Sequence[str]) -> int:
             ("crossed", 100, 18, 3, 0.1, False),
             ("crossed", 250, 129, 3, 0.1, False),
         ]
+    by_statsmodels(made_up(Case("nested", 4, 4, 2, 0.0, peer=True)), NESTED)  # imports and first calls are not counted
     try:
         rows = [compared(Case(*case)) for case in cases]
     except BenchmarkError as failure:
