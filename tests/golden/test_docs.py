@@ -48,3 +48,11 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_page_on_few_judgments_names_everything_registered() -> None:
+    from adjudge.relevance import ESTIMATORS, GOALS, RULES
+
+    page = (ROOT / "docs" / "low_cost.md").read_text()
+    for name in (*ESTIMATORS, *GOALS, *RULES):
+        assert f"`{name}`" in page, f"docs/low_cost.md does not mention {name}"

@@ -52,6 +52,13 @@ def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> No
     group.add_argument(
         "--zone", type=float, default=0.01, metavar="D", help="differences that do not matter (default: 0.01)"
     )
+    group.add_argument(
+        "--correction",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="of the error that is claimed, for goal error (default: 1)",
+    )
     group.add_argument("--least", type=int, metavar="N", help="judgments to make in any case (default: one a query)")
     group.add_argument(
         "--opinions",
@@ -69,7 +76,7 @@ def goal_of(arguments: argparse.Namespace) -> Goal:
     """The goal that the options describe."""
     from adjudge.relevance.goals import Goal
 
-    return Goal(arguments.goal, arguments.level, arguments.zone, arguments.least)
+    return Goal(arguments.goal, arguments.level, arguments.zone, arguments.least, arguments.correction)
 
 
 def check_names(arguments: argparse.Namespace) -> None:

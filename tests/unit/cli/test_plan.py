@@ -80,7 +80,7 @@ def test_json_has_the_numbers_of_the_library(files: Path, capsys: pytest.Capture
         assert [row["phi"] for row in found["reliability"]] == [row.phi for row in decided.rows]
         assert [plan["n_queries"] for plan in found["needed"]] == [plan.n_queries for plan in decided.needed]
     assert content["provenance"]["inputs"][0]["file"]
-    assert content["provenance"]["settings"]["command"].startswith("adjudge ")
+    assert content["provenance"]["settings"]["command"].startswith("adjudge")
 
 
 def test_csv_has_one_row_a_measure_assessors_and_target(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
