@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
             systems=arguments.systems,
             queries=arguments.queries,
             shares=sorted(set(arguments.at or (0.05, 0.1, 0.2))),
-            goal=goal_of(arguments),
+            goal=goal_of(arguments, measure, pool),
             seed=arguments.seed,
             processes=arguments.processes,
             progress=advance,

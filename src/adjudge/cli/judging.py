@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.cli.options import add_reading, read_collection
 from adjudge.cli.output import progress, with_inputs
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -50,7 +50,10 @@ def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> No
     )
     group.add_argument("--level", type=float, metavar="X", help="level of the goal (default: 0.95, 0.9, 0.95 or 0.05)")
     group.add_argument(
-        "--zone", type=float, default=0.01, metavar="D", help="differences that do not matter (default: 0.01)"
+        "--zone",
+        default="0.01",
+        metavar="D",
+        help="differences that do not matter, or 'users' for those that most users do not notice (default: 0.01)",
     )
     group.add_argument(
         "--correction",
@@ -72,11 +75,18 @@ def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> No
     )
 
 
-def goal_of(arguments: argparse.Namespace) -> Goal:
-    """The goal that the options describe."""
-    from adjudge.relevance.goals import Goal
+def goal_of(arguments: argparse.Namespace, measure: str | None = None, pool: Candidates | None = None) -> Goal:
+    """The goal that the options describe; what users notice depends on the measure and the scale."""
+    from adjudge.relevance.goals import Goal, noticeable_zone
 
-    return Goal(arguments.goal, arguments.level, arguments.zone, arguments.least, arguments.correction)
+    if arguments.zone == "users":
+        zone = 0.0 if measure is None or pool is None else noticeable_zone(measure, pool.scale)
+    else:
+        try:
+            zone = float(arguments.zone)
+        except ValueError:
+            raise AdjudgeError(f"'zone' must be a number or 'users', got {shown(arguments.zone)}") from None
+    return Goal(arguments.goal, arguments.level, zone, arguments.least, arguments.correction)
 
 
 def check_names(arguments: argparse.Namespace) -> None:
@@ -158,5 +168,5 @@ def open_session(arguments: argparse.Namespace) -> tuple[Session, Collection]:
 
     check_names(arguments)
     collection, measure, pool = read_candidates(arguments)
-    settings = {"estimator": arguments.estimator, "rule": arguments.rule, "goal": goal_of(arguments)}
+    settings = {"estimator": arguments.estimator, "rule": arguments.rule, "goal": goal_of(arguments, measure, pool)}
     return Session(pool, measure, seed=arguments.seed, **settings), collection

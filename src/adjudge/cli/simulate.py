@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.seeds < 1:
         raise AdjudgeError(f"'seeds' must be at least 1, got {arguments.seeds}")
     collection, measure, pool = read_candidates(arguments)
-    goal = goal_of(arguments)
+    goal = goal_of(arguments, measure, pool)
     estimators = arguments.estimator or ["hierarchical"]
     asked = pool.retrieved().unjudged()
     for name in dict.fromkeys(estimators):  # says once, and soon, what it refuses or warns of

@@ -9,8 +9,10 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from adjudge.errors import AdjudgeError
+from adjudge.model.scales import Scale
 from adjudge.registry import Registry
 from adjudge.relevance.view import View
+from adjudge.users.agreement import find_agreement, noticeable_difference
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,22 @@ GOALS.add(
 )
 GOALS.add("pairs", GoalKind(_sure_of_all, 0.95, "confidence in every pair of systems"))
 GOALS.add("error", GoalKind(_half_width, 0.05, "half-width of the 95 % interval of a typical score", falling=True))
+
+
+def noticeable_zone(measure: str, scale: Scale) -> float:
+    """The smallest difference that more than half of the users notice on a query; what is below may count as a tie.
+
+    From the user study of 2012 (:mod:`adjudge.users.agreement`); refused where nobody was asked.
+
+    >>> from adjudge.model.scales import FINE
+    >>> round(noticeable_zone("CG@5", FINE), 2)
+    0.29
+    """
+    found = find_agreement(measure, scale.name)
+    zone = None if found.mapping is None else noticeable_difference(found.mapping)
+    if zone is None:
+        raise AdjudgeError(f"What users notice is not known: {found.reason or 'no difference is noticed by most'}.")
+    return zone
 
 
 @dataclass(frozen=True)

@@ -41,12 +41,13 @@ def estimate_sentences(session: Session, pairs: Sequence[SystemPair]) -> list[st
     status = session.status()
     left = status.n_candidates - status.n_judged
     counts = {word: sum(pair.verdict == word for pair in pairs) for word in ("better", "tie", "open")}
+    sure = float(session.view.sign[session.view.upper].mean()) if pairs else 1.0
     stop = "Judging should go on" if not status.done else f"Judging can stop{f', {left:,} saved' if left else ''}"
     first = f"{status.n_judged:,} of {status.n_candidates:,} candidates are judged. {stop}: {status.reason}."
     second = (
         f"Of {len(pairs)} pairs of systems {counts['better']} are told apart, {counts['tie']} are ties within "
-        f"{session.goal.zone:g}, {counts['open']} are open. Mean confidence in their order is "
-        f"{status.mean_confidence:.3f}, expected τ {2 * status.mean_confidence - 1:.2f}."
+        f"{session.goal.zone:.3g}, {counts['open']} are open. Mean confidence in their order is "
+        f"{sure:.3f}, expected τ {2 * sure - 1:.2f}."
     )
     third = (
         f"Estimator {session.estimator}, {session.scoring.measure}. Scores are those of these queries with everything "

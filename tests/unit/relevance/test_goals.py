@@ -12,8 +12,9 @@ from adjudge.model.scales import FINE
 from adjudge.relevance.base import Scores
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.confidence import confidence, within
-from adjudge.relevance.goals import GOALS, Goal
+from adjudge.relevance.goals import GOALS, Goal, noticeable_zone
 from adjudge.relevance.session import Session
+from adjudge.users.comparison import compare
 
 RUNS = {
     "a": {f"q{q}": ["w", "x", "y"] for q in range(4)},
@@ -128,3 +129,10 @@ def test_goals_say_what_they_want() -> None:
         "expected Kendall correlation with the truth >= 0.8 (differences below 0.02 do not matter)"
     )
     assert str(Goal("error")) == "half-width of the 95 % interval of a typical score <= 0.05"
+
+
+def test_what_users_notice_is_known_where_they_were_asked() -> None:
+    zone = noticeable_zone("CG@5", FINE)
+    assert zone == pytest.approx(compare(aj.evaluate(aj.demo(queries=20), ["CG@5"])).margin)
+    with pytest.raises(AdjudgeError, match=r"^What users notice is not known: no agreement mapping for RBP@5 on fine"):
+        noticeable_zone("RBP@5", FINE)
