@@ -77,6 +77,20 @@ class RelevanceModel(ABC):
     def query_scores(self) -> tuple[Floats, Floats]:
         """Expectation and variance of the score of each query and system, queries x systems."""
 
+    def ideal(self) -> Floats:
+        """By query, what sums over ranks are divided by, as expected: Σ_i w_i E[r] of candidates sorted by E[r].
+
+        1 for linear measures, whose weights contain the constant already.
+        """
+        candidates, weights = self.candidates, self.scoring.weights
+        if self.scoring.linear:
+            return np.ones(candidates.n_queries)
+        order = np.lexsort((-self.mean, candidates.query))
+        rank = np.arange(len(order)) - candidates.offsets[candidates.query]
+        inside = rank < len(weights)
+        gains = np.where(inside, weights[np.minimum(rank, len(weights) - 1)], 0.0) * self.mean[order]
+        return np.bincount(candidates.query, weights=gains, minlength=candidates.n_queries).astype(np.float64)
+
     def judge_all(self) -> None:
         """Learn everything that the candidates know already, in their order."""
         for pair in np.flatnonzero(self.candidates.judged & ~self.judged):

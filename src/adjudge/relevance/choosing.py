@@ -80,7 +80,7 @@ def affected_pairs(model: RelevanceModel) -> Ask:
     def ask(view: View) -> Floats:
         if model.scoring.linear:
             return affected
-        ideal = expected_ideal(view.model)[model.candidates.query]
+        ideal = view.model.ideal()[model.candidates.query]
         return np.divide(affected, ideal, out=np.zeros_like(affected), where=ideal > _HOPELESS)
 
     return ask
@@ -121,16 +121,6 @@ def laplacian(weights: Floats) -> Floats:
     """Graph Laplacian of symmetric weights between systems; the diagonal does not count."""
     off = weights - np.diag(np.diagonal(weights))
     return np.diag(off.sum(axis=1)) - off
-
-
-def expected_ideal(model: RelevanceModel) -> Floats:
-    """Σ_i w_i E[r] of each query's candidates, sorted by expected relevance."""
-    candidates, weights = model.candidates, model.scoring.weights
-    order = np.lexsort((-model.mean, candidates.query))
-    rank = np.arange(len(order)) - candidates.offsets[candidates.query]
-    inside = rank < len(weights)
-    gains = np.where(inside, weights[np.minimum(rank, len(weights) - 1)], 0.0) * model.mean[order]
-    return np.bincount(candidates.query, weights=gains, minlength=candidates.n_queries).astype(np.float64)
 
 
 def choose(utility: Floats, view: View, priority: Floats, n: int) -> list[int]:

@@ -63,10 +63,13 @@ def _below(z: Floats, df: int | None) -> Floats:
 
 def mean_confidence(scores: Scores, df: int | None = None, inflation: float = 1.0) -> float:
     """Confidence in the ranking: the mean over all pairs of systems; 1 where there is only one system."""
-    n = len(scores.mean)
-    if n < 2:
-        return 1.0
-    return float((confidence(scores, df, inflation).sum() - n) / (n * (n - 1)))
+    return mean_of_pairs(confidence(scores, df, inflation))
+
+
+def mean_of_pairs(matrix: Floats) -> float:
+    """Mean over all pairs of systems of a symmetric matrix of confidence; 1 where there is only one system."""
+    pairs = matrix[np.triu_indices(len(matrix), 1)]
+    return float(pairs.mean()) if len(pairs) else 1.0
 
 
 def expected_tau(scores: Scores, df: int | None = None, inflation: float = 1.0) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Mask
 from adjudge.relevance.base import RelevanceModel, Scores
-from adjudge.relevance.confidence import confidence, within
+from adjudge.relevance.confidence import confidence, mean_of_pairs, within
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +58,7 @@ class View:
     @property
     def mean_confidence(self) -> float:
         """Confidence in the ranking; 1 with a single system."""
-        pairs = self.confidence[self.upper]
-        return float(pairs.mean()) if len(pairs) else 1.0
+        return mean_of_pairs(self.confidence)
 
     @property
     def n_judged(self) -> int:

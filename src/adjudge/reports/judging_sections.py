@@ -10,6 +10,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Mask
 from adjudge.relevance.calibration import Calibration
+from adjudge.relevance.confidence import mean_of_pairs
 from adjudge.relevance.session import RankedSystem, Session, SystemPair
 from adjudge.relevance.simulation import Simulation
 from adjudge.reports import figures, judging_figures
@@ -41,7 +42,7 @@ def estimate_sentences(session: Session, pairs: Sequence[SystemPair]) -> list[st
     status = session.status()
     left = status.n_candidates - status.n_judged
     counts = {word: sum(pair.verdict == word for pair in pairs) for word in ("better", "tie", "open")}
-    sure = float(session.view.sign[session.view.upper].mean()) if pairs else 1.0
+    sure = mean_of_pairs(session.view.sign)
     stop = "Judging should go on" if not status.done else f"Judging can stop{f', {left:,} saved' if left else ''}"
     first = f"{status.n_judged:,} of {status.n_candidates:,} candidates are judged. {stop}: {status.reason}."
     second = (

@@ -17,6 +17,7 @@ from adjudge.reports.plans import Designs, Plan, make_plan
 from adjudge.stats.budget import PricedDesign
 from adjudge.stats.decisions import QueriesNeeded
 from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.planning import PowerPlan
 from adjudge.stats.power import MOST_QUERIES
 from adjudge.stats.reliability import INDICES
 
@@ -51,7 +52,7 @@ def plan_blocks(plan: Plan) -> list[Block]:
     if len(plan.growth) > 1:
         blocks += [_growth_table(plan), _growth_figure(plan)]
     if plan.power is not None:
-        blocks.append(_power(plan))
+        blocks.append(_power(plan, plan.power))
     if plan.designs is not None:
         blocks += _design_blocks(plan, plan.designs)
     return blocks
@@ -192,9 +193,7 @@ def _growth_figure(plan: Plan) -> FigureBlock:
     return FigureBlock("growth-curves", caption, alt, data, figures.growth_curves)
 
 
-def _power(plan: Plan) -> TableBlock:
-    power = plan.power
-    assert power is not None
+def _power(plan: Plan, power: PowerPlan) -> TableBlock:
     columns = (
         Column("Difference", "left"),
         Column("Typical pair", about="half of the pairs vary less from query to query"),

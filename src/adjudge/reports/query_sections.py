@@ -9,10 +9,12 @@ from adjudge.reports import figures
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock, section
 from adjudge.reports.evidence import Evidence
 from adjudge.stats.intervals import percent
-from adjudge.stats.power import detectable_difference, queries_needed
+from adjudge.stats.planning import PowerPlan, power_plan
+from adjudge.stats.power import MOST_QUERIES
 from adjudge.stats.prediction import prediction_interval
 
 _SHOWN_QUERIES = 15
+_DIFFERENCES = (0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 @section("queries")
@@ -104,30 +106,25 @@ def _hardest(main: str, systems: tuple[str, ...], names: tuple[str, ...], matrix
 def power(evidence: Evidence) -> Section | None:
     """What this collection can and cannot see: variance, detectable differences, queries needed."""
     matrix = evidence.eff[evidence.main.measure].matrix()
-    if not np.isfinite(matrix).all() or len(matrix) < 2:
+    if not np.isfinite(matrix).all() or len(matrix) < 2 or matrix.shape[1] < 2:
         return None
-    a, b = np.triu_indices(matrix.shape[1], 1)
-    deviations = (matrix[:, a] - matrix[:, b]).std(axis=0, ddof=1)
-    sd = float(np.median(deviations[deviations > 0])) if (deviations > 0).any() else 0.0
-    if sd == 0:
+    plan = power_plan(matrix, differences=_DIFFERENCES, alpha=evidence.main.alpha, power=0.8)
+    if plan is None:
         return None
-    n, alpha = len(matrix), evidence.main.alpha
-    least = float(detectable_difference(sd, n, alpha=alpha, power=0.8))
     blocks: list[Block] = [
         Paragraph(
-            f"For a typical pair (differences vary with a standard deviation of {sd:.3f}) these {n} queries detect a "
-            f"difference of {least:.3f} with 80 % power: paired t test, α = {alpha:g}, one pair, two-sided."
+            f"For a typical pair (differences vary with a standard deviation of {plan.typical:.3f}) these "
+            f"{plan.n_queries} queries detect a difference of {plan.detectable[0]:.3f} with 80 % power: paired t test, "
+            f"α = {plan.alpha:g}, one pair, two-sided."
         ),
-        _needed(sd, alpha),
+        _needed(plan),
     ]
     return Section("power", "What this collection can see", tuple(blocks))
 
 
-def _needed(sd: float, alpha: float) -> TableBlock:
-    sizes = np.array([0.01, 0.02, 0.05, 0.1, 0.2])
-    needed = queries_needed(sizes, sd, alpha=alpha, power=0.8)
+def _needed(plan: PowerPlan) -> TableBlock:
     columns = (Column("Difference", "left"), Column("Queries for 80 % power"))
-    rows = tuple((f"{size:g}", f"{int(n):,}") for size, n in zip(sizes, np.atleast_1d(needed), strict=True))
+    rows = tuple((f"{size:g}", f"over {MOST_QUERIES:,}" if n is None else f"{n:,}") for size, n, _ in plan.rows)
     return TableBlock("queries-needed", "Queries needed to detect a true difference of a typical pair.", columns, rows)
 
 
