@@ -1,0 +1,375 @@
+"""How far assessors agree: one answer from all that several people said of the same documents.
+
+Put the ratings side by side (:func:`ratings`, :meth:`Ratings.from_rows`) and ask :func:`agreement`. What cannot be
+known is NaN and says why; nothing here fails because assessors have not met yet, so that a campaign may ask from its
+first answer on. :mod:`adjudge.stats.consistency` asks the same of one person: twice, and over a session.
+
+>>> rows = [("q1", "a", "ann", 2), ("q1", "a", "bob", 2), ("q1", "b", "ann", 0), ("q1", "b", "bob", 1),
+...         ("q2", "c", "ann", 1), ("q2", "c", "bob", 1), ("q3", "d", "ann", 0), ("q3", "d", "bob", 0)]
+>>> print(agreement(Ratings.from_rows(rows), n_boot=0))
+Agreement of 2 assessors: 8 ratings of 4 units, 4 units with two or more
+coefficient                     value
+Krippendorff's alpha, interval  0.821
+Fleiss' kappa                   0.619
+Cohen's kappa, mean of 1 pair   0.800
+mean absolute difference        0.250
+assessor   bias  correlation  units
+ann       -0.25         0.85      4
+bob       +0.25         0.85      4
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints
+from adjudge.choices import check_choice
+from adjudge.errors import AdjudgeError
+from adjudge.stats import resampling
+from adjudge.stats.agreement_coefficients import (
+    Metric,
+    Statistic,
+    Weights,
+    alpha_by_weights,
+    cohen_kappa,
+    difference_by_weights,
+    fleiss_by_weights,
+    fleiss_kappa,
+    krippendorff_alpha,
+    tally,
+)
+from adjudge.stats.agreement_pairs import AssessorAgreement, PairAgreement, cohen_by_weights, each_of, pairs_of
+from adjudge.stats.consistency import Drift, SelfConsistency, drift, self_consistency
+from adjudge.stats.effects import table
+from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.ratings import Ratings, ratings
+
+__all__ = [
+    "Agreement",
+    "AssessorAgreement",
+    "Drift",
+    "Estimate",
+    "Metric",
+    "PairAgreement",
+    "Ratings",
+    "SelfConsistency",
+    "Weights",
+    "agreement",
+    "cohen_kappa",
+    "drift",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "ratings",
+    "self_consistency",
+]
+
+Drawn = Literal["queries", "units"]
+
+_BLOCKS = 500  # most blocks that are drawn; see agreement()
+_MOST = 50_000  # draws: their weights are all in memory
+_FEW = 20  # queries or units below which an interval is said to be rough
+_FEW_COMMON = 30  # units that two assessors share, below which their kappa comes out low
+_BIASED = 0.1  # of the draws at least must lie on either side of the value
+_DEFINED = 0.9  # of the draws must have a value
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A coefficient and the ends of its interval, NaN where unknown; ``reason`` says why something is."""
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        return with_interval(self.value, self.low, self.high)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What :func:`agreement` found; ``n_paired`` are the units with two ratings or more.
+
+    ``resampled`` says what the bootstrap drew, and ``n_resampled`` how many there are of them. ``pairs`` has every two
+    assessors with a unit in common, ``each`` every assessor against the others.
+    """
+
+    assessors: tuple[str, ...]
+    n_ratings: int
+    n_units: int
+    n_paired: int
+    metric: Metric
+    level: float
+    n_boot: int
+    seed: int
+    resampled: Drawn
+    n_resampled: int
+    alpha: Estimate
+    fleiss: Estimate
+    cohen: Estimate
+    absolute_difference: Estimate
+    pairs: tuple[PairAgreement, ...]
+    each: tuple[AssessorAgreement, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON; what is unknown is None."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+    def _coefficients(self) -> tuple[tuple[str, Estimate], ...]:
+        pairs = "1 pair" if len(self.pairs) == 1 else f"{len(self.pairs)} pairs"
+        return (
+            (f"Krippendorff's alpha, {self.metric}", self.alpha),
+            ("Fleiss' kappa", self.fleiss),
+            (f"Cohen's kappa, mean of {pairs}", self.cohen),
+            ("mean absolute difference", self.absolute_difference),
+        )
+
+    def __str__(self) -> str:
+        people = "1 assessor" if len(self.assessors) == 1 else f"{len(self.assessors)} assessors"
+        title = f"Agreement of {people}: {self.n_ratings:,} ratings of {self.n_units:,} units"
+        with_ends = any(math.isfinite(estimate.low) for _, estimate in self._coefficients())
+        drawn = f"; {percent(self.level)} intervals, {self.n_boot:,} draws of {self.resampled}" if with_ends else ""
+        values = [(name, str(estimate)) for name, estimate in self._coefficients()]
+        most = 12
+        people_rows = [(e.assessor, _signed(e.bias), _number(e.correlation), f"{e.n_units}") for e in self.each[:most]]
+        more = [f"and {len(self.each) - most:,} assessors more"] if len(self.each) > most else []
+        return "\n".join(
+            [
+                f"{title}, {self.n_paired:,} units with two or more{drawn}",
+                *table([("coefficient", "value"), *values]),
+                *table([("assessor", "bias", "correlation", "units"), *people_rows]),
+                *more,
+                *self.notes,
+            ]
+        )
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}" if math.isfinite(value) else "–"
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if math.isfinite(value) else "–"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def agreement(
+    ratings: Ratings,
+    *,
+    metric: Metric = "interval",
+    level: float = 0.95,
+    n_boot: int = 1000,
+    seed: int = 0,
+    resample: Drawn = "queries",
+) -> Agreement:
+    """Agreement between assessors: coefficients with intervals, every pair, every assessor against the others.
+
+    - ``alpha`` is Krippendorff's for the ``metric``, ``fleiss`` Fleiss' kappa, which takes grades as names.
+    - ``cohen`` is sum_ab n_ab kappa_ab / sum_ab n_ab over pairs of assessors with n_ab >= 2 common units and a kappa:
+      quadratic weights, or none when the ``metric`` is nominal.
+    - ``absolute_difference`` is the mean over units of the mean absolute difference of two ratings of the unit.
+
+    Intervals are BCa bootstrap intervals. Documents of one query are not independent: the same person read the query
+    the same way for all of them, so that drawing units would count one misreading many times and give intervals that
+    are too short. Whole queries are drawn, with all their units (``resample="units"`` draws units); where one query has
+    all the units with two ratings there is nothing else to draw than units. Assessors are taken as given: the intervals
+    speak of other queries, not of other people. Beyond 500 queries or units they are gathered at random in 500
+    blocks, which changes intervals by about as much as another seed would.
+
+    Nothing raises for lack of data: with a single assessor, no unit with two ratings or one and the same grade
+    everywhere, values are NaN with a ``reason``. Intervals are NaN where draws are all alike (perfect agreement: what
+    never happened cannot be drawn), nine in ten lie on one side of the value, or more than one in ten has no value.
+    ``n_boot=0`` leaves intervals out.
+
+    With few queries intervals are widened as a t interval is (Hesterberg), and still somewhat short. The kappa of two
+    assessors who share few units comes out low, and so does the mean over such pairs; alpha does not.
+
+    Hesterberg, T. C. What teachers should know about the bootstrap. The American Statistician 69(4), 2015.
+    doi:10.1080/00031305.2015.1089789
+    Efron, B. Better bootstrap confidence intervals. JASA 82(397), 1987. doi:10.1080/01621459.1987.10478410
+    Field, C. A. & Welsh, A. H. Bootstrapping clustered data. JRSS B 69(3), 2007. doi:10.1111/j.1467-9868.2007.00593.x
+
+    >>> alone = Ratings.from_rows([("q", "d", "ann", 1)])
+    >>> agreement(alone).alpha
+    Estimate(value=nan, low=nan, high=nan, reason='there is a single assessor')
+    """
+    _check(metric, level, n_boot, seed, resample)
+    values = ratings.values
+    rated = ratings.n_ratings
+    paired = rated >= 2
+    query = ratings.query
+    n_queries = len(np.unique(query[paired]))
+    drawn: Drawn = "queries" if resample == "queries" and n_queries > 1 else "units"
+    n_drawn = n_queries if drawn == "queries" else int(paired.sum())
+    cluster = query if drawn == "queries" else np.arange(len(values))
+    found = _estimates(values, cluster, metric=metric, level=level, n_boot=n_boot, seed=seed)
+    pairs = pairs_of(values, ratings.assessors, metric)
+    return Agreement(
+        ratings.assessors,
+        int(rated.sum()),
+        int((rated > 0).sum()),
+        int(paired.sum()),
+        metric=metric,
+        level=float(level),
+        n_boot=int(n_boot),
+        seed=int(seed),
+        resampled=drawn,
+        n_resampled=n_drawn,
+        **found,
+        pairs=pairs,
+        each=each_of(values, ratings.assessors),
+        notes=(*_notes(resample, drawn, n_drawn, n_boot), *_few_common(pairs)),
+    )
+
+
+def _check(metric: Metric, level: float, n_boot: int, seed: int, resample: Drawn) -> None:
+    check_choice("metric", metric, Metric)
+    check_choice("resample", resample, Drawn)
+    if not 0 < level < 1:
+        raise AdjudgeError(f"'level' must be in (0, 1), got {level}")
+    whole = isinstance(n_boot, int | np.integer) and not isinstance(n_boot, bool)
+    if not whole or not (n_boot == 0 or resampling.FEWEST <= n_boot <= _MOST):
+        raise AdjudgeError(f"'n_boot' must be 0 or a whole number from 100 to {_MOST:,}, got {n_boot}")
+    resampling.check_resampling(resampling.FEWEST, seed)
+
+
+def _notes(asked: Drawn, drawn: Drawn, n_drawn: int, n_boot: int) -> tuple[str, ...]:
+    if n_boot == 0 or n_drawn < 2:
+        return ()
+    notes = []
+    if asked != drawn:
+        notes.append("One query has all units with two ratings: units were drawn, intervals are for that query only.")
+    if n_drawn < _FEW:
+        notes.append(f"Intervals are rough: they rest on {n_drawn} {drawn}.")
+    return tuple(notes)
+
+
+def _few_common(pairs: tuple[PairAgreement, ...]) -> tuple[str, ...]:
+    common = float(np.median([pair.n_units for pair in pairs])) if len(pairs) > 1 else math.inf
+    if common >= _FEW_COMMON:
+        return ()
+    return (f"Two assessors share {common:g} units (median): Cohen's kappa comes out low on so few, alpha does not.",)
+
+
+def _estimates(
+    values: Floats, cluster: Ints, *, metric: Metric, level: float, n_boot: int, seed: int
+) -> dict[str, Estimate]:
+    names = ("alpha", "fleiss", "cohen", "absolute_difference")
+    reasons = {name: _reason(values, name, metric) for name in names}
+    if all(reasons.values()):
+        return {name: Estimate(reason=reasons[name]) for name in names}
+    block = _blocks(cluster, seed)
+    n_blocks = int(block.max()) + 1
+    units = tally(values, block)
+    n_paired = len(np.unique(block[units.paired]))
+    statistics: dict[str, Statistic] = {
+        "alpha": alpha_by_weights(units, metric),
+        "fleiss": fleiss_by_weights(units),
+        "cohen": cohen_by_weights(values, units.members, metric),
+        "absolute_difference": difference_by_weights(units),
+    }
+    weights = list(_weights(n_blocks, n_boot, seed))
+    found = {}
+    for name, statistic in statistics.items():
+        numbers = np.concatenate([statistic(some) for some in weights])
+        found[name] = _estimate(numbers, n_boot, n_paired, level, reasons[name])
+    return found
+
+
+def _reason(values: Floats, name: str, metric: Metric) -> str | None:
+    """Why a coefficient has no value, None where it has one."""
+    paired = values[np.isfinite(values).sum(axis=1) >= 2]
+    grades = paired[np.isfinite(paired)]
+    if np.isfinite(values).any(axis=0).sum() == 1:
+        return "there is a single assessor"
+    if len(grades) == 0:
+        return "no unit has two ratings"
+    if name == "absolute_difference":
+        return None
+    everything = values[np.isfinite(values)] if name == "fleiss" else grades
+    if everything.min() == everything.max():
+        return "everybody gave the same grade"
+    if name == "alpha" and metric == "ratio" and grades.min() < 0:
+        return "ratios need grades of 0 or more"
+    return None
+
+
+def _blocks(cluster: Ints, seed: int) -> Ints:
+    """The block of each unit: its cluster, or one of 500 at random where there are more clusters."""
+    _, code = np.unique(cluster, return_inverse=True)
+    n = int(code.max()) + 1
+    if n <= _BLOCKS:
+        return code
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2**32 - 1,)))
+    place: Ints = rng.permutation(n) % _BLOCKS
+    return place[code]
+
+
+def _weights(n_blocks: int, n_boot: int, seed: int) -> Iterator[Floats]:
+    """Weights of blocks: all once; then, with a bootstrap, all but one; then the draws."""
+    yield np.ones((n_blocks, 1))
+    if n_boot and n_blocks > 1:
+        yield 1 - np.eye(n_blocks)
+        yield from resampling.draws(resampling.random_counts, n_blocks, n_boot, seed)
+
+
+def _estimate(numbers: Floats, n_boot: int, n_blocks: int, level: float, reason: str | None) -> Estimate:
+    """The value, and its interval from what came with all blocks but one and with the draws."""
+    value = float(numbers[0])
+    if reason is not None or not math.isfinite(value):
+        return Estimate(reason=reason or "no two assessors share two units with different grades")
+    if n_boot == 0:
+        return Estimate(value, reason="no interval was asked for")
+    if n_blocks == 1:
+        return Estimate(value, reason="there is a single unit to draw from")
+    jackknife, draws = numbers[1:-n_boot], numbers[-n_boot:]
+    draws = draws[np.isfinite(draws)]
+    if len(draws) < _DEFINED * n_boot:
+        return Estimate(value, reason="too few draws have a value")
+    if np.ptp(draws) <= 1e-12 * max(1.0, abs(value)):
+        return Estimate(value, reason="all draws are alike")
+    if not _BIASED <= (np.mean(draws < value) + np.mean(draws <= value)) / 2 <= 1 - _BIASED:
+        return Estimate(value, reason="the draws are biased")
+    return Estimate(value, *bca_ends(value, draws, jackknife[np.isfinite(jackknife)], level=level, n_blocks=n_blocks))
+
+
+def bca_ends(value: float, draws: Floats, jackknife: Floats, *, level: float, n_blocks: int) -> tuple[float, float]:
+    """Ends of the BCa interval of a statistic: the cuts of :func:`~adjudge.stats.bootstrap.bootstrap_interval`.
+
+    The acceleration is that of the jackknife, a = sum d^3 / (6 (sum d^2)^1.5), with d the mean of the values that leave
+    one block out minus each of them; 0 where those do not vary. Normal quantiles are replaced by those of Student's t
+    with n - 1 degrees of freedom, times sqrt(n / (n - 1)), which makes up for the narrowness of bootstraps of few
+    blocks; n counts those that have something to say, two or more.
+
+    >>> rng = np.random.default_rng(1)
+    >>> low, high = bca_ends(0.0, rng.normal(size=10_000), rng.normal(size=200), level=0.95, n_blocks=200)
+    >>> round(low, 1), round(high, 1)
+    (-1.9, 2.0)
+    """
+    from scipy.special import ndtr, ndtri, stdtrit
+
+    n = len(draws)
+    tiny = 1e-12 * max(1.0, abs(value))
+    below = ((draws < value - tiny).sum() + (draws <= value + tiny).sum()) / 2
+    bias = float(ndtri(np.clip(below / n, 0.5 / n, 1 - 0.5 / n)))
+    apart = jackknife.mean() - jackknife if len(jackknife) else np.zeros(1)
+    squares = float(np.sum(apart**2))
+    acceleration = float(np.sum(apart**3)) / (6 * squares**1.5) if squares > tiny**2 else 0.0
+    wide = stdtrit(n_blocks - 1, np.array([(1 - level) / 2, (1 + level) / 2])) * math.sqrt(n_blocks / (n_blocks - 1))
+    z = bias + wide
+    low, high = np.quantile(draws, ndtr(bias + z / np.maximum(1 - acceleration * z, 1e-12)))
+    return float(low), float(high)
