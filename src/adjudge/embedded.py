@@ -145,6 +145,19 @@ def demo_tables(seed: int = 2012, *, queries: int = 60, depth: int = 10) -> Demo
     return DemoTables(pl.concat(runs), judgments, broad, metadata)
 
 
+def demo_space(seed: int = 2012) -> tuple[list[str], Floats]:
+    """Where the demo's tracks are: their ids, and documents x dimensions in the latent space of the same seed.
+
+    Tracks are ordered by genre, then artist, then track. Two of them are as similar as they are near.
+
+    >>> ids, space = demo_space()
+    >>> ids[0], ids[-1], space.shape
+    ('baroque-01-01', 'romantic-25-12', (3000, 10))
+    """
+    _check("seed", seed, least=0)
+    return _document_ids(), _latent_space(_stream(seed, _SPACE))
+
+
 def _check(name: str, value: object, *, least: int, most: int | None = None) -> None:
     whole = int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool) else -1
     if whole >= least and (most is None or whole <= most):
@@ -162,6 +175,15 @@ def _artist_of(documents: Ints) -> Ints:
     return documents // N_TRACKS
 
 
+def _document_ids() -> list[str]:
+    return [
+        f"{genre.replace('-', '').lower()}-{artist:02}-{track:02}"
+        for genre in GENRES
+        for artist in range(1, N_ARTISTS + 1)
+        for track in range(1, N_TRACKS + 1)
+    ]
+
+
 def _metadata(rng: np.random.Generator) -> pl.DataFrame:
     """Short ids that never change, and names and titles that nobody bears, some beyond ASCII."""
     n_artists = len(GENRES) * N_ARTISTS
@@ -170,15 +192,9 @@ def _metadata(rng: np.random.Generator) -> pl.DataFrame:
     names = np.array([f"{mood} {thing}" for mood in MOODS for thing in THINGS])
     titles = [title for _ in artists for title in rng.choice(names, N_TRACKS, replace=False).tolist()]
     genre_of = [genre for genre in GENRES for _ in range(N_ARTISTS)]
-    ids = [
-        f"{genre.replace('-', '').lower()}-{artist:02}-{track:02}"
-        for genre in GENRES
-        for artist in range(1, N_ARTISTS + 1)
-        for track in range(1, N_TRACKS + 1)
-    ]
     return pl.DataFrame(
         {
-            "document": ids,
+            "document": _document_ids(),
             "artist": np.repeat(artists, N_TRACKS).tolist(),
             "genre": np.repeat(genre_of, N_TRACKS).tolist(),
             "title": titles,

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from polars.testing import assert_frame_equal
 
-from adjudge.embedded import DemoTables, demo_tables
+from adjudge.embedded import DemoTables, demo_space, demo_tables
 from adjudge.errors import AdjudgeError
 
 PAIR = ["query", "document"]
@@ -257,3 +257,23 @@ def test_the_default_is_made_in_well_under_two_seconds() -> None:
 def test_bad_arguments_are_refused_in_one_clear_line(arguments: dict[str, int], message: str) -> None:
     with pytest.raises(AdjudgeError, match=f"^{message}$"):
         demo_tables(**arguments)
+
+
+def test_what_is_near_in_the_latent_space_is_judged_similar(demo: DemoTables) -> None:
+    ids, space = demo_space()
+    assert ids == demo.metadata["document"].to_list()
+    place = dict(zip(ids, space, strict=True))
+    of_query = [
+        np.corrcoef(
+            [np.linalg.norm(place[query] - place[document]) for document in judged["document"]], judged["grade"]
+        )[0, 1]
+        for (query,), judged in demo.judgments.group_by("query")
+    ]
+    assert np.mean(of_query) < -0.7
+
+
+def test_the_latent_space_is_that_of_its_seed() -> None:
+    assert np.array_equal(demo_space(5)[1], demo_space(5)[1])
+    assert not np.allclose(demo_space(5)[1], demo_space(6)[1])
+    with pytest.raises(AdjudgeError, match="'seed' must be an integer of at least 0, got -1"):
+        demo_space(-1)

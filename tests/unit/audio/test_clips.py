@@ -1,0 +1,294 @@
+"""Recordings of every kind become clips or one clear line; what was written is decoded and measured here."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from numpy.typing import NDArray
+
+from adjudge.audio.clips import Clip, prepare_clip, prepare_clips
+from adjudge.audio.loudness import AudioError, integrated_loudness, true_peak
+from adjudge.audio.sources import read_source
+
+Floats = NDArray[np.float64]
+FORMATS: dict[str, dict[str, str]] = {
+    "wav": {},
+    "flac": {},
+    "ogg": {},
+    "opus": {"format": "OGG", "subtype": "OPUS"},
+    "mp3": {"format": "MP3"},
+    "aiff": {},
+}
+
+
+def music(seconds: float = 1.5, rate: int = 44100, *, channels: int = 2, level: float = 0.2) -> Floats:
+    """A chord that beats, with a little noise: the same in all channels but for the noise."""
+    time = np.arange(round(seconds * rate)) / rate
+    chord = np.sin(2 * np.pi * np.outer(time, [220.0, 277.2, 329.6])).mean(axis=1)
+    noise = np.random.default_rng(5).normal(size=(len(time), channels))
+    samples: Floats = level * (chord[:, None] * (0.7 + 0.3 * np.sin(2 * np.pi * 2 * time))[:, None] + 0.05 * noise)
+    return samples
+
+
+def write(path: Path, samples: Floats, rate: int = 44100, **options: str) -> Path:
+    kind = FORMATS.get(path.suffix[1:], {}) | options
+    soundfile.write(path, samples, rate, **kind)
+    return path
+
+
+def decoded(clip: Clip) -> tuple[Floats, int]:
+    samples, rate = soundfile.read(clip.path, always_2d=True)
+    return samples, rate
+
+
+def check(clip: Clip, *, target: float = -18.0, ceiling: float = -1.0) -> None:
+    """What holds for every clip."""
+    samples, rate = decoded(clip)
+    assert clip.path.name == f"{hashlib.sha256(clip.path.read_bytes()).hexdigest()}.mp3" == f"{clip.clip_sha256}.mp3"
+    assert soundfile.info(clip.path).format == "MP3"
+    assert (rate, samples.shape[1]) == (clip.rate, clip.channels)
+    assert len(samples) / rate == pytest.approx(clip.seconds, abs=0.1)
+    assert true_peak(samples, rate) <= ceiling
+    assert integrated_loudness(samples, rate) == pytest.approx(clip.loudness, abs=0.01)
+    assert clip.limited or clip.loudness == pytest.approx(target, abs=1)
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("kind", list(FORMATS))
+def test_every_format_becomes_a_levelled_mp3(tmp_path: Path, kind: str, channels: int) -> None:
+    rate = 48000 if kind == "opus" else 44100
+    source = write(tmp_path / f"song.{kind}", music(rate=rate, channels=channels), rate)
+    clip = prepare_clip(source, tmp_path / "clips")
+    check(clip)
+    assert (clip.source_name, clip.rate, clip.channels) == (f"song.{kind}", rate, channels)
+    assert clip.original_sha256 == hashlib.sha256(source.read_bytes()).hexdigest()
+    assert clip.seconds == pytest.approx(1.5, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("rate", "becomes"),
+    [(8000, 44100), (11025, 44100), (22050, 44100), (32000, 32000), (48000, 48000), (96000, 44100), (192000, 44100)],
+)
+def test_rates_that_mp3_does_not_have_become_44100(tmp_path: Path, rate: int, becomes: int) -> None:
+    clip = prepare_clip(write(tmp_path / "song.wav", music(rate=rate), rate), tmp_path / "clips")
+    check(clip)
+    assert clip.rate == becomes
+    samples, _ = decoded(clip)
+    spectrum = np.abs(np.fft.rfft(samples[:, 0]))
+    assert np.argmax(spectrum) * becomes / len(samples) == pytest.approx(220, abs=120)  # not a chipmunk
+
+
+def test_a_clip_sounds_like_its_source(tmp_path: Path) -> None:
+    original = music()
+    clip = prepare_clip(write(tmp_path / "song.wav", original), tmp_path / "clips")
+    samples, _ = decoded(clip)
+    correlation = np.corrcoef(samples[:, 0], original[: len(samples), 0])[0, 1]
+    assert correlation > 0.99
+    assert np.std(samples) / np.std(original) == pytest.approx(10 ** (clip.gain_db / 20), rel=0.02)
+
+
+def test_peaks_hold_a_clip_back_and_survive_the_encoder(tmp_path: Path) -> None:
+    hits = music(3, level=0.01)
+    hits[::22050] = 1.0  # clicks at full scale over a quiet chord
+    clip = prepare_clip(write(tmp_path / "hits.wav", hits, subtype="FLOAT"), tmp_path / "clips", target=-14)
+    check(clip, target=-14)
+    assert clip.limited
+    assert clip.true_peak <= -1
+
+
+def test_what_was_clipped_between_samples_is_lowered(tmp_path: Path) -> None:
+    square = np.sign(music(2)) * 0.99
+    clip = prepare_clip(write(tmp_path / "loud.wav", square), tmp_path / "clips", target=0)
+    check(clip, target=0)
+    assert clip.limited
+    assert clip.gain_db < 0
+
+
+def test_a_long_recording_is_cut_and_faded(tmp_path: Path) -> None:
+    clip = prepare_clip(write(tmp_path / "song.flac", music(5)), tmp_path / "clips", max_seconds=1.0)
+    check(clip)
+    assert clip.seconds == 1.0
+    samples, _ = decoded(clip)
+    assert np.max(np.abs(samples[-200:])) < 0.1 * np.max(np.abs(samples))
+
+
+def test_the_same_source_gives_the_same_file_and_nothing_else_is_left(tmp_path: Path) -> None:
+    source = write(tmp_path / "song.wav", music())
+    assert prepare_clip(source, tmp_path / "clips") == prepare_clip(source, tmp_path / "clips")
+    assert len(list((tmp_path / "clips").iterdir())) == 1
+
+
+def surround(channel: int, kind: str, folder: Path) -> Path:
+    """Six channels of which one sounds."""
+    samples = np.zeros((44100, 6))
+    samples[:, channel] = music(1, channels=1)[:, 0]
+    return write(folder / f"surround.{kind}", samples)
+
+
+def test_surround_folds_to_stereo_with_the_centre_on_both_sides(tmp_path: Path) -> None:
+    clip = prepare_clip(surround(2, "wav", tmp_path), tmp_path / "clips")
+    check(clip)
+    assert clip.channels == 2
+    samples, _ = decoded(clip)
+    assert np.allclose(samples[:, 0], samples[:, 1], atol=0.01)
+
+
+@pytest.mark.parametrize(("kind", "centre", "left_behind"), [("wav", 2, 4), ("flac", 2, 4), ("ogg", 1, 3)])
+def test_the_order_of_channels_is_that_of_the_format(tmp_path: Path, kind: str, centre: int, left_behind: int) -> None:
+    middle = read_source(surround(centre, kind, tmp_path)).samples
+    assert np.std(middle[:, 0]) == pytest.approx(np.std(middle[:, 1]), rel=0.01)
+    behind = read_source(surround(left_behind, kind, tmp_path)).samples
+    assert np.std(behind[:, 0]) > 20 * np.std(behind[:, 1])
+
+
+def test_the_low_frequency_channel_alone_is_silence(tmp_path: Path) -> None:
+    with pytest.raises(AudioError, match=r"surround\.wav: expected sound, got silence"):
+        prepare_clip(surround(3, "wav", tmp_path), tmp_path / "clips")
+
+
+@pytest.mark.parametrize("kind", list(FORMATS))
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path, kind: str) -> None:
+    source = write(tmp_path / f"song.{kind}", music(3, 48000), 48000)
+    whole = source.read_bytes()
+    source.write_bytes(whole[: len(whole) * 6 // 10])
+    with pytest.raises(AudioError, match=rf"song\.{kind}: expected a whole file, got one that is cut off"):
+        prepare_clip(source, tmp_path / "clips")
+
+
+@pytest.mark.parametrize("promised", [b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f"])
+def test_a_wav_that_was_written_to_a_pipe_is_whole(tmp_path: Path, promised: bytes) -> None:
+    source = write(tmp_path / "song.wav", music())
+    data = bytearray(source.read_bytes())
+    data[4:8] = promised
+    at = data.index(b"data") + 4
+    data[at : at + 4] = promised
+    source.write_bytes(data)
+    assert prepare_clip(source, tmp_path / "clips").seconds == 1.5
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("empty.mp3", b"", "expected audio, got a file of zero bytes"),
+        ("text.mp3", b"These are the lyrics.\n" * 500, "got a file that is none of them"),
+        ("zeros.wav", bytes(5000), "got a file that is none of them"),
+        ("voice.raw", b"ab" * 5000, "got a file that is none of them"),
+        (
+            "song.m4a",
+            b"\0\0\0\x20ftypM4A " + bytes(500),
+            r"got MPEG-4 audio \(AAC or ALAC\), which cannot be",
+        ),
+        ("song.aac", b"\xff\xf1" + bytes(500), "convert it to FLAC, WAV, MP3, Ogg or Opus"),
+        ("song.wma", b"\x30\x26\xb2\x75\x8e\x66\xcf\x11" + bytes(500), r"got Windows Media \(WMA\)"),
+        ("strange.WMA", b"nothing known", "got WMA, which cannot be read here; convert it"),
+        ("riff.wav", b"RIFF\xff\xff\xff\xffWAVEfmt ", "got a file that is none of them"),
+    ],
+)
+def test_what_is_no_audio_is_refused_in_one_line(tmp_path: Path, name: str, data: bytes, said: str) -> None:
+    source = tmp_path / name
+    source.write_bytes(data)
+    with pytest.raises(AudioError, match=said) as refused:
+        prepare_clip(source, tmp_path / "clips")
+    assert str(refused.value).startswith(f"{source}: expected ")
+    assert "\n" not in str(refused.value)
+    assert not (tmp_path / "clips").exists()
+
+
+@pytest.mark.parametrize(
+    ("samples", "said"),
+    [
+        (np.zeros((44100, 2)), r"expected sound, got silence \(nothing above -70 LUFS\)"),
+        (music(0.4), r"expected at least 0\.5 s, got 0\.400 s"),
+        (np.where(np.arange(44100) == 999, np.nan, 0.1)[:, None], "expected finite samples, got NaN or infinity"),
+        (np.where(np.arange(44100) == 999, np.inf, 0.1)[:, None], "expected finite samples, got NaN or infinity"),
+        (np.zeros((0, 1)), r"expected at least 0\.5 s, got 0\.000 s"),
+    ],
+    ids=["silent", "short", "nan", "infinite", "no samples"],
+)
+def test_sound_that_cannot_be_played_is_refused(tmp_path: Path, samples: Floats, said: str) -> None:
+    source = write(tmp_path / "song.wav", samples, subtype="FLOAT")
+    with pytest.raises(AudioError, match=rf"song\.wav: {said}$"):
+        prepare_clip(source, tmp_path / "clips")
+
+
+def test_a_header_that_promises_days_of_sound_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    source = write(tmp_path / "bomb.flac", music())
+    data = bytearray(source.read_bytes())
+    data[21] |= 0x0F  # the 36 bits of STREAMINFO that say how many samples there are
+    data[22:26] = b"\xff\xff\xff\xff"
+    source.write_bytes(data)
+    with pytest.raises(AudioError, match="expected at most 30 minutes, got 25971"):
+        prepare_clip(source, tmp_path / "clips")
+
+
+def test_a_folder_or_nothing_is_no_source(tmp_path: Path) -> None:
+    with pytest.raises(AudioError, match="expected a file, got something else"):
+        prepare_clip(tmp_path, tmp_path / "clips")
+    with pytest.raises(AudioError, match=r"missing\.wav: expected a file, got none"):
+        prepare_clip(tmp_path / "missing.wav", tmp_path / "clips")
+    with pytest.raises(AudioError, match=r"nu\?ll\.wav: expected a file, got none"):
+        prepare_clip(tmp_path / "nu\0ll.wav", tmp_path / "clips")
+
+
+@pytest.mark.parametrize("most", [0.0, -1.0, float("nan")])
+def test_a_length_that_is_none_is_refused(tmp_path: Path, most: float) -> None:
+    with pytest.raises(AudioError, match="expected 'max_seconds' above 0, got"):
+        prepare_clip(write(tmp_path / "song.wav", music()), tmp_path / "clips", max_seconds=most)
+
+
+def test_a_hostile_name_is_read_but_printed_harmlessly(tmp_path: Path) -> None:
+    good = write(tmp_path / "a.wav", music()).rename(tmp_path / "\x1b[31m red\n<b>.wav")
+    check(prepare_clip(good, tmp_path / "clips"))
+    bad = tmp_path / "\x1b[2J\r\nlie: fine\u202e.mp3"
+    bad.write_text("no audio")
+    with pytest.raises(AudioError, match=r"\?\[2J\?\?lie: fine\?\.mp3: expected") as refused:
+        prepare_clip(bad, tmp_path / "clips")
+    assert str(refused.value).isprintable()
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Good and bad sources in no order."""
+    folder = tmp_path_factory.mktemp("sources")
+    (folder / "bad.mp3").write_bytes(b"no audio")
+    sources = {"z": write(folder / "z.wav", music(1)), "bad": folder / "bad.mp3", "none": folder / "none.wav"}
+    return sources | {"a": write(folder / "a.ogg", music(1.2))}
+
+
+def test_one_bad_source_stops_no_other(mixed: dict[str, Path], tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    prepared = prepare_clips(mixed, tmp_path, workers=1, progress=lambda done, of: seen.append((done, of)))
+    assert list(prepared.clips) == ["z", "a"]
+    assert list(prepared.problems) == ["bad", "none"]
+    assert prepared.problems["none"] == f"{mixed['none']}: expected a file, got none"
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    assert str(prepared) == "2 clips (0 held back by their peaks), 2 problems"
+    for clip in prepared.clips.values():
+        check(clip)
+
+
+def test_processes_started_from_a_thread_give_the_same_clips(mixed: dict[str, Path], tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as threads:  # as a web server would
+        several = threads.submit(prepare_clips, mixed, tmp_path, workers=2).result()
+    assert several == prepare_clips(mixed, tmp_path, workers=1)
+
+
+def test_a_folder_that_cannot_be_written_is_a_problem_not_a_crash(mixed: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    prepared = prepare_clips({"z": mixed["z"]}, tmp_path / "file", workers=1)
+    assert prepared.clips == {}
+    assert prepared.problems["z"].startswith(f"{mixed['z']}: expected a clip, got ")
+
+
+def test_mp3_bytes_are_found_by_content_whatever_the_name(tmp_path: Path) -> None:
+    written = io.BytesIO()
+    soundfile.write(written, music(), 44100, format="MP3")
+    source = tmp_path / "song.m4a.wav"
+    source.write_bytes(written.getvalue())
+    check(prepare_clip(source, tmp_path / "clips"))
