@@ -4,13 +4,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 UV     := $(shell command -v uv 2>/dev/null)
 
-.PHONY: run test lint bench clean
+.PHONY: run demo test lint bench clean system-packages
 .DEFAULT_GOAL := run
 
-run: $(VENV)/.ready            ## score the embedded demo collection
+run: $(VENV)/.ready            ## the web app on the embedded demo: judge clips, watch the ranking settle
+	@$(BIN)/adjudge serve --demo --open
+
+demo: $(VENV)/.ready           ## score the embedded demo collection
 	@$(BIN)/adjudge demo
 
-test: $(VENV)/.ready-test lint ## lint, types, layers, tests
+test: $(VENV)/.ready-test system-packages lint ## lint, types, layers, tests
 	$(BIN)/python -m pytest
 
 lint: $(VENV)/.ready-test
@@ -21,6 +24,9 @@ lint: $(VENV)/.ready-test
 
 bench: $(VENV)/.ready-test     ## side by side with the peers, as ratios
 	$(BIN)/python -m benchmarks
+
+system-packages:               ## a browser and PostgreSQL for the tests, where the machine allows
+	@bash scripts/system_packages.sh
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/data
@@ -38,16 +44,16 @@ endif
 
 $(VENV)/.ready: pyproject.toml | $(VENV)/bin/python
 ifdef UV
-	@$(UV) pip install --quiet --python $(BIN)/python --editable .
+	@$(UV) pip install --quiet --python $(BIN)/python --editable '.[web]'
 else
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[web]'
 endif
 	@touch $@
 
 $(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python
 ifdef UV
-	@$(UV) pip install --quiet --python $(BIN)/python --editable . --group test
+	@$(UV) pip install --quiet --python $(BIN)/python --editable '.[web]' --group test
 else
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group test
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[web]' --group test
 endif
 	@touch $@ $(VENV)/.ready

@@ -34,10 +34,12 @@ if TYPE_CHECKING:
     from adjudge.model.scales import BINARY, BROAD, FINE, Scale
     from adjudge.relevance.goals import Goal
     from adjudge.relevance.session import judging
+    from adjudge.stats.agreement import agreement, ratings
     from adjudge.stats.generalizability import gstudy
     from adjudge.stats.summary import summarize
     from adjudge.users.comparison import compare
     from adjudge.users.satisfaction import satisfaction
+    from adjudge.web.client import connect
 
 _HOMES = {
     "demo": "adjudge.embedded",
@@ -67,6 +69,9 @@ _HOMES = {
     "summarize": "adjudge.stats.summary",
     "compare": "adjudge.users.comparison",
     "satisfaction": "adjudge.users.satisfaction",
+    "agreement": "adjudge.stats.agreement",
+    "ratings": "adjudge.stats.agreement",
+    "connect": "adjudge.web.client",
 }
 
 __all__ = [
@@ -83,7 +88,9 @@ __all__ = [
     "Measure",
     "Scale",
     "__version__",
+    "agreement",
     "compare",
+    "connect",
     "demo",
     "evaluate",
     "evaluate_assessors",
@@ -93,6 +100,7 @@ __all__ = [
     "measure",
     "parse_measure",
     "parse_measures",
+    "ratings",
     "read",
     "read_effectiveness",
     "satisfaction",

@@ -12,6 +12,11 @@ from adjudge.errors import AdjudgeError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from adjudge.model.collection import Collection
+
+SECONDS = 8.0
+"""Length of a piece of the demo: long enough to know it, short enough to make hundreds."""
+
 
 def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the command."""
@@ -30,6 +35,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "--scale", choices=("fine", "broad"), default="fine", help="scale of the judgments (default: fine)"
     )
     group.add_argument("--write", metavar="DIR", help="write runs, judgments and metadata into a new directory instead")
+    group.add_argument("--sound", action="store_true", help="with --write: a short piece for every document, too")
     add_scoring(parser)
     add_output(parser)
     parser.set_defaults(run=run)
@@ -40,6 +46,8 @@ def run(arguments: argparse.Namespace) -> None:
     from adjudge.embedded import demo
 
     check_scoring(arguments)
+    if arguments.sound and arguments.write is None:
+        raise AdjudgeError("--sound goes with --write: it makes files")
     if arguments.write is not None:
         _write(arguments)
         return
@@ -68,7 +76,10 @@ def _write(arguments: argparse.Namespace) -> None:
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    print(f"Wrote {n_runs} runs, two sets of judgments, metadata and teams to {target}. Try:")
+    sound = ", sound" if arguments.sound else ""
+    print(f"Wrote {n_runs} runs, two sets of judgments, metadata{sound} and teams to {target}. Try:")
+    if arguments.sound:
+        print(f"  adjudge campaign create songs {target}/runs --metadata {target}/metadata.csv --audio {target}/audio")
     print(f"  adjudge score {target}/fine.csv {target}/runs --scale fine --teams {target}/teams.csv -m 'CG@5 nDCG@5'")
 
 
@@ -93,4 +104,18 @@ def _fill(directory: Path, arguments: argparse.Namespace) -> int:
         write(collection.metadata, directory / "metadata.csv")
     teams = "".join(f"{system},{team}\n" for system, team in collection.runs.teams.items())
     write_whole(directory / "teams.csv", f"system,team\n{teams}".encode())
+    if arguments.sound:
+        _write_sound(directory, collection, seed=arguments.demo_seed)
     return len(collection.runs)
+
+
+def _write_sound(directory: Path, collection: Collection, *, seed: int) -> None:
+    """A piece for every document that a system retrieved, and for every query."""
+    from adjudge.audio.synthesis import write_demo_audio
+    from adjudge.cli.output import progress
+
+    (directory / "audio").mkdir()
+    heard = {document for run_ in collection.runs for document in collection.documents.decode(run_.documents)}
+    with progress("making sound") as advance:
+        wanted = sorted(heard.union(collection.queries.strings))
+        write_demo_audio(wanted, directory / "audio", seed=seed, seconds=SECONDS, progress=advance)

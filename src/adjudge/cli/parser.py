@@ -8,6 +8,7 @@ from typing import NoReturn
 from adjudge._version import __version__
 from adjudge.cli import (
     calibrate,
+    campaign,
     compare,
     convert,
     demo,
@@ -17,12 +18,14 @@ from adjudge.cli import (
     plan,
     report,
     score,
+    serve,
     simulate,
 )
 from adjudge.cli import next as next_documents
 
 COMMANDS = (
-    demo, score, compare, report, plan, estimate, next_documents, simulate, calibrate, measures, formats, convert
+    demo, score, compare, report, plan, estimate, next_documents, simulate, calibrate, serve, campaign, measures,
+    formats, convert,
 )  # fmt: skip
 
 

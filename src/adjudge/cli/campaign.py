@@ -1,0 +1,37 @@
+"""``adjudge campaign``: everything about judging campaigns that needs no browser, on the data of a server."""
+
+from __future__ import annotations
+
+import argparse
+
+from adjudge.cli import campaign_archive, campaign_create, campaign_files, campaign_people, campaign_state, rehearse
+from adjudge.cli.options import Subparsers
+
+_EXAMPLES = """examples:
+  adjudge campaign user add ann --admin
+  adjudge campaign create songs runs/*.txt --metadata tracks.csv --audio clips --scale broad --scale fine
+  adjudge campaign open songs
+  adjudge campaign invite songs --count 5
+  adjudge campaign export songs qrels -o judgments.txt
+
+The commands work on the folder of the data, whether or not a server runs on it.
+"""
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command and those below it."""
+    parser = commands.add_parser(
+        "campaign",
+        help="judging campaigns: create, open, invite, export, back up",
+        description="Judging campaigns on the data of a server (see 'adjudge serve').",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
+    add_commands(below)
+
+
+def add_commands(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the commands about campaigns."""
+    for module in (campaign_create, campaign_state, campaign_people, campaign_files, campaign_archive, rehearse):
+        module.add(commands)

@@ -1,0 +1,290 @@
+"""``adjudge campaign create`` and ``documents``: runs, documents and decisions in, a draft out."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from adjudge.choices import Names
+from adjudge.cli.campaign_store import WHO, Store, add_store, need_web, opened
+from adjudge.cli.options import Subparsers
+from adjudge.cli.output import progress, say
+from adjudge.errors import AdjudgeError, InputError
+
+if TYPE_CHECKING:
+    from adjudge.web.campaign_settings import CampaignSettings
+    from adjudge.web.campaigns import Campaign
+    from adjudge.web.documents import Taken
+
+_EXAMPLES = """examples:
+  adjudge campaign create songs runs/*.txt --metadata tracks.csv --audio clips
+  adjudge campaign create songs runs --audio clips --scale fine -m CG@10 --goal error --level 0.02
+  adjudge campaign create songs runs --audio clips --judged-by 3 --agreement-share 0.2 --language en --language es
+"""
+_SHOWN_PROBLEMS = 20
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the commands."""
+    parser = commands.add_parser(
+        "create",
+        help="make a campaign from runs and documents",
+        description="Make a draft of a campaign. Files that cannot be used are listed; mend them, then 'documents'.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", metavar="NAME", help="name of the campaign: lower-case letters, digits and hyphens")
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="files, directories or patterns with runs")
+    _add_reading(parser)
+    _add_documents(parser)
+    _add_decisions(parser)
+    add_store(parser)
+    parser.set_defaults(run=create)
+    again = commands.add_parser(
+        "documents",
+        help="give a campaign documents, or those that were missing",
+        description="Take in documents; what is there already stays, so that it can be done again after mending.",
+    )
+    again.add_argument("name", metavar="NAME", help="name of the campaign")
+    _add_documents(again)
+    add_store(again)
+    again.set_defaults(run=documents)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("reading")
+    group.add_argument("--format", help="format of the runs (default: recognised; see 'adjudge formats')")
+    group.add_argument("--teams", metavar="FILE", help="table of systems and their teams")
+    group.add_argument(
+        "--names",
+        choices=get_args(Names),
+        default="tag",
+        help="name systems after the tag in their file or after the file (default: tag)",
+    )
+    group.add_argument(
+        "--artist-filter",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="remove the query and its artist's documents from rankings (default: for MIREX formats)",
+    )
+
+
+def _add_documents(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("documents")
+    group.add_argument(
+        "--metadata",
+        metavar="FILE",
+        help="table of documents: artist, genre, any column; audio, image, text or url say what people get",
+    )
+    group.add_argument(
+        "--audio", metavar="DIR", help="folder with sound, pictures or texts, called after their documents"
+    )
+    group.add_argument("--queries", metavar="FILE", help="table of queries that are no documents, of the same kind")
+    group.add_argument("--query-audio", metavar="DIR", help="folder with the sound of such queries")
+    group.add_argument("--workers", type=int, metavar="N", help="processes that prepare sound (default: all cores)")
+
+
+def _add_decisions(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("campaign")
+    group.add_argument("--title", help="what assessors see (default: the name)")
+    group.add_argument(
+        "--scale",
+        dest="scales",
+        action="append",
+        metavar="SCALE",
+        help="broad, fine, binary or an interval such as 0..4; repeatable (default: broad and fine)",
+    )
+    group.add_argument("--on-scale", metavar="SCALE", help="scale that systems are ranked on (default: the finest)")
+    group.add_argument("-m", "--measure", metavar="MEASURE", help="CG, DCG, nDCG, RBP or P at a cutoff (default: CG@5)")
+    group.add_argument(
+        "--goal", metavar="KIND", help="confidence, tau, pairs, error or everything (default: confidence)"
+    )
+    group.add_argument("--level", type=float, metavar="X", help="level of the goal (default: 0.95, 0.9, 0.95 or 0.05)")
+    group.add_argument("--zone", type=float, metavar="D", help="differences that do not matter (default: 0.01)")
+    group.add_argument("--judged-by", type=int, metavar="N", help="assessors a pair (default: 1)")
+    group.add_argument(
+        "--agreement-share", type=float, metavar="X", help="share of pairs that several judge (default: 1)"
+    )
+    group.add_argument("--repeat-share", type=float, metavar="X", help="share of questions asked again (default: 0.05)")
+    group.add_argument("--listen-seconds", type=float, metavar="S", help="to be heard before an answer (default: 3)")
+    for name, what in (("instructions", "what assessors read first"), ("consent", "what assessors agree to")):
+        group.add_argument(
+            f"--{name}",
+            action="append",
+            default=[],
+            metavar="[LANGUAGE=]FILE",
+            help=f"Markdown: {what}; repeatable, one a language",
+        )
+    group.add_argument(
+        "--language",
+        dest="languages",
+        action="append",
+        metavar="CODE",
+        help="en, es, de or fr; repeatable (default: en)",
+    )
+    group.add_argument("--estimator", metavar="NAME", help="how relevance is estimated (default: hierarchical)")
+    group.add_argument("--rule", metavar="NAME", help="how the next pair is chosen (default: information)")
+    group.add_argument("--seed", type=int, metavar="N", help="decides what is left to chance (default: 0)")
+    group.add_argument("--contact", help="whom assessors can ask")
+    group.add_argument("--organiser", metavar="LOGIN", help="whose campaign it is (default: the only organiser)")
+
+
+def create(arguments: argparse.Namespace) -> None:
+    """Read everything that can be wrong, then make the draft, then take in documents."""
+    need_web()
+    from adjudge.web.campaigns import create_campaign, put_runs
+    from adjudge.web.run_files import read_runs
+
+    settings = decisions(arguments)
+    _check_documents(arguments)
+    with progress("reading runs") as advance:
+        collection, notes = read_runs(
+            arguments.runs,
+            metadata=arguments.metadata,
+            format_name=arguments.format,
+            teams=arguments.teams,
+            names=arguments.names,
+            artist_filter=arguments.artist_filter,
+            progress=advance,
+        )
+    say(notes)
+    with opened(arguments, new=True) as store:
+        with store.database.write() as connection:
+            owner = _owner(arguments.organiser, connection)
+            made = create_campaign(
+                connection, name=arguments.name, settings=settings, organiser_id=owner, now=store.now
+            )
+            metadata = set() if arguments.metadata is None else {arguments.metadata}
+            inputs = [one for one in collection.provenance.inputs if one[0] not in metadata]
+            put_runs(connection, made, collection.runs, inputs=inputs, who=WHO, now=store.now)
+        print(f"Made the campaign {made.name}: {len(collection.systems)} systems, {len(collection.queries)} queries.")
+        _take(arguments, store, made)
+
+
+def documents(arguments: argparse.Namespace) -> None:
+    """Take in documents for a campaign that is there."""
+    need_web()
+    from adjudge.web.campaigns import find_campaign
+
+    _check_documents(arguments)
+    with opened(arguments) as store:
+        with store.database.read() as connection:
+            found = find_campaign(connection, arguments.name)
+        _take(arguments, store, found)
+
+
+def decisions(arguments: argparse.Namespace) -> CampaignSettings:
+    """The settings that the options describe."""
+    from adjudge.web.campaign_settings import asked_scale, settings_from
+
+    languages = tuple(arguments.languages or ("en",))
+    goal = {name: getattr(arguments, name) for name in ("level", "zone") if getattr(arguments, name) is not None}
+    if arguments.goal is not None:
+        goal["kind"] = arguments.goal
+    values: dict[str, Any] = {
+        "title": arguments.title or arguments.name,
+        "languages": languages,
+        "goal": goal,
+        "instructions": _texts(arguments.instructions, languages[0]),
+        "consent": _texts(arguments.consent, languages[0]),
+    }
+    if arguments.scales:
+        values["scales"] = [asked_scale(text).model_dump() for text in arguments.scales]
+    for name in ("measure", "on_scale", "judged_by", "agreement_share", "repeat_share", "listen_seconds", "estimator",
+                 "rule", "seed", "contact"):  # fmt: skip
+        if getattr(arguments, name) is not None:
+            values[name] = getattr(arguments, name)
+    return settings_from(values)
+
+
+def _texts(given: list[str], usual: str) -> dict[str, str]:
+    """Texts by language, from files."""
+    texts: dict[str, str] = {}
+    for one in given:
+        head, sign, tail = one.partition("=")
+        is_named = bool(sign) and len(head) == 2 and head.isalpha()
+        language, file = (head.lower(), tail) if is_named else (usual, one)
+        if language in texts:
+            raise AdjudgeError(f"Expected one text a language, got another in {language}: {file}")
+        try:
+            texts[language] = Path(file).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise InputError("expected text in UTF-8", source=file) from None
+        except OSError as error:
+            raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", source=file) from None
+    return texts
+
+
+def _owner(login: str | None, connection: Any) -> int | None:
+    """Whose campaign it becomes: of the organiser named, or of the only one there is."""
+    from adjudge.web.people import find_organiser, list_organisers
+
+    if login is not None:
+        return find_organiser(connection, login).id
+    everybody = list_organisers(connection)
+    return everybody[0].id if len(everybody) == 1 else None
+
+
+def _check_documents(arguments: argparse.Namespace) -> None:
+    """Refuse tables and folders that cannot be read before anything is stored."""
+    from adjudge.web.documents import table_rows
+
+    for role, table in (("document", arguments.metadata), ("query", arguments.queries)):
+        if table is not None:
+            table_rows(Path(table), role=role)
+    for folder in (arguments.audio, arguments.query_audio):
+        if folder is not None and not Path(folder).is_dir():
+            raise InputError("expected a folder with files", source=folder)
+    if arguments.workers is not None and arguments.workers < 1:
+        raise AdjudgeError(f"'workers' must be at least 1, got {arguments.workers}")
+
+
+def _take(arguments: argparse.Namespace, store: Store, found: Campaign) -> None:
+    """Take in documents and queries, and say what came of it."""
+    from adjudge.web.campaigns import missing_items
+
+    parts = (("document", arguments.metadata, arguments.audio), ("query", arguments.queries, arguments.query_audio))
+    for role, table, folder in parts:
+        if table is not None or folder is not None:
+            _tell(role, _taken(arguments, store, found, role=role, table=table, folder=folder))
+    with store.database.read() as connection:
+        missing = missing_items(connection, found)
+    if missing:
+        some = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+        print(f"Nothing to hear, read or see yet for {len(missing):,} documents: {some}")
+        print(f"Give them with: adjudge campaign documents {found.name} --audio DIR")
+    elif found.state == "draft":
+        print(f"Everything is there. Open it with: adjudge campaign open {found.name}")
+
+
+def _taken(
+    arguments: argparse.Namespace, store: Store, found: Campaign, *, role: str, table: str | None, folder: str | None
+) -> Taken:
+    from adjudge.web.documents import take_documents
+    from adjudge.web.uploads import folder_files
+
+    with progress("preparing sound") as advance:
+        return take_documents(
+            store.database,
+            store.settings,
+            found,
+            files={} if folder is None else folder_files(Path(folder)),
+            table=None if table is None else Path(table),
+            role=role,
+            who=WHO,
+            workers=arguments.workers,
+            progress=advance,
+        )
+
+
+def _tell(role: str, taken: Taken) -> None:
+    """What came of taking documents in; problems on stderr."""
+    many = "documents" if role == "document" else "queries"
+    parts = [f"{taken.taken:,} {many} taken in"]
+    parts += [f"{taken.already:,} were there already"] if taken.already else []
+    parts += [f"{taken.skipped:,} that nobody will be asked about left out"] if taken.skipped else []
+    print("; ".join(parts) + ".")
+    say([f"{one.document}: {one.problem}" for one in taken.problems[:_SHOWN_PROBLEMS]])
+    if len(taken.problems) > _SHOWN_PROBLEMS:
+        say([f"… and {len(taken.problems) - _SHOWN_PROBLEMS:,} more files that cannot be used"])

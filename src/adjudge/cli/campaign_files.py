@@ -1,0 +1,106 @@
+"""``adjudge campaign export`` and ``import``: judgments, log, report and session out; judgments in."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from adjudge.cli.campaign_store import WHO, add_store, opened
+from adjudge.cli.options import Subparsers
+from adjudge.cli.output import say
+from adjudge.errors import AdjudgeError
+
+_WHATS = ("qrels", "log", "report", "session")
+_FORMS = {
+    ".txt": "trec", ".qrels": "trec", ".trec": "trec", ".zip": "trec", ".csv": "csv", ".tsv": "tsv", ".json": "json",
+    ".parquet": "parquet", ".pq": "parquet", ".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex",
+}  # fmt: skip
+_SHOWN_PAIRS = 10
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the commands."""
+    out = commands.add_parser(
+        "export",
+        help="judgments, log, report or session as a file",
+        description="Judgments as they stand now (qrels), every answer ever given (log), the report, or the state that "
+        "Session.load resumes (session); at any moment.",
+    )
+    out.add_argument("name", metavar="NAME", help="name of the campaign")
+    out.add_argument("what", choices=_WHATS, metavar="WHAT", help=", ".join(_WHATS))
+    out.add_argument("-o", "--output", metavar="FILE", help="file to write; its suffix says in which form")
+    out.add_argument("--scale", help="scale of the judgments (default: the one that systems are ranked on)")
+    out.add_argument("--per-assessor", action="store_true", help="every assessor's grades instead of their means")
+    out.add_argument("--format", help="trec, csv, tsv, parquet, json, html, markdown or latex (default: by the suffix)")
+    add_store(out)
+    out.set_defaults(run=export)
+    into = commands.add_parser(
+        "import",
+        help="judgments made elsewhere",
+        description="Add the judgments of a file: all of them, or none. The same file again adds nothing.",
+    )
+    into.add_argument("name", metavar="NAME", help="name of the campaign")
+    into.add_argument("file", metavar="FILE", help="judgments in any format, perhaps with a column assessor")
+    into.add_argument("--scale", help="scale of the judgments (needed where the campaign has several)")
+    into.add_argument("--format", help="format of the judgments (default: recognised)")
+    into.add_argument("--skip-unknown", action="store_true", help="leave out pairs that are no candidates")
+    add_store(into)
+    into.set_defaults(run=import_file)
+
+
+def export(arguments: argparse.Namespace) -> None:
+    """Write one file."""
+    _check_target(arguments.output)
+    with opened(arguments) as store, store.database.read() as connection:
+        from adjudge.formats import write_whole
+        from adjudge.web.campaigns import find_campaign
+        from adjudge.web.exporting import export as exported
+
+        found = find_campaign(connection, arguments.name)
+        suffix = os.path.splitext(arguments.output or "")[1].lower()
+        if suffix and suffix not in _FORMS and arguments.format is None:
+            raise AdjudgeError(f"{arguments.output}: expected a suffix among {', '.join(_FORMS)}, or --format")
+        file = exported(
+            connection,
+            found,
+            arguments.what,
+            scale=arguments.scale,
+            per_assessor=arguments.per_assessor,
+            form=arguments.format or _FORMS.get(suffix),
+        )
+    target = arguments.output or file.name
+    write_whole(Path(target), file.data)
+    print(f"Wrote {target}.")
+
+
+def _check_target(target: str | None) -> None:
+    """Refuse an output that cannot be written before any work is done."""
+    if target is not None and (os.path.isdir(target) or not os.path.isdir(os.path.dirname(target) or ".")):
+        raise AdjudgeError(f"{target}: expected a file in an existing directory as output")
+
+
+def import_file(arguments: argparse.Namespace) -> None:
+    """Add judgments."""
+    with opened(arguments) as store, store.database.write() as connection:
+        from adjudge.formats import Source
+        from adjudge.web.campaigns import find_campaign
+        from adjudge.web.importing import import_judgments
+
+        found = find_campaign(connection, arguments.name)
+        imported = import_judgments(
+            connection,
+            found,
+            Source.open(Path(arguments.file)),
+            scale=arguments.scale,
+            format_name=arguments.format,
+            skip_unknown=arguments.skip_unknown,
+            who=WHO,
+            now=store.now,
+        )
+    again = f"; {imported.again:,} were there already" if imported.again else ""
+    print(f"Added {imported.taken:,} judgments by {len(imported.assessors):,} assessors{again}.")
+    if imported.unknown:
+        some = ", ".join(f"{one.document} of {one.query}" for one in imported.unknown[:_SHOWN_PAIRS])
+        more = ", …" if len(imported.unknown) > _SHOWN_PAIRS else ""
+        say([f"{len(imported.unknown):,} pairs are no candidates and were left out: {some}{more}"])

@@ -1,0 +1,122 @@
+"""``adjudge serve``: judging campaigns on the web."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from adjudge.cli.campaign_store import add_store, settings_of
+from adjudge.cli.options import Subparsers
+from adjudge.errors import AdjudgeError
+
+if TYPE_CHECKING:
+    from adjudge.web.settings import Settings
+
+_WEB = ("alembic", "argon2", "fastapi", "multipart", "sqlalchemy", "uvicorn")
+_EXAMPLES = """examples:
+  adjudge serve --demo --open
+  adjudge serve --data /srv/adjudge --address https://judge.example.org
+  adjudge serve --database postgresql://adjudge@localhost/adjudge --workers 4
+"""
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command."""
+    parser = commands.add_parser(
+        "serve",
+        help="run judging campaigns on the web",
+        description="A server for assessors and organisers. Ctrl-C stops it; everything stays in the data folder.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_store(parser)
+    group = parser.add_argument_group("reaching it")
+    group.add_argument("--host", default="127.0.0.1", metavar="H", help="where to listen (default: this machine only)")
+    group.add_argument("--port", type=int, default=8000, metavar="N", help="port to listen at (default: 8000)")
+    group.add_argument("--workers", type=int, default=1, metavar="N", help="processes, on PostgreSQL (default: 1)")
+    group.add_argument(
+        "--proxy", action="append", default=[], metavar="IP", help="a reverse proxy in front of it; repeatable"
+    )
+    parser.add_argument("--demo", action="store_true", help="with the embedded demo as a campaign, sound and all")
+    parser.add_argument("--open", action="store_true", help="open it in the browser")
+    parser.set_defaults(run=run)
+
+
+def need_web() -> None:
+    """Refuse in one line where the packages of the server are not installed."""
+    from importlib.util import find_spec
+
+    if any(find_spec(name) is None for name in _WEB):
+        raise AdjudgeError("The server needs the web extra: pip install 'adjudge[web]'")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Bring the database up to date, perhaps make the demo, serve."""
+    need_web()
+    from adjudge.web.serving import check_port, check_workers, serve
+
+    settings = _settings(arguments)
+    check_workers(settings, arguments.workers)
+    check_port(arguments.host, arguments.port)
+    lines, page = _demo(settings) if arguments.demo else ([], settings.address)
+
+    def ready() -> None:
+        print("\n".join([f"Adjudge is at {settings.address}", *lines]), flush=True)
+        if arguments.open:
+            _browse(page)
+
+    serve(settings, host=arguments.host, port=arguments.port, workers=arguments.workers, ready=ready)
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    """As the options and the environment say; the address follows from host and port where nobody says it."""
+    from adjudge.web.serving import at_address
+
+    settings = replace(settings_of(arguments), proxies=tuple(arguments.proxy))
+    if settings.data.exists() and not settings.data.is_dir():
+        raise AdjudgeError(f"{settings.data}: expected a folder for the server's data")
+    if arguments.address or os.environ.get("ADJUDGE_ADDRESS"):
+        return replace(settings, address=settings.address.rstrip("/"))
+    return at_address(settings, host=arguments.host, port=arguments.port)
+
+
+def _demo(settings: Settings) -> tuple[list[str], str]:
+    """Make the demo; what to say about it, and the page to open."""
+    from adjudge.cli.output import progress
+    from adjudge.web.database import open_database
+    from adjudge.web.demo import make_demo
+
+    database = open_database(settings)
+    try:
+        with progress("making the demo's music") as advance:
+            steps = {"making music": 0, "levelling it": 1}  # one bar for both
+
+            def tell(what: str, done: int, total: int) -> None:
+                if steps[what] + done == 1:
+                    print("Making the demo's music; this takes a moment, once.", file=sys.stderr, flush=True)
+                advance(steps[what] * total + done, 2 * total)
+
+            made = make_demo(database, settings, progress=tell)
+    finally:
+        database.close()
+    judge = f"{settings.address}/i/{made.invitation}"
+    lines = [
+        f"  judge:    {judge}",
+        f"  organise: {settings.address}/campaigns/{made.campaign}  (login {made.login}, password {made.password})",
+    ]
+    return lines, judge
+
+
+def _browse(page: str) -> None:
+    """Open a page without waiting for the browser, which may wait for us."""
+    import threading
+    import webbrowser
+
+    def show() -> None:
+        if not webbrowser.open(page):
+            print(f"adjudge: note: no browser was found; open {page}", file=sys.stderr)
+
+    threading.Thread(target=show, daemon=True).start()

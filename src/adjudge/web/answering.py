@@ -1,0 +1,245 @@
+"""Answers: stored once, never changed; what is current follows from them in order.
+
+An answer comes with a key that its sender made. The same key again is the same answer, however often the network made
+them send it. A correction is a new row that names the first answer. An answer whose lease had ended meanwhile is taken
+all the same, marked as late: somebody listened for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, distinct, func, insert, select, update
+
+from adjudge.web.campaigns import Campaign
+from adjudge.web.errors import Conflict, NotFound, Refused
+from adjudge.web.leasing import Lease, lease_of
+from adjudge.web.schema import answer, item, lease, pair
+
+SKIP_REASONS = ("broken", "cannot_tell", "known", "other")
+BROKEN_AFTER = 2
+"""So many people must call a pair broken before it is held back."""
+ENOUGH_OF_A_CLIP = 0.9
+"""Share of a clip shorter than the listening time that counts as all of it."""
+
+_SIGNED = (
+    "campaign_id", "pair_id", "participant_id", "lease_id", "key", "kind", "corrects", "grades", "reason", "comment",
+    "heard", "took_ms", "late", "created_at",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What became of an answer; ``again`` where it had been stored before."""
+
+    answer_id: int
+    again: bool
+
+
+@dataclass(frozen=True)
+class Given:
+    """What somebody sends with an answer: its key, and how it came about."""
+
+    key: str
+    grades: Mapping[str, object]
+    heard: Mapping[str, int]
+    took_ms: int | None = None
+    comment: str | None = None
+
+
+def answer_digest(row: Mapping[str, Any] | RowMapping) -> str:
+    """What an answer says, as a digest: it tells whether a row is as it was stored."""
+    content = [row[name] for name in _SIGNED]
+    return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def store_answer(
+    connection: Connection, campaign: Campaign, participant_id: int, *, lease_id: str, given: Given, now: float
+) -> Stored:
+    """Keep an answer to a question that was leased to this participant."""
+    found = _own_lease(connection, participant_id, lease_id)
+    before = _stored_before(connection, participant_id, given.key, lease_id=lease_id)
+    if before is not None:
+        return before
+    grades = campaign.settings.check_grades(dict(given.grades))
+    _check_not_answered(connection, found)
+    _check_heard(connection, campaign, found, given.heard)
+    late = found.ended_at is not None
+    _settle(connection, found, how="answered", taken=1 if late else 0, answered=1, now=now)
+    values = _values(found, given, grades=grades, kind=found.kind, late=late, now=now)
+    return Stored(append_answer(connection, values), again=False)
+
+
+def store_skip(
+    connection: Connection, participant_id: int, *, lease_id: str, given: Given, reason: str, now: float
+) -> Stored:
+    """Keep that a participant cannot answer a question, and why; it goes to somebody else."""
+    if reason not in SKIP_REASONS:
+        raise Refused(f"Expected a reason among {', '.join(SKIP_REASONS)}, got {reason!r}")
+    found = _own_lease(connection, participant_id, lease_id)
+    before = _stored_before(connection, participant_id, given.key, lease_id=lease_id)
+    if before is not None:
+        return before
+    _check_not_answered(connection, found)
+    late = found.ended_at is not None
+    _settle(connection, found, how="skipped", taken=0 if late else -1, answered=0, now=now)
+    values = _values(found, given, grades={}, kind="skip", late=late, now=now) | {"reason": reason}
+    stored = Stored(append_answer(connection, values), again=False)
+    if reason == "broken":
+        _hold_if_broken(connection, found.pair_id)
+    return stored
+
+
+def store_correction(
+    connection: Connection, campaign: Campaign, participant_id: int, *, answer_id: int, given: Given, now: float
+) -> Stored:
+    """Keep a second thought about an answer of one's own."""
+    row = _own_answer(connection, participant_id, answer_id)
+    first = _own_answer(connection, participant_id, row["corrects"]) if row["corrects"] is not None else row
+    before = _stored_before(connection, participant_id, given.key, corrects=first["id"])
+    if before is not None:
+        return before
+    if first["kind"] not in ("judgment", "repeat"):
+        raise Refused("Expected an answer with grades to correct, got one that was skipped.")
+    values = {name: first[name] for name in ("campaign_id", "pair_id", "participant_id", "lease_id")} | {
+        "key": given.key,
+        "kind": "correction",
+        "corrects": first["id"],
+        "grades": campaign.settings.check_grades(dict(given.grades)),
+        "comment": given.comment,
+        "heard": dict(given.heard),
+        "took_ms": given.took_ms,
+        "late": False,
+        "created_at": now,
+    }
+    return Stored(append_answer(connection, values), again=False)
+
+
+def _own_lease(connection: Connection, participant_id: int, lease_id: str) -> Lease:
+    """A lease of this participant, locked; nobody learns of the leases of others."""
+    query = select(lease).where(lease.c.id == lease_id, lease.c.participant_id == participant_id).with_for_update()
+    row = connection.execute(query).mappings().first()
+    if row is None:
+        raise NotFound("This question was never given to you; ask for the next one.")
+    return lease_of(row)
+
+
+def _own_answer(connection: Connection, participant_id: int, answer_id: int) -> RowMapping:
+    mine = select(answer).where(answer.c.id == answer_id, answer.c.participant_id == participant_id)
+    row = connection.execute(mine).mappings().first()
+    if row is None:
+        raise NotFound("There is no such answer of yours.")
+    return row
+
+
+def _stored_before(connection: Connection, participant_id: int, key: str, **same: object) -> Stored | None:
+    """The answer that this key brought before; refused where it was another one."""
+    mine = select(answer).where(answer.c.participant_id == participant_id, answer.c.key == key)
+    row = connection.execute(mine).mappings().first()
+    if row is None:
+        return None
+    if any(row[name] != value for name, value in same.items()):
+        raise Conflict("This key belongs to another answer; make a new one for each.")
+    return Stored(row["id"], again=True)
+
+
+def _check_not_answered(connection: Connection, found: Lease) -> None:
+    """Refuse a second answer to a question, and to a pair that was asked again by mistake of a clock."""
+    if found.ended_how in ("answered", "skipped"):
+        raise Conflict("You answered this question already, perhaps in another window; here is the next one.")
+    twice = select(answer.c.id).where(
+        answer.c.participant_id == found.participant_id,
+        answer.c.pair_id == found.pair_id,
+        answer.c.kind.in_(("judgment", "import")),
+    )
+    if found.kind == "judgment" and connection.execute(twice.limit(1)).first() is not None:
+        raise Conflict("You judged this pair already; correct that answer instead.")
+
+
+def _check_heard(connection: Connection, campaign: Campaign, found: Lease, heard: Mapping[str, int]) -> None:
+    """Refuse what was not listened to: the candidate always, the query once."""
+    clips = {
+        "candidate": select(item.c.kind, item.c.seconds).join(pair, pair.c.document_item_id == item.c.id),
+        "query": select(item.c.kind, item.c.seconds).join(pair, pair.c.query_item_id == item.c.id),
+    }
+    for role, clip in clips.items():
+        row = connection.execute(clip.where(pair.c.id == found.pair_id)).one()
+        length = ENOUGH_OF_A_CLIP * row.seconds if row.seconds is not None else campaign.settings.listen_seconds
+        least = min(campaign.settings.listen_seconds, length)
+        if row.kind != "audio" or heard.get(f"{role}_ms", 0) >= 1000 * least - 1:
+            continue
+        if role == "query" and answered_about(connection, found.participant_id, found.pair_id):
+            continue
+        got = heard.get(f"{role}_ms", 0) / 1000
+        raise Refused(f"Listen to the {role} for at least {least:.1f} s before you answer; it was {got:.1f} s.")
+
+
+def answered_about(connection: Connection, participant_id: int, pair_id: int) -> bool:
+    """Whether a participant answered something about the query of a pair before."""
+    this = select(pair.c.campaign_id, pair.c.query).where(pair.c.id == pair_id).subquery()
+    about = (
+        select(answer.c.id)
+        .join(pair, pair.c.id == answer.c.pair_id)
+        .join(this, (this.c.campaign_id == pair.c.campaign_id) & (this.c.query == pair.c.query))
+        .where(answer.c.participant_id == participant_id, answer.c.kind != "skip")
+    )
+    return connection.execute(about.limit(1)).first() is not None
+
+
+def _settle(connection: Connection, found: Lease, *, how: str, taken: int, answered: int, now: float) -> None:
+    """End a lease with an answer or a skip, and count."""
+    connection.execute(update(lease).where(lease.c.id == found.id).values(ended_at=now, ended_how=how))
+    if found.kind != "judgment":
+        return
+    counts = {"taken": pair.c.taken + taken, "answered": pair.c.answered + answered}
+    connection.execute(update(pair).where(pair.c.id == found.pair_id).values(**counts))
+    # A clock that jumped may have given the same person the same pair again: they need not answer twice.
+    again = select(lease.c.id).where(
+        lease.c.pair_id == found.pair_id,
+        lease.c.participant_id == found.participant_id,
+        lease.c.kind == "judgment",
+        lease.c.ended_at.is_(None),
+    )
+    ids = connection.execute(again).scalars().all()
+    if ids:
+        connection.execute(update(lease).where(lease.c.id.in_(ids)).values(ended_at=now, ended_how="released"))
+        connection.execute(update(pair).where(pair.c.id == found.pair_id).values(taken=pair.c.taken - len(ids)))
+
+
+def _values(
+    found: Lease, given: Given, *, grades: dict[str, float], kind: str, late: bool, now: float
+) -> dict[str, Any]:
+    return {
+        "campaign_id": found.campaign_id,
+        "pair_id": found.pair_id,
+        "participant_id": found.participant_id,
+        "lease_id": found.id,
+        "key": given.key,
+        "kind": kind,
+        "grades": grades,
+        "comment": given.comment or None,
+        "heard": dict(given.heard),
+        "took_ms": given.took_ms,
+        "late": late,
+        "created_at": now,
+    }
+
+
+def append_answer(connection: Connection, values: dict[str, Any]) -> int:
+    """Add a row with its digest; the only way into the table."""
+    whole = {"corrects": None, "reason": None, "comment": None, **values}
+    row = connection.execute(insert(answer).values(**whole, sha256=answer_digest(whole)).returning(answer.c.id))
+    return int(row.scalar_one())
+
+
+def _hold_if_broken(connection: Connection, pair_id: int) -> None:
+    """Keep a pair back once several people called it broken; the organiser can put it back."""
+    people = select(func.count(distinct(answer.c.participant_id))).where(
+        answer.c.pair_id == pair_id, answer.c.kind == "skip", answer.c.reason == "broken"
+    )
+    if connection.execute(people).scalar_one() >= BROKEN_AFTER:
+        connection.execute(update(pair).where(pair.c.id == pair_id).values(held=True))

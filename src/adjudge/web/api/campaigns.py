@@ -1,0 +1,157 @@
+"""Campaigns over HTTP: made, looked at, changed, opened, paused, closed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import Connection
+
+from adjudge.errors import AdjudgeError
+from adjudge.web.access import AsOrganiser, OwnCampaign
+from adjudge.web.campaign_settings import CampaignSettings, settings_from
+from adjudge.web.campaigns import (
+    Campaign,
+    change_settings,
+    create_campaign,
+    list_campaigns,
+    missing_items,
+    overview,
+    set_state,
+)
+from adjudge.web.context import InContext
+from adjudge.web.errors import Refused
+
+router = APIRouter(prefix="/campaigns", tags=["campaigns"])
+
+
+class Body(BaseModel):
+    """What is sent; anything unknown is refused, so that a misspelt name is not lost in silence."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class NewCampaign(Body):
+    """A campaign to be made; ``settings`` need a title, everything else has a usual value."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+    settings: dict[str, Any]
+
+
+class Change(Body):
+    """Settings to be changed; those that are not named stay."""
+
+    settings: dict[str, Any]
+
+
+class NewState(Body):
+    """Where a campaign should stand."""
+
+    state: Literal["open", "paused", "closed"]
+
+
+class Counts(BaseModel):
+    """A campaign in numbers; ``judged`` are pairs that somebody answered."""
+
+    systems: int
+    items: int
+    pairs: int
+    judged: int
+    answers: int
+    participants: int
+
+
+class Shown(BaseModel):
+    """A campaign."""
+
+    name: str
+    kind: str
+    state: str
+    settings: CampaignSettings
+    created_at: float
+    opened_at: float | None
+    reached_at: float | None
+    closed_at: float | None
+    counts: Counts
+
+
+class Listed(BaseModel):
+    """Campaigns, the newest first."""
+
+    campaigns: list[Shown]
+
+
+class Missing(BaseModel):
+    """Documents and queries of which there is nothing to hear, read or see yet."""
+
+    missing: list[str]
+
+
+def show(connection: Connection, campaign: Campaign) -> Shown:
+    """A campaign as this interface shows it."""
+    known = {name: getattr(campaign, name) for name in Shown.model_fields if name != "counts"}
+    return Shown(**known, counts=Counts(**asdict(overview(connection, campaign))))
+
+
+def checked_settings(values: dict[str, Any]) -> CampaignSettings:
+    """Settings from outside; what is wrong with them is the sender's to mend."""
+    try:
+        return settings_from(values)
+    except AdjudgeError as error:
+        raise Refused(str(error)) from None
+
+
+@router.get("", summary="One's campaigns")
+def all_campaigns(organiser: AsOrganiser, context: InContext) -> Listed:
+    """Those of this organiser; administrators see all."""
+    with context.database.read() as connection:
+        found = list_campaigns(connection, organiser_id=None if organiser.is_admin else organiser.id)
+        return Listed(campaigns=[show(connection, campaign) for campaign in found])
+
+
+@router.post("", status_code=201, summary="Make a campaign")
+def create(sent: NewCampaign, organiser: AsOrganiser, context: InContext) -> Shown:
+    """A draft: give it runs and documents, then open it."""
+    settings = checked_settings(sent.settings)
+    with context.database.write() as connection:
+        made = create_campaign(
+            connection, name=sent.name, settings=settings, organiser_id=organiser.id, now=context.now()
+        )
+        return show(connection, made)
+
+
+@router.get("/{name}", summary="A campaign")
+def one(campaign: OwnCampaign, context: InContext) -> Shown:
+    """Its settings, state and numbers."""
+    with context.database.read() as connection:
+        return show(connection, campaign)
+
+
+@router.patch("/{name}", summary="Change settings of a campaign")
+def change(sent: Change, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> Shown:
+    """Scales and measure stay what they are once there are answers."""
+    settings = checked_settings({**campaign.settings.model_dump(mode="json"), **sent.settings})
+    with context.database.write() as connection:
+        changed = change_settings(connection, campaign, settings, who=organiser.login, now=context.now())
+        shown = show(connection, changed)
+    context.estimating.changed(campaign.id)
+    return shown
+
+
+@router.post("/{name}/state", summary="Open, pause, close or reopen a campaign")
+def state(sent: NewState, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> Shown:
+    """Opening needs runs, and something to hear, read or see for every candidate and query."""
+    with context.database.write() as connection:
+        changed = set_state(connection, campaign, sent.state, who=organiser.login, now=context.now())
+        shown = show(connection, changed)
+    context.estimating.changed(campaign.id)
+    return shown
+
+
+@router.get("/{name}/missing", summary="What keeps a campaign from opening")
+def missing(campaign: OwnCampaign, context: InContext) -> Missing:
+    """Documents and queries of which there is nothing to hear, read or see yet."""
+    with context.database.read() as connection:
+        return Missing(missing=missing_items(connection, campaign))

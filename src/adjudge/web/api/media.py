@@ -1,0 +1,51 @@
+"""Clips and pictures for browsers, at addresses that tell nothing: neither system, nor rank, nor what it is."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy.engine import RowMapping
+from starlette.responses import FileResponse
+
+from adjudge.web.access import MaybeOrganiser, MaybeParticipant
+from adjudge.web.campaigns import campaign_by_id
+from adjudge.web.context import Context, InContext
+from adjudge.web.errors import NotFound, NotLoggedIn
+from adjudge.web.invitations import Participant
+from adjudge.web.media import find_item, served_file
+from adjudge.web.people import Organiser
+
+router = APIRouter(tags=["media"])
+
+
+@router.api_route("/media/{address}", methods=["GET", "HEAD"], response_class=FileResponse)
+def media(
+    address: str, request: Request, context: InContext, participant: MaybeParticipant, organiser: MaybeOrganiser
+) -> Response:
+    """Part or all of a file, for assessors of its campaign and the campaign's organiser.
+
+    What is at an address never changes: browsers may keep it, and need not ask again.
+    """
+    if participant is None and organiser is None:
+        raise NotLoggedIn("Clips are for the assessors of a campaign; open your invitation first.")
+    with context.database.read() as connection:
+        row = find_item(connection, address)
+    _refuse_others(row, context, participant, organiser)
+    path, media_type, digest = served_file(context.settings, row)
+    headers = {"ETag": f'"{digest}"', "Cache-Control": "private, max-age=86400, immutable"}
+    if headers["ETag"] in [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]:
+        return Response(status_code=304, headers=headers)
+    return FileResponse(path, media_type=media_type, headers={**headers, "X-Content-Type-Options": "nosniff"})
+
+
+def _refuse_others(
+    row: RowMapping, context: Context, participant: Participant | None, organiser: Organiser | None
+) -> None:
+    """Whoever has nothing to do with a campaign does not learn what it has."""
+    if participant is not None and participant.campaign_id == row["campaign_id"]:
+        return
+    if organiser is not None:
+        with context.database.read() as connection:
+            campaign = campaign_by_id(connection, row["campaign_id"])
+        if organiser.is_admin or campaign.organiser_id == organiser.id:
+            return
+    raise NotFound("There is nothing at this address.")

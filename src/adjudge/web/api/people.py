@@ -1,0 +1,318 @@
+"""What an organiser does about people: log in and out, tokens for programs, invitations, participants."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+from pydantic import BaseModel, Field, FiniteFloat
+
+from adjudge.web.access import (
+    ORGANISER_COOKIE,
+    AsOrganiser,
+    OwnCampaign,
+    client_address,
+    csrf_token,
+    forget_cookie,
+    give_cookie,
+)
+from adjudge.web.api.joining import Body, Erasing, ReceiptOut, receipt_of
+from adjudge.web.context import Context, InContext
+from adjudge.web.erasing import erase_participant
+from adjudge.web.invitations import (
+    MOST_PEOPLE,
+    Invitation,
+    Participant,
+    block_participant,
+    count_by_participant,
+    find_participant,
+    list_invitations,
+    list_participants,
+    make_invitation,
+    revoke_invitation,
+)
+from adjudge.web.people import (
+    ApiToken,
+    Organiser,
+    change_password,
+    check_again,
+    list_tokens,
+    log_in,
+    log_out,
+    make_token,
+    revoke_token,
+)
+
+router = APIRouter(tags=["organisers"])
+
+RowId = Annotated[int, Path(ge=1, lt=2**63)]
+Password = Annotated[str, Field(max_length=1000)]
+
+
+class Login(Body):
+    """Who wants to log in."""
+
+    login: Annotated[str, Field(max_length=400)]
+    password: Password
+
+
+class NewPassword(Body):
+    """The password so far, and the one from now on."""
+
+    password: Password
+    new_password: Password
+
+
+class NewToken(Body):
+    """What a token is for, and until when."""
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    expires_at: FiniteFloat | None = None
+
+
+class NewInvitations(Body):
+    """How many links to make, and for how many people each; without a cap for all who have it."""
+
+    label: Annotated[str, Field(max_length=200)] = ""
+    cap: Annotated[int | None, Field(ge=1, le=MOST_PEOPLE)] = None
+    expires_at: FiniteFloat | None = None
+    count: Annotated[int, Field(ge=1, le=1000)] = 1
+
+
+class Blocking(Body):
+    """Whether somebody's part is over."""
+
+    blocked: bool
+
+
+class OrganiserOut(BaseModel):
+    """An organiser."""
+
+    login: str
+    is_admin: bool
+
+
+class LoggedIn(BaseModel):
+    """Who logged in, and what to send with every change as X-CSRF-Token."""
+
+    organiser: OrganiserOut
+    csrf: str
+
+
+class TokenOut(BaseModel):
+    """A token without its text."""
+
+    id: int
+    name: str
+    created_at: float
+    expires_at: float | None
+    revoked_at: float | None
+    used_at: float | None
+
+
+class TokenMade(TokenOut):
+    """A token with its text, which is shown this once."""
+
+    token: str
+
+
+class Tokens(BaseModel):
+    """Tokens, newest first."""
+
+    tokens: list[TokenOut]
+
+
+class InvitationOut(BaseModel):
+    """An invitation and its link."""
+
+    id: int
+    label: str
+    cap: int | None
+    used: int
+    created_at: float
+    expires_at: float | None
+    revoked_at: float | None
+    token: str
+    url: str
+
+
+class Invitations(BaseModel):
+    """Invitations, newest first; those just made in the order of their labels."""
+
+    invitations: list[InvitationOut]
+
+
+class ParticipantOut(BaseModel):
+    """A participant as their organiser sees them."""
+
+    code: str
+    name: str | None
+    language: str
+    invitation: int | None
+    answers: int
+    consented_at: float | None
+    created_at: float
+    seen_at: float
+    blocked_at: float | None
+    erased_at: float | None
+
+
+class Participants(BaseModel):
+    """Everybody who joined, in the order they did."""
+
+    participants: list[ParticipantOut]
+
+
+@router.post("/login", summary="Log in as an organiser")
+def login(sent: Login, request: Request, response: Response, context: InContext) -> LoggedIn:
+    """Set the cookie of a new login; one that the browser had before ends."""
+    token, found = log_in(
+        context.database,
+        login=sent.login,
+        password=sent.password,
+        who_ip=client_address(request, context.settings),
+        now=context.now(),
+        limit=context.settings.logins_per_minute,
+    )
+    _end_login(request, context)
+    give_cookie(response, context.settings, ORGANISER_COOKIE, token)
+    return LoggedIn(organiser=organiser_of(found), csrf=csrf_token(context.settings.secret, token))
+
+
+@router.post("/logout", status_code=204, summary="Log out")
+def logout(request: Request, organiser: AsOrganiser, context: InContext) -> Response:
+    """End the login of this browser."""
+    _end_login(request, context)
+    response = Response(status_code=204)
+    forget_cookie(response, context.settings, ORGANISER_COOKIE)
+    return response
+
+
+@router.post("/password", status_code=204, summary="Change one's password")
+def password(sent: NewPassword, request: Request, organiser: AsOrganiser, context: InContext) -> Response:
+    """Give oneself another password; every browser is logged out, this one as well."""
+    who_ip, limit = client_address(request, context.settings), context.settings.logins_per_minute
+    check_again(context.database, organiser, password=sent.password, who_ip=who_ip, now=context.now(), limit=limit)
+    with context.database.write() as connection:
+        change_password(connection, organiser, password=sent.new_password)
+    response = Response(status_code=204)
+    forget_cookie(response, context.settings, ORGANISER_COOKIE)
+    return response
+
+
+@router.get("/tokens", summary="One's tokens for programs")
+def tokens(organiser: AsOrganiser, context: InContext) -> Tokens:
+    """Newest first, without their texts."""
+    with context.database.read() as connection:
+        return Tokens(tokens=[token_of(token) for token in list_tokens(connection, organiser)])
+
+
+@router.post("/tokens", status_code=201, summary="Make a token for a program")
+def new_token(sent: NewToken, organiser: AsOrganiser, context: InContext) -> TokenMade:
+    """Its text is in this response and nowhere else."""
+    with context.database.write() as connection:
+        made, plain = make_token(connection, organiser, name=sent.name, expires_at=sent.expires_at, now=context.now())
+    return TokenMade(**token_of(made).model_dump(), token=plain)
+
+
+@router.delete("/tokens/{token_id}", status_code=204, summary="Revoke a token")
+def end_token(token_id: RowId, organiser: AsOrganiser, context: InContext) -> Response:
+    """Programs that use it are refused from now on."""
+    with context.database.write() as connection:
+        revoke_token(connection, organiser, token_id, now=context.now())
+    return Response(status_code=204)
+
+
+@router.get("/campaigns/{name}/invitations", summary="The invitations of a campaign")
+def invitations(campaign: OwnCampaign, context: InContext) -> Invitations:
+    """Newest first, with their links and how many used them."""
+    with context.database.read() as connection:
+        found = list_invitations(connection, campaign, secret=context.settings.secret)
+    return Invitations(invitations=[invitation_of(context, invitation) for invitation in found])
+
+
+@router.post("/campaigns/{name}/invitations", status_code=201, summary="Invite people to a campaign")
+def invite(sent: NewInvitations, campaign: OwnCampaign, context: InContext) -> Invitations:
+    """Make one link, or ``count`` of them with numbered labels."""
+    labels = [sent.label] if sent.count == 1 else [f"{sent.label} {n}" for n in range(1, sent.count + 1)]
+    secret, now = context.settings.secret, context.now()
+    with context.database.write() as connection:
+        made = [
+            make_invitation(
+                connection, campaign, label=label, cap=sent.cap, expires_at=sent.expires_at, secret=secret, now=now
+            )
+            for label in labels
+        ]
+    return Invitations(invitations=[invitation_of(context, invitation) for invitation in made])
+
+
+@router.delete("/campaigns/{name}/invitations/{invitation_id}", status_code=204, summary="Withdraw an invitation")
+def withdraw(invitation_id: RowId, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> Response:
+    """Nobody joins by it any more, and who did cannot go on; their answers stay."""
+    with context.database.write() as connection:
+        revoke_invitation(connection, campaign, invitation_id, who=who_is(organiser), now=context.now())
+    return Response(status_code=204)
+
+
+@router.get("/campaigns/{name}/participants", summary="The participants of a campaign")
+def participants(campaign: OwnCampaign, context: InContext) -> Participants:
+    """Everybody who joined, with how much they answered."""
+    with context.database.read() as connection:
+        counts = count_by_participant(connection, campaign)
+        found = list_participants(connection, campaign)
+    return Participants(participants=[participant_of(one, counts.get(one.id, 0)) for one in found])
+
+
+@router.post("/campaigns/{name}/participants/{code}/erase", summary="Erase a participant")
+def erase(code: str, sent: Erasing, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> ReceiptOut:
+    """Take a person out of the campaign; hand them the receipt, which is shown this once."""
+    with context.database.write() as connection:
+        found = find_participant(connection, campaign, code)
+        receipt = erase_participant(connection, found, how=sent.how, who=who_is(organiser), now=context.now())
+    context.estimating.changed(campaign.id)
+    return receipt_of(receipt)
+
+
+@router.post("/campaigns/{name}/participants/{code}/block", summary="End somebody's part, or let them back")
+def block(
+    code: str, sent: Blocking, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
+) -> ParticipantOut:
+    """Their answers stay; they get no more questions."""
+    with context.database.write() as connection:
+        found = find_participant(connection, campaign, code)
+        changed = block_participant(connection, found, blocked=sent.blocked, who=who_is(organiser), now=context.now())
+        answers = count_by_participant(connection, campaign).get(changed.id, 0)
+    return participant_of(changed, answers)
+
+
+def who_is(found: Organiser) -> str:
+    """An organiser as the log names them."""
+    return f"organiser {found.id}"
+
+
+def organiser_of(found: Organiser) -> OrganiserOut:
+    """An organiser as they are sent."""
+    return OrganiserOut(login=found.login, is_admin=found.is_admin)
+
+
+def token_of(found: ApiToken) -> TokenOut:
+    """A token as it is sent."""
+    return TokenOut.model_validate(found, from_attributes=True)
+
+
+def invitation_of(context: Context, found: Invitation) -> InvitationOut:
+    """An invitation as it is sent, with its link."""
+    url = f"{context.settings.address.rstrip('/')}/i/{found.token}"
+    return InvitationOut.model_validate({**vars(found), "url": url})
+
+
+def participant_of(found: Participant, answers: int) -> ParticipantOut:
+    """A participant as their organiser gets them."""
+    return ParticipantOut.model_validate({**vars(found), "invitation": found.invitation_id, "answers": answers})
+
+
+def _end_login(request: Request, context: Context) -> None:
+    before = request.cookies.get(ORGANISER_COOKIE)
+    if before:
+        with context.database.write() as connection:
+            log_out(connection, before)

@@ -1,0 +1,83 @@
+"""A campaign as a row of the store, and the log of what happened to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+from sqlalchemy.engine import RowMapping
+
+from adjudge.errors import shown
+from adjudge.web.campaign_settings import CampaignSettings, settings_from
+from adjudge.web.errors import Conflict, NotFound
+from adjudge.web.schema import answer, campaign, event
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign: what its organiser decided, and where it stands."""
+
+    id: int
+    name: str
+    kind: str
+    state: str
+    settings: CampaignSettings
+    organiser_id: int | None
+    created_at: float
+    opened_at: float | None
+    reached_at: float | None
+    closed_at: float | None
+
+
+def campaign_of(row: RowMapping) -> Campaign:
+    """The campaign that a row holds."""
+    plain = {name: row[name] for name in Campaign.__dataclass_fields__ if name != "settings"}
+    return Campaign(**plain, settings=settings_from(row["settings"]))
+
+
+def find_campaign(connection: Connection, name: str) -> Campaign:
+    """The campaign of a name."""
+    row = connection.execute(select(campaign).where(campaign.c.name == name)).mappings().first()
+    if row is None:
+        raise NotFound(f"There is no campaign called {shown(name)}.")
+    return campaign_of(row)
+
+
+def campaign_by_id(connection: Connection, campaign_id: int) -> Campaign:
+    """The campaign of a number."""
+    row = connection.execute(select(campaign).where(campaign.c.id == campaign_id)).mappings().first()
+    if row is None:
+        raise NotFound("There is no such campaign.")
+    return campaign_of(row)
+
+
+def locked(connection: Connection, found: Campaign) -> Campaign:
+    """The campaign as it is now, kept from others until this transaction ends."""
+    row = connection.execute(select(campaign).where(campaign.c.id == found.id).with_for_update()).mappings().first()
+    if row is None:
+        raise NotFound(f"There is no campaign called {shown(found.name)} any more.")
+    return campaign_of(row)
+
+
+def count_answers(connection: Connection, campaign_id: int) -> int:
+    """How many answers of any kind there are."""
+    query = select(func.count()).select_from(answer).where(answer.c.campaign_id == campaign_id)
+    return int(connection.execute(query).scalar_one())
+
+
+def refuse_unless_draft(connection: Connection, found: Campaign, what: str) -> None:
+    """Refuse to change what answers rest on."""
+    if found.state != "draft":
+        raise Conflict(f"The {what} of a campaign can be changed while it is a draft; this one is {found.state}.")
+    if count_answers(connection, found.id):
+        raise Conflict(f"The {what} of a campaign cannot be changed once there are judgments.")
+
+
+def log_event(
+    connection: Connection, campaign_id: int | None, *, who: str, what: str, details: Mapping[str, Any], now: float
+) -> None:
+    """Note what somebody did, for those who ask later."""
+    values = {"campaign_id": campaign_id, "at": now, "who": who[:200], "what": what, "details": dict(details)}
+    connection.execute(insert(event).values(**values))

@@ -1,0 +1,225 @@
+"""What an organiser decides about a campaign: scales, goal, how many assessors, what they read, in which languages."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from adjudge.errors import AdjudgeError, shown
+from adjudge.model.scales import Scale, parse_scale
+from adjudge.relevance.base import ESTIMATORS
+from adjudge.relevance.choosing import RULES
+from adjudge.relevance.goals import GOALS, Goal
+from adjudge.relevance.scoring import estimable, scoring
+
+MOST_BUTTONS = 11
+"""Scales of more levels than this are answered with a slider."""
+
+_LABELS = {
+    "broad": ("Not similar", "Somewhat similar", "Very similar"),
+    "binary": ("Not similar", "Similar"),
+}
+
+
+class AskedScale(BaseModel):
+    """A scale that assessors answer on: its ends and step, and the words beside its levels.
+
+    ``labels`` by language, one for each level from the lowest; without them levels are numbers.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[\w .-]+$")]
+    minimum: float = 0.0
+    maximum: float
+    step: Annotated[float, Field(gt=0)] = 1.0
+    labels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _whole(self) -> AskedScale:
+        if not (math.isfinite(self.minimum) and math.isfinite(self.maximum) and self.minimum <= 0 < self.maximum):
+            raise ValueError("expected a minimum of at most 0 and a maximum above 0")
+        steps = (self.maximum - self.minimum) / self.step
+        if abs(steps - round(steps)) > 1e-9 or steps > 10_000:
+            raise ValueError("expected a step that divides the scale into whole steps, at most 10,000")
+        for language, words in self.labels.items():
+            if len(words) != self.n_levels:
+                raise ValueError(f"expected {self.n_levels} labels in {language!r}, got {len(words)}")
+        return self
+
+    @property
+    def n_levels(self) -> int:
+        """How many grades there are to choose from."""
+        return round((self.maximum - self.minimum) / self.step) + 1
+
+    @property
+    def by_buttons(self) -> bool:
+        """Whether there are few enough levels for a button each."""
+        return self.n_levels <= MOST_BUTTONS
+
+    @property
+    def scale(self) -> Scale:
+        """The scale as the rest of Adjudge knows it."""
+        known = {scale.name: scale for scale in map(parse_scale, ("broad", "fine", "binary"))}.get(self.name)
+        if known is not None and (known.minimum, known.maximum) == (self.minimum, self.maximum):
+            return known
+        return Scale(self.name, self.maximum, self.minimum, levels=self.n_levels if self.step == 1 else None)
+
+    def check(self, grade: object) -> float:
+        """A grade of this scale as a number; refused where it is none."""
+        if isinstance(grade, bool) or not isinstance(grade, int | float) or not math.isfinite(grade):
+            raise AdjudgeError(f"Scale {self.name}: expected a number, got {shown(grade)}")
+        steps = (grade - self.minimum) / self.step
+        if not self.minimum <= grade <= self.maximum or abs(steps - round(steps)) > 1e-6:
+            raise AdjudgeError(
+                f"Scale {self.name}: expected a grade from {self.minimum:g} to {self.maximum:g} "
+                f"in steps of {self.step:g}, got {grade:g}"
+            )
+        return float(grade)
+
+
+def asked_scale(text: str) -> AskedScale:
+    """A scale from a word: broad, fine, binary or an interval such as 0..4.
+
+    >>> asked_scale("broad").labels["en"]
+    ('Not similar', 'Somewhat similar', 'Very similar')
+    >>> asked_scale("0..4").n_levels
+    5
+    """
+    scale = parse_scale(text)
+    name = scale.name if scale.name != "graded" else text.replace(" ", "")
+    labels = {"en": _LABELS[name]} if name in _LABELS else {}
+    return AskedScale(name=name, minimum=scale.minimum, maximum=scale.maximum, labels=labels)
+
+
+class CampaignGoal(BaseModel):
+    """When there are enough judgments: a goal of the low-cost engine, or ``everything``."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: str = "confidence"
+    level: float | None = None
+    zone: Annotated[float, Field(ge=0, lt=1)] = 0.01
+    least: Annotated[int, Field(ge=0)] | None = None
+
+    @model_validator(mode="after")
+    def _known(self) -> CampaignGoal:
+        if self.kind != "everything" and self.kind not in GOALS:
+            raise ValueError(f"expected one of {', '.join([*GOALS, 'everything'])}, got {self.kind!r}")
+        self.goal  # noqa: B018 - checks the level
+        return self
+
+    @property
+    def goal(self) -> Goal:
+        """What progress is measured by; for ``everything`` the mean confidence, which does not stop it."""
+        kind = "confidence" if self.kind == "everything" else self.kind
+        level = None if self.kind == "everything" else self.level
+        return Goal(kind, level, self.zone, self.least)
+
+
+class CampaignSettings(BaseModel):
+    """Everything about a campaign but its runs, documents and people.
+
+    ``judged_by`` assessors judge a pair where agreement is wanted, which is ``agreement_share`` of the pairs; one
+    judges the others. ``repeat_share`` of an assessor's questions are ones they answered before. Audio must be heard
+    for ``listen_seconds`` (or to its end) before an answer counts. ``instructions`` and ``consent`` are Markdown by
+    language; the first of ``languages`` is the one that is fallen back to.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    scales: Annotated[tuple[AskedScale, ...], Field(min_length=1, max_length=4)] = (
+        asked_scale("broad"),
+        asked_scale("fine"),
+    )
+    measure: str = "CG@5"
+    on_scale: str | None = None
+    goal: CampaignGoal = CampaignGoal()
+    stop_when_reached: bool = True
+    judged_by: Annotated[int, Field(ge=1, le=50)] = 1
+    agreement_share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    repeat_share: Annotated[float, Field(ge=0, le=0.5)] = 0.05
+    listen_seconds: Annotated[float, Field(ge=0, le=600)] = 3.0
+    instructions: dict[str, Annotated[str, Field(max_length=50_000)]] = Field(default_factory=dict)
+    consent: dict[str, Annotated[str, Field(max_length=50_000)]] = Field(default_factory=dict)
+    languages: Annotated[tuple[str, ...], Field(min_length=1)] = ("en",)
+    estimator: str = "hierarchical"
+    rule: str = "information"
+    seed: Annotated[int, Field(ge=0)] = 0
+    contact: Annotated[str, Field(max_length=200)] = ""
+
+    @field_validator("scales")
+    @classmethod
+    def _different(cls, scales: tuple[AskedScale, ...]) -> tuple[AskedScale, ...]:
+        if len({scale.name for scale in scales}) < len(scales):
+            raise ValueError("expected scales of different names")
+        return scales
+
+    @field_validator("languages")
+    @classmethod
+    def _spoken(cls, languages: tuple[str, ...]) -> tuple[str, ...]:
+        from adjudge.web.languages import LANGUAGES
+
+        for language in languages:
+            if language not in LANGUAGES:
+                raise ValueError(f"expected languages among {', '.join(LANGUAGES)}, got {language!r}")
+        return languages
+
+    @model_validator(mode="after")
+    def _fits(self) -> CampaignSettings:
+        if self.on_scale is not None and self.on_scale not in {scale.name for scale in self.scales}:
+            raise ValueError(f"expected one of the campaign's scales to evaluate on, got {self.on_scale!r}")
+        if self.estimator not in ESTIMATORS or self.rule not in RULES:
+            raise ValueError(f"expected an estimator among {', '.join(ESTIMATORS)} and a rule among {', '.join(RULES)}")
+        estimable(self.measure)
+        scoring(self.measure, self.evaluated.scale)
+        return self
+
+    @property
+    def evaluated(self) -> AskedScale:
+        """The scale that systems are ranked on: the one named, else the finest."""
+        named = [scale for scale in self.scales if scale.name == self.on_scale]
+        return named[0] if named else max(self.scales, key=lambda scale: scale.n_levels)
+
+    @property
+    def cutoff(self) -> int:
+        """How many documents of a ranking are candidates."""
+        return estimable(self.measure)[1]
+
+    def check_grades(self, grades: object) -> dict[str, float]:
+        """One grade for each scale; refused where one is missing, unknown or off its scale."""
+        names = [scale.name for scale in self.scales]
+        if not isinstance(grades, dict) or set(grades) != set(names):
+            came = ", ".join(map(str, grades)) if isinstance(grades, dict) else shown(grades)
+            raise AdjudgeError(f"Expected a grade on each of {', '.join(names)}, got {came or 'none'}")
+        return {scale.name: scale.check(grades[scale.name]) for scale in self.scales}
+
+    def in_language(self, texts: dict[str, str], language: str) -> str:
+        """A text in a language, else in the campaign's first, else in any, else nothing."""
+        return next((texts[name] for name in (language, self.languages[0], *texts) if name in texts), "")
+
+
+def settings_from(values: dict[str, Any]) -> CampaignSettings:
+    """Settings from plain values; what is wrong is said in one line.
+
+    >>> settings_from({"title": "Demo", "judged_by": 0})
+    Traceback (most recent call last):
+    adjudge.errors.AdjudgeError: Campaign: judged_by: input should be greater than or equal to 1, got 0
+    """
+    try:
+        return CampaignSettings.model_validate(values)
+    except ValidationError as error:
+        raise AdjudgeError(f"Campaign: {one_line(error)}") from None
+
+
+def one_line(error: ValidationError) -> str:
+    """The first thing that is wrong, in words, with its place and value."""
+    first = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    ours = first["type"] == "value_error"
+    message = first["msg"].removeprefix("Value error, ") if ours else first["msg"][:1].lower() + first["msg"][1:]
+    value = "" if ours or first["type"] == "missing" or isinstance(first["input"], dict) else first["input"]
+    return f"{f'{place}: ' if place else ''}{message}{f', got {value!r}' if value != '' else ''}"

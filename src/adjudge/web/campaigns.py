@@ -1,0 +1,221 @@
+"""Campaigns: made as a draft, opened once everything is there, paused and closed as their organiser likes.
+
+Runs, documents and pairs are kept by ``adjudge.web.holdings``; its functions are here, too, because a campaign is what
+they are about.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from adjudge.errors import shown
+from adjudge.web.campaign_rows import (
+    Campaign,
+    campaign_by_id,
+    campaign_of,
+    count_answers,
+    find_campaign,
+    locked,
+    log_event,
+)
+from adjudge.web.campaign_settings import CampaignSettings
+from adjudge.web.errors import Conflict, Refused
+from adjudge.web.holdings import (
+    NewItem,
+    candidates_of,
+    collection_of,
+    make_pairs,
+    missing_items,
+    put_items,
+    put_runs,
+    wish_again,
+)
+from adjudge.web.schema import answer, campaign, item, lease, pair, participant, queue, run
+
+__all__ = [
+    "Campaign",
+    "NewItem",
+    "Overview",
+    "campaign_by_id",
+    "candidates_of",
+    "change_settings",
+    "collection_of",
+    "create_campaign",
+    "find_campaign",
+    "list_campaigns",
+    "log_event",
+    "make_pairs",
+    "missing_items",
+    "overview",
+    "put_items",
+    "put_runs",
+    "set_state",
+]
+
+STATES = {
+    "draft": ("open",),
+    "open": ("paused", "closed"),
+    "paused": ("open", "closed"),
+    "closed": ("open",),
+}
+"""What may follow each state."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A campaign in numbers. ``judged`` are pairs that somebody answered."""
+
+    systems: int
+    items: int
+    pairs: int
+    judged: int
+    answers: int
+    participants: int
+
+
+def create_campaign(
+    connection: Connection, *, name: str, settings: CampaignSettings, organiser_id: int | None, now: float
+) -> Campaign:
+    """A draft of a new campaign."""
+    if _NAME.fullmatch(name) is None:
+        raise Refused(
+            f"Expected a name of lower-case letters, digits and hyphens (at most 100, as it is part of addresses), "
+            f"got {shown(name)}"
+        )
+    taken = Conflict(f"There is a campaign called {shown(name)} already.")
+    if connection.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is not None:
+        raise taken
+    values = {
+        "name": name,
+        "kind": "judging",
+        "organiser_id": organiser_id,
+        "state": "draft",
+        "settings": settings.model_dump(mode="json"),
+        "created_at": now,
+    }
+    try:
+        row = connection.execute(insert(campaign).values(**values).returning(campaign)).mappings().one()
+    except IntegrityError:  # somebody was faster by a moment
+        raise taken from None
+    made = campaign_of(row)
+    log_event(connection, made.id, who=_who(organiser_id), what="created", details={"name": name}, now=now)
+    return made
+
+
+def list_campaigns(connection: Connection, *, organiser_id: int | None = None) -> list[Campaign]:
+    """The campaigns of an organiser, or all; the newest first."""
+    query = select(campaign).order_by(campaign.c.created_at.desc(), campaign.c.id.desc())
+    if organiser_id is not None:
+        query = query.where(campaign.c.organiser_id == organiser_id)
+    return [campaign_of(row) for row in connection.execute(query).mappings()]
+
+
+def change_settings(
+    connection: Connection, found: Campaign, settings: CampaignSettings, *, who: str, now: float
+) -> Campaign:
+    """Decide otherwise; scales and measure stay what they are once there are answers."""
+    now_there = locked(connection, found)
+    before = now_there.settings
+    changed = [name for name in type(settings).model_fields if getattr(settings, name) != getattr(before, name)]
+    if not changed:
+        return now_there
+    _refuse_other_questions(connection, now_there, settings)
+    values = {"settings": settings.model_dump(mode="json")}
+    row = (
+        connection.execute(update(campaign).where(campaign.c.id == found.id).values(**values).returning(campaign))
+        .mappings()
+        .one()
+    )
+    after = campaign_of(row)
+    if settings.cutoff != before.cutoff:
+        _forget_pairs(connection, after, now=now)
+    elif {"judged_by", "agreement_share", "seed"} & set(changed):
+        wish_again(connection, after)
+    log_event(connection, found.id, who=who, what="settings", details={"changed": changed}, now=now)
+    return after
+
+
+def _refuse_other_questions(connection: Connection, found: Campaign, settings: CampaignSettings) -> None:
+    """Answers must stay answers to what was asked: words beside a scale may change, its levels may not."""
+    before = found.settings
+    asked = [[(s.name, s.minimum, s.maximum, s.step) for s in given.scales] for given in (before, settings)]
+    what = "scales" if asked[0] != asked[1] else "measure" if settings.measure != before.measure else None
+    if what is not None and count_answers(connection, found.id):
+        raise Conflict(f"The {what} of a campaign cannot be changed once there are answers.")
+
+
+def _forget_pairs(connection: Connection, found: Campaign, *, now: float) -> None:
+    """Make the candidates anew for another cutoff; there are no answers, and what is on lease is given back."""
+    for table in (lease, queue, pair):
+        connection.execute(delete(table).where(table.c.campaign_id == found.id))
+    if found.state != "draft":
+        _refuse_incomplete(connection, found)
+        make_pairs(connection, found, now=now)
+
+
+def set_state(connection: Connection, found: Campaign, state: str, *, who: str, now: float) -> Campaign:
+    """Open, pause, close or reopen a campaign; the state that it has already changes nothing.
+
+    Opening needs runs, and something to hear, read or see for every candidate and query.
+    """
+    if state not in STATES:
+        raise Refused(f"Expected a state among {', '.join(STATES)}, got {shown(state)}")
+    before = locked(connection, found)
+    if state == before.state:
+        return before
+    if state not in STATES[before.state]:
+        able = " or ".join(STATES[before.state])
+        raise Conflict(f"A campaign that is {before.state} can become {able}, not {state}.")
+    values: dict[str, object] = {"state": state}
+    if state == "open":
+        _refuse_incomplete(connection, before)
+        make_pairs(connection, before, now=now)
+        values |= {"opened_at": before.opened_at or now, "closed_at": None}
+    elif state == "closed":
+        values["closed_at"] = now
+    row = (
+        connection.execute(update(campaign).where(campaign.c.id == found.id).values(**values).returning(campaign))
+        .mappings()
+        .one()
+    )
+    log_event(connection, found.id, who=who, what=state, details={"before": before.state}, now=now)
+    return campaign_of(row)
+
+
+def _refuse_incomplete(connection: Connection, found: Campaign) -> None:
+    """Refuse to ask about what nobody can hear."""
+    missing = missing_items(connection, found)
+    if missing:
+        some = ", ".join(shown(name) for name in missing[:5])
+        many = f"{len(missing):,} documents have" if len(missing) > 1 else "1 document has"
+        raise Refused(
+            f"Opening needs something to hear, read or see for every candidate and query; {many} nothing: "
+            f"{some}{', …' if len(missing) > 5 else ''}."
+        )
+
+
+def overview(connection: Connection, found: Campaign) -> Overview:
+    """A campaign in numbers."""
+
+    def count(table: Table, *conditions: ColumnElement[bool]) -> int:
+        query = select(func.count()).select_from(table).where(table.c.campaign_id == found.id, *conditions)
+        return int(connection.execute(query).scalar_one())
+
+    return Overview(
+        systems=count(run),
+        items=count(item),
+        pairs=count(pair),
+        judged=count(pair, pair.c.answered > 0),
+        answers=count(answer, answer.c.kind.in_(("judgment", "import"))),
+        participants=count(participant, participant.c.erased_at.is_(None)),
+    )
+
+
+def _who(organiser_id: int | None) -> str:
+    return "command line" if organiser_id is None else f"organiser {organiser_id}"

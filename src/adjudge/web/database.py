@@ -1,0 +1,152 @@
+"""Transactions on SQLite and PostgreSQL, said once.
+
+Reading and writing are different things. A writing transaction on SQLite takes the write lock at its start, and writers
+of one process queue up for it in turn instead of polling the file; on PostgreSQL rows are locked where they matter. A
+commit that returned is on the disk: SQLite in WAL mode with ``synchronous=FULL``, PostgreSQL with its defaults.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, create_engine, event, text
+from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
+
+from adjudge.errors import AdjudgeError
+from adjudge.web.settings import Settings
+
+BUSY_MS = 10_000
+_MIGRATION_LOCK = 7_263_817_002  # any number that nobody else locks in this database
+
+
+class StorageError(AdjudgeError):
+    """The database cannot be used at the moment; nothing was stored. Trying again later may help."""
+
+
+class Database:
+    """A connection pool with a way to read and a way to write."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            parsed = make_url(url)
+        except ArgumentError:
+            raise AdjudgeError(f"Expected the URL of a database, got {url!r}") from None
+        self.is_sqlite = parsed.get_backend_name() == "sqlite"
+        self._turn = threading.Lock()
+        if self.is_sqlite and parsed.database:
+            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        options: dict[str, Any] = {} if self.is_sqlite else {"pool_pre_ping": True}
+        self.engine: Engine = create_engine(parsed, pool_size=20, max_overflow=40, pool_timeout=30, **options)
+        if self.is_sqlite:
+            _tune_sqlite(self.engine)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection that sees one state of the database."""
+        with _translated(), self.engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction: everything in it is stored when it ends, or nothing."""
+        if not self.is_sqlite:
+            with _translated(), self.engine.begin() as connection:
+                yield connection
+            return
+        if not self._turn.acquire(timeout=BUSY_MS / 1000):
+            raise StorageError("The database is busy; nothing was stored. Try again in a moment.")
+        try:
+            with _translated(), self.engine.connect() as connection:
+                connection = connection.execution_options(adjudge_writes=True)  # noqa: PLW2901
+                with connection.begin():
+                    yield connection
+        finally:
+            self._turn.release()
+
+    def migrate(self) -> None:
+        """Bring the tables up to this version of Adjudge; refuse those of a newer one."""
+        from alembic import command
+        from alembic.util.exc import CommandError
+
+        configuration = _alembic_configuration()
+        with _translated(), self.engine.connect() as connection, connection.begin():
+            if not self.is_sqlite:  # several servers may start at once
+                connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
+            configuration.attributes["connection"] = connection
+            try:
+                command.upgrade(configuration, "head")
+            except CommandError as error:
+                raise StorageError(
+                    f"The database was made by another version of Adjudge ({error}); use that one, or a newer."
+                ) from None
+
+    def close(self) -> None:
+        """Give every connection back."""
+        self.engine.dispose()
+
+
+def open_database(settings: Settings) -> Database:
+    """The database of these settings, brought up to date."""
+    database = Database(settings.url)
+    database.migrate()
+    return database
+
+
+def _tune_sqlite(engine: Engine) -> None:
+    """Write-ahead log, commits that last, foreign keys; and transactions that we begin ourselves."""
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: Any, record: Any) -> None:
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        cursor.execute("PRAGMA journal_mode = WAL")
+        cursor.execute("PRAGMA synchronous = FULL")
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("adjudge_writes", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _alembic_configuration() -> Any:
+    from alembic.config import Config
+
+    configuration = Config()
+    configuration.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    return configuration
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Say in a sentence what keeps the database from working; what is a fault of ours passes through."""
+    try:
+        yield
+    except OperationalError as error:
+        raise StorageError(_sentence(str(error.orig))) from error
+    except DBAPIError as error:
+        if not error.connection_invalidated and "disk" not in str(error.orig):
+            raise
+        raise StorageError(_sentence(str(error.orig))) from error
+    except SQLAlchemyError as error:
+        if "QueuePool limit" not in str(error):
+            raise
+        raise StorageError("The server is busy; nothing was stored. Try again in a moment.") from error
+
+
+def _sentence(reason: str) -> str:
+    plain = " ".join(reason.split())
+    if "disk is full" in plain or "No space left" in plain or "disk I/O" in plain:
+        return "The disk of the server is full or failing; nothing was stored. Tell the organiser, then try again."
+    if "locked" in plain or "busy" in plain:
+        return "The database is locked by another program; nothing was stored. Try again in a moment."
+    if "readonly" in plain:
+        return "The database cannot be written to; nothing was stored. Tell the organiser."
+    return f"The database cannot be reached; nothing was stored ({plain[:200]})."

@@ -1,0 +1,183 @@
+"""The embedded demo as a campaign that anybody can open and judge: invented systems, invented music.
+
+The music is synthesised and levelled at the first start, over all cores; nothing is fetched from anywhere.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from adjudge.embedded import demo, demo_tables
+from adjudge.errors import AdjudgeError
+from adjudge.model.collection import Collection
+from adjudge.web.campaign_settings import CampaignSettings, settings_from
+from adjudge.web.campaigns import Campaign, create_campaign, find_campaign, put_runs, set_state
+from adjudge.web.database import Database
+from adjudge.web.documents import take_documents
+from adjudge.web.errors import Conflict, NotFound
+from adjudge.web.holdings import needed_items
+from adjudge.web.invitations import list_invitations, make_invitation
+from adjudge.web.languages import LANGUAGES
+from adjudge.web.media import working_folder
+from adjudge.web.people import Organiser, add_organiser, change_password, find_organiser
+from adjudge.web.settings import Settings
+
+NAME, LOGIN = "demo", "demo"
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how many are done, of how many."""
+
+INSTRUCTIONS = {
+    "en": """\
+Listen to the **query**, then to the **candidate**. How alike do they sound: mood, instruments, rhythm, style?
+
+There is no right answer; what counts is what you hear. A program invented all of this music.
+""",
+    "es": """\
+Escucha la **consulta** y después la **candidata**. ¿Cuánto se parecen: ambiente, instrumentos, ritmo, estilo?
+
+No hay respuesta correcta; cuenta lo que oyes. Un programa ha inventado toda esta música.
+""",
+    "de": """\
+Hören Sie die **Anfrage**, dann den **Kandidaten**. Wie ähnlich klingen sie: Stimmung, Instrumente, Rhythmus, Stil?
+
+Richtig oder falsch gibt es nicht; es zählt, was Sie hören. Ein Programm hat all diese Musik erfunden.
+""",
+    "fr": """\
+Écoutez la **requête**, puis le **candidat**. À quel point se ressemblent-ils : ambiance, instruments, rythme, style ?
+
+Il n'y a pas de bonne réponse ; c'est ce que vous entendez qui compte. Un programme a inventé toute cette musique.
+""",
+}
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The demo's campaign, its organiser, and the token of an invitation that is open to all.
+
+    ``new`` says whether it was made just now. The password is new each time: nobody has to remember that of a demo.
+    """
+
+    campaign: str
+    login: str
+    password: str
+    invitation: str
+    new: bool
+
+
+def make_demo(
+    database: Database,
+    settings: Settings,
+    *,
+    queries: int = 10,
+    depth: int = 3,
+    seed: int = 2012,
+    seconds: float = 8.0,
+    progress: Progress | None = None,
+) -> Demo:
+    """The demo as an open campaign with sound.
+
+    One that is there already stays as it is; one that was interrupted while it was made is finished.
+    """
+    password = secrets.token_urlsafe(9)
+    with database.write() as connection:
+        organiser = _organiser(connection, password, now=settings.clock())
+        found, new = _draft(connection, organiser, demo(seed, queries=queries, depth=depth), now=settings.clock())
+    if found.state == "draft":
+        _give_sound(database, settings, found, seed=seed, seconds=seconds, progress=progress)
+        with database.write() as connection:
+            found = set_state(connection, found, "open", who=LOGIN, now=settings.clock())
+    with database.write() as connection:
+        invitation = _invitation(connection, found, settings)
+    return Demo(found.name, organiser.login, password, invitation, new)
+
+
+def _organiser(connection: Connection, password: str, *, now: float) -> Organiser:
+    """Who runs the demo, under this password from now on."""
+    try:
+        found = find_organiser(connection, LOGIN)
+    except NotFound:
+        return add_organiser(connection, login=LOGIN, password=password, is_admin=False, now=now)
+    change_password(connection, found, password=password)
+    return found
+
+
+def _draft(
+    connection: Connection, organiser: Organiser, collection: Collection, *, now: float
+) -> tuple[Campaign, bool]:
+    """The campaign that is there, or a new one with runs and facts; and whether it is new."""
+    try:
+        found = find_campaign(connection, NAME)
+    except NotFound:
+        found = create_campaign(
+            connection, name=NAME, settings=_settings(collection), organiser_id=organiser.id, now=now
+        )
+        put_runs(connection, found, collection.runs, who=LOGIN, now=now)
+        return found, True
+    if found.organiser_id != organiser.id:
+        raise Conflict(
+            f"There is a campaign called {NAME!r} already that is not the demo; choose another --data folder."
+        )
+    return found, False
+
+
+def _settings(collection: Collection) -> CampaignSettings:
+    return settings_from(
+        {
+            "title": "Which songs sound alike?",
+            "measure": f"CG@{collection.runs.depth}",
+            "instructions": INSTRUCTIONS,
+            "languages": LANGUAGES,
+            "seed": 2012,
+        }
+    )
+
+
+def _give_sound(
+    database: Database,
+    settings: Settings,
+    found: Campaign,
+    *,
+    seed: int,
+    seconds: float,
+    progress: Progress | None,
+) -> None:
+    """Synthesise, level and store what somebody will be asked about, with its artist and genre."""
+    from adjudge.audio.synthesis import write_demo_audio
+
+    with database.read() as connection:
+        wanted = sorted(set.union(*(needed_items(connection, found) or {"": set()}).values()))
+    metadata = demo_tables(seed, queries=1, depth=1).metadata
+    with working_folder(settings) as folder:
+        table = folder / "metadata.csv"
+        metadata.filter(metadata["document"].is_in(wanted)).write_csv(table)
+        sound = write_demo_audio(
+            wanted, folder / "sound", seed=seed, seconds=seconds, progress=_step(progress, "making music")
+        )
+        taken = take_documents(
+            database,
+            settings,
+            found,
+            files={path.name: path for path in sound.values()},
+            table=table,
+            who=LOGIN,
+            progress=_step(progress, "levelling it"),
+        )
+    if taken.problems:
+        raise AdjudgeError(f"The demo's sound could not be used: {taken.problems[0].problem}")
+
+
+def _step(progress: Progress | None, what: str) -> Callable[[int, int], None] | None:
+    return None if progress is None else lambda done, total: progress(what, done, total)
+
+
+def _invitation(connection: Connection, found: Campaign, settings: Settings) -> str:
+    """The token of the demo's invitation; one that still holds serves again."""
+    now = settings.clock()
+    for known in list_invitations(connection, found, secret=settings.secret):
+        if known.label == LOGIN and known.cap is None and known.revoked_at is None and known.expires_at is None:
+            return known.token
+    return make_invitation(connection, found, label=LOGIN, secret=settings.secret, now=now).token

@@ -1,0 +1,316 @@
+"""Taking documents in: a table of what is known of them, and the files that people will hear, read or see.
+
+A file belongs to the document of its name (``track17.flac`` to ``track17``), unless the table has a column ``audio`` or
+``image`` with names of files. Columns ``text`` and ``url`` say what to read and where to look. Everything else in the
+table is known of the document: artist, genre, title.
+
+What is wrong with a file is said in one line for that document, and nothing of it is kept; everything else is taken.
+Taking in the same files again changes nothing and takes hardly any time, so that one can mend what was wrong and simply
+do it again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.formats import Source, read_table
+from adjudge.formats.columns import KNOWN, fold
+from adjudge.web.campaign_rows import Campaign, log_event
+from adjudge.web.database import Database
+from adjudge.web.errors import Conflict, Refused
+from adjudge.web.holdings import NewItem, items_by_identifier, needed_items, put_items
+from adjudge.web.media import (
+    checked_picture,
+    checked_text,
+    checked_words,
+    digest_of,
+    keep_original,
+    keep_picture,
+    kept_files,
+    kind_of,
+    safe_name,
+)
+from adjudge.web.settings import Settings
+from adjudge.web.uploads import Files
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import RowMapping
+
+    from adjudge.audio.pool import Progress
+
+_CONTENT = ("audio", "image", "text", "url")
+_AT_ONCE = 200  # clips between two steps into the store: what is done stays done
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why a document could not be taken, in one line."""
+
+    document: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What came of taking documents in.
+
+    ``taken`` are those of which there is something new to hear, read or see, ``already`` those that were there as they
+    are, ``skipped`` files of documents that nobody will be asked about, ``described`` rows of the table.
+    """
+
+    taken: int = 0
+    already: int = 0
+    skipped: int = 0
+    described: int = 0
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass
+class _Plan:
+    """What is to be done, by document."""
+
+    described: list[NewItem] = field(default_factory=list)
+    files: dict[str, tuple[str, str]] = field(default_factory=dict)  # kind and name of the file
+    ready: list[NewItem] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    skipped: int = 0
+    already: int = 0
+
+
+def take_documents(
+    database: Database,
+    settings: Settings,
+    campaign: Campaign,
+    *,
+    files: Mapping[str, Path] | None = None,
+    table: Path | None = None,
+    table_name: str | None = None,
+    role: str = "document",
+    who: str = "command line",
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> Taken:
+    """Take in what is given for a campaign's documents, or with ``role`` for queries that are none.
+
+    The store is written to in short steps, never while sound is prepared.
+    """
+    if role not in ("document", "query"):
+        raise Refused(f"Expected documents or queries as role, got {shown(role)}")
+    if campaign.state == "closed":
+        raise Conflict("The campaign is closed; reopen it to change its documents.")
+    given: Files = dict(files or {})
+    with database.read() as connection:
+        needed = needed_items(connection, campaign)
+        there = items_by_identifier(connection, campaign.id)
+    rows = {} if table is None else table_rows(table, table_name, role=role)
+    plan = _planned(rows, given, role=role, needed=None if needed is None else needed[role])
+    intake = _Intake(database, settings, campaign, role, given, plan, there)
+    n_changed = intake.store(plan.described)
+    taken = intake.take_sounds(intake.sort_files(), workers=workers, progress=progress) + intake.store_ready()
+    result = Taken(taken, plan.already, plan.skipped, len(plan.described), tuple(plan.problems))
+    if taken or n_changed:
+        counts = {"taken": taken, "described": result.described, "problems": len(result.problems), "role": role}
+        with database.write() as connection:
+            log_event(connection, campaign.id, who=who, what="documents", details=counts, now=settings.clock())
+    return result
+
+
+def table_rows(path: Path, name: str | None = None, *, role: str = "document") -> dict[str, dict[str, str]]:
+    """What the table says of each document, or query: text by column, without what is empty."""
+    import polars as pl
+
+    name = name or str(path)
+    source = Source(name, Source.open(path).packed)
+    frame, _ = read_table(_calling_queries_documents(source) if role == "query" else source, "metadata")
+    frame = frame.unique(maintain_order=True)
+    twice = frame.filter(frame["document"].is_duplicated())
+    if twice.height:
+        raise InputError(f"expected one row a document, got several for {shown(twice['document'][0])}", source=name)
+    if any(column.dtype.is_nested() or column.dtype in (pl.Object, pl.Binary) for column in frame):
+        raise InputError("expected columns of text or numbers, got others", source=name)
+    rows = frame.with_columns(pl.all().cast(pl.String)).to_dicts()
+    return {row["document"]: {k: v for k, v in row.items() if v and k != "document"} for row in rows}
+
+
+def _calling_queries_documents(source: Source) -> Source:
+    """A table of queries with its column ``query`` under the name that readers of metadata look for."""
+    if source.begins(b"PAR1"):
+        return source
+    head, end, rest = source.text.partition(b"\n")
+    fields = re.split(r"([,;\t])", head.decode())
+    names = [fold(name.strip('"')) for name in fields]
+    if not set(names).isdisjoint(KNOWN["metadata"]["document"]):
+        return source
+    place = next((at for at, name in enumerate(names) if name in KNOWN["judgments"]["query"]), None)
+    if place is None:
+        return source
+    fields[place] = "document"
+    return Source(source.name, "".join(fields).encode() + end + rest)
+
+
+def _planned(rows: Mapping[str, Mapping[str, str]], files: Files, *, role: str, needed: set[str] | None) -> _Plan:
+    """Which document gets what."""
+    plan, named = _Plan(), set[str]()
+    for document, row in rows.items():
+        facts = {name: value for name, value in row.items() if name.lower() not in _CONTENT}
+        content = {name.lower(): value for name, value in row.items() if name.lower() in _CONTENT}
+        kind = next(iter(content), "audio")
+        plan.described.append(NewItem(document, role, kind, facts=facts))
+        if len(content) > 1:
+            came = " and ".join(content)
+            plan.problems.append(Problem(document, f"expected one of {', '.join(_CONTENT)} for a document, got {came}"))
+        elif content:
+            _plan_column(plan, document, kind, content[kind], files, role=role, needed=needed)
+            named.add(content[kind])
+    by_row = set(plan.files) | {one.identifier for one in plan.ready}
+    for name in files:
+        found, document = kind_of(name), PurePosixPath(name).stem
+        if found is None or name in named or document in by_row:
+            continue
+        if needed is not None and document not in needed:
+            plan.skipped += 1
+        elif document in plan.files:
+            plan.problems.append(Problem(document, f"expected one file, got {plan.files[document][1]} and {name}"))
+        else:
+            plan.files[document] = (found, name)
+    return plan
+
+
+def _plan_column(
+    plan: _Plan, document: str, kind: str, value: str, files: Files, *, role: str, needed: set[str] | None
+) -> None:
+    """What a column of the table gives a document."""
+    if needed is not None and document not in needed:
+        plan.skipped += 1
+        return
+    try:
+        if kind == "text":
+            plan.ready.append(NewItem(document, role, kind, text=checked_words(value)))
+        elif kind == "url":
+            plan.ready.append(NewItem(document, role, kind, text=checked_url(value)))
+        elif (name := safe_name(value).as_posix()) in files:
+            plan.files[document] = (kind, name)
+        else:
+            plan.problems.append(Problem(document, f"{name}: expected a file, got none"))
+    except AdjudgeError as error:
+        plan.problems.append(Problem(document, str(error)))
+
+
+def checked_url(url: str) -> str:
+    """An address that a browser may be sent to; only of the web, as ``javascript:`` is one of another kind.
+
+    >>> checked_url("javascript:alert(1)")
+    Traceback (most recent call last):
+    adjudge.errors.AdjudgeError: expected an address that begins with http:// or https://, got 'javascript:alert(1)'
+    """
+    plain = url.strip()
+    try:
+        parts = urlsplit(plain)
+        good = parts.scheme.lower() in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        good = False
+    if not good or len(plain) > 2000 or any(ord(sign) <= 32 for sign in plain):
+        raise AdjudgeError(f"expected an address that begins with http:// or https://, got {shown(url)}")
+    return plain
+
+
+@dataclass(frozen=True)
+class _Intake:
+    """One taking in: where from, where to, and the plan that it follows."""
+
+    database: Database
+    settings: Settings
+    campaign: Campaign
+    role: str
+    files: Files
+    plan: _Plan
+    there: Mapping[tuple[str, str], RowMapping]
+
+    def store(self, items: list[NewItem]) -> int:
+        """Put items into the store; the number that is new or changed."""
+        if not items:
+            return 0
+        with self.database.write() as connection:
+            return put_items(connection, self.campaign, items, now=self.settings.clock())
+
+    def store_ready(self) -> int:
+        """Put in what needs no sound."""
+        changed = self.store(self.plan.ready)
+        self.plan.already += len(self.plan.ready) - changed
+        return changed
+
+    def sort_files(self) -> dict[str, str]:
+        """Get pictures and texts ready, leave out what is there already; the files with sound by document."""
+        sounds: dict[str, str] = {}
+        for document, (kind, name) in self.plan.files.items():
+            path = self.files[name]
+            try:
+                digest = digest_of(path)
+                if _is_there(self.there.get((self.role, document)), kind, digest, self.settings):
+                    self.plan.already += 1
+                elif kind == "audio":
+                    sounds[document] = name
+                else:
+                    self.plan.ready.append(self._seen(document, kind, path, name=name, digest=digest))
+            except (AdjudgeError, OSError) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                self.plan.problems.append(Problem(document, f"{name}: {reason}"))
+        return sounds
+
+    def _seen(self, document: str, kind: str, path: Path, *, name: str, digest: str) -> NewItem:
+        """A picture or a text as an item."""
+        short = PurePosixPath(name).name[-400:]
+        if kind == "text":
+            return NewItem(document, self.role, kind, checked_text(path), digest, short)
+        media_type = checked_picture(path)
+        keep_picture(self.settings, path, sha256=digest, media_type=media_type)
+        return NewItem(document, self.role, kind, None, digest, short, media_type=media_type)
+
+    def take_sounds(self, sounds: Mapping[str, str], *, workers: int | None, progress: Progress | None) -> int:
+        """Prepare clips, and store them some at a time; the number that is new."""
+        taken, names = 0, list(sounds)
+        for start in range(0, len(names), _AT_ONCE):
+            part = {name: sounds[name] for name in names[start : start + _AT_ONCE]}
+
+            def advance(done: int, total: int, before: int = start) -> None:
+                if progress is not None:
+                    progress(before + done, len(names))
+
+            taken += self.store(self._prepared(part, workers=workers, progress=advance))
+        return taken
+
+    def _prepared(self, sounds: Mapping[str, str], *, workers: int | None, progress: Progress) -> list[NewItem]:
+        """Clips of some documents as items; what cannot be used is among the problems."""
+        from adjudge.audio.clips import prepare_clips
+
+        sources = {document: self.files[name] for document, name in sounds.items()}
+        prepared = prepare_clips(sources, self.settings.media / "clips", workers=workers, progress=progress)
+        for document, line in prepared.problems.items():
+            reason = line.removeprefix(str(InputError("", source=str(sources[document]))))
+            self.plan.problems.append(Problem(document, f"{sounds[document]}: {reason}"))
+        items = []
+        for document, clip in prepared.clips.items():
+            name = PurePosixPath(sounds[document]).name
+            try:
+                keep_original(self.settings, sources[document], sha256=clip.original_sha256, name=name)
+            except (AdjudgeError, OSError) as error:
+                self.plan.problems.append(Problem(document, f"{sounds[document]}: {error}"))
+                continue
+            files = (clip.original_sha256, name[-400:], clip.clip_sha256, "audio/mpeg")
+            heard = (clip.seconds, clip.loudness - clip.gain_db, clip.gain_db)
+            items.append(NewItem(document, self.role, "audio", None, *files, *heard))
+        return items
+
+
+def _is_there(row: RowMapping | None, kind: str, digest: str, settings: Settings) -> bool:
+    """Whether a document has this very file already, and the disk has it, too."""
+    if row is None or row["kind"] != kind or row["original_sha256"] != digest:
+        return False
+    kept = kept_files(settings, row)
+    return bool(row["text"]) if kind == "text" else bool(kept) and all(path.is_file() for path, _ in kept)

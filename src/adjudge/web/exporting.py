@@ -1,0 +1,296 @@
+"""A campaign out of the server, at any moment: judgments, the log of every answer, a report, the state of the engine.
+
+Judgments are those that stand now, corrections applied. The log is everything that was ever sent, in order. People are
+called by their codes.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import warnings
+import zipfile
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, select
+
+from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.model.collection import Table
+from adjudge.web.answers import CurrentGrade, current_grades
+from adjudge.web.campaign_rows import Campaign
+from adjudge.web.errors import Refused
+from adjudge.web.holdings import candidates_of, collection_of
+from adjudge.web.schema import answer, pair, participant
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMS = {
+    "qrels": ("trec", "csv", "tsv", "parquet", "json"),
+    "log": ("csv", "parquet", "json"),
+    "report": ("html", "markdown", "latex", "json"),
+    "session": ("json",),
+}
+"""What can be had, and in which forms; the first is the usual one."""
+
+_SUFFIXES = {"trec": "txt", "markdown": "md", "latex": "tex"}
+_TYPES = {
+    "trec": "text/plain; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "tsv": "text/tab-separated-values; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+    "json": "application/json",
+    "html": "text/html; charset=utf-8",
+    "markdown": "text/markdown; charset=utf-8",
+    "latex": "text/x-tex; charset=utf-8",
+    "zip": "application/zip",
+}
+_FORMULA = re.compile(r"^[=+\-@\t\r]")
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A file to be written or sent."""
+
+    name: str
+    media_type: str
+    data: bytes
+
+
+def export(
+    connection: Connection,
+    campaign: Campaign,
+    what: str,
+    *,
+    scale: str | None = None,
+    per_assessor: bool = False,
+    form: str | None = None,
+) -> Exported:
+    """Anything that can be had of a campaign, by name."""
+    if what not in FORMS:
+        raise Refused(f"Expected one of {', '.join(FORMS)} to export, got {shown(what)}")
+    used = form or FORMS[what][0]
+    if used not in FORMS[what]:
+        raise Refused(f"The {what} can be had as {', '.join(FORMS[what])}, not as {shown(used)}.")
+    if what == "qrels":
+        return export_judgments(connection, campaign, scale=scale, per_assessor=per_assessor, form=used)
+    if what == "log":
+        data = export_log(connection, campaign, form=used)
+    elif what == "report":
+        data = export_report(connection, campaign, form=used)
+    else:
+        data = export_session(connection, campaign)
+    return _file(campaign, what, used, data)
+
+
+def _file(campaign: Campaign, what: str, form: str, data: bytes) -> Exported:
+    return Exported(f"{campaign.name}-{what}.{_SUFFIXES.get(form, form)}", _TYPES[form], data)
+
+
+def export_judgments(
+    connection: Connection, campaign: Campaign, *, scale: str | None, per_assessor: bool, form: str
+) -> Exported:
+    """The grades on one scale: one a pair, the mean over its assessors, or one for each assessor.
+
+    TREC's format has no place for assessors; there, each has a file of their own in a zip.
+    """
+    used = _scale(campaign, scale)
+    grades = [grade for grade in current_grades(connection, campaign.id) if used in grade.grades]
+    what = f"qrels-{used}"
+    if not per_assessor:
+        return _file(campaign, what, form, _written(_mean_table(grades, used), form))
+    if form != "trec":
+        return _file(campaign, f"{what}-by-assessor", form, _written(_assessor_table(grades, used), form))
+    by_assessor: dict[str, list[CurrentGrade]] = defaultdict(list)
+    for grade in grades:
+        by_assessor[grade.assessor].append(grade)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, (code, own) in enumerate(sorted(by_assessor.items()), start=1):
+            plain = re.sub(r"[^A-Za-z0-9_-]", "_", code)[:60]
+            name = plain if plain == code else f"{plain}-{number}"
+            archive.writestr(f"{campaign.name}-{what}-{name}.txt", _written(_mean_table(own, used), form))
+    return _file(campaign, f"{what}-by-assessor", "zip", buffer.getvalue())
+
+
+def _scale(campaign: Campaign, name: str | None) -> str:
+    """The scale of that name, else the one that systems are ranked on."""
+    names = [scale.name for scale in campaign.settings.scales]
+    if name is not None and name not in names:
+        raise Refused(f"The scales of the campaign are {', '.join(names)}; there is none called {shown(name)}.")
+    return name or campaign.settings.evaluated.name
+
+
+def mean_grades(grades: Sequence[CurrentGrade], scale: str) -> dict[tuple[str, str], float]:
+    """One grade for each judged pair: the mean over its assessors, in the order of first answers."""
+    by_pair: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for grade in grades:
+        if scale in grade.grades:
+            by_pair[grade.query, grade.document].append(grade.grades[scale])
+    return {pair: sum(given) / len(given) for pair, given in by_pair.items()}
+
+
+def _mean_table(grades: Sequence[CurrentGrade], scale: str) -> pl.DataFrame:
+    import polars as pl
+
+    means = mean_grades(grades, scale)
+    rows = [(query, document, round(grade, 6)) for (query, document), grade in sorted(means.items())]
+    return pl.DataFrame(rows, schema={"query": pl.String, "document": pl.String, "grade": pl.Float64}, orient="row")
+
+
+def _assessor_table(grades: Sequence[CurrentGrade], scale: str) -> pl.DataFrame:
+    import polars as pl
+
+    columns = {"query": pl.String, "document": pl.String, "grade": pl.Float64, "assessor": pl.String}
+    rows = sorted((grade.query, grade.document, grade.grades[scale], grade.assessor) for grade in grades)
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def _written(frame: pl.DataFrame, form: str) -> bytes:
+    """A table of judgments as a file; names of people never become formulas of a spreadsheet."""
+    from adjudge.formats import FORMATS
+
+    if not frame.height:
+        return b"" if form == "trec" else b"[]\n" if form == "json" else _plain(frame, form)
+    if form in ("csv", "tsv") and "assessor" in frame.columns:
+        frame = _harmless(frame, ["assessor"])
+    return FORMATS[form].write(frame, "judgments")
+
+
+def _plain(frame: pl.DataFrame, form: str) -> bytes:
+    buffer = io.BytesIO()
+    if form == "parquet":
+        frame.write_parquet(buffer)
+    elif form == "json":
+        return json.dumps(frame.to_dicts(), ensure_ascii=False, indent=1).encode() + b"\n"
+    else:
+        frame.write_csv(buffer, separator="\t" if form == "tsv" else ",")
+    return buffer.getvalue()
+
+
+def _harmless(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Put an apostrophe before what a spreadsheet would calculate."""
+    import polars as pl
+
+    return frame.with_columns(
+        pl.when(pl.col(name).str.contains(_FORMULA.pattern))
+        .then("'" + pl.col(name))
+        .otherwise(pl.col(name))
+        .alias(name)
+        for name in columns
+    )
+
+
+def export_log(connection: Connection, campaign: Campaign, *, form: str) -> bytes:
+    """Every answer as it was stored, oldest first, with times in ISO 8601 (UTC).
+
+    Grades are in one column a scale. As CSV, text that a spreadsheet would take for a formula gets an apostrophe.
+    """
+    import polars as pl
+
+    columns = (answer, pair.c.query, pair.c.document, participant.c.code)
+    rows = connection.execute(
+        select(*columns)
+        .join(pair, pair.c.id == answer.c.pair_id)
+        .join(participant, participant.c.id == answer.c.participant_id)
+        .where(answer.c.campaign_id == campaign.id)
+        .order_by(answer.c.id)
+    ).mappings()
+    scales = [scale.name for scale in campaign.settings.scales]
+    schema = _log_schema(scales)
+    frame = pl.DataFrame([_log_row(dict(row), scales) for row in rows], schema=schema, orient="row")
+    if form == "csv":
+        frame = _harmless(frame, [name for name, dtype in schema.items() if dtype == pl.String])
+    return _plain(frame, form)
+
+
+def _log_schema(scales: Sequence[str]) -> dict[str, Any]:
+    """Columns of the log and their types."""
+    import polars as pl
+
+    texts = dict.fromkeys(("at", "assessor", "kind", "query", "document"), pl.String)
+    grades = {f"grade_{scale}": pl.Float64 for scale in scales}
+    words = dict.fromkeys(("reason", "comment"), pl.String)
+    times = dict.fromkeys(("query_ms", "candidate_ms", "took_ms"), pl.Int64)
+    ends = {"late": pl.Boolean, "corrects": pl.Int64, **dict.fromkeys(("lease", "key", "sha256"), pl.String)}
+    return {"answer": pl.Int64, **texts, **grades, **words, **times, **ends}
+
+
+def _log_row(row: dict[str, Any], scales: Sequence[str]) -> dict[str, Any]:
+    heard = row["heard"] or {}
+    return {
+        "answer": row["id"],
+        "at": iso(row["created_at"]),
+        "assessor": row["code"],
+        "kind": row["kind"],
+        "query": row["query"],
+        "document": row["document"],
+        **{f"grade_{scale}": row["grades"].get(scale) for scale in scales},
+        "reason": row["reason"],
+        "comment": row["comment"],
+        "query_ms": heard.get("query_ms"),
+        "candidate_ms": heard.get("candidate_ms"),
+        "took_ms": row["took_ms"],
+        "late": row["late"],
+        "corrects": row["corrects"],
+        "lease": row["lease_id"],
+        "key": row["key"],
+        "sha256": row["sha256"],
+    }
+
+
+def iso(seconds: float) -> str:
+    """A time as people and programs read it.
+
+    >>> iso(0.25)
+    '1970-01-01T00:00:00.250+00:00'
+    """
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
+
+def export_report(connection: Connection, campaign: Campaign, *, form: str = "html") -> bytes:
+    """The report of ``adjudge report`` about the judgments so far."""
+    from adjudge.measures import evaluate
+    from adjudge.reports.evidence import gather, make_report
+    from adjudge.reports.render import render
+
+    used = campaign.settings.evaluated
+    grades = [grade for grade in current_grades(connection, campaign.id) if used.name in grade.grades]
+    n_queries = len({grade.query for grade in grades})
+    if n_queries < 2:
+        so_far = "those of one query" if grades else "none"
+        raise Refused(f"A report needs judgments of at least two queries; so far there are {so_far}.")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
+        judged = Table(_assessor_table(grades, used.name), "the campaign's judgments")
+        collection = collection_of(connection, campaign, [judged])
+        eff = evaluate(collection, [campaign.settings.measure], seed=campaign.settings.seed)
+        evidence = gather(eff, collection=collection)
+        report = make_report(evidence, title=campaign.settings.title)
+    return render(report, form).encode()
+
+
+def export_session(connection: Connection, campaign: Campaign) -> bytes:
+    """What ``Session.load`` resumes on the same runs: the campaign's settings and a grade for each judged pair."""
+    from adjudge.relevance.session import Session
+
+    settings = campaign.settings
+    session = Session(
+        candidates_of(connection, campaign),
+        settings.measure,
+        estimator=settings.estimator,
+        rule=settings.rule,
+        goal=settings.goal.goal,
+        seed=settings.seed,
+    )
+    means = mean_grades(current_grades(connection, campaign.id), settings.evaluated.name)
+    state = session.to_dict() | {"judgments": [[query, document, grade] for (query, document), grade in means.items()]}
+    try:
+        return json.dumps(state, indent=1, ensure_ascii=False).encode() + b"\n"
+    except TypeError as error:
+        raise AdjudgeError(f"The state of the campaign cannot be written: {error}.") from None

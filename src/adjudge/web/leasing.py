@@ -1,0 +1,201 @@
+"""Leases: which question is in whose hands.
+
+A lease gives one pair to one participant for a while. It is renewed by every sign of life, handed back when they leave,
+and ends by itself when nothing is heard of them; then the pair goes to somebody else. A pair is leased to at most as
+many people at once as answers are still wanted; the index ``uq_lease_in_force`` makes two leases of one place
+impossible, whatever this module does.
+
+Nobody gets a pair twice, except as a planned repeat: after ``REPEAT_AFTER`` questions, a share of the questions are
+ones that the participant answered at least ``REPEAT_AFTER`` questions ago, each at most once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, Select, and_, delete, exists, func, insert, or_, select, update
+
+from adjudge.web.campaigns import Campaign
+from adjudge.web.schema import answer, lease, pair, queue
+
+REPEAT_AFTER = 10
+RETURN_SECONDS = 20.0
+
+
+@dataclass(frozen=True)
+class Lease:
+    """A question in somebody's hands. ``number`` counts the questions of that person."""
+
+    id: str
+    campaign_id: int
+    pair_id: int
+    participant_id: int
+    kind: str
+    slot: int | None
+    number: int
+    expires_at: float
+    ended_at: float | None
+    ended_how: str | None
+
+
+def lease_of(row: RowMapping) -> Lease:
+    """A row of the table as a lease."""
+    return Lease(**{name: row[name] for name in Lease.__dataclass_fields__})
+
+
+def hold(
+    connection: Connection, campaign: Campaign, participant_id: int, *, now: float, seconds: float, most: int = 2
+) -> list[Lease]:
+    """The questions in a participant's hands, renewed, and as many new ones as make ``most``; oldest first.
+
+    New ones are given out while the campaign is open only. Leases of others that ran out are ended on the way.
+    """
+    held = renew(connection, campaign.id, participant_id, now=now, seconds=seconds)
+    if campaign.state != "open":
+        return held
+    expire(connection, campaign.id, now=now)
+    while len(held) < most:
+        new = _take(connection, campaign, participant_id, now=now, seconds=seconds)
+        if new is None:
+            break
+        held.append(new)
+    return held
+
+
+def renew(connection: Connection, campaign_id: int, participant_id: int, *, now: float, seconds: float) -> list[Lease]:
+    """A sign of life: everything in a participant's hands lasts on; oldest first.
+
+    What ran out, but was taken by nobody else yet, is theirs again.
+    """
+    mine = and_(
+        lease.c.campaign_id == campaign_id, lease.c.participant_id == participant_id, lease.c.ended_at.is_(None)
+    )
+    connection.execute(update(lease).where(mine).values(expires_at=now + seconds))
+    rows = connection.execute(select(lease).where(mine).order_by(lease.c.number, lease.c.issued_at)).mappings()
+    return [lease_of(row) for row in rows]
+
+
+def expire(connection: Connection, campaign_id: int, *, now: float) -> int:
+    """End every lease that ran out; the number of them."""
+    overdue = select(lease.c.id).where(
+        lease.c.campaign_id == campaign_id, lease.c.ended_at.is_(None), lease.c.expires_at < now
+    )
+    return _end(connection, overdue, how="expired", now=now)
+
+
+def let_go(connection: Connection, participant_id: int, *, now: float) -> None:
+    """A page was left, perhaps only to be loaded again: its questions are kept for a few seconds more."""
+    mine = and_(lease.c.participant_id == participant_id, lease.c.ended_at.is_(None))
+    soon = now + RETURN_SECONDS
+    connection.execute(update(lease).where(mine, lease.c.expires_at > soon).values(expires_at=soon))
+
+
+def release(connection: Connection, participant_id: int, *, now: float) -> int:
+    """Hand back what is in a participant's hands; the number of questions."""
+    mine = select(lease.c.id).where(lease.c.participant_id == participant_id, lease.c.ended_at.is_(None))
+    return _end(connection, mine, how="released", now=now)
+
+
+def _end(connection: Connection, which: Select[Any], *, how: str, now: float) -> int:
+    """End leases without an answer. Rows that somebody else is changing this moment are left to them."""
+    ids = connection.execute(which.order_by(lease.c.id).with_for_update(skip_locked=True)).scalars().all()
+    if not ids:
+        return 0
+    pairs = select(lease.c.pair_id).where(lease.c.id.in_(ids), lease.c.slot.is_not(None)).order_by(lease.c.pair_id)
+    for pair_id in connection.execute(pairs).scalars().all():
+        connection.execute(update(pair).where(pair.c.id == pair_id).values(taken=pair.c.taken - 1))
+    connection.execute(update(lease).where(lease.c.id.in_(ids)).values(ended_at=now, ended_how=how))
+    return len(ids)
+
+
+def lay_queue(connection: Connection, campaign_id: int, pair_ids: Sequence[int]) -> None:
+    """What to ask next, most telling first, instead of what was laid before."""
+    connection.execute(delete(queue).where(queue.c.campaign_id == campaign_id))
+    rows = [{"campaign_id": campaign_id, "place": place, "pair_id": found} for place, found in enumerate(pair_ids)]
+    if rows:
+        connection.execute(insert(queue), rows)
+
+
+def _take(
+    connection: Connection, campaign: Campaign, participant_id: int, *, now: float, seconds: float
+) -> Lease | None:
+    """A new question for a participant, None where there is none for them now."""
+    number = connection.execute(
+        select(func.coalesce(func.max(lease.c.number) + 1, 0)).where(lease.c.participant_id == participant_id)
+    ).scalar_one()
+    again = _repeat_due(connection, campaign, participant_id, number)
+    if again is not None:
+        found, kind, slot = again, "repeat", None
+    else:
+        free = connection.execute(_next_pair(campaign.id, participant_id)).scalar()
+        if free is None:
+            return None
+        found, kind, slot = free, "judgment", _free_slot(connection, free)
+        connection.execute(update(pair).where(pair.c.id == found).values(taken=pair.c.taken + 1))
+    values = {
+        "id": secrets.token_urlsafe(16),
+        "campaign_id": campaign.id,
+        "pair_id": found,
+        "participant_id": participant_id,
+        "kind": kind,
+        "slot": slot,
+        "number": number,
+        "issued_at": now,
+        "expires_at": now + seconds,
+    }
+    row = connection.execute(insert(lease).values(**values).returning(lease)).mappings().one()
+    return lease_of(row)
+
+
+def _next_pair(campaign_id: int, participant_id: int) -> Select[Any]:
+    """The first pair of the queue that still wants somebody and is new to this participant; it is locked."""
+    had = exists().where(
+        lease.c.pair_id == pair.c.id,
+        lease.c.participant_id == participant_id,
+        or_(lease.c.ended_at.is_(None), lease.c.ended_how.in_(("answered", "skipped"))),
+    )
+    answered = exists().where(answer.c.pair_id == pair.c.id, answer.c.participant_id == participant_id)
+    return (
+        select(pair.c.id)
+        .join(queue, queue.c.pair_id == pair.c.id)
+        .where(queue.c.campaign_id == campaign_id, pair.c.taken < pair.c.wanted, ~pair.c.held, ~had, ~answered)
+        .order_by(queue.c.place)
+        .limit(1)
+        .with_for_update(of=pair, skip_locked=True, key_share=True)  # not skipping what is being laid into the queue
+    )
+
+
+def _free_slot(connection: Connection, pair_id: int) -> int:
+    """The lowest place of a pair that no lease in force has."""
+    taken = connection.execute(
+        select(lease.c.slot).where(lease.c.pair_id == pair_id, lease.c.ended_at.is_(None), lease.c.slot.is_not(None))
+    ).scalars()
+    used = set(taken)
+    return next(slot for slot in range(len(used) + 1) if slot not in used)
+
+
+def _repeat_due(connection: Connection, campaign: Campaign, participant_id: int, number: int) -> int | None:
+    """The pair to ask again as question ``number``, where a repeat is planned there."""
+    share, seed = campaign.settings.repeat_share, campaign.settings.seed
+    if number < REPEAT_AFTER or _chance(seed, participant_id, number) >= share:
+        return None
+    repeated = select(lease.c.pair_id).where(lease.c.participant_id == participant_id, lease.c.kind == "repeat")
+    long_ago = select(lease.c.pair_id).where(
+        lease.c.participant_id == participant_id,
+        lease.c.kind == "judgment",
+        lease.c.ended_how == "answered",
+        lease.c.number <= number - REPEAT_AFTER,
+        lease.c.pair_id.not_in(repeated),
+    )
+    found = connection.execute(long_ago).scalars().all()
+    return min(found, key=lambda pair_id: _chance(seed, participant_id, pair_id), default=None)
+
+
+def _chance(*numbers: int) -> float:
+    """A number in [0, 1) that looks random and is always the same for the same numbers."""
+    digest = hashlib.sha256(repr(numbers).encode()).digest()
+    return int.from_bytes(digest[:7], "big") / 2**56

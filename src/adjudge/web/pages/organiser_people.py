@@ -1,0 +1,226 @@
+"""Who judges: invitations made and withdrawn, assessors blocked, and erased at their wish."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from adjudge.errors import AdjudgeError
+from adjudge.web.access import AsOrganiser, OwnCampaign
+from adjudge.web.campaigns import Campaign
+from adjudge.web.context import Context, InContext
+from adjudge.web.erasing import Receipt, erase_participant
+from adjudge.web.errors import Gone, Refused
+from adjudge.web.exporting import iso
+from adjudge.web.invitations import (
+    Invitation,
+    Participant,
+    block_participant,
+    count_by_participant,
+    find_participant,
+    list_invitations,
+    list_participants,
+    make_invitation,
+    revoke_invitation,
+)
+from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, day_end, field, go, several, show
+from adjudge.web.people import Organiser
+
+router = APIRouter(prefix="/campaigns/{name}/people", route_class=OrganiserRoute)
+
+MOST_NAMES = 1000
+_RECEIPT = {
+    "campaign": "Campaign",
+    "code": "Code",
+    "how": "What was done",
+    "answers_kept": "Answers kept without a name",
+    "answers_removed": "Answers removed",
+    "comments_removed": "Comments removed",
+    "leases_removed": "Questions removed",
+    "at": "When",
+    "number": "Number",
+    "digest": "Digest",
+}
+
+
+@router.get("")
+def people(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Response:
+    """Invitations and assessors."""
+    return _people_page(request, context, organiser, campaign)
+
+
+@router.post("/personal")
+def invite_by_name(
+    request: Request, organiser: AsOrganiser, campaign: OwnCampaign, fields: Fields, context: InContext
+) -> Response:
+    """A link for each name."""
+    names = [line.strip() for line in field(fields, "names").splitlines() if line.strip()]
+    try:
+        if not 1 <= len(names) <= MOST_NAMES:
+            raise Refused(f"Expected 1 to {MOST_NAMES:,} names, one a line, got {len(names):,}.")
+        made = _invite(context, campaign, labels=names, cap=1, ends=field(fields, "expires"))
+    except AdjudgeError as error:
+        return _people_page(request, context, organiser, campaign, problem=error)
+    return _people_page(request, context, organiser, campaign, made=made)
+
+
+@router.post("/open")
+def invite_many(
+    request: Request, organiser: AsOrganiser, campaign: OwnCampaign, fields: Fields, context: InContext
+) -> Response:
+    """One link for many people."""
+    cap = field(fields, "cap")
+    try:
+        if cap and not (cap.isascii() and cap.isdigit() and len(cap) < 10):
+            raise Refused(f"Expected a number of people, or nothing for no limit, got {cap[:20]!r}.")
+        if cap and int(cap) == 1:
+            raise Refused("Expected at least 2 people; to invite one, use a link by name.")
+        labels, most = [field(fields, "label")], int(cap) if cap else None
+        made = _invite(context, campaign, labels=labels, cap=most, ends=field(fields, "expires"))
+    except AdjudgeError as error:
+        return _people_page(request, context, organiser, campaign, problem=error)
+    return _people_page(request, context, organiser, campaign, made=made)
+
+
+def _invite(
+    context: Context, campaign: Campaign, *, labels: Sequence[str], cap: int | None, ends: str
+) -> list[Invitation]:
+    """Make them all, or none."""
+    expires_at, secret, now = day_end(ends), context.settings.secret, context.now()
+    with context.database.write() as connection:
+        return [
+            make_invitation(connection, campaign, label=label, cap=cap, expires_at=expires_at, secret=secret, now=now)
+            for label in labels
+        ]
+
+
+@router.post("/revoke")
+def revoke(
+    request: Request, organiser: AsOrganiser, campaign: OwnCampaign, fields: Fields, context: InContext
+) -> Response:
+    """Withdraw an invitation."""
+    number = field(fields, "invitation")
+    try:
+        if not (number.isascii() and number.isdigit() and len(number) < 19):
+            raise Refused("Expected the number of an invitation.")
+        with context.database.write() as connection:
+            revoke_invitation(connection, campaign, int(number), who=organiser.login, now=context.now())
+    except AdjudgeError as error:
+        return _people_page(request, context, organiser, campaign, problem=error)
+    return go(f"/campaigns/{campaign.name}/people", "revoked")
+
+
+@router.post("/block")
+def block(
+    request: Request, organiser: AsOrganiser, campaign: OwnCampaign, fields: Fields, context: InContext
+) -> Response:
+    """End somebody's part, or let them back."""
+    blocked = field(fields, "blocked") == "yes"
+    try:
+        with context.database.write() as connection:
+            found = find_participant(connection, campaign, field(fields, "code"))
+            block_participant(connection, found, blocked=blocked, who=organiser.login, now=context.now())
+    except AdjudgeError as error:
+        return _people_page(request, context, organiser, campaign, problem=error)
+    return go(f"/campaigns/{campaign.name}/people", "blocked" if blocked else "unblocked")
+
+
+@router.get("/erase")
+def erase_page(
+    request: Request,
+    organiser: AsOrganiser,
+    campaign: OwnCampaign,
+    context: InContext,
+    code: Annotated[str, Query(max_length=200)],
+) -> Response:
+    """What erasing means, before it is done."""
+    with context.database.read() as connection:
+        found = find_participant(connection, campaign, code)
+        answers = count_by_participant(connection, campaign).get(found.id, 0)
+    if found.erased_at is not None:
+        raise Gone(f"Participant {found.code} was erased already.")
+    return show(
+        request,
+        context,
+        "erase.html",
+        organiser=organiser,
+        campaign=campaign,
+        tab="people",
+        person=found,
+        answers=several(answers, "answer"),
+    )
+
+
+@router.post("/erase")
+def erase(
+    request: Request, organiser: AsOrganiser, campaign: OwnCampaign, fields: Fields, context: InContext
+) -> Response:
+    """Erase a person, and show the receipt, this once."""
+    try:
+        with context.database.write() as connection:
+            found = find_participant(connection, campaign, field(fields, "code"))
+            receipt = erase_participant(
+                connection, found, how=field(fields, "how"), who=organiser.login, now=context.now()
+            )
+    except AdjudgeError as error:
+        return _people_page(request, context, organiser, campaign, problem=error)
+    context.estimating.changed(campaign.id)
+    return _people_page(request, context, organiser, campaign, receipt=receipt)
+
+
+def _people_page(
+    request: Request,
+    context: Context,
+    organiser: Organiser,
+    campaign: Campaign,
+    *,
+    problem: AdjudgeError | None = None,
+    made: Sequence[Invitation] = (),
+    receipt: Receipt | None = None,
+) -> Response:
+    with context.database.read() as connection:
+        invitations = list_invitations(connection, campaign, secret=context.settings.secret)
+        counts, everybody = count_by_participant(connection, campaign), list_participants(connection, campaign)
+    return show(
+        request,
+        context,
+        "people.html",
+        organiser=organiser,
+        problem=problem,
+        campaign=campaign,
+        tab="people",
+        invitations=[_shown(context, one) for one in invitations],
+        made=[_shown(context, one) for one in made],
+        made_words=f"{several(len(made), 'new link')}: send {'it' if len(made) == 1 else 'each to its person'}",
+        people=[_person(one, counts.get(one.id, 0)) for one in everybody],
+        receipt=None if receipt is None else _receipt(receipt),
+    )
+
+
+def _shown(context: Context, found: Invitation) -> dict[str, Any]:
+    """An invitation with its link, and how it ended where it did."""
+    ended = None
+    if found.revoked_at is not None:
+        ended = "withdrawn"
+    elif found.expires_at is not None and found.expires_at <= context.now():
+        ended = "expired"
+    elif found.cap is not None and not found.is_personal and found.used >= found.cap:
+        ended = "full"
+    link = f"{context.settings.address.rstrip('/')}/i/{found.token}"
+    return {**asdict(found), "link": link, "ended": ended, "personal": found.is_personal}
+
+
+def _person(found: Participant, answers: int) -> dict[str, Any]:
+    known = asdict(found)
+    return {**known, "answers": answers, "blocked": found.blocked_at is not None, "erased": found.erased_at is not None}
+
+
+def _receipt(receipt: Receipt) -> dict[str, Any]:
+    values = {**asdict(receipt), "at": iso(receipt.at)}
+    kept = several(receipt.answers_kept, "answer stays", "answers stay")
+    gone = several(receipt.answers_removed, "answer was", "answers were")
+    words = f"{kept} without a name." if receipt.how == "anonymise" else f"{gone} removed."
+    return {"code": receipt.code, "words": words, "facts": [(title, values[name]) for name, title in _RECEIPT.items()]}

@@ -1,0 +1,68 @@
+"""A campaign of texts in place of one with sound: the same runs, settings and facts, nothing to listen to.
+
+What an assessor gets to read is the name of the query and that of the document. People would learn too much from it;
+programs that stand in for people need just that, and no sound has to be made, sent or waited for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from adjudge.model.collection import Collection
+from adjudge.relevance.candidates import candidates
+from adjudge.web.campaign_settings import CampaignSettings
+from adjudge.web.campaigns import Campaign, NewItem, create_campaign, put_items, put_runs, set_state
+from adjudge.web.database import Database
+from adjudge.web.invitations import make_invitation
+from adjudge.web.settings import Settings
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A campaign of texts and the token of an open invitation to it."""
+
+    campaign: Campaign
+    invitation: str
+
+
+def stand_in(
+    database: Database,
+    settings: Settings,
+    *,
+    name: str,
+    collection: Collection,
+    campaign: CampaignSettings,
+    organiser_id: int | None = None,
+    state: str = "open",
+) -> StandIn:
+    """Store a campaign with these runs in which everything is read; its metadata are the facts of documents."""
+    now, who = settings.clock(), "rehearsal"
+    with database.write() as connection:
+        made = create_campaign(connection, name=name, settings=campaign, organiser_id=organiser_id, now=now)
+        put_runs(connection, made, collection.runs, who=who, now=now)
+        put_items(connection, made, _texts(collection, campaign), now=now)
+        for step in {"draft": (), "open": ("open",)}.get(state, ("open", state)):
+            made = set_state(connection, made, step, who=who, now=now)
+        invitation = make_invitation(
+            connection, made, label="everybody", cap=None, expires_at=None, secret=settings.secret, now=now
+        )
+    return StandIn(made, invitation.token)
+
+
+def _texts(collection: Collection, campaign: CampaignSettings) -> list[NewItem]:
+    """Every query and candidate as a text: its own name."""
+    pool = candidates(collection, cutoff=campaign.cutoff, scale=campaign.evaluated.scale).retrieved()
+    facts = _facts(collection)
+    named = {("query", query): None for query in pool.queries} | {("document", name): None for name in pool.document}
+    return [
+        NewItem(name, role=role, kind="text", text=name, media_type="text/plain", facts=facts.get(name, {}))
+        for role, name in named
+    ]
+
+
+def _facts(collection: Collection) -> dict[str, Mapping[str, str]]:
+    if collection.metadata is None:
+        return {}
+    rows = collection.metadata.table.iter_rows(named=True)
+    return {row["document"]: {k: str(v) for k, v in row.items() if k != "document" and v is not None} for row in rows}

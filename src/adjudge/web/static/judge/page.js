@@ -1,0 +1,95 @@
+/** What the page says besides the question: progress, banners, announcements, dialogs, and what it shows while it rests. */
+
+import { count, knows, say } from "./words.js";
+
+export const $ = (id) => document.getElementById(id);
+
+/** Tell people who do not see the page what happened. */
+export function announce(words) {
+  const live = $("live");
+  live.textContent = "";
+  requestAnimationFrame(() => (live.textContent = words));
+}
+
+/** Write words into an element; nothing happens where they are there already. */
+export function write(element, words) {
+  if (element.textContent !== words) element.textContent = words;
+}
+
+/** Several remarks, a span each; nothing happens where they are there already. */
+export function writeAll(element, remarks) {
+  const spans = [...element.children];
+  if (spans.length === remarks.length && spans.every((span, place) => span.textContent === remarks[place])) return;
+  element.replaceChildren(...remarks.map((words) => Object.assign(document.createElement("span"), { textContent: words })));
+}
+
+/** Something that went wrong, until it is closed. */
+export function tell(words) {
+  $("told-words").textContent = words;
+  $("told").hidden = false;
+}
+
+export function untell() {
+  $("told").hidden = true;
+}
+
+/** Whether answers wait here, and why. */
+export function showWaiting(outbox, unreachable) {
+  const banner = $("banner");
+  const waiting = outbox.size;
+  let words = "";
+  if (outbox.trouble === "locked") words = say("locked");
+  else if (outbox.trouble === "server" && waiting) words = count("server.waiting", waiting);
+  else if ((outbox.trouble === "offline" || !navigator.onLine) && waiting) words = count("offline.waiting", waiting);
+  else if (unreachable || !navigator.onLine) words = say("offline");
+  if (banner.hidden === !words && banner.textContent === words) return;
+  if (!words && !banner.hidden) announce(say("stored"));
+  banner.textContent = words;
+  banner.hidden = !words;
+}
+
+/** How much this person did and how much the campaign still needs. */
+export function showProgress(progress, mine) {
+  const remaining = progress.done ? 0 : progress.remaining;
+  const parts = [count("progress.mine", mine)];
+  if (progress.done) parts.push(say("progress.reached"));
+  else if (remaining !== null) parts.push(count("progress.remaining", remaining));
+  const whole = remaining === null ? progress.candidates : progress.judged + remaining;
+  write($("progress-words"), parts.join(" · "));
+  $("progress-bar").value = progress.done ? 1 : whole > 0 ? Math.min(1, progress.judged / whole) : 0;
+  $("progress").hidden = false;
+}
+
+/** Show one of: "question", "resting", "loading". */
+export function showOnly(name) {
+  for (const part of ["question", "resting", "loading"]) $(part).hidden = part !== name;
+}
+
+/** Kind words where there is no question. */
+export function rest(why, { mine = 0, message = "" } = {}) {
+  const words = message || (knows(`rest.${why}`) ? say(`rest.${why}`) : "");
+  const changed = $("resting").hidden || $("resting-words").textContent !== words;
+  write($("resting-title"), say(`rest.${why}.title`));
+  write($("resting-words"), words);
+  write($("resting-thanks"), mine ? count("rest.thanks", mine) : say("rest.thanks.none"));
+  $("resting").dataset.why = why;
+  $("resting-again").hidden = !["wait", "paused", "draft", "offline"].includes(why);
+  showOnly("resting");
+  if (changed && !document.querySelector("dialog[open]")) $("resting-title").focus({ preventScroll: true });
+}
+
+/** Dialogs: opened by buttons with data-open, closed by data-close, by Esc, or by a press beside them. */
+export function setUpDialogs(opened) {
+  document.addEventListener("click", (event) => {
+    const opener = event.target.closest?.("[data-open]");
+    if (opener) openDialog(opener.dataset.open, opened);
+    if (event.target.closest?.("[data-close]")) event.target.closest("dialog").close();
+    if (event.target instanceof HTMLDialogElement && event.target.id !== "start") event.target.close();
+  });
+}
+
+export function openDialog(id, opened) {
+  if (document.querySelector("dialog[open]")) return;
+  $(id).showModal();
+  opened[id]?.();
+}

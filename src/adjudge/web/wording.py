@@ -1,0 +1,39 @@
+"""Names and labels that people type: kept as they wrote them, free of what would play tricks where they are shown."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from adjudge.web.errors import Refused
+
+_TRICKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # they turn text around
+_CONTROLS = ("Cc", "Cs", "Zl", "Zp")
+_INVISIBLE = (*_CONTROLS, "Cf", "Co", "Cn")
+
+
+def one_line_of(text: str, *, what: str, most: int = 200) -> str:
+    """A line of text without blanks around it; refused where it has line breaks or other control characters.
+
+    >>> one_line_of("  Ana  María ", what="a name")
+    'Ana María'
+    """
+    plain = " ".join(part for part in unicodedata.normalize("NFC", text).strip().split(" ") if part)
+    if any(unicodedata.category(sign) in _CONTROLS or sign in _TRICKS for sign in plain):
+        raise Refused(f"Expected {what} of one line, got control characters in it.")
+    if len(plain) > most:
+        raise Refused(f"Expected {what} of at most {most} characters, got {len(plain)}.")
+    return plain
+
+
+def login_name(text: str) -> str:
+    """A login as it is kept and compared: however it is typed, in capitals or in wide letters, it is the same.
+
+    >>> login_name(" Ａda ")
+    'ada'
+    """
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold()).strip()
+    if not folded or len(folded) > 200:
+        raise Refused(f"Expected a login of 1 to 200 characters, got {len(folded)}.")
+    if any(unicodedata.category(sign) in _INVISIBLE or sign.isspace() for sign in folded):
+        raise Refused("Expected a login without blanks and invisible characters.")
+    return folded

@@ -1,0 +1,250 @@
+"""What tests of the server share: both databases, the application, real servers, small campaigns.
+
+Everything that asks for ``settings`` (``database``, ``app``, ``client``, ``small_campaign``) runs on SQLite and again
+on PostgreSQL; ``@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)`` chooses one. The tests start
+PostgreSQL themselves; where it is not installed its tests are skipped, and fail under CI.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.web.postgres import Cluster, NoPostgres, cluster
+
+from adjudge.web.database import Database, open_database
+from adjudge.web.serving import ServerProcess
+from adjudge.web.settings import Settings
+
+with warnings.catch_warnings():  # starlette would rather have httpx under its next name
+    warnings.simplefilter("ignore")
+    from starlette.testclient import TestClient
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from adjudge.web.demo import Demo
+
+ON_CI = os.environ.get("CI") == "true"
+
+
+def missing(reason: str) -> None:
+    """Skip for want of a program; on CI everything has to be there."""
+    if ON_CI:
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+class Clock:
+    """The time, which a test may turn."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead
+
+    def turn(self, seconds: float) -> None:
+        """Forward, or backward."""
+        self.ahead += seconds
+
+
+@pytest.fixture(scope="session")
+def _postgres() -> Iterator[Cluster | str]:
+    """The cluster, or why there is none."""
+    with ExitStack() as stack:
+        try:
+            found: Cluster | str = stack.enter_context(cluster())
+        except NoPostgres as reason:
+            found = str(reason)
+        yield found
+
+
+@pytest.fixture(scope="session")
+def _sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file that has the tables already."""
+    folder = tmp_path_factory.mktemp("template")
+    open_database(Settings(data=folder)).close()
+    path = folder / "adjudge.sqlite3"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode = DELETE")  # everything in one file
+    connection.close()
+    return path
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def backend(request: pytest.FixtureRequest) -> str:
+    """Which database this test runs on."""
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def database_url(backend: str, request: pytest.FixtureRequest) -> Iterator[str | None]:
+    """A fresh, migrated database of PostgreSQL; None for SQLite, which lives in the data folder."""
+    if backend == "sqlite":
+        yield None
+        return
+    postgres = request.getfixturevalue("_postgres")
+    if isinstance(postgres, str):
+        missing(postgres)
+    name, url = postgres.fresh()
+    yield url
+    postgres.drop(name)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    """The clock of ``settings``: ``clock.turn(3600)`` lets an hour pass."""
+    return Clock()
+
+
+@pytest.fixture
+def settings(tmp_path: Path, database_url: str | None, clock: Clock, request: pytest.FixtureRequest) -> Settings:
+    """Of a server with a data folder and a database of its own, migrated."""
+    data = tmp_path / "data"
+    data.mkdir()
+    if database_url is None:
+        shutil.copy(request.getfixturevalue("_sqlite_template"), data / "adjudge.sqlite3")
+    return Settings(data=data, database=database_url, clock=clock, refresh_seconds=0.05)
+
+
+@pytest.fixture
+def database(settings: Settings) -> Iterator[Database]:
+    """The database of ``settings``, for store functions and for looking at what a request did."""
+    opened = Database(settings.url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def app(settings: Settings) -> FastAPI:
+    """The application of ``settings``."""
+    from adjudge.web.app import create_app
+
+    return create_app(settings)
+
+
+@pytest.fixture
+def client(app: FastAPI) -> Iterator[TestClient]:
+    """A browser that knows nothing yet; the application runs while the test does."""
+    with TestClient(app, base_url="http://127.0.0.1:8000") as opened:
+        yield opened
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Callable[..., ServerProcess]]:
+    """Start real servers: ``server(data=…, database=…, workers=…, arguments=[…])``; all are gone at the end."""
+    started: list[ServerProcess] = []
+
+    def start(data: Path | None = None, **options: Any) -> ServerProcess:
+        running = ServerProcess(data or tmp_path / f"server{len(started)}", **options)
+        started.append(running)
+        running.start()
+        return running
+
+    yield start
+    for running in started:
+        running.kill()
+
+
+@dataclass(frozen=True)
+class CampaignServer:
+    """A running server with a small demo campaign that can be heard; ``url`` is where it is.
+
+    ``invitations`` are pages at which one person each may join, ``open_invitation`` one for all who come.
+    """
+
+    process: ServerProcess
+    campaign: str
+    login: str
+    password: str
+    open_invitation: str
+    invitations: tuple[str, ...]
+
+    @property
+    def url(self) -> str:
+        """Where it is reached."""
+        return self.process.url
+
+
+@pytest.fixture(scope="session")
+def _demo_data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Demo, tuple[str, ...]]:
+    """A data folder with the demo, made once: copying it is faster than making sound."""
+    from adjudge.web.campaigns import find_campaign
+    from adjudge.web.demo import make_demo
+    from adjudge.web.invitations import make_invitation
+
+    settings = Settings(data=tmp_path_factory.mktemp("demo") / "data")
+    database = open_database(settings)
+    made = make_demo(database, settings, queries=2, depth=3, seconds=4.0)
+    with database.write() as connection:
+        found = find_campaign(connection, made.campaign)
+        personal = [
+            make_invitation(
+                connection,
+                found,
+                label=f"person {number}",
+                cap=1,
+                expires_at=None,
+                secret=settings.secret,
+                now=time.time(),
+            ).token
+            for number in range(1, 6)
+        ]
+    database.close()
+    return settings.data, made, tuple(personal)
+
+
+@pytest.fixture
+def campaign_server(
+    _demo_data: tuple[Path, Demo, tuple[str, ...]], tmp_path: Path, server: Callable[..., ServerProcess]
+) -> CampaignServer:
+    """A server of this test alone: an open campaign with sound, an organiser, links for assessors."""
+    source, made, personal = _demo_data
+    data = tmp_path / "campaign"
+    shutil.copytree(source, data)
+    process = server(data)
+    return CampaignServer(
+        process,
+        made.campaign,
+        made.login,
+        made.password,
+        f"{process.url}/i/{made.invitation}",
+        tuple(f"{process.url}/i/{token}" for token in personal),
+    )
+
+
+@dataclass(frozen=True)
+class SmallCampaign:
+    """A campaign in the store without sound: its name, its organiser, the token of an open invitation."""
+
+    name: str
+    login: str
+    password: str
+    invitation: str
+
+
+@pytest.fixture
+def small_campaign(settings: Settings, database: Database) -> Callable[..., SmallCampaign]:
+    """Make campaigns of texts: ``small_campaign("name", state="open", n_queries=3, depth=3, judged_by=2)``.
+
+    What is not known here is a setting of the campaign. Each campaign has an organiser and an open invitation.
+    """
+    from tests.web.making import make_small_campaign
+
+    def make(name: str = "small", **options: Any) -> SmallCampaign:
+        login, password = f"organiser-of-{name}", "correct horse battery"
+        invitation = make_small_campaign(database, settings, name=name, login=login, password=password, **options)
+        return SmallCampaign(name, login, password, invitation)
+
+    return make

@@ -1,0 +1,492 @@
+"""The engine of a campaign: it believes what a session of the same grades believes, and lays all or nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import select, update
+from tests.web.judging_rows import Desk
+from tests.web.making import random_runs
+
+import adjudge as aj
+from adjudge.relevance.candidates import candidates
+from adjudge.relevance.session import Session
+from adjudge.web import estimating as module
+from adjudge.web.answers import CurrentGrade
+from adjudge.web.campaign_settings import settings_from
+from adjudge.web.campaigns import change_settings, set_state
+from adjudge.web.database import Database
+from adjudge.web.erasing import erase_participant
+from adjudge.web.estimating import Estimating
+from adjudge.web.invitations import find_participant
+from adjudge.web.learning import pair_grades
+from adjudge.web.leasing import hold, lay_queue
+from adjudge.web.one_core import keep_to_one_core
+from adjudge.web.picturing import make_picture
+from adjudge.web.schema import answer, campaign, pair, picture
+from adjudge.web.settings import Settings
+
+ON_SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+ON_POSTGRESQL = pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
+SHAPE = {"n_queries": 6, "n_systems": 4, "depth": 3}
+FINE = {"scales": [{"name": "fine", "maximum": 100}], "goal": {"kind": "pairs", "level": 0.999, "zone": 0}}
+
+
+@pytest.fixture
+def desk(small_campaign: Callable[..., Any], database: Database) -> Callable[..., Desk]:
+    def make(**options: Any) -> Desk:
+        return Desk(database, small_campaign(**{**SHAPE, **FINE, **options}).name)
+
+    return make
+
+
+@pytest.fixture
+def engine(settings: Settings, database: Database) -> Estimating:
+    return Estimating(settings, database)
+
+
+def grade_of(which: tuple[str, str]) -> float:
+    """A grade that depends on nothing but the names."""
+    return float(sum(map(ord, "".join(which))) * 37 % 101)
+
+
+def fed(grades: list[tuple[tuple[str, str], float]], **options: Any) -> Session:
+    """A session on the same runs that nobody from the web had a hand in."""
+    shape = {**SHAPE, **{name: options.pop(name) for name in SHAPE if name in options}}
+    session = aj.judging(
+        random_runs(**shape), f"CG@{shape['depth']}", scale="fine", goal=aj.Goal("pairs", 0.999, 0.0), **options
+    )
+    for (query, document), grade in grades:
+        session.judge(query, document, grade)
+    return session
+
+
+def shown(desk: Desk) -> dict[str, list[float]]:
+    return {row["system"]: [row["score"], row["low"], row["high"]] for row in desk.picture["ranking"]}
+
+
+def believed(session: Session) -> dict[str, list[float]]:
+    return {row.system: [row.score, row.low, row.high] for row in session.ranking()}
+
+
+def same(one: dict[str, list[float]], other: dict[str, list[float]]) -> None:
+    assert list(one) == list(other)
+    np.testing.assert_allclose(list(one.values()), list(other.values()), rtol=1e-9, atol=1e-9)
+
+
+def test_before_any_answer_the_queue_and_the_picture_are_those_of_a_fresh_session(
+    desk: Callable[..., Desk], engine: Estimating
+) -> None:
+    here = desk()
+    assert engine.refresh(here.campaign.id)
+    session = fed([])
+    assert here.queue == session.next(200)
+    same(shown(here), believed(session))
+    assert here.picture["version"] == 1
+    assert here.picture["status"]["judged"] == 0
+    assert not engine.refresh(here.campaign.id), "nothing happened since"
+
+
+def test_the_ranking_is_that_of_a_session_fed_the_same_grades(desk: Callable[..., Desk], engine: Estimating) -> None:
+    here = desk()
+    given = []
+    for n in range(23):
+        which = here.queue[0] if here.queue else ("", "")
+        if n == 0:
+            engine.refresh(here.campaign.id)
+            which = here.queue[0]
+        given.append((which, grade_of(which)))
+        here.answer(f"A{n % 3 + 1}", *given[-1])
+        assert engine.refresh(here.campaign.id)
+    session = fed(given)
+    same(shown(here), believed(session))
+    assert here.queue == session.next(200)
+    assert here.picture["status"]["value"] == pytest.approx(session.status().value)
+    assert len(here.picture["trajectory"]) == 24
+
+
+def test_another_server_finds_the_same_numbers(
+    desk: Callable[..., Desk], engine: Estimating, settings: Settings, database: Database
+) -> None:
+    here = desk()
+    for which in list(here.pairs)[:13]:
+        here.answer("A1", which, grade_of(which))
+        engine.refresh(here.campaign.id)
+    before = shown(here), here.queue
+    here.person("A2", seen_at=settings.clock())  # somebody came: something to refresh
+    assert Estimating(settings, database).refresh(here.campaign.id)
+    same(shown(here), before[0])
+    assert here.queue == before[1]
+
+
+def test_a_correction_changes_what_is_believed_as_if_it_had_been_right_at_once(
+    desk: Callable[..., Desk], engine: Estimating
+) -> None:
+    here = desk()
+    order = list(here.pairs)[:12]
+    first = {which: here.answer("A1", which, grade_of(which)) for which in order}
+    engine.refresh(here.campaign.id)
+    here.correct("A1", order[3], first[order[3]], 100.0)
+    assert engine.refresh(here.campaign.id)
+    same(shown(here), believed(fed([(which, 100.0 if which == order[3] else grade_of(which)) for which in order])))
+
+
+def test_two_assessors_are_averaged(desk: Callable[..., Desk], engine: Estimating) -> None:
+    here = desk(judged_by=2)
+    order = list(here.pairs)[:8]
+    for which in order:
+        here.answer("A1", which, 20.0)
+    engine.refresh(here.campaign.id)
+    assert here.queue[:8] == order, "what is begun comes first"
+    for which in order[:4]:
+        here.answer("A2", which, 70.0)
+    engine.refresh(here.campaign.id)
+    same(shown(here), believed(fed([(which, 45.0 if which in order[:4] else 20.0) for which in order])))
+    assert here.queue[:4] == order[4:], "what is complete is not asked any more"
+    assert here.picture["status"]["judged"] == 8
+    assert here.picture["status"]["answers"] == 12
+
+
+def test_an_erased_assessor_is_forgotten(desk: Callable[..., Desk], engine: Estimating, database: Database) -> None:
+    here = desk()
+    order = list(here.pairs)[:9]
+    for which in order:
+        here.answer("A1" if which in order[:6] else "A2", which, grade_of(which))
+    engine.refresh(here.campaign.id)
+    with database.write() as connection:
+        person = find_participant(connection, here.campaign, "A2")
+        erase_participant(connection, person, how="remove", who="A2", now=here.clock)
+    assert engine.refresh(here.campaign.id)
+    same(shown(here), believed(fed([(which, grade_of(which)) for which in order[:6]])))
+
+
+def test_binary_measures_take_the_majority_and_the_lower_grade_of_a_split() -> None:
+    def said(*grades: float) -> list[CurrentGrade]:
+        return [CurrentGrade(n, 1, "q", "d", f"A{n}", {"binary": g}, 0.0, None) for n, g in enumerate(grades)]
+
+    assert pair_grades(said(1, 1, 0), "binary", binary=True) == {("q", "d"): 1.0}
+    assert pair_grades(said(1, 0), "binary", binary=True) == {("q", "d"): 0.0}
+    assert pair_grades(said(1, 0), "binary", binary=False) == {("q", "d"): 0.5}
+
+
+def test_a_campaign_with_a_binary_measure_and_split_assessors_is_estimated(
+    desk: Callable[..., Desk], engine: Estimating
+) -> None:
+    here = desk(measure="P@3", scales=[{"name": "binary", "maximum": 1}], judged_by=2)
+    for which in list(here.pairs)[:6]:
+        here.answer("A1", which, 1.0)
+        here.answer("A2", which, 0.0)
+    assert engine.refresh(here.campaign.id)
+    assert here.picture["status"]["judged"] == 6
+
+
+def test_a_reached_goal_empties_the_queue_and_a_correction_fills_it_again(
+    desk: Callable[..., Desk], engine: Estimating, database: Database
+) -> None:
+    here = desk(goal={"kind": "confidence", "level": 0.6, "least": 2}, judged_by=2)
+    order = list(here.pairs)[:3]
+    for which in order:
+        here.answer("A1", which, grade_of(which))
+    engine.refresh(here.campaign.id)
+    assert here.picture["status"]["done"]
+    assert here.picture["saved"] == len(here.pairs) - 3
+    assert here.campaign.reached_at is not None
+    assert here.picture["campaign"]["reached_at"] == here.campaign.reached_at
+    assert here.queue == order, "begun pairs are still asked"
+    assert here.picture["projection"]["remaining"] == 3
+    with database.write() as connection:
+        values = here.campaign.settings.model_dump(mode="json") | {
+            "goal": {"kind": "pairs", "level": 0.9999, "zone": 0}
+        }
+        change_settings(connection, here.campaign, settings_from(values), who="somebody", now=here.clock)
+    assert engine.refresh(here.campaign.id)
+    assert here.campaign.reached_at is None
+    assert len(here.queue) > 3
+
+
+def test_a_campaign_may_go_on_after_its_goal(desk: Callable[..., Desk], engine: Estimating) -> None:
+    here = desk(goal={"kind": "confidence", "level": 0.5, "least": 0}, stop_when_reached=False)
+    engine.refresh(here.campaign.id)
+    assert here.picture["status"]["done"]
+    assert len(here.queue) == len(here.pairs)
+
+
+def test_judging_everything_ends_when_every_wanted_answer_is_there(
+    desk: Callable[..., Desk], engine: Estimating, database: Database
+) -> None:
+    here = desk(goal={"kind": "everything"}, judged_by=2, n_queries=2)
+    order = list(here.pairs)
+    with database.write() as connection:
+        connection.execute(update(pair).where(pair.c.id == here.pairs[order[-1]].id).values(held=True))
+    for which in order[:-1]:
+        here.answer("A1", which, grade_of(which))
+    engine.refresh(here.campaign.id)
+    status = here.picture["status"]
+    assert (status["done"], status["value"], status["wanted"], status["kind"]) == (False, 0.5, 1.0, "everything")
+    assert here.picture["projection"]["remaining"] == len(order) - 1
+    assert here.queue == order[:-1], "what is held back is not asked"
+    for which in order[:-1]:
+        here.answer("A2", which, grade_of(which))
+    engine.refresh(here.campaign.id)
+    assert here.picture["status"]["done"]
+    assert here.queue == []
+    assert here.picture["notes"][-1] == "1 pair is held back and will not be asked."
+
+
+def test_with_everything_judged_scores_are_the_truth(desk: Callable[..., Desk], engine: Estimating) -> None:
+    here = desk()
+    for which in here.pairs:
+        here.answer("A1", which, grade_of(which))
+    engine.refresh(here.campaign.id)
+    runs = random_runs(**SHAPE)
+    pool = candidates(runs, cutoff=3, scale=aj.FINE)
+    for s, system in enumerate(pool.systems):
+        mine = pool.entry_pair[pool.entry_system == s]
+        names = [(pool.queries[pool.query[place]], pool.document[place]) for place in mine]
+        truth = sum(map(grade_of, names)) / 100 / 3 / SHAPE["n_queries"]
+        row = next(row for row in here.picture["ranking"] if row["system"] == system)
+        assert [row["score"], row["low"], row["high"]] == pytest.approx([truth] * 3)
+    assert here.picture["status"]["done"]
+    assert here.queue == []
+    assert here.picture["projection"]["remaining"] == 0
+
+
+def test_a_single_system_has_a_picture(desk: Callable[..., Desk], engine: Estimating) -> None:
+    here = desk(n_systems=1, goal={"kind": "confidence"})
+    engine.refresh(here.campaign.id)
+    assert [row["system"] for row in here.picture["ranking"]] == ["s1"]
+    assert here.picture["pairs"] == []
+    assert here.picture["projection"]["remaining"] == SHAPE["n_queries"], "one a query before a model is believed"
+    assert here.queue
+
+
+def test_a_draft_and_an_unknown_campaign_are_left_alone(desk: Callable[..., Desk], engine: Estimating) -> None:
+    here = desk(state="draft")
+    assert not engine.refresh(here.campaign.id)
+    assert not engine.refresh(12345)
+
+
+def test_what_is_killed_in_the_middle_leaves_queue_and_picture_whole(
+    desk: Callable[..., Desk], engine: Estimating, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = desk()
+    engine.refresh(here.campaign.id)
+    before = here.queue, here.picture, here.n_points
+    which = here.queue[0]
+    here.answer("A1", which, 50.0)
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "store_picture", die)  # the queue is laid already at that moment
+        with pytest.raises(KeyboardInterrupt):
+            engine.refresh(here.campaign.id)
+    assert (here.queue, here.picture, here.n_points) == before
+    assert engine.refresh(here.campaign.id)
+    assert which not in here.queue
+    same(shown(here), believed(fed([(which, 50.0)])))
+
+
+def test_what_an_organiser_does_during_a_refresh_is_not_overwritten(
+    desk: Callable[..., Desk], engine: Estimating, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = desk()
+    engine.refresh(here.campaign.id)
+    here.answer("A1", here.queue[0], 50.0)
+    made = make_picture
+
+    def meanwhile(*arguments: Any) -> dict[str, Any]:
+        content = made(*arguments)
+        with database.write() as connection:
+            set_state(connection, here.campaign, "paused", who="somebody", now=here.clock)
+        return content
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "make_picture", meanwhile)
+        assert not engine.refresh(here.campaign.id)
+    assert here.picture["version"] == 1
+    assert engine.refresh(here.campaign.id)
+    assert here.picture["campaign"]["state"] == "paused"
+
+
+@ON_POSTGRESQL
+def test_two_servers_at_once_do_the_work_once(
+    desk: Callable[..., Desk], settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = desk()
+    looks, both = [], threading.Barrier(2, timeout=10)
+    made = make_picture
+
+    def slowly(*arguments: Any) -> dict[str, Any]:
+        looks.append(threading.get_ident())
+        time.sleep(0.5)
+        return made(*arguments)
+
+    monkeypatch.setattr(module, "make_picture", slowly)
+    found: list[bool] = []
+
+    def server() -> None:
+        mine = Estimating(settings, database)
+        both.wait()
+        found.append(mine.refresh(here.campaign.id))
+
+    threads = [threading.Thread(target=server) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [False, True]
+    assert len(looks) == 1
+    assert here.picture["version"] == 1
+
+
+@ON_POSTGRESQL
+def test_questions_are_given_out_while_a_queue_is_being_laid(
+    desk: Callable[..., Desk], engine: Estimating, database: Database, settings: Settings
+) -> None:
+    here = desk()
+    engine.refresh(here.campaign.id)
+    person = here.person("A1")
+    ids = [one.id for one in here.pairs.values()]
+    with database.write() as laying:
+        lay_queue(laying, here.campaign.id, ids)
+        with database.write() as asking:
+            held = hold(asking, here.campaign, person, now=settings.clock(), seconds=60)
+    assert len(held) == 2
+
+
+def test_the_thread_follows_answers_and_stops(
+    desk: Callable[..., Desk], engine: Estimating, database: Database
+) -> None:
+    here = desk()
+    engine.start()
+    try:
+        _wait_for(lambda: _version(database) >= 1)
+        which = here.queue[0]
+        here.answer("A1", which, 80.0)
+        engine.changed(here.campaign.id)
+        _wait_for(lambda: here.picture["status"]["judged"] == 1)
+        assert which not in here.queue
+    finally:
+        engine.stop()
+    version = _version(database)
+    here.answer("A1", here.queue[0], 80.0)
+    time.sleep(0.3)
+    assert _version(database) == version
+    assert not any(thread.name == "estimating" for thread in threading.enumerate())
+
+
+def test_linear_algebra_keeps_to_one_core_unless_somebody_chose_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "GOTO_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    listened = keep_to_one_core()
+    assert 0 <= listened <= 2
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    assert keep_to_one_core() == 0
+    rng = np.random.default_rng(0)
+    square = rng.normal(size=(300, 300))
+    np.testing.assert_allclose(np.linalg.inv(square) @ square, np.eye(300), atol=1e-8)
+
+
+@ON_SQLITE
+def test_a_server_that_does_not_estimate_starts_no_thread(settings: Settings, database: Database) -> None:
+    idle = Estimating(replace(settings, estimate=False), database)
+    idle.start()
+    assert not any(thread.name == "estimating" for thread in threading.enumerate())
+    idle.stop()
+
+
+@ON_SQLITE
+def test_a_campaign_that_fails_is_logged_tried_again_and_harms_no_other(
+    desk: Callable[..., Desk], engine: Estimating, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, whole = desk(name="broken"), desk(name="whole")
+    ids = broken.campaign.id, whole.campaign.id
+    failed: list[float] = []
+    done = module.queue_of
+
+    def fail_once(session: Session, pairs: Any, *, stop: bool) -> list[int]:
+        mine = {one.id for one in broken.pairs.values()}
+        if pairs[0].id in mine and not failed:
+            failed.append(time.monotonic())
+            raise ValueError("a fault of ours")
+        return done(session, pairs, stop=stop)
+
+    monkeypatch.setattr(module, "queue_of", fail_once)
+    with caplog.at_level(logging.ERROR):
+        engine.start()
+        try:
+            _wait_for(lambda: _version(broken.database, ids[1]) >= 1 and _version(broken.database, ids[0]) >= 1)
+        finally:
+            engine.stop()
+    assert time.monotonic() - failed[0] >= 0.9, "it waits a second before it tries again"
+    assert f"campaign {ids[0]} failed" in caplog.text
+    assert "a fault of ours" in caplog.text
+
+
+def test_people_who_come_and_go_make_a_new_picture(
+    desk: Callable[..., Desk], engine: Estimating, settings: Settings
+) -> None:
+    here = desk()
+    engine.refresh(here.campaign.id)
+    here.person("A1", seen_at=settings.clock())
+    assert engine.refresh(here.campaign.id)
+    assert [(one["code"], one["live"]) for one in here.picture["assessors"]] == [("A1", True)]
+    here.person("A1", seen_at=settings.clock() - 3600)
+    assert engine.refresh(here.campaign.id)
+    assert here.picture["assessors"] == []
+
+
+def _version(database: Database, campaign_id: int | None = None) -> int:
+    with database.read() as connection:
+        query = select(picture.c.version)
+        if campaign_id is not None:
+            query = query.where(picture.c.campaign_id == campaign_id)
+        return connection.execute(query).scalar_one_or_none() or 0
+
+
+def _wait_for(condition: Callable[[], bool], seconds: float = 15.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def test_answers_that_were_stored_late_with_an_earlier_number_are_found(
+    desk: Callable[..., Desk], engine: Estimating, database: Database
+) -> None:
+    """PostgreSQL numbers rows before they are stored: a smaller number may turn up after a larger one was seen."""
+    here = desk()
+    one, two = list(here.pairs)[:2]
+    early, late = here.answer("A1", one, 10.0), here.answer("A2", two, 90.0)
+    with database.write() as connection:
+        row = dict(connection.execute(select(answer).where(answer.c.id == early)).mappings().one())
+        connection.execute(answer.delete().where(answer.c.id == early))
+    engine.refresh(here.campaign.id)
+    assert here.picture["status"]["answers"] == 1
+    with database.write() as connection:
+        connection.execute(answer.insert().values(**row))
+    assert engine.refresh(here.campaign.id)
+    assert here.picture["status"]["answers"] == 2
+    assert early < late
+    same(shown(here), believed(fed([(one, 10.0), (two, 90.0)])))
+
+
+def test_a_closed_campaign_keeps_when_its_goal_was_reached(
+    desk: Callable[..., Desk], engine: Estimating, database: Database
+) -> None:
+    here = desk()
+    with database.write() as connection:
+        set_state(connection, here.campaign, "closed", who="somebody", now=here.clock)
+        connection.execute(update(campaign).where(campaign.c.id == here.campaign.id).values(reached_at=12.5))
+    assert engine.refresh(here.campaign.id)
+    assert here.campaign.reached_at == 12.5
+    assert here.picture["campaign"]["state"] == "closed"

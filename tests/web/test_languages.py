@@ -1,0 +1,97 @@
+"""Every language says everything that English says, about the same things."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from adjudge.web import languages
+from adjudge.web.languages import LANGUAGES, NAMES, preferred, words
+
+WEB = Path(languages.__file__).parents[1]
+ENGLISH = json.loads((WEB / "languages" / "en.json").read_text(encoding="utf-8"))
+SCRIPTS = sorted((WEB / "static" / "judge").glob("*.js"))
+TEMPLATES = [
+    WEB / "templates" / f"{name}.html"
+    for name in ("base", "welcome", "judge", "_judge_dialogs", "_clip", "privacy", "failure", "closed")
+]
+
+
+def _placeholders(text: str) -> list[str]:
+    return sorted(re.findall(r"\{(\w+)\}", text))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_the_same_keys(language: str) -> None:
+    assert sorted(words(language)) == sorted(ENGLISH)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_fills_in_the_same_things(language: str) -> None:
+    for key, text in words(language).items():
+        assert _placeholders(text) == _placeholders(ENGLISH[key]), key
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nothing_is_left_unsaid(language: str) -> None:
+    assert all(text.strip() for text in words(language).values())
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_sentences_are_translated(language: str) -> None:
+    same = [key for key, text in words(language).items() if text == ENGLISH[key] and len(text.split()) > 2]
+    assert not same
+
+
+def test_no_key_is_written_twice_in_a_file() -> None:
+    for language in LANGUAGES:
+        pairs = json.loads((WEB / "languages" / f"{language}.json").read_text(encoding="utf-8"), object_pairs_hook=list)
+        names = [name for name, _ in pairs]
+        assert len(names) == len(set(names)), language
+
+
+def test_what_counts_has_both_forms() -> None:
+    ones = {key.removesuffix(".one") for key in ENGLISH if key.endswith(".one")}
+    assert ones
+    assert all(f"{key}.other" in ENGLISH for key in ones)
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_say_only_what_there_are_words_for(script: Path) -> None:
+    text = script.read_text(encoding="utf-8")
+    said = re.findall(r'\bsay\("([^"]+)"', text)
+    counted = re.findall(r'\bcount\("([^"]+)"', text)
+    assert not [key for key in said if key not in ENGLISH]
+    assert not [key for key in counted if f"{key}.one" not in ENGLISH]
+
+
+@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+def test_templates_say_only_what_there_are_words_for(template: Path) -> None:
+    said = re.findall(r"""\bt\[["']([^"']+)["']\]""", template.read_text(encoding="utf-8"))
+    assert not [key for key in said if key not in ENGLISH]
+
+
+def test_languages_call_themselves_something() -> None:
+    assert tuple(NAMES) == LANGUAGES
+
+
+def test_an_unknown_language_is_read_in_english() -> None:
+    assert dict(words("tlh")) == ENGLISH
+
+
+@pytest.mark.parametrize(
+    ("accepted", "expected"),
+    [
+        ("es-MX,es;q=0.9,en;q=0.8", "es"),
+        ("tlh, fr;q=0.2", "fr"),
+        ("de;q=0, fr;q=0.1", "fr"),
+        ("", "en"),
+        ("nonsense;q=x, ,;;", "en"),
+        ("ja", "en"),
+    ],
+)
+def test_the_browser_s_wish_is_heard(accepted: str, expected: str) -> None:
+    assert preferred(accepted, LANGUAGES) == expected

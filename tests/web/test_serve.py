@@ -1,0 +1,187 @@
+"""``adjudge serve`` as a process, as people start and stop it."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from adjudge.cli import main
+from adjudge.cli.serve import need_web
+from adjudge.errors import AdjudgeError
+from adjudge.web.client import Organiser, connect
+from adjudge.web.serving import ServerProcess, at_address, free_port
+from adjudge.web.settings import Settings
+
+
+def test_a_port_that_is_taken_is_one_line_and_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", "--data", str(tmp_path / "data"), "--port", str(port)]) == 2
+    said = capsys.readouterr().err
+    assert said == (
+        f"adjudge: Cannot listen at 127.0.0.1 port {port}: address already in use; choose another with --port\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["--workers", "2"], "2 workers need PostgreSQL (--database postgresql://…): in SQLite one process writes"),
+        (["--workers", "0"], "'workers' must be at least 1, got 0"),
+        (["--database", "mysql://x"], "Expected a database as sqlite:///FILE or postgresql://USER@HOST/NAME"),
+        (["--address", "judge.example.org"], "Expected an address as https://judge.example.org"),
+        (["--port", "99999"], "Cannot listen at 127.0.0.1 port 99999"),
+    ],
+)
+def test_what_cannot_be_served_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
+) -> None:
+    assert main(["serve", "--data", str(tmp_path / "data"), *arguments]) == 2
+    said = capsys.readouterr().err
+    assert line in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "data" / "adjudge.sqlite3").exists()
+
+
+def test_a_file_as_data_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("x")
+    assert main(["serve", "--data", str(tmp_path / "file")]) == 2
+    assert "expected a folder for the server's data" in capsys.readouterr().err
+
+
+def test_without_the_web_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adjudge.cli.serve._WEB", ("a_package_that_nobody_has",))
+    with pytest.raises(AdjudgeError, match=r"The server needs the web extra: pip install 'adjudge\[web\]'"):
+        need_web()
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:81"),
+        ("0.0.0.0", "http://127.0.0.1:81"),
+        ("::1", "http://[::1]:81"),
+        ("judge.lab", "http://judge.lab:81"),
+    ],
+)
+def test_the_address_follows_from_host_and_port(host: str, address: str) -> None:
+    assert at_address(Settings(data=Path("x")), host=host, port=81).address == address
+
+
+def test_it_says_where_it_is_in_one_line_and_stops_cleanly(
+    tmp_path: Path, server: Callable[..., ServerProcess]
+) -> None:
+    running = server(tmp_path / "data")
+    assert running.said() == f"Adjudge is at {running.url}\n"
+    assert running.stop() == 0
+    assert running.said() == f"Adjudge is at {running.url}\n"
+    running.start()  # everything is still there
+    assert running.healthy()
+
+
+def organiser_of(tmp_path: Path, url: str, data: Path) -> Organiser:
+    from adjudge.web.database import open_database
+    from adjudge.web.people import add_organiser
+
+    database = open_database(Settings(data=data))
+    with database.write() as connection:
+        add_organiser(connection, login="ada", password="a long password", is_admin=False, now=time.time())
+    database.close()
+    return connect(url, login="ada", password="a long password")
+
+
+def test_ctrl_c_stops_it_within_seconds_while_somebody_watches(
+    tmp_path: Path, server: Callable[..., ServerProcess]
+) -> None:
+    data = tmp_path / "data"
+    running = server(data)
+    with organiser_of(tmp_path, running.url, data) as organiser:
+        organiser.create("watched", title="Watched")
+        opened, ended = threading.Event(), threading.Event()
+
+        def watch() -> None:
+            try:
+                with organiser.connection.http.stream("GET", "/api/campaigns/watched/events") as stream:
+                    for _ in stream.iter_lines():
+                        opened.set()
+            except httpx.HTTPError:
+                pass
+            ended.set()
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        assert opened.wait(10)
+        began = time.monotonic()
+        assert running.stop() == 0
+        assert time.monotonic() - began < 10
+        assert ended.wait(10)
+        watcher.join()
+    assert "Traceback" not in running.said()
+
+
+@pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
+def test_two_workers_serve_on_postgresql_and_stop_together(
+    database_url: str, tmp_path: Path, server: Callable[..., ServerProcess]
+) -> None:
+    running = server(tmp_path / "data", database=database_url, workers=2)
+    assert running.healthy()
+    assert running.stop() == 0
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{running.url}/healthz")
+
+
+def test_the_demo_prints_its_links_and_a_password_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, campaign_server: Any
+) -> None:
+    from adjudge.cli.serve import _demo
+
+    monkeypatch.setattr("adjudge.audio.synthesis.write_demo_audio", None)  # the demo is there: no sound is made again
+    campaign_server.process.stop()
+    settings = Settings(data=campaign_server.process.data, address=campaign_server.url)
+    lines, page = _demo(settings)
+    campaign_server.process.start()
+    assert page == campaign_server.open_invitation
+    assert lines[0] == f"  judge:    {page}"
+    password = lines[1].rpartition("password ")[2].rstrip(")")
+    with connect(campaign_server.url, login="demo", password=password) as organiser:
+        assert organiser.campaign("demo").info()["state"] == "open"
+    with httpx.Client() as browser:
+        assert browser.get(page).status_code == 200
+
+
+def test_opening_the_browser_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    from adjudge.cli.serve import _browse
+
+    opened: list[str] = []
+
+    def note(page: str) -> bool:
+        opened.append(page)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", note)
+    _browse("http://127.0.0.1/x")
+    for _ in range(100):
+        if opened:
+            break
+        time.sleep(0.01)
+    assert opened == ["http://127.0.0.1/x"]
+
+
+def test_help_is_fast_and_loads_nothing_of_the_server() -> None:
+    code = "import sys; from adjudge.cli.parser import build_parser; build_parser(); print('sqlalchemy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+def test_a_free_port_is_free() -> None:
+    with socket.create_server(("127.0.0.1", free_port())):
+        pass
