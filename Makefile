@@ -14,7 +14,7 @@ demo: $(VENV)/.ready           ## score the embedded demo collection
 	@$(BIN)/adjudge demo
 
 test: $(VENV)/.ready-test system-packages lint ## lint, types, layers, tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.ready-test
 	$(BIN)/ruff check .

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, distinct, func, insert, select, update
+from sqlalchemy import Connection, RowMapping, bindparam, distinct, exists, func, insert, select, update
 
 from adjudge.web.campaigns import Campaign
 from adjudge.web.errors import Conflict, NotFound, Refused
@@ -148,46 +148,60 @@ def _stored_before(connection: Connection, participant_id: int, key: str, **same
 
 
 def _check_not_answered(connection: Connection, found: Lease) -> None:
-    """Refuse a second answer to a question, and to a pair that was asked again by mistake of a clock."""
+    """Refuse a second answer to a question, and to a pair that was asked again after its lease had ended."""
     if found.ended_how in ("answered", "skipped"):
         raise Conflict("You answered this question already, perhaps in another window; here is the next one.")
+    if found.ended_at is None or found.kind != "judgment":
+        return
     twice = select(answer.c.id).where(
         answer.c.participant_id == found.participant_id,
         answer.c.pair_id == found.pair_id,
         answer.c.kind.in_(("judgment", "import")),
     )
-    if found.kind == "judgment" and connection.execute(twice.limit(1)).first() is not None:
+    if connection.execute(twice.limit(1)).first() is not None:
         raise Conflict("You judged this pair already; correct that answer instead.")
+
+
+_QUERY_ITEM, _DOCUMENT_ITEM = item.alias("query_item"), item.alias("document_item")
+_CLIPS = (
+    select(
+        _QUERY_ITEM.c.kind.label("query_kind"),
+        _QUERY_ITEM.c.seconds.label("query_seconds"),
+        _DOCUMENT_ITEM.c.kind.label("candidate_kind"),
+        _DOCUMENT_ITEM.c.seconds.label("candidate_seconds"),
+    )
+    .join_from(pair, _QUERY_ITEM, pair.c.query_item_id == _QUERY_ITEM.c.id)
+    .join(_DOCUMENT_ITEM, pair.c.document_item_id == _DOCUMENT_ITEM.c.id)
+    .where(pair.c.id == bindparam("pair"))
+)
 
 
 def _check_heard(connection: Connection, campaign: Campaign, found: Lease, heard: Mapping[str, int]) -> None:
     """Refuse what was not listened to: the candidate always, the query once."""
-    clips = {
-        "candidate": select(item.c.kind, item.c.seconds).join(pair, pair.c.document_item_id == item.c.id),
-        "query": select(item.c.kind, item.c.seconds).join(pair, pair.c.query_item_id == item.c.id),
-    }
-    for role, clip in clips.items():
-        row = connection.execute(clip.where(pair.c.id == found.pair_id)).one()
-        length = ENOUGH_OF_A_CLIP * row.seconds if row.seconds is not None else campaign.settings.listen_seconds
-        least = min(campaign.settings.listen_seconds, length)
-        if row.kind != "audio" or heard.get(f"{role}_ms", 0) >= 1000 * least - 1:
+    clips = connection.execute(_CLIPS, {"pair": found.pair_id}).mappings().one()
+    for role in ("candidate", "query"):
+        seconds = clips[f"{role}_seconds"]
+        least = campaign.settings.listen_seconds
+        if seconds is not None:
+            least = min(least, ENOUGH_OF_A_CLIP * seconds)
+        got = heard.get(f"{role}_ms", 0)
+        if clips[f"{role}_kind"] != "audio" or got >= 1000 * least - 1:
             continue
-        if role == "query" and answered_about(connection, found.participant_id, found.pair_id):
+        if role == "query" and found.pair_id in known_queries(connection, found.participant_id, [found.pair_id]):
             continue
-        got = heard.get(f"{role}_ms", 0) / 1000
-        raise Refused(f"Listen to the {role} for at least {least:.1f} s before you answer; it was {got:.1f} s.")
+        raise Refused(f"Listen to the {role} for at least {least:.1f} s before you answer; it was {got / 1000:.1f} s.")
 
 
-def answered_about(connection: Connection, participant_id: int, pair_id: int) -> bool:
-    """Whether a participant answered something about the query of a pair before."""
-    this = select(pair.c.campaign_id, pair.c.query).where(pair.c.id == pair_id).subquery()
+def known_queries(connection: Connection, participant_id: int, pair_ids: Sequence[int]) -> set[int]:
+    """Those of some pairs about whose query a participant answered something before."""
+    before = pair.alias("before")
     about = (
-        select(answer.c.id)
-        .join(pair, pair.c.id == answer.c.pair_id)
-        .join(this, (this.c.campaign_id == pair.c.campaign_id) & (this.c.query == pair.c.query))
+        exists()
         .where(answer.c.participant_id == participant_id, answer.c.kind != "skip")
+        .where(before.c.id == answer.c.pair_id)
+        .where(before.c.campaign_id == pair.c.campaign_id, before.c.query == pair.c.query)
     )
-    return connection.execute(about.limit(1)).first() is not None
+    return set(connection.execute(select(pair.c.id).where(pair.c.id.in_(pair_ids), about)).scalars())
 
 
 def _settle(connection: Connection, found: Lease, *, how: str, taken: int, answered: int, now: float) -> None:
@@ -197,7 +211,9 @@ def _settle(connection: Connection, found: Lease, *, how: str, taken: int, answe
         return
     counts = {"taken": pair.c.taken + taken, "answered": pair.c.answered + answered}
     connection.execute(update(pair).where(pair.c.id == found.pair_id).values(**counts))
-    # A clock that jumped may have given the same person the same pair again: they need not answer twice.
+    if found.ended_at is None:
+        return
+    # The lease had ended, and the same person may have been given the pair again: they need not answer twice.
     again = select(lease.c.id).where(
         lease.c.pair_id == found.pair_id,
         lease.c.participant_id == found.participant_id,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from pydantic import BaseModel
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, RowMapping, bindparam, func, select
 
-from adjudge.web.answering import answered_about
+from adjudge.web.answering import known_queries
 from adjudge.web.campaign_settings import AskedScale
 from adjudge.web.campaigns import Campaign
 from adjudge.web.invitations import Participant
@@ -90,7 +91,7 @@ class Desk(BaseModel):
 
 def make_desk(connection: Connection, campaign: Campaign, participant: Participant, leases: list[Lease]) -> Desk:
     """The desk of a participant who holds these leases."""
-    questions = [make_question(connection, found) for found in leases[:2]]
+    questions = make_questions(connection, participant, leases[:2])
     progress = _progress(connection, campaign, participant)
     return Desk(
         campaign=DeskCampaign(name=campaign.name, title=campaign.settings.title, state=campaign.state),
@@ -104,27 +105,47 @@ def make_desk(connection: Connection, campaign: Campaign, participant: Participa
     )
 
 
-def make_question(connection: Connection, found: Lease) -> Question:
-    """A leased pair as it is shown."""
-    query, candidate = heard_of(connection, found.pair_id)
-    known = answered_about(connection, found.participant_id, found.pair_id)
-    return Question(lease=found.id, expires_at=found.expires_at, query=query, candidate=candidate, heard_query=known)
+def make_questions(connection: Connection, participant: Participant, leases: Sequence[Lease]) -> list[Question]:
+    """Leased pairs as they are shown."""
+    pair_ids = [found.pair_id for found in leases]
+    clips = heard_of(connection, pair_ids)
+    known = known_queries(connection, participant.id, pair_ids)
+    return [
+        Question(
+            lease=found.id,
+            expires_at=found.expires_at,
+            query=clips[found.pair_id][0],
+            candidate=clips[found.pair_id][1],
+            heard_query=found.pair_id in known,
+        )
+        for found in leases
+    ]
 
 
-def heard_of(connection: Connection, pair_id: int) -> tuple[Heard, Heard]:
-    """Query and candidate of a pair, as they are heard."""
-    of_query = select(item).join(pair, pair.c.query_item_id == item.c.id).where(pair.c.id == pair_id)
-    of_document = select(item).join(pair, pair.c.document_item_id == item.c.id).where(pair.c.id == pair_id)
-    return _heard(connection.execute(of_query).one()), _heard(connection.execute(of_document).one())
+_SHOWN = ("kind", "address", "text", "seconds")
+_ITEMS = {"query": item.alias("query_item"), "candidate": item.alias("candidate_item")}
+_BOTH = (
+    select(pair.c.id, *(table.c[name].label(f"{role}_{name}") for role, table in _ITEMS.items() for name in _SHOWN))
+    .join_from(pair, _ITEMS["query"], pair.c.query_item_id == _ITEMS["query"].c.id)
+    .join(_ITEMS["candidate"], pair.c.document_item_id == _ITEMS["candidate"].c.id)
+    .where(pair.c.id.in_(bindparam("pairs", expanding=True)))
+)
 
 
-def _heard(row: Row[Any]) -> Heard:
-    kept = row.kind in ("audio", "image")
+def heard_of(connection: Connection, pair_ids: Sequence[int]) -> dict[int, tuple[Heard, Heard]]:
+    """Query and candidate of pairs, as they are heard."""
+    rows = connection.execute(_BOTH, {"pairs": list(pair_ids)}).mappings()
+    return {row["id"]: (_heard(row, "query"), _heard(row, "candidate")) for row in rows}
+
+
+def _heard(row: RowMapping, role: str) -> Heard:
+    kind, text = row[f"{role}_kind"], row[f"{role}_text"]
+    kept = f"/media/{row[f'{role}_address']}" if kind in ("audio", "image") else None
     return Heard(
-        kind=row.kind,
-        url=f"/media/{row.address}" if kept else row.text if row.kind == "url" else None,
-        text=row.text if row.kind == "text" else None,
-        seconds=row.seconds,
+        kind=kind,
+        url=text if kind == "url" else kept,
+        text=text if kind == "text" else None,
+        seconds=row[f"{role}_seconds"],
     )
 
 

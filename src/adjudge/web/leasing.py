@@ -17,7 +17,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, Select, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    Connection,
+    RowMapping,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from adjudge.web.campaigns import Campaign
 from adjudge.web.schema import answer, lease, pair, queue
@@ -74,9 +88,8 @@ def renew(connection: Connection, campaign_id: int, participant_id: int, *, now:
     mine = and_(
         lease.c.campaign_id == campaign_id, lease.c.participant_id == participant_id, lease.c.ended_at.is_(None)
     )
-    connection.execute(update(lease).where(mine).values(expires_at=now + seconds))
-    rows = connection.execute(select(lease).where(mine).order_by(lease.c.number, lease.c.issued_at)).mappings()
-    return [lease_of(row) for row in rows]
+    rows = connection.execute(update(lease).where(mine).values(expires_at=now + seconds).returning(lease)).mappings()
+    return sorted(map(lease_of, rows), key=lambda held: held.number)
 
 
 def expire(connection: Connection, campaign_id: int, *, now: float) -> int:
@@ -131,10 +144,10 @@ def _take(
     if again is not None:
         found, kind, slot = again, "repeat", None
     else:
-        free = connection.execute(_next_pair(campaign.id, participant_id)).scalar()
+        free = connection.execute(_NEXT_PAIR, {"campaign": campaign.id, "participant": participant_id}).first()
         if free is None:
             return None
-        found, kind, slot = free, "judgment", _free_slot(connection, free)
+        found, kind, slot = free.id, "judgment", 0 if free.wanted == 1 else _free_slot(connection, free.id)
         connection.execute(update(pair).where(pair.c.id == found).values(taken=pair.c.taken + 1))
     values = {
         "id": secrets.token_urlsafe(16),
@@ -151,22 +164,28 @@ def _take(
     return lease_of(row)
 
 
-def _next_pair(campaign_id: int, participant_id: int) -> Select[Any]:
+def _next_pair() -> Select[Any]:
     """The first pair of the queue that still wants somebody and is new to this participant; it is locked."""
+    me: BindParameter[int] = bindparam("participant")
     had = exists().where(
         lease.c.pair_id == pair.c.id,
-        lease.c.participant_id == participant_id,
+        lease.c.participant_id == me,
         or_(lease.c.ended_at.is_(None), lease.c.ended_how.in_(("answered", "skipped"))),
     )
-    answered = exists().where(answer.c.pair_id == pair.c.id, answer.c.participant_id == participant_id)
+    answered = exists().where(answer.c.pair_id == pair.c.id, answer.c.participant_id == me)
     return (
-        select(pair.c.id)
+        select(pair.c.id, pair.c.wanted)
         .join(queue, queue.c.pair_id == pair.c.id)
-        .where(queue.c.campaign_id == campaign_id, pair.c.taken < pair.c.wanted, ~pair.c.held, ~had, ~answered)
+        .where(
+            queue.c.campaign_id == bindparam("campaign"), pair.c.taken < pair.c.wanted, ~pair.c.held, ~had, ~answered
+        )
         .order_by(queue.c.place)
         .limit(1)
         .with_for_update(of=pair, skip_locked=True, key_share=True)  # not skipping what is being laid into the queue
     )
+
+
+_NEXT_PAIR = _next_pair()
 
 
 def _free_slot(connection: Connection, pair_id: int) -> int:

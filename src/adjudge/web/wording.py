@@ -25,6 +25,20 @@ def one_line_of(text: str, *, what: str, most: int = 200) -> str:
     return plain
 
 
+def several_lines_of(text: str, *, what: str, most: int) -> str | None:
+    r"""Text that may have lines and tabs; None where it is blank, refused where it has other control characters.
+
+    >>> several_lines_of(" too\nquiet ", what="a comment", most=100)
+    'too\nquiet'
+    """
+    plain = unicodedata.normalize("NFC", text).replace("\r\n", "\n").strip()
+    if any(unicodedata.category(sign) in _CONTROLS and sign not in "\n\t" for sign in plain):
+        raise Refused(f"Expected {what} of plain text, got control characters in it.")
+    if len(plain) > most:
+        raise Refused(f"Expected {what} of at most {most} characters, got {len(plain)}.")
+    return plain or None
+
+
 def login_name(text: str) -> str:
     """A login as it is kept and compared: however it is typed, in capitals or in wide letters, it is the same.
 

@@ -17,10 +17,13 @@ from adjudge.web.context import Context, InContext
 from adjudge.web.desk import Desk, Heard, heard_of, make_desk
 from adjudge.web.invitations import Participant, still_there
 from adjudge.web.leasing import Lease, hold, let_go, release, renew
+from adjudge.web.wording import several_lines_of
 
 router = APIRouter(prefix="/judging", tags=["judging"])
 
 DAY_MS = 24 * 3600 * 1000
+MOST_COMMENT = 2000
+LeaseId = Annotated[str, Field(pattern=r"^[\w-]{1,40}$")]
 
 
 class Body(BaseModel):
@@ -37,34 +40,35 @@ class HeardTime(Body):
 
 
 class _Sent(Body):
-    key: Annotated[str, Field(min_length=8, max_length=100, description="Made by the sender; the same for a retry.")]
-    comment: Annotated[str | None, Field(max_length=2000)] = None
+    key: Annotated[str, Field(pattern=r"^[!-~]{8,100}$", description="Made by the sender; the same for a retry.")]
+    comment: Annotated[str | None, Field(max_length=MOST_COMMENT)] = None
     heard: HeardTime = HeardTime()
     took_ms: Annotated[int | None, Field(ge=0, le=DAY_MS)] = None
 
     def given(self, grades: dict[str, float]) -> Given:
         """As the store wants it."""
-        return Given(self.key, grades, self.heard.model_dump(), self.took_ms, self.comment)
+        comment = several_lines_of(self.comment or "", what="a comment", most=MOST_COMMENT)
+        return Given(self.key, grades, self.heard.model_dump(), self.took_ms, comment)
 
 
 class NewAnswer(_Sent):
     """Grades for a question, one for each scale."""
 
-    lease: Annotated[str, Field(max_length=40)]
+    lease: LeaseId
     grades: dict[str, float]
 
 
 class NewSkip(_Sent):
     """Why a question cannot be answered."""
 
-    lease: Annotated[str, Field(max_length=40)]
+    lease: LeaseId
     reason: Literal["broken", "cannot_tell", "known", "other"]
 
 
 class NewCorrection(_Sent):
     """Other grades for an answer given before."""
 
-    answer: int
+    answer: Annotated[int, Field(ge=1, lt=2**63)]
     grades: dict[str, float]
 
 
@@ -169,20 +173,21 @@ def answers(
 ) -> PastAnswers:
     """Newest first, with their grades as they stand now."""
     with context.database.read() as connection:
-        past = []
-        for own in own_answers(connection, participant.id, last=last):
-            query, candidate = heard_of(connection, own.pair_id)
-            past.append(
-                PastAnswer(
-                    answer=own.answer_id,
-                    at=own.at,
-                    grades=own.grades,
-                    comment=own.comment,
-                    query=query,
-                    candidate=candidate,
-                )
+        own = own_answers(connection, participant.id, last=last)
+        clips = heard_of(connection, [one.pair_id for one in own])
+    return PastAnswers(
+        answers=[
+            PastAnswer(
+                answer=one.answer_id,
+                at=one.at,
+                grades=one.grades,
+                comment=one.comment,
+                query=clips[one.pair_id][0],
+                candidate=clips[one.pair_id][1],
             )
-        return PastAnswers(answers=past)
+            for one in own
+        ]
+    )
 
 
 @router.post("/heartbeat", summary="Say that one is still there")

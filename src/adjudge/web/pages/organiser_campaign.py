@@ -175,5 +175,5 @@ def clips(pair_id: int, organiser: AsOrganiser, campaign: OwnCampaign, context: 
         this = (pair.c.id == pair_id) & (pair.c.campaign_id == campaign.id)
         if not 0 < pair_id < 2**63 or connection.execute(select(pair.c.id).where(this)).first() is None:
             raise NotFound(f"There is no pair {pair_id} in this campaign.")
-        query, candidate = heard_of(connection, pair_id)
+        query, candidate = heard_of(connection, [pair_id])[pair_id]
     return Clips(query=query, candidate=candidate)
