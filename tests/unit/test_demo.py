@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import combinations
 
 import numpy as np
@@ -231,12 +230,6 @@ def test_a_deeper_pool_keeps_the_lists_and_the_grades_of_the_shallower_one(demo:
     key = [*PAIR, "assessor", "grade"]
     for few, many in ((shallow.judgments, demo.judgments), (shallow.broad, demo.broad)):
         assert few.join(many, on=key, how="anti").is_empty()
-
-
-def test_the_default_is_made_in_well_under_two_seconds() -> None:
-    start = time.perf_counter()
-    demo_tables()
-    assert time.perf_counter() - start < 1.5
 
 
 @pytest.mark.parametrize(

@@ -180,7 +180,7 @@ class CampaignServer:
 @pytest.fixture(scope="session")
 def _demo_data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Demo, tuple[str, ...]]:
     """A data folder with the demo, made once: copying it is faster than making sound."""
-    from adjudge.web.campaigns import find_campaign
+    from adjudge.web.campaign_rows import find_campaign
     from adjudge.web.demo import make_demo
     from adjudge.web.invitations import make_invitation
 

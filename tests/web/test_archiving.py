@@ -11,19 +11,23 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, delete, insert, select, text, update
+from sqlalchemy.exc import DataError
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.formats import Source
 from adjudge.web.answering import append_answer
 from adjudge.web.archiving import backup, check_archive, restore
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaign_settings import settings_from
-from adjudge.web.campaigns import Campaign, NewItem, create_campaign, put_items, put_runs, set_state
+from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.documents import take_documents
+from adjudge.web.holdings import NewItem, put_items, put_runs
 from adjudge.web.importing import import_judgments
 from adjudge.web.invitations import make_invitation
 from adjudge.web.schema import answer, item, lease, metadata, pair, participant, run
+from adjudge.web.schema import campaign as campaign_table
 from adjudge.web.settings import Settings
 from adjudge.web.verifying import verify
 
@@ -40,7 +44,7 @@ def campaign(database: Database, settings: Settings, tmp_path: Path) -> Campaign
     with database.write() as connection:
         made = create_campaign(connection, name="songs", settings=decided, organiser_id=None, now=1.25)
         put_runs(connection, made, aj.read(RUNS).runs, now=1.0)
-        put_items(connection, made, [*texts, NewItem("q1", "query", "text", text="q")], now=1.0)
+        put_items(connection, made, [*texts, NewItem("q1", "query", "text", text="q")])
     take_documents(database, settings, made, files={"d3.png": tmp_path / "d3.png"})
     source = Source("file.csv", b"query,document,grade,assessor\nq1,d1,80,ann\nq1,d2,10,ann\nq1,d1,60,bob\n")
     with database.write() as connection:
@@ -238,6 +242,37 @@ def wrong(database: Database, settings: Settings) -> list[str]:
 def first_pair(connection: Connection) -> int:
     number: int = connection.execute(select(pair.c.id).where(pair.c.document == "d1")).scalar_one()
     return number
+
+
+@pytest.mark.usefixtures("campaign")
+def test_what_cannot_be_read_is_told(database: Database, settings: Settings) -> None:
+    broken = text("UPDATE answer SET grades = '{half' WHERE id = (SELECT min(id) FROM answer)")
+    if not database.is_sqlite:
+        with pytest.raises(DataError, match="invalid input syntax for type json"), database.write() as connection:
+            connection.execute(broken)
+        return
+    with database.write() as connection:
+        connection.execute(broken)
+    assert wrong(database, settings)[0] == "answer: 1 rows cannot be read (grades)"
+
+
+def test_a_skip_that_is_lost_is_told(database: Database, settings: Settings, campaign: Campaign) -> None:
+    with database.write() as connection:
+        who = connection.execute(select(participant.c.id).limit(1)).scalar_one()
+        of = {"campaign_id": campaign.id, "pair_id": first_pair(connection), "participant_id": who}
+        times = {"issued_at": 1.0, "expires_at": 2.0, "ended_at": 2.0, "ended_how": "skipped"}
+        connection.execute(insert(lease).values(id="lost", kind="judgment", slot=0, number=0, **of, **times))
+    assert wrong(database, settings) == ["lease lost: is marked as skipped, and there is no answer"]
+
+
+def test_a_campaign_that_cannot_be_is_told(database: Database, settings: Settings, campaign: Campaign) -> None:
+    with database.write() as connection:
+        this = update(campaign_table).where(campaign_table.c.id == campaign.id)
+        connection.execute(this.values(state="bogus", settings={"title": 1}))
+    assert wrong(database, settings) == [
+        "songs: expected a state among draft, open, paused, closed, got 'bogus'",
+        "songs: its settings cannot be used: Campaign: title: input should be a valid string, got 1",
+    ]
 
 
 def test_counters_are_counted_again(database: Database, settings: Settings, campaign: Campaign) -> None:

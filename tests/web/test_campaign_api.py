@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.web.test_media import PNG, tone
 
 from adjudge.web.access import ORGANISER_COOKIE, csrf_token
-from adjudge.web.campaigns import find_campaign
+from adjudge.web.campaign_rows import find_campaign
 from adjudge.web.database import Database
 from adjudge.web.invitations import join, make_invitation
 from adjudge.web.people import add_organiser, log_in, make_token
@@ -241,3 +241,66 @@ def test_a_form_of_a_page_brings_its_token_beside_its_files(
     form = {"csrf": csrf_token(settings.secret, token)}
     assert client.put(f"{place}/runs", files=runs, data=form).json()["systems"] == ["a", "b"]
     assert client.put(f"{place}/runs", files=runs, headers={"X-CSRF-Token": form["csrf"]}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("decided", "complaint"),
+    [
+        ('{"title": "  "}', "title: expected some words, got none"),
+        ('{"title": "a\\u0000b"}', "title: Expected text of one line, got control characters"),
+        ('{"title": "x", "instructions": {"en": "a\\u0000b"}}', "instructions.en: Expected text of plain text"),
+        ('{"title": "x", "instructions": {"\\ud800": "a"}}', "unable to parse"),
+        ('{"title": "x", "consent": {"xx": "a"}}', "expected languages among en"),
+        (
+            '{"title": "x", "scales": [{"name": "s", "maximum": 1, "labels": {"en": ["\\ud800", "b"]}}]}',
+            "unable to parse",
+        ),
+        ('{"title": "x", "scales": [{"name": "s", "maximum": 1, "step": 5e-324}]}', "1 to 10,000 whole steps"),
+        ('{"title": "x", "scales": [{"name": "s", "maximum": 1e308, "minimum": -1e308}]}', "1 to 10,000 whole steps"),
+        ('{"title": "x", "scales": [{"name": "s", "maximum": 1e-320}]}', "1 to 10,000 whole steps"),
+        ('{"title": "x", "scales": [{"name": "s", "maximum": 1, "step": Infinity}]}', "step: input should be a finite"),
+        ('{"title": "x", "scales": [{"name": "..", "maximum": 1}]}', "expected a name of letters"),
+        ('{"title": "x", "seed": 9223372036854775808}', "seed: input should be less than"),
+    ],
+)
+def test_settings_that_no_page_could_show_are_not_stored(api: TestClient, decided: str, complaint: str) -> None:
+    sent = f'{{"name": "strange", "settings": {decided}}}'.encode()
+    answer = api.post("/api/campaigns", content=sent, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, complaint in said(answer)) == (422, True), answer.text
+    assert api.get("/api/campaigns").json() == {"campaigns": []}
+
+
+def test_what_a_failure_quotes_is_cut(api: TestClient) -> None:
+    answer = api.post("/api/campaigns", json={"name": "new", "settings": {"title": "x", "measure": "x" * 100_000}})
+    assert (answer.status_code, len(said(answer))) == (422, 1000)
+
+
+def test_judgments_on_a_scale_of_any_script_can_be_had(api: TestClient) -> None:
+    place = opened(api, scales=[{"name": "類似", "maximum": 2}])
+    file = api.get(f"{place}/export/qrels")
+    assert file.status_code == 200
+    assert file.headers["content-disposition"].endswith("filename*=UTF-8''songs-qrels-%E9%A1%9E%E4%BC%BC.txt")
+
+
+def test_the_description_of_the_interface_says_how_it_fails(client: TestClient) -> None:
+    description = client.get("/api/openapi.json").json()
+    for path, methods in description["paths"].items():
+        for method, about in methods.items():
+            assert {"4XX", "5XX"} <= set(about["responses"]), f"{method} {path}"
+            assert "422" not in about["responses"], f"{method} {path}"
+    assert description["components"]["schemas"]["Failure"]["required"] == ["error"]
+
+
+def test_a_number_beyond_those_of_the_database_is_refused(api: TestClient) -> None:
+    place = opened(api)
+    answer = api.post(f"{place}/pairs/{10**30}/held", json={"held": True})
+    assert (answer.status_code, "pair_id: input should be less than" in said(answer)) == (422, True)
+
+
+def test_a_tag_that_a_proxy_weakened_is_known(api: TestClient) -> None:
+    place = filled(api)
+    assert api.post(f"{place}/documents", files=[("files", ("d1.png", PNG))]).json()["taken"] == 1
+    with api.app.state.context.database.read() as connection:  # type: ignore[attr-defined]
+        address = connection.execute(select(item.c.address).where(item.c.identifier == "d1")).scalar_one()
+    tag = api.get(f"/media/{address}").headers["etag"]
+    assert api.get(f"/media/{address}", headers={"If-None-Match": f"W/{tag}"}).status_code == 304

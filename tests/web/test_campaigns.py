@@ -11,24 +11,12 @@ import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import fingerprint
+from adjudge.web.campaign_rows import Campaign, find_campaign
 from adjudge.web.campaign_settings import settings_from
-from adjudge.web.campaigns import (
-    Campaign,
-    NewItem,
-    candidates_of,
-    change_settings,
-    collection_of,
-    create_campaign,
-    find_campaign,
-    list_campaigns,
-    missing_items,
-    overview,
-    put_items,
-    put_runs,
-    set_state,
-)
+from adjudge.web.campaigns import change_settings, create_campaign, list_campaigns, overview, set_state
 from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, NotFound, Refused
+from adjudge.web.holdings import NewItem, candidates_of, collection_of, missing_items, put_items, put_runs
 from adjudge.web.schema import event, item, organiser, pair, participant, queue, run
 
 RUNS = {
@@ -52,7 +40,7 @@ def filled(database: Database, name: str = "songs", **settings: Any) -> Campaign
     queries = [NewItem(name, "query", "text", text=f"asking {name}") for name in ("q1", "q2")]
     with database.write() as connection:
         put_runs(connection, found, aj.read(RUNS).runs, now=11.0)
-        put_items(connection, found, [*items, *queries], now=12.0)
+        put_items(connection, found, [*items, *queries])
     return found
 
 
@@ -131,7 +119,7 @@ def test_the_engine_sees_what_it_sees_in_files(database: Database) -> None:
     found = draft(database, measure="CG@5", scales=[{"name": "fine", "maximum": 100}])
     with database.write() as connection:
         put_runs(connection, found, demo.runs, now=1.0)
-        put_items(connection, found, items, now=1.0)
+        put_items(connection, found, items)
         stored = candidates_of(connection, found)
     assert fingerprint(stored) == fingerprint(candidates(demo, cutoff=5, scale=aj.FINE).unjudged())
 
@@ -180,7 +168,7 @@ def test_a_query_is_itself_before_the_document_of_its_name(database: Database) -
     texts = [NewItem("d1", kind="text", text="d"), NewItem("q1", kind="text", text="as a document")]
     with database.write() as connection:
         put_runs(connection, found, aj.read({"a": {"q1": ["d1"], "d1": ["q1"]}}).runs, now=1.0)
-        put_items(connection, found, [*texts, NewItem("q1", "query", "text", text="as a query")], now=1.0)
+        put_items(connection, found, [*texts, NewItem("q1", "query", "text", text="as a query")])
         set_state(connection, found, "open", who="ann", now=1.0)
         heard = connection.execute(
             select(pair.c.query, item.c.text).join(item, item.c.id == pair.c.query_item_id).order_by(pair.c.query)
@@ -192,9 +180,7 @@ def test_what_is_missing_is_named_and_nothing_opens(database: Database) -> None:
     found = draft(database)
     with database.write() as connection:
         put_runs(connection, found, aj.read(RUNS).runs, now=1.0)
-        put_items(
-            connection, found, [NewItem("d1", kind="text", text="x"), NewItem("d2", facts={"artist": "y"})], now=1.0
-        )
+        put_items(connection, found, [NewItem("d1", kind="text", text="x"), NewItem("d2", facts={"artist": "y"})])
         assert missing_items(connection, found) == ["d2", "d4", "d5", "d6", "q1", "q2"]
     with database.write() as connection, pytest.raises(Refused, match=r"6 documents have nothing: 'd2', .*'q1', …"):
         set_state(connection, found, "open", who="ann", now=1.0)
@@ -290,11 +276,11 @@ def test_something_new_to_hear_has_a_new_address(database: Database) -> None:
 
     before = address()
     with database.write() as connection:
-        assert put_items(connection, found, [NewItem("d1", facts={"genre": "jazz"})], now=1.0) == 1
-        assert put_items(connection, found, [NewItem("d1", facts={"genre": "jazz"})], now=1.0) == 0
+        assert put_items(connection, found, [NewItem("d1", facts={"genre": "jazz"})]) == 1
+        assert put_items(connection, found, [NewItem("d1", facts={"genre": "jazz"})]) == 0
     assert address() == before
     with database.write() as connection:
-        put_items(connection, found, [NewItem("d1", kind="text", text="other words")], now=1.0)
+        put_items(connection, found, [NewItem("d1", kind="text", text="other words")])
         row = connection.execute(select(item).where(item.c.identifier == "d1")).one()
     assert address() != before
     assert (row.text, row.facts) == ("other words", {"artist": "1", "genre": "jazz"})
@@ -305,4 +291,4 @@ def test_documents_of_a_closed_campaign_stay(database: Database) -> None:
     with database.write() as connection:
         closed = set_state(connection, found, "closed", who="ann", now=1.0)
     with database.write() as connection, pytest.raises(Conflict, match="reopen it to change its documents"):
-        put_items(connection, closed, [NewItem("d1", facts={"genre": "jazz"})], now=1.0)
+        put_items(connection, closed, [NewItem("d1", facts={"genre": "jazz"})])

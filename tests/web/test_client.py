@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from adjudge.web.people import add_organiser
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 
+ROOT = Path(__file__).parents[2]
 LOGIN, PASSWORD = "ada", "a long password"
 
 
@@ -209,3 +211,23 @@ def test_an_answer_is_sent_again_under_the_same_key_until_it_is_taken(replies: l
     assert taken.answer == 1
     assert len(handler.bodies) == n_sent  # type: ignore[attr-defined]
     assert len(set(handler.bodies)) == 1  # type: ignore[attr-defined]
+
+
+def test_the_example_of_the_page_on_campaigns_runs(lab: Organiser, files: Path) -> None:
+    campaign = lab.create("songs", title="Songs", measure="CG@3", goal={"kind": "everything"}, repeat_share=0)
+    campaign.put_runs(str(files / "runs" / "*.txt"))
+    campaign.put_documents(files / "documents.csv")
+    campaign.put_documents(files / "queries.csv", role="query")
+    campaign.open()
+    url = lab.connection.url
+    with join(url, campaign.invite()["url"]) as assessor:
+        desk = assessor.desk()
+        while desk["question"] is not None or desk["why"] == "wait":
+            grades = {scale["name"]: 1.0 for scale in desk["scales"]}
+            desk = assessor.answer(desk["question"]["lease"], grades).desk if desk["question"] else assessor.desk()
+    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "campaigns.md").read_text(), re.DOTALL)
+    here = example.replace("http://127.0.0.1:8000", url).replace("adj_…", lab.make_token("for the page")["token"])
+    names: dict[str, object] = {}
+    exec(here, names)
+    assert len(names["ranking"]) == 3  # type: ignore[arg-type]
+    assert len(names["judgments"]) == campaign.picture()["status"]["candidates"]  # type: ignore[arg-type]

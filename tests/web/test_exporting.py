@@ -17,11 +17,13 @@ import adjudge as aj
 from adjudge.relevance import Session
 from adjudge.relevance.candidates import candidates
 from adjudge.web.answering import append_answer
-from adjudge.web.campaign_settings import settings_from
-from adjudge.web.campaigns import Campaign, NewItem, create_campaign, put_items, put_runs, set_state
+from adjudge.web.campaign_rows import Campaign
+from adjudge.web.campaign_settings import asked_scale, settings_from
+from adjudge.web.campaigns import change_settings, create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.errors import Refused
 from adjudge.web.exporting import Exported, export
+from adjudge.web.holdings import NewItem, put_items, put_runs
 from adjudge.web.schema import pair, participant
 
 RUNS = {"a": {"q1": ["d1", "d2"], "q2": ["d1", "d3"]}, "b": {"q1": ["d3", "d2"], "q2": ["d2", "d4"]}}
@@ -37,7 +39,7 @@ def campaign(database: Database) -> Campaign:
     with database.write() as connection:
         made = create_campaign(connection, name="songs", settings=settings, organiser_id=None, now=1.0)
         put_runs(connection, made, aj.read(RUNS).runs, now=1.0)
-        put_items(connection, made, [*items, *queries], now=1.0)
+        put_items(connection, made, [*items, *queries])
         return set_state(connection, made, "open", who="ann", now=2.0)
 
 
@@ -168,6 +170,19 @@ def test_a_session_is_resumed_on_the_same_files(database: Database, judged: Camp
     session = Session.load(tmp_path / "session.json", pool)
     assert session.judgments == [("q1", "d1", 65.5), ("q2", "d1", 0.0)]
     assert (session.estimator, session.scoring.measure) == ("uniform", "CG@2")
+
+
+def test_a_session_of_a_binary_measure_has_what_most_assessors_said(
+    database: Database, campaign: Campaign, tmp_path: Path
+) -> None:
+    binary = settings_from({"title": "Songs", "scales": [asked_scale("binary")], "measure": "P@2"})
+    with database.write() as connection:
+        asked = change_settings(connection, campaign, binary, who="ann", now=3.0)
+    for code, grade in (("A1", 1.0), ("A2", 0.0), ("A3", 1.0)):
+        answered(database, asked, code, "q1", "d1", grades={"binary": grade})
+    (tmp_path / "session.json").write_bytes(out(database, asked, "session").data)
+    pool = candidates(aj.read(RUNS, metadata=METADATA), cutoff=2, scale=aj.BINARY)
+    assert Session.load(tmp_path / "session.json", pool).judgments == [("q1", "d1", 1.0)]
 
 
 def test_what_is_not_there_to_be_had_is_refused(database: Database, campaign: Campaign) -> None:

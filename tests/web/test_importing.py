@@ -11,10 +11,12 @@ import adjudge as aj
 from adjudge.errors import InputError
 from adjudge.formats import Source
 from adjudge.web.answers import current_grades
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaign_settings import settings_from
-from adjudge.web.campaigns import Campaign, NewItem, create_campaign, put_items, put_runs
+from adjudge.web.campaigns import create_campaign
 from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused
+from adjudge.web.holdings import NewItem, put_items, put_runs
 from adjudge.web.importing import Imported, import_judgments
 from adjudge.web.schema import answer, invitation, pair, participant
 from adjudge.web.settings import Settings
@@ -31,7 +33,7 @@ def campaign(database: Database) -> Campaign:
     with database.write() as connection:
         made = create_campaign(connection, name="songs", settings=settings, organiser_id=None, now=1.0)
         put_runs(connection, made, aj.read(RUNS).runs, now=1.0)
-        put_items(connection, made, [*items, NewItem("q1", "query", "text", text="q")], now=1.0)
+        put_items(connection, made, [*items, NewItem("q1", "query", "text", text="q")])
     return made
 
 

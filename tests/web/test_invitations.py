@@ -24,7 +24,7 @@ from tests.web.people_app import (
 )
 
 from adjudge.web import schema
-from adjudge.web.campaigns import Campaign
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.database import Database
 from adjudge.web.errors import Forbidden, Gone, NotFound, NotLoggedIn, Refused, WebError
 from adjudge.web.invitations import (
@@ -214,6 +214,7 @@ def test_an_invitation_of_another_campaign_is_not_revoked(
     [
         ({"cap": 0}, "1 to 1,000,000 people, got 0"),
         ({"expires_at": 5.0}, "ends in the future"),
+        ({"expires_at": 1e300}, "ends before the year 10000"),
         ({"label": "a\r\nSet-Cookie: x=1"}, "control characters"),
         ({"label": "\u202eevil"}, "control characters"),
         ({"label": "a\x00"}, "control characters"),

@@ -74,6 +74,8 @@ def test_nothing_on_the_desk_tells_system_rank_or_document(client: TestClient, j
         ({"grades": {"fine": 101}}, 422, "expected a grade from 0 to 100"),
         ({"grades": {"fine": "much"}}, 422, "fine"),
         ({"grades": {"fine": None}}, 422, "fine"),
+        ({"grades": {"fine": True}}, 422, "fine"),
+        ({"grades": {"fine": "1"}}, 422, "fine"),
         ({"grades": {"broad": 1}}, 422, "a grade on each of fine"),
         ({"grades": {}}, 422, "a grade on each of fine"),
         ({"lease": "never-leased"}, 404, "never given to you"),

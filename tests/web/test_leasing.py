@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +18,9 @@ from sqlalchemy import Connection, func, insert, select
 from adjudge.web import schema
 from adjudge.web.answering import Given, answer_digest, store_answer, store_correction, store_skip
 from adjudge.web.answers import current_grades, own_answers, repeats
+from adjudge.web.campaign_rows import Campaign, campaign_by_id, in_use
 from adjudge.web.campaign_settings import CampaignSettings, settings_from
-from adjudge.web.campaigns import Campaign, campaign_by_id
+from adjudge.web.campaigns import change_settings
 from adjudge.web.database import Database, open_database
 from adjudge.web.errors import Conflict, NotFound, Refused
 from adjudge.web.leasing import Lease, expire, hold, lay_queue, let_go, release, renew
@@ -341,7 +343,7 @@ def test_repeats_are_planned_after_ten_questions_and_come_once(database: Databas
             asked.append((held[0].kind, held[0].pair_id))
             message = given(float(step % 100))
             store_answer(connection, campaign, people[0], lease_id=held[0].id, given=message, now=float(step))
-        compared = repeats(connection, campaign.id)
+        compared = repeats(connection, campaign.id, current_grades(connection, campaign.id))
     kinds = [kind for kind, _ in asked]
     again = [pair for kind, pair in asked if kind == "repeat"]
     assert "repeat" not in kinds[:10]
@@ -370,3 +372,30 @@ def test_a_correction_stands_and_the_first_answer_stays_in_the_log(database: Dat
         assert [own.grades for own in own_answers(connection, people[0], last=5)] == [{"fine": 30.0}]
         with pytest.raises(NotFound, match="no such answer of yours"):
             store_correction(connection, campaign, people[1], answer_id=first.answer_id, given=given(99.0), now=4.0)
+
+
+@pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
+def test_settings_cannot_change_under_an_answer_that_is_on_its_way(database: Database) -> None:
+    with database.write() as connection:
+        campaign, _, people = make_campaign(connection, pairs=2)
+        held = hold(connection, campaign, people[0], now=0.0, seconds=SECONDS)
+    other = settings_from({"title": "Texts", "scales": [{"name": "other", "maximum": 1}]})
+    begun, refused = threading.Event(), []
+
+    def change() -> None:
+        begun.set()
+        try:
+            with database.write() as connection:
+                change_settings(connection, campaign, other, who="ann", now=2.0)
+        except Conflict as error:
+            refused.append(str(error))
+
+    organiser = threading.Thread(target=change)
+    with database.write() as connection:
+        current = in_use(connection, campaign.id)
+        organiser.start()
+        begun.wait()
+        store_answer(connection, current, people[0], lease_id=held[0].id, given=given(30.0), now=1.0)
+    organiser.join()
+    assert len(refused) == 1
+    assert "cannot be changed once there are answers" in refused[0]

@@ -18,11 +18,13 @@ from sqlalchemy import select
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaign_settings import settings_from
-from adjudge.web.campaigns import Campaign, create_campaign, missing_items, put_runs, set_state
+from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.documents import Taken, take_documents
 from adjudge.web.errors import Conflict, NotFound, Refused, TooLarge
+from adjudge.web.holdings import missing_items, put_runs
 from adjudge.web.media import digest_of, find_item, picture_type, safe_name, served_file, working_folder
 from adjudge.web.schema import item
 from adjudge.web.settings import Settings
@@ -208,6 +210,18 @@ def test_only_addresses_of_the_web_are_taken(
         f"expected an address that begins with http:// or https://, got {address!r}"
     ]
     assert rows(database)["d1"]["text"] is None
+
+
+def test_a_file_of_another_kind_is_told_of_where_its_document_has_no_other(
+    database: Database, settings: Settings, campaign: Campaign, tmp_path: Path
+) -> None:
+    for name in ("d1.svg", "d2.svg", "d2.png", "cover.svg"):
+        (tmp_path / name).write_bytes(PNG if name.endswith("png") else SVG)
+    taken = take(database, settings, campaign, files=folder_files(tmp_path))
+    assert taken.taken == 1
+    assert [(one.document, one.problem) for one in taken.problems] == [
+        ("d1", "d1.svg: expected sound, a picture or a text, got a file of another kind")
+    ]
 
 
 def test_a_picture_is_what_its_bytes_say(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import stat
+from pathlib import Path
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
-from adjudge.web.database import Database, StorageError
+from adjudge.web.database import Database, StorageError, open_database
 from adjudge.web.schema import metadata
+from adjudge.web.settings import Settings
 
 
 def test_migrations_make_the_tables_of_the_schema(database: Database) -> None:
@@ -34,3 +38,8 @@ def test_migrating_again_changes_nothing(database: Database) -> None:
     database.migrate()
     with database.read() as connection:
         assert connection.execute(text("SELECT login FROM organiser")).scalars().all() == ["ann"]
+
+
+def test_the_file_is_for_its_owner_alone(tmp_path: Path) -> None:
+    open_database(Settings(tmp_path / "data")).close()
+    assert stat.S_IMODE((tmp_path / "data" / "adjudge.sqlite3").stat().st_mode) == 0o600

@@ -274,6 +274,12 @@ def test_a_token_is_shown_once_and_only_its_digest_kept(database: Database) -> N
     assert plain not in stored
 
 
+def test_a_token_ends_before_calendars_do(database: Database) -> None:
+    made = make_organiser(database)
+    with database.write() as connection, pytest.raises(Refused, match="ends before the year 10000"):
+        make_token(connection, made, name="for ever", expires_at=1e300, now=0.0)
+
+
 def test_a_token_ends_when_it_expires_or_is_revoked(database: Database) -> None:
     made = make_organiser(database)
     with database.write() as connection:

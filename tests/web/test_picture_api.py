@@ -193,9 +193,7 @@ def test_a_server_with_open_streams_stops_when_asked(
             lines = stream.iter_lines()
             assert next(lines) == "retry: 2000"
             assert any(line == "event: picture" for line in lines)
-            began = time.monotonic()
             assert running.stop(wait=15) in (0, -2, 130)
-            assert time.monotonic() - began < 15
     assert "Cancel" not in running.said(), "the stream ended by itself, not because patience did"
 
 

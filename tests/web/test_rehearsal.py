@@ -24,7 +24,6 @@ from adjudge.web.rehearsal import (
     judged_truth,
     rehearse,
     true_of,
-    with_known,
 )
 from adjudge.web.settings import Settings
 from adjudge.web.simulated import Account, Acknowledged, Behaviour, SimulatedAssessor, account
@@ -86,12 +85,12 @@ def test_drawn_truths_are_on_the_scale_differ_and_hold_what_is_judged() -> None:
     campaign = settings_from({"title": "x", "measure": "CG@4"})
     pool = candidates_for(collection, campaign)
     known = {(pool.queries[pool.query[0]], pool.document[0]): 80.0}
-    one, other = drawn_truths(with_known(pool, known), "CG@4", n=2, seed=1)
+    one, other = drawn_truths(pool.judged_as(known), "CG@4", n=2, seed=1)
     assert one.shape == other.shape == (len(pool),)
     assert ((one >= 0) & (one <= 1)).all()
     assert not np.allclose(one, other)
     assert one[0] == other[0] == pytest.approx(0.8)
-    again = drawn_truths(with_known(pool, known), "CG@4", n=2, seed=1)[0]
+    again = drawn_truths(pool.judged_as(known), "CG@4", n=2, seed=1)[0]
     assert np.array_equal(one, again)
 
 

@@ -73,7 +73,7 @@ def app(settings: Settings, database: Database) -> FastAPI:
 
 @pytest.fixture
 def guest_token(settings: Settings, database: Database, app: FastAPI) -> str:
-    from adjudge.web.campaigns import find_campaign
+    from adjudge.web.campaign_rows import find_campaign
 
     with database.read() as connection:
         small = find_campaign(connection, "small")
@@ -387,7 +387,7 @@ def test_attempts_to_log_in_are_not_hidden_by_a_forged_address(app: FastAPI, set
 
 
 def test_one_joins_and_goes_on_by_cookie_alone(app: FastAPI, settings: Settings, database: Database) -> None:
-    from adjudge.web.campaigns import find_campaign
+    from adjudge.web.campaign_rows import find_campaign
 
     with database.read() as connection:
         small = find_campaign(connection, "small")

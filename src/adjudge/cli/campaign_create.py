@@ -13,8 +13,8 @@ from adjudge.cli.output import progress, say
 from adjudge.errors import AdjudgeError, InputError
 
 if TYPE_CHECKING:
+    from adjudge.web.campaign_rows import Campaign
     from adjudge.web.campaign_settings import CampaignSettings
-    from adjudge.web.campaigns import Campaign
     from adjudge.web.documents import Taken
 
 _EXAMPLES = """examples:
@@ -133,7 +133,8 @@ def _add_decisions(parser: argparse.ArgumentParser) -> None:
 def create(arguments: argparse.Namespace) -> None:
     """Read everything that can be wrong, then make the draft, then take in documents."""
     need_web()
-    from adjudge.web.campaigns import create_campaign, put_runs
+    from adjudge.web.campaigns import create_campaign
+    from adjudge.web.holdings import put_runs
     from adjudge.web.run_files import read_runs
 
     settings = decisions(arguments)
@@ -165,7 +166,7 @@ def create(arguments: argparse.Namespace) -> None:
 def documents(arguments: argparse.Namespace) -> None:
     """Take in documents for a campaign that is there."""
     need_web()
-    from adjudge.web.campaigns import find_campaign
+    from adjudge.web.campaign_rows import find_campaign
 
     _check_documents(arguments)
     with opened(arguments) as store:
@@ -242,7 +243,7 @@ def _check_documents(arguments: argparse.Namespace) -> None:
 
 def _take(arguments: argparse.Namespace, store: Store, found: Campaign) -> None:
     """Take in documents and queries, and say what came of it."""
-    from adjudge.web.campaigns import missing_items
+    from adjudge.web.holdings import missing_items
 
     parts = (("document", arguments.metadata, arguments.audio), ("query", arguments.queries, arguments.query_audio))
     for role, table, folder in parts:

@@ -54,7 +54,7 @@ def export(arguments: argparse.Namespace) -> None:
     _check_target(arguments.output)
     with opened(arguments) as store, store.database.read() as connection:
         from adjudge.formats import write_whole
-        from adjudge.web.campaigns import find_campaign
+        from adjudge.web.campaign_rows import find_campaign
         from adjudge.web.exporting import export as exported
 
         found = find_campaign(connection, arguments.name)
@@ -82,22 +82,23 @@ def _check_target(target: str | None) -> None:
 
 def import_file(arguments: argparse.Namespace) -> None:
     """Add judgments."""
-    with opened(arguments) as store, store.database.write() as connection:
+    with opened(arguments) as store:
         from adjudge.formats import Source
-        from adjudge.web.campaigns import find_campaign
+        from adjudge.web.campaign_rows import find_campaign
         from adjudge.web.importing import import_judgments
 
-        found = find_campaign(connection, arguments.name)
-        imported = import_judgments(
-            connection,
-            found,
-            Source.open(Path(arguments.file)),
-            scale=arguments.scale,
-            format_name=arguments.format,
-            skip_unknown=arguments.skip_unknown,
-            who=WHO,
-            now=store.now,
-        )
+        with store.database.write() as connection:
+            found = find_campaign(connection, arguments.name)
+            imported = import_judgments(
+                connection,
+                found,
+                Source.open(Path(arguments.file)),
+                scale=arguments.scale,
+                format_name=arguments.format,
+                skip_unknown=arguments.skip_unknown,
+                who=WHO,
+                now=store.now,
+            )
     again = f"; {imported.again:,} were there already" if imported.again else ""
     print(f"Added {imported.taken:,} judgments by {len(imported.assessors):,} assessors{again}.")
     if imported.unknown:

@@ -124,11 +124,12 @@ def list_users(arguments: argparse.Namespace) -> None:
 
 def disable_user(arguments: argparse.Namespace) -> None:
     """Shut somebody out."""
-    with opened(arguments) as store, store.database.write() as connection:
+    with opened(arguments) as store:
         from adjudge.web.people import disable_organiser, find_organiser
 
-        found = find_organiser(connection, arguments.login)
-        disable_organiser(connection, found, now=store.now)
+        with store.database.write() as connection:
+            found = find_organiser(connection, arguments.login)
+            disable_organiser(connection, found, now=store.now)
     print(f"Disabled {found.login}; logins ended and tokens were revoked.")
 
 
@@ -147,12 +148,13 @@ def change_password(arguments: argparse.Namespace) -> None:
 
 def make_token(arguments: argparse.Namespace) -> None:
     """Print the token and nothing else."""
-    with opened(arguments) as store, store.database.write() as connection:
+    with opened(arguments) as store:
         from adjudge.web import people
 
-        found = people.find_organiser(connection, arguments.login)
-        expires = moment(arguments.expires, now=store.now)
-        _, plain = people.make_token(connection, found, name=arguments.name, expires_at=expires, now=store.now)
+        with store.database.write() as connection:
+            found = people.find_organiser(connection, arguments.login)
+            expires = moment(arguments.expires, now=store.now)
+            _, plain = people.make_token(connection, found, name=arguments.name, expires_at=expires, now=store.now)
     print(plain)
 
 
@@ -162,37 +164,39 @@ def invite(arguments: argparse.Namespace) -> None:
     if not 1 <= count <= 10_000:
         raise AdjudgeError(f"'count' must be from 1 to 10,000, got {count}")
     cap = arguments.cap if arguments.cap is not None or arguments.count is None else 1
-    with opened(arguments) as store, store.database.write() as connection:
-        from adjudge.web.campaigns import find_campaign
+    with opened(arguments) as store:
+        from adjudge.web.campaign_rows import find_campaign
         from adjudge.web.invitations import make_invitation
 
-        found = find_campaign(connection, arguments.name)
-        expires, links = moment(arguments.expires, now=store.now), []
-        for number in range(1, count + 1):
-            made = make_invitation(
-                connection,
-                found,
-                label=f"{arguments.label} {number}".strip() if count > 1 else arguments.label,
-                cap=cap,
-                expires_at=expires,
-                secret=store.settings.secret,
-                now=store.now,
-            )
-            links.append(f"{store.settings.address.rstrip('/')}/i/{made.token}")
+        with store.database.write() as connection:
+            found = find_campaign(connection, arguments.name)
+            expires, links = moment(arguments.expires, now=store.now), []
+            for number in range(1, count + 1):
+                made = make_invitation(
+                    connection,
+                    found,
+                    label=f"{arguments.label} {number}".strip() if count > 1 else arguments.label,
+                    cap=cap,
+                    expires_at=expires,
+                    secret=store.settings.secret,
+                    now=store.now,
+                )
+                links.append(f"{store.settings.address.rstrip('/')}/i/{made.token}")
     print("\n".join(links))
 
 
 def erase(arguments: argparse.Namespace) -> None:
     """Erase, and print the receipt."""
-    with opened(arguments) as store, store.database.write() as connection:
+    with opened(arguments) as store:
         from dataclasses import asdict
 
         from adjudge.reports.tables import as_json
-        from adjudge.web.campaigns import find_campaign
+        from adjudge.web.campaign_rows import find_campaign
         from adjudge.web.erasing import erase_participant
         from adjudge.web.invitations import find_participant
 
-        found = find_campaign(connection, arguments.name)
-        person = find_participant(connection, found, arguments.code)
-        receipt = erase_participant(connection, person, how=arguments.how, who=WHO, now=store.now)
+        with store.database.write() as connection:
+            found = find_campaign(connection, arguments.name)
+            person = find_participant(connection, found, arguments.code)
+            receipt = erase_participant(connection, person, how=arguments.how, who=WHO, now=store.now)
     sys.stdout.write(as_json(asdict(receipt)))

@@ -68,8 +68,10 @@ def show(arguments: argparse.Namespace) -> None:
     """Everything about one."""
     with opened(arguments) as store, store.database.read() as connection:
         from adjudge.reports.tables import as_json
-        from adjudge.web.campaigns import find_campaign, missing_items, overview
+        from adjudge.web.campaign_rows import find_campaign
+        from adjudge.web.campaigns import overview
         from adjudge.web.exporting import iso
+        from adjudge.web.holdings import missing_items
 
         found = find_campaign(connection, arguments.name)
         counts = overview(connection, found)
@@ -104,9 +106,11 @@ def show(arguments: argparse.Namespace) -> None:
 
 def change(arguments: argparse.Namespace) -> None:
     """Open, pause or close."""
-    with opened(arguments) as store, store.database.write() as connection:
-        from adjudge.web.campaigns import find_campaign, set_state
+    with opened(arguments) as store:
+        from adjudge.web.campaign_rows import find_campaign
+        from adjudge.web.campaigns import set_state
 
-        found = find_campaign(connection, arguments.name)
-        after = set_state(connection, found, arguments.state, who=WHO, now=store.now)
+        with store.database.write() as connection:
+            found = find_campaign(connection, arguments.name)
+            after = set_state(connection, found, arguments.state, who=WHO, now=store.now)
     print(f"The campaign {after.name} is {after.state}.")

@@ -107,7 +107,8 @@ def _demo() -> tuple[Collection, CampaignSettings, dict[tuple[str, str], float]]
 def _campaign(arguments: argparse.Namespace) -> tuple[Collection, CampaignSettings, dict[tuple[str, str], float]]:
     """Runs and settings of a stored campaign, and what is judged already, as mean grades."""
     from adjudge.web.answers import current_grades
-    from adjudge.web.campaigns import collection_of, find_campaign
+    from adjudge.web.campaign_rows import find_campaign
+    from adjudge.web.holdings import collection_of
     from adjudge.web.learning import pair_grades
 
     with opened(arguments) as store, store.database.read() as connection:
@@ -125,14 +126,14 @@ def _truths(
     known: dict[tuple[str, str], float],
 ) -> tuple[list[Floats], str]:
     """What is true in each repetition, and a sentence about it."""
-    from adjudge.web.rehearsal import drawn_truths, judged_truth, with_known
+    from adjudge.web.rehearsal import drawn_truths, judged_truth
 
     if arguments.judgments is not None or arguments.demo:
         judgments = collection.need_judgments() if arguments.judgments is None else _judgments(arguments, campaign)
         truth = judged_truth(pool, judgments)
         unjudged = int((truth == 0).sum())
         return [truth], f"The truth is what the judgments say of {len(pool):,} candidates ({unjudged:,} are at 0)."
-    truths = drawn_truths(with_known(pool, known), campaign.measure, n=arguments.repeats, seed=arguments.seed)
+    truths = drawn_truths(pool.judged_as(known), campaign.measure, n=arguments.repeats, seed=arguments.seed)
     after = f"after {len(known):,} judgments" if known else "before any judgment"
     return truths, f"The truth is drawn from what the engine believes {after}, anew in each repetition."
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.cli.campaign_store import add_store, settings_of
 from adjudge.cli.options import Subparsers
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, shown
 
 if TYPE_CHECKING:
     from adjudge.web.settings import Settings
@@ -71,11 +71,22 @@ def run(arguments: argparse.Namespace) -> None:
     serve(settings, host=arguments.host, port=arguments.port, workers=arguments.workers, ready=ready)
 
 
+def _proxy(text: str) -> str:
+    """The address of a proxy, or of a network of them; one that is misspelt would not be believed, in silence."""
+    from ipaddress import ip_network
+
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        raise AdjudgeError(f"Expected the IP address of a proxy such as 127.0.0.1, got {shown(text)}") from None
+    return text
+
+
 def _settings(arguments: argparse.Namespace) -> Settings:
     """As the options and the environment say; the address follows from host and port where nobody says it."""
     from adjudge.web.serving import at_address
 
-    settings = replace(settings_of(arguments), proxies=tuple(arguments.proxy))
+    settings = replace(settings_of(arguments), proxies=tuple(map(_proxy, arguments.proxy)))
     if settings.data.exists() and not settings.data.is_dir():
         raise AdjudgeError(f"{settings.data}: expected a folder for the server's data")
     if arguments.address or os.environ.get("ADJUDGE_ADDRESS"):
@@ -95,9 +106,12 @@ def _demo(settings: Settings) -> tuple[list[str], str]:
             steps = {"making music": 0, "levelling it": 1}  # one bar for both
 
             def tell(what: str, done: int, total: int) -> None:
-                if steps[what] + done == 1:
-                    print("Making the demo's music; this takes a moment, once.", file=sys.stderr, flush=True)
-                advance(steps[what] * total + done, 2 * total)
+                so_far, everything = steps[what] * total + done, 2 * total
+                if so_far == 1:
+                    print("Making the demo's music; this takes a minute or two, once.", file=sys.stderr, flush=True)
+                elif not sys.stderr.isatty() and 10 * so_far // everything > 10 * (so_far - 1) // everything:
+                    print(f"  {100 * so_far // everything} %", file=sys.stderr, flush=True)  # a log has no bar
+                advance(so_far, everything)
 
             made = make_demo(database, settings, progress=tell)
     finally:

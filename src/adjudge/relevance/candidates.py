@@ -88,6 +88,10 @@ class Candidates:
         names = (self.queries[q] for q in self.query)
         return {pair: i for i, pair in enumerate(zip(names, self.document, strict=True))}
 
+    def __contains__(self, pair: object) -> bool:
+        """Whether a query and a document are one of the pairs."""
+        return pair in self._places
+
     def find(self, query: str, document: str) -> int:
         """Where a pair stands; refused where it is none."""
         place = self._places.get((query, document))
@@ -133,6 +137,13 @@ class Candidates:
     def unjudged(self) -> Candidates:
         """The same candidates before anybody judged."""
         return replace(self, relevance=np.full(len(self), np.nan))
+
+    def judged_as(self, grades: Mapping[tuple[str, str], float]) -> Candidates:
+        """The same candidates, of which just these are judged: grades by query and document."""
+        relevance = np.full(len(self), np.nan)
+        for (query, document), grade in grades.items():
+            relevance[self.find(query, document)] = self.to_relevance(grade)
+        return replace(self, relevance=relevance)
 
     def without_metadata(self) -> Candidates:
         """The same candidates with nothing known of their documents."""

@@ -20,6 +20,7 @@ from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.relevance.base import RelevanceModel, Scores, estimator
 from adjudge.relevance.candidates import Candidates
+from adjudge.relevance.hierarchical_draws import Draws
 from adjudge.relevance.hierarchical_effects import KINDS, Design, default_variances, design, replaced
 from adjudge.relevance.hierarchical_features import feature_columns
 from adjudge.relevance.hierarchical_posterior import Posterior
@@ -88,6 +89,8 @@ class HierarchicalModel(RelevanceModel):
         """Learn everything that the candidates know already, in their order: as if one by one, but at once."""
         pairs = np.flatnonzero(self.candidates.judged & ~self.judged)
         together = max(last_due(self._n_judged + len(pairs)) - self._n_judged, 0)
+        if not self._reestimate and self.scoring.linear:  # then nothing depends on when variances were due
+            together = len(pairs)
         known = self.candidates.relevance
         for pair in pairs[:together]:
             self._check(int(pair), float(known[pair]))
@@ -109,6 +112,11 @@ class HierarchicalModel(RelevanceModel):
 
     def query_scores(self) -> tuple[Floats, Floats]:
         return self._scores.by_query()
+
+    def drawn(self, n: int, rng: np.random.Generator) -> Floats:
+        """Relevance of all candidates together as it may be, draws x candidates; see ``hierarchical_draws``."""
+        relevance, _ = Draws(self._posterior, 2 * n, rng).relevance(slice(None))  # the second half reflects the first
+        return np.ascontiguousarray(relevance[:, :n].T)
 
     def _renew(self) -> None:
         """Estimate variances again, always from the same start: what is learned does not depend on the way there."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, bindparam, distinct, exists, func, insert, select, update
 
-from adjudge.web.campaigns import Campaign
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Conflict, NotFound, Refused
 from adjudge.web.leasing import Lease, lease_of
 from adjudge.web.schema import answer, item, lease, pair
@@ -99,7 +99,9 @@ def store_correction(
 ) -> Stored:
     """Keep a second thought about an answer of one's own."""
     row = _own_answer(connection, participant_id, answer_id)
-    first = _own_answer(connection, participant_id, row["corrects"]) if row["corrects"] is not None else row
+    first = _own_answer(
+        connection, participant_id, row["id"] if row["corrects"] is None else row["corrects"], lock=True
+    )
     before = _stored_before(connection, participant_id, given.key, corrects=first["id"])
     if before is not None:
         return before
@@ -128,8 +130,10 @@ def _own_lease(connection: Connection, participant_id: int, lease_id: str) -> Le
     return lease_of(row)
 
 
-def _own_answer(connection: Connection, participant_id: int, answer_id: int) -> RowMapping:
+def _own_answer(connection: Connection, participant_id: int, answer_id: int, *, lock: bool = False) -> RowMapping:
+    """An answer of this participant; with ``lock`` nobody corrects it at the same moment."""
     mine = select(answer).where(answer.c.id == answer_id, answer.c.participant_id == participant_id)
+    mine = mine.with_for_update() if lock else mine
     row = connection.execute(mine).mappings().first()
     if row is None:
         raise NotFound("There is no such answer of yours.")

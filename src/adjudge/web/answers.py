@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,7 +39,8 @@ class RepeatedAnswer:
 
 
 def _rows(connection: Connection, campaign_id: int, kinds: tuple[str, ...]) -> Sequence[Row[Any]]:
-    columns = (answer, pair.c.query, pair.c.document, participant.c.code)
+    names = ("id", "pair_id", "kind", "corrects", "grades", "took_ms", "created_at")
+    columns = (*(answer.c[name] for name in names), pair.c.query, pair.c.document, participant.c.code)
     return connection.execute(
         select(*columns)
         .join(pair, pair.c.id == answer.c.pair_id)
@@ -70,9 +71,9 @@ def current_grades(connection: Connection, campaign_id: int) -> list[CurrentGrad
     return list(found.values())
 
 
-def repeats(connection: Connection, campaign_id: int) -> list[RepeatedAnswer]:
-    """Planned repeats beside the first answers of the same people, as both stand now."""
-    first = {(grade.assessor, grade.pair_id): grade for grade in current_grades(connection, campaign_id)}
+def repeats(connection: Connection, campaign_id: int, current: Iterable[CurrentGrade]) -> list[RepeatedAnswer]:
+    """Planned repeats beside the ``current`` first answers of the same people, as both stand now."""
+    first = {(grade.assessor, grade.pair_id): grade for grade in current}
     again: dict[int, Row[Any]] = {}
     grades: dict[int, dict[str, float]] = {}
     for row in _rows(connection, campaign_id, ("repeat", "correction")):

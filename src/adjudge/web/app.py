@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 def create_app(settings: Settings) -> FastAPI:
     """A server for these settings; its database is opened, and brought up to date, at once."""
     from adjudge.web.api import ROUTERS as API_ROUTERS
-    from adjudge.web.failures import add_failures
+    from adjudge.web.failures import RESPONSES, add_failures
     from adjudge.web.pages import ROUTERS as PAGE_ROUTERS
     from adjudge.web.security import add_security
 
@@ -48,7 +48,7 @@ def create_app(settings: Settings) -> FastAPI:
     add_security(app, settings)
     add_failures(app)
     for router in API_ROUTERS:
-        app.include_router(router, prefix="/api")
+        app.include_router(router, prefix="/api", responses=RESPONSES)
     for router in PAGE_ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")

@@ -19,8 +19,7 @@ import re
 import shutil
 import tarfile
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +74,7 @@ def _write(database: Database, settings: Settings, archive: Path, working: Path,
     """The tar itself, with the list of its members at its end."""
     members: dict[str, dict[str, Any]] = {}
     counts: dict[str, int] = {}
-    with tarfile.open(archive, "w", format=tarfile.PAX_FORMAT) as tar, one_moment(database) as connection:
+    with tarfile.open(archive, "w", format=tarfile.PAX_FORMAT) as tar, database.one_moment() as connection:
         revision, numbers = _revision(connection), _last_numbers(connection, database)
         for table in metadata.sorted_tables:
             path = working / "table.jsonl"
@@ -99,16 +98,6 @@ def _write(database: Database, settings: Settings, archive: Path, working: Path,
         }
         _add_bytes(tar, json.dumps(manifest, indent=1).encode(), MANIFEST, now=now)
     return Archived(sum(counts.values()), len(media), tuple(missing))
-
-
-@contextmanager
-def one_moment(database: Database) -> Iterator[Connection]:
-    """A connection that sees the database as it is at its first look, whatever is written meanwhile."""
-    with database.read() as connection:
-        if database.is_sqlite:  # a transaction in WAL mode is just that
-            yield connection
-        else:
-            yield connection.execution_options(isolation_level="REPEATABLE READ")
 
 
 def _dump(connection: Connection, table: Table, path: Path) -> int:

@@ -61,6 +61,19 @@ def locked(connection: Connection, found: Campaign) -> Campaign:
     return campaign_of(row)
 
 
+def in_use(connection: Connection, campaign_id: int) -> Campaign:
+    """The campaign as it is until this transaction ends: nobody has it :func:`locked` meanwhile, others may use it.
+
+    Whoever is going to lock pairs of a campaign uses it first. Rows that name a campaign make PostgreSQL ask for just
+    this when they are stored; asking only then, with a pair in hand, is how two transactions wait for each other.
+    """
+    query = select(campaign).where(campaign.c.id == campaign_id).with_for_update(read=True, key_share=True)
+    row = connection.execute(query).mappings().first()
+    if row is None:
+        raise NotFound("There is no such campaign.")
+    return campaign_of(row)
+
+
 def count_answers(connection: Connection, campaign_id: int) -> int:
     """How many answers of any kind there are."""
     query = select(func.count()).select_from(answer).where(answer.c.campaign_id == campaign_id)

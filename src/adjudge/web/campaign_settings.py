@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.scales import Scale, parse_scale
@@ -13,6 +23,8 @@ from adjudge.relevance.base import ESTIMATORS
 from adjudge.relevance.choosing import RULES
 from adjudge.relevance.goals import GOALS, Goal
 from adjudge.relevance.scoring import estimable, scoring
+from adjudge.web.languages import LANGUAGES
+from adjudge.web.wording import one_line_of, several_lines_of
 
 MOST_BUTTONS = 11
 """Scales of more levels than this are answered with a slider."""
@@ -23,6 +35,38 @@ _LABELS = {
 }
 
 
+def _line(text: str) -> str:
+    return one_line_of(text, what="text")
+
+
+def _some(text: str) -> str:
+    if not text:
+        raise ValueError("expected some words, got none")
+    return text
+
+
+def _lines(text: str) -> str:
+    several_lines_of(text, what="text", most=50_000)
+    return text  # as it was written: blanks mean something in Markdown
+
+
+def _scale_name(text: str) -> str:
+    if re.fullmatch(r"[\w .-]*\w[\w .-]*", text) is None:
+        raise ValueError(f"expected a name of letters, digits, blanks, dots and hyphens, got {shown(text)}")
+    return text
+
+
+def _spoken(language: str) -> str:
+    if language not in LANGUAGES:
+        raise ValueError(f"expected languages among {', '.join(LANGUAGES)}, got {shown(language)}")
+    return language
+
+
+Line = Annotated[str, Field(max_length=200), AfterValidator(_line)]
+Lines = Annotated[str, Field(max_length=50_000), AfterValidator(_lines)]
+Language = Annotated[str, Field(max_length=20), AfterValidator(_spoken)]
+
+
 class AskedScale(BaseModel):
     """A scale that assessors answer on: its ends and step, and the words beside its levels.
 
@@ -31,19 +75,19 @@ class AskedScale(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[\w .-]+$")]
-    minimum: float = 0.0
-    maximum: float
-    step: Annotated[float, Field(gt=0)] = 1.0
-    labels: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    name: Annotated[str, Field(max_length=40), AfterValidator(_scale_name)]
+    minimum: FiniteFloat = 0.0
+    maximum: FiniteFloat
+    step: Annotated[FiniteFloat, Field(gt=0)] = 1.0
+    labels: dict[Language, tuple[Line, ...]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _whole(self) -> AskedScale:
-        if not (math.isfinite(self.minimum) and math.isfinite(self.maximum) and self.minimum <= 0 < self.maximum):
+        if not self.minimum <= 0 < self.maximum:
             raise ValueError("expected a minimum of at most 0 and a maximum above 0")
         steps = (self.maximum - self.minimum) / self.step
-        if abs(steps - round(steps)) > 1e-9 or steps > 10_000:
-            raise ValueError("expected a step that divides the scale into whole steps, at most 10,000")
+        if not 0.5 < steps <= 10_000 or abs(steps - round(steps)) > 1e-9:  # infinitely many cannot be rounded
+            raise ValueError("expected a step that divides the scale into 1 to 10,000 whole steps")
         for language, words in self.labels.items():
             if len(words) != self.n_levels:
                 raise ValueError(f"expected {self.n_levels} labels in {language!r}, got {len(words)}")
@@ -77,7 +121,7 @@ class AskedScale(BaseModel):
                 f"Scale {self.name}: expected a grade from {self.minimum:g} to {self.maximum:g} "
                 f"in steps of {self.step:g}, got {grade:g}"
             )
-        return float(grade)
+        return self.minimum + round(steps) * self.step
 
 
 def asked_scale(text: str) -> AskedScale:
@@ -100,9 +144,9 @@ class CampaignGoal(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str = "confidence"
-    level: float | None = None
+    level: FiniteFloat | None = None
     zone: Annotated[float, Field(ge=0, lt=1)] = 0.01
-    least: Annotated[int, Field(ge=0)] | None = None
+    least: Annotated[int, Field(ge=0, lt=2**63)] | None = None
 
     @model_validator(mode="after")
     def _known(self) -> CampaignGoal:
@@ -130,7 +174,7 @@ class CampaignSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    title: Annotated[str, Field(min_length=1, max_length=200)]
+    title: Annotated[Line, AfterValidator(_some)]
     scales: Annotated[tuple[AskedScale, ...], Field(min_length=1, max_length=4)] = (
         asked_scale("broad"),
         asked_scale("fine"),
@@ -143,13 +187,13 @@ class CampaignSettings(BaseModel):
     agreement_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     repeat_share: Annotated[float, Field(ge=0, le=0.5)] = 0.05
     listen_seconds: Annotated[float, Field(ge=0, le=600)] = 3.0
-    instructions: dict[str, Annotated[str, Field(max_length=50_000)]] = Field(default_factory=dict)
-    consent: dict[str, Annotated[str, Field(max_length=50_000)]] = Field(default_factory=dict)
-    languages: Annotated[tuple[str, ...], Field(min_length=1)] = ("en",)
+    instructions: dict[Language, Lines] = Field(default_factory=dict)
+    consent: dict[Language, Lines] = Field(default_factory=dict)
+    languages: Annotated[tuple[Language, ...], Field(min_length=1)] = ("en",)
     estimator: str = "hierarchical"
     rule: str = "information"
-    seed: Annotated[int, Field(ge=0)] = 0
-    contact: Annotated[str, Field(max_length=200)] = ""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    contact: Line = ""
 
     @field_validator("scales")
     @classmethod
@@ -160,13 +204,8 @@ class CampaignSettings(BaseModel):
 
     @field_validator("languages")
     @classmethod
-    def _spoken(cls, languages: tuple[str, ...]) -> tuple[str, ...]:
-        from adjudge.web.languages import LANGUAGES
-
-        for language in languages:
-            if language not in LANGUAGES:
-                raise ValueError(f"expected languages among {', '.join(LANGUAGES)}, got {language!r}")
-        return languages
+    def _once(cls, languages: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(languages))
 
     @model_validator(mode="after")
     def _fits(self) -> CampaignSettings:
@@ -218,8 +257,9 @@ def settings_from(values: dict[str, Any]) -> CampaignSettings:
 def one_line(error: ValidationError) -> str:
     """The first thing that is wrong, in words, with its place and value."""
     first = error.errors(include_url=False)[0]
-    place = ".".join(str(part) for part in first["loc"])
+    place = shown(".".join(str(part) for part in first["loc"]))[1:-1]
     ours = first["type"] == "value_error"
     message = first["msg"].removeprefix("Value error, ") if ours else first["msg"][:1].lower() + first["msg"][1:]
     value = "" if ours or first["type"] == "missing" or isinstance(first["input"], dict) else first["input"]
-    return f"{f'{place}: ' if place else ''}{message}{f', got {value!r}' if value != '' else ''}"
+    quoted = shown(value) if isinstance(value, str) else repr(value)
+    return f"{f'{place}: ' if place else ''}{message}{f', got {quoted}' if value != '' else ''}"

@@ -1,7 +1,6 @@
 """Campaigns: made as a draft, opened once everything is there, paused and closed as their organiser likes.
 
-Runs, documents and pairs are kept by ``adjudge.web.holdings``; its functions are here, too, because a campaign is what
-they are about.
+Runs, documents and pairs are kept by ``adjudge.web.holdings``.
 """
 
 from __future__ import annotations
@@ -15,46 +14,19 @@ from sqlalchemy.exc import IntegrityError
 from adjudge.errors import shown
 from adjudge.web.campaign_rows import (
     Campaign,
-    campaign_by_id,
     campaign_of,
     count_answers,
-    find_campaign,
     locked,
     log_event,
 )
 from adjudge.web.campaign_settings import CampaignSettings
 from adjudge.web.errors import Conflict, Refused
 from adjudge.web.holdings import (
-    NewItem,
-    candidates_of,
-    collection_of,
     make_pairs,
     missing_items,
-    put_items,
-    put_runs,
     wish_again,
 )
 from adjudge.web.schema import answer, campaign, item, lease, pair, participant, queue, run
-
-__all__ = [
-    "Campaign",
-    "NewItem",
-    "Overview",
-    "campaign_by_id",
-    "candidates_of",
-    "change_settings",
-    "collection_of",
-    "create_campaign",
-    "find_campaign",
-    "list_campaigns",
-    "log_event",
-    "make_pairs",
-    "missing_items",
-    "overview",
-    "put_items",
-    "put_runs",
-    "set_state",
-]
 
 STATES = {
     "draft": ("open",),

@@ -1,15 +1,16 @@
 """Drive a campaign from Python: everything that the pages do, as functions over HTTP.
 
->>> import adjudge as aj                                                                             # doctest: +SKIP
->>> lab = aj.connect("https://judge.example.org", "adj_…")                                           # doctest: +SKIP
->>> campaign = lab.create("similarity", title="Which songs are alike?", measure="CG@5")              # doctest: +SKIP
->>> campaign.put_runs("runs/*.txt")                                                                  # doctest: +SKIP
->>> campaign.put_documents("tracks.csv", files="clips/*.wav")                                        # doctest: +SKIP
->>> campaign.open()                                                                                  # doctest: +SKIP
->>> campaign.invite(label="all of the lab", cap=20)["url"]                                           # doctest: +SKIP
->>> for picture in campaign.watch():                                                                 # doctest: +SKIP
-...     print(picture["status"]["reason"])
->>> campaign.qrels()                                                                                 # doctest: +SKIP
+For example::
+
+    lab = aj.connect("https://judge.example.org", "adj_…")
+    campaign = lab.create("similarity", title="Which songs are alike?", measure="CG@5")
+    campaign.put_runs("runs/*.txt")
+    campaign.put_documents("tracks.csv", files="clips/*.wav")
+    campaign.open()
+    campaign.invite(label="all of the lab", cap=20)["url"]
+    for picture in campaign.watch():
+        print(picture["status"]["reason"])
+    campaign.qrels()
 
 What the server says comes back as plain dictionaries, as its API documents them; what it refuses is a
 :class:`CampaignError` with its sentence. A connection that breaks is tried again for ``patience`` seconds where that

@@ -7,6 +7,8 @@ commit that returned is on the disk: SQLite in WAL mode with ``synchronous=FULL`
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +31,7 @@ class StorageError(AdjudgeError):
 
 
 class Database:
-    """A connection pool with a way to read and a way to write."""
+    """A connection pool with ways to read and a way to write."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -39,7 +41,7 @@ class Database:
         self.is_sqlite = parsed.get_backend_name() == "sqlite"
         self._turn = threading.Lock()
         if self.is_sqlite and parsed.database:
-            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+            _own_file(Path(parsed.database))
         options: dict[str, Any] = {} if self.is_sqlite else {"pool_pre_ping": True}
         self.engine: Engine = create_engine(parsed, pool_size=20, max_overflow=40, pool_timeout=30, **options)
         if self.is_sqlite:
@@ -47,9 +49,18 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database."""
+        """A connection for looking; on PostgreSQL each look sees what is there by then."""
         with _translated(), self.engine.connect() as connection:
             yield connection
+
+    @contextmanager
+    def one_moment(self) -> Iterator[Connection]:
+        """A connection that sees the database as it is at its first look, whatever is written meanwhile."""
+        with self.read() as connection:
+            if self.is_sqlite:  # a transaction in WAL mode is just that
+                yield connection
+            else:
+                yield connection.execution_options(isolation_level="REPEATABLE READ")
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
@@ -97,6 +108,13 @@ def open_database(settings: Settings) -> Database:
     return database
 
 
+def _own_file(path: Path) -> None:
+    """A new file that only the server's user can read: it will hold names and digests of passwords."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+
+
 def _tune_sqlite(engine: Engine) -> None:
     """Write-ahead log, commits that last, foreign keys; and transactions that we begin ourselves."""
 
@@ -108,6 +126,7 @@ def _tune_sqlite(engine: Engine) -> None:
         cursor.execute("PRAGMA journal_mode = WAL")
         cursor.execute("PRAGMA synchronous = FULL")
         cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.execute("PRAGMA secure_delete = ON")  # who was erased must not be found in the file either
         cursor.close()
 
     @event.listens_for(engine, "begin")

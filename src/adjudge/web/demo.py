@@ -14,12 +14,13 @@ from sqlalchemy import Connection
 from adjudge.embedded import demo, demo_tables
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
+from adjudge.web.campaign_rows import Campaign, find_campaign
 from adjudge.web.campaign_settings import CampaignSettings, settings_from
-from adjudge.web.campaigns import Campaign, create_campaign, find_campaign, put_runs, set_state
+from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.documents import take_documents
 from adjudge.web.errors import Conflict, NotFound
-from adjudge.web.holdings import needed_items
+from adjudge.web.holdings import needed_items, put_runs
 from adjudge.web.invitations import list_invitations, make_invitation
 from adjudge.web.languages import LANGUAGES
 from adjudge.web.media import working_folder

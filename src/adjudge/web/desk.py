@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from sqlalchemy import Connection, RowMapping, bindparam, func, select
 
 from adjudge.web.answering import known_queries
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaign_settings import AskedScale
-from adjudge.web.campaigns import Campaign
 from adjudge.web.invitations import Participant
 from adjudge.web.leasing import Lease
 from adjudge.web.schema import answer, item, pair, picture

@@ -169,9 +169,13 @@ def _planned(rows: Mapping[str, Mapping[str, str]], files: Files, *, role: str, 
             _plan_column(plan, document, kind, content[kind], files, role=role, needed=needed)
             named.add(content[kind])
     by_row = set(plan.files) | {one.identifier for one in plan.ready}
+    strange: dict[str, str] = {}
     for name in files:
         found, document = kind_of(name), PurePosixPath(name).stem
-        if found is None or name in named or document in by_row:
+        if name in named or document in by_row:
+            continue
+        if found is None:
+            strange[document] = name
             continue
         if needed is not None and document not in needed:
             plan.skipped += 1
@@ -179,6 +183,9 @@ def _planned(rows: Mapping[str, Mapping[str, str]], files: Files, *, role: str, 
             plan.problems.append(Problem(document, f"expected one file, got {plan.files[document][1]} and {name}"))
         else:
             plan.files[document] = (found, name)
+    for document in sorted((strange.keys() & (needed or set())) - plan.files.keys()):
+        problem = f"{strange[document]}: expected sound, a picture or a text, got a file of another kind"
+        plan.problems.append(Problem(document, problem))
     return plan
 
 
@@ -237,7 +244,7 @@ class _Intake:
         if not items:
             return 0
         with self.database.write() as connection:
-            return put_items(connection, self.campaign, items, now=self.settings.clock())
+            return put_items(connection, self.campaign, items)
 
     def store_ready(self) -> int:
         """Put in what needs no sound."""
@@ -300,7 +307,8 @@ class _Intake:
             try:
                 keep_original(self.settings, sources[document], sha256=clip.original_sha256, name=name)
             except (AdjudgeError, OSError) as error:
-                self.plan.problems.append(Problem(document, f"{sounds[document]}: {error}"))
+                told = error.strerror if isinstance(error, OSError) else error
+                self.plan.problems.append(Problem(document, f"{sounds[document]}: {told}"))
                 continue
             files = (clip.original_sha256, name[-400:], clip.clip_sha256, "audio/mpeg")
             heard = (clip.seconds, clip.loudness - clip.gain_db, clip.gain_db)

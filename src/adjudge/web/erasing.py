@@ -19,7 +19,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, delete, distinct, func, or_, select, update
 
 from adjudge.web.answering import answer_digest
-from adjudge.web.campaign_rows import campaign_by_id, log_event
+from adjudge.web.campaign_rows import Campaign, in_use, log_event
 from adjudge.web.errors import Gone, Refused
 from adjudge.web.invitations import Participant
 from adjudge.web.schema import answer, event, invitation, lease, pair, participant, picture
@@ -54,6 +54,7 @@ def erase_participant(connection: Connection, found: Participant, *, how: str, w
     """Take a person out of a campaign; the caller has the picture made anew."""
     if how not in ("anonymise", "remove"):
         raise Refused(f"Expected to anonymise or to remove, got {how!r}.")
+    campaign = in_use(connection, found.campaign_id)
     where = select(participant).where(participant.c.id == found.id).with_for_update()
     if connection.execute(where).one().erased_at is not None:
         raise Gone(f"Participant {found.code} was erased already.")
@@ -65,7 +66,7 @@ def erase_participant(connection: Connection, found: Participant, *, how: str, w
         _anonymise_answers(connection, found.id, now=now)
     recount_pairs(connection, pairs)
     _forget_person(connection, found, now=now)
-    receipt = _receipt(connection, found, how=how, counts=counts, now=now)
+    receipt = _receipt(campaign, found, how=how, counts=counts, now=now)
     details = {"how": how, "digest": receipt.digest, "answers": counts["answers"]}
     log_event(connection, found.campaign_id, who=who, what="erased", details=details, now=now)
     return receipt
@@ -170,10 +171,10 @@ def _renamed(content: Any, old: str, new: str) -> Any:
     return new if content == old else content
 
 
-def _receipt(connection: Connection, found: Participant, *, how: str, counts: dict[str, int], now: float) -> Receipt:
+def _receipt(campaign: Campaign, found: Participant, *, how: str, counts: dict[str, int], now: float) -> Receipt:
     removed = how == "remove"
     unsigned = Receipt(
-        campaign=campaign_by_id(connection, found.campaign_id).name,
+        campaign=campaign.name,
         code=found.code,
         how=how,
         answers_kept=0 if removed else counts["answers"],

@@ -218,10 +218,7 @@ class Estimating:
     def _refresh(self, campaign_id: int, known: _Known) -> bool:
         """Read, learn, and store what follows in one transaction."""
         known.revisit_at = None
-        with self._database.read() as plain:
-            connection = plain
-            if not self._database.is_sqlite:  # one state of the database throughout, as SQLite has it
-                connection = plain.execution_options(isolation_level="REPEATABLE READ")
+        with self._database.one_moment() as connection:
             there = _read(connection, campaign_id, now=self._settings.clock())
             if there is None or not there.pairs:
                 return False
@@ -325,11 +322,9 @@ def queue_of(session: Session, pairs: Sequence[PairRow], *, stop: bool) -> list[
     if stop:
         return begun
     number_of = {(one.query, one.document): one.id for one in pairs}
-    candidates = session.candidates
-    held = [(one.query, one.document) for one in pairs if one.held]
-    known = {session.pair(place) for place in range(len(candidates))} if held else set()
+    held = [pair for pair in ((one.query, one.document) for one in pairs if one.held) if pair in session.candidates]
     in_hands = sum(one.taken > 0 and not one.answered for one in pairs)
-    chosen = session.next(QUEUE + in_hands, exclude=[one for one in held if one in known])
+    chosen = session.next(QUEUE + in_hands, exclude=held)
     return begun + [number_of[one] for one in chosen if one in number_of]
 
 

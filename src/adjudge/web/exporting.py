@@ -25,6 +25,7 @@ from adjudge.web.answers import CurrentGrade, current_grades
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
 from adjudge.web.holdings import candidates_of, collection_of
+from adjudge.web.learning import pair_grades, session_of
 from adjudge.web.schema import answer, pair, participant
 
 if TYPE_CHECKING:
@@ -126,19 +127,10 @@ def _scale(campaign: Campaign, name: str | None) -> str:
     return name or campaign.settings.evaluated.name
 
 
-def mean_grades(grades: Sequence[CurrentGrade], scale: str) -> dict[tuple[str, str], float]:
-    """One grade for each judged pair: the mean over its assessors, in the order of first answers."""
-    by_pair: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for grade in grades:
-        if scale in grade.grades:
-            by_pair[grade.query, grade.document].append(grade.grades[scale])
-    return {pair: sum(given) / len(given) for pair, given in by_pair.items()}
-
-
 def _mean_table(grades: Sequence[CurrentGrade], scale: str) -> pl.DataFrame:
     import polars as pl
 
-    means = mean_grades(grades, scale)
+    means = pair_grades(grades, scale, binary=False)
     rows = [(query, document, round(grade, 6)) for (query, document), grade in sorted(means.items())]
     return pl.DataFrame(rows, schema={"query": pl.String, "document": pl.String, "grade": pl.Float64}, orient="row")
 
@@ -277,19 +269,10 @@ def export_report(connection: Connection, campaign: Campaign, *, form: str = "ht
 
 def export_session(connection: Connection, campaign: Campaign) -> bytes:
     """What ``Session.load`` resumes on the same runs: the campaign's settings and a grade for each judged pair."""
-    from adjudge.relevance.session import Session
-
-    settings = campaign.settings
-    session = Session(
-        candidates_of(connection, campaign),
-        settings.measure,
-        estimator=settings.estimator,
-        rule=settings.rule,
-        goal=settings.goal.goal,
-        seed=settings.seed,
-    )
-    means = mean_grades(current_grades(connection, campaign.id), settings.evaluated.name)
-    state = session.to_dict() | {"judgments": [[query, document, grade] for (query, document), grade in means.items()]}
+    session = session_of(candidates_of(connection, campaign), campaign.settings)
+    given = current_grades(connection, campaign.id)
+    grades = pair_grades(given, campaign.settings.evaluated.name, binary=session.scoring.binary)
+    state = session.to_dict() | {"judgments": [[query, document, grade] for (query, document), grade in grades.items()]}
     try:
         return json.dumps(state, indent=1, ensure_ascii=False).encode() + b"\n"
     except TypeError as error:

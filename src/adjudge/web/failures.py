@@ -15,6 +15,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from jinja2 import TemplateError
+from pydantic import BaseModel
 from sqlalchemy.exc import DataError
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -31,6 +32,28 @@ from adjudge.web.rendering import page
 LOG = logging.getLogger("adjudge.web")
 OUR_FAULT = "Something went wrong on the server; nothing was stored."
 RETRY_SECONDS = 2
+LONGEST = 1000
+"""Characters of a sentence; what it quotes may be a megabyte."""
+
+
+class Told(BaseModel):
+    """What went wrong: the status of the response, and a sentence for people."""
+
+    status: int
+    message: str
+
+
+class Failure(BaseModel):
+    """The shape of every failure."""
+
+    error: Told
+
+
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    "4XX": {"model": Failure, "description": "What was asked cannot be done, and why; nothing was stored."},
+    "5XX": {"model": Failure, "description": "The server cannot do it, perhaps for the moment; nothing was stored."},
+}
+"""What the description of the interface says about failures."""
 
 _SECRETS = ("password", "token", "invitation", "csrf", "new_password")
 _SENTENCES = {
@@ -165,5 +188,6 @@ def _shaped(scope: Scope, status: int, message: str, headers: dict[str, str]) ->
 
 def _encodable(message: str) -> str:
     """A sentence that can be sent and logged, whatever somebody put into what it quotes."""
-    whole = message.encode("utf-8", "replace").decode()
+    short = message if len(message) <= LONGEST else f"{message[: LONGEST - 1]}…"
+    whole = short.encode("utf-8", "replace").decode()
     return "".join(sign if sign.isprintable() else "?" for sign in whole)

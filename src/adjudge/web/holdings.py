@@ -23,6 +23,7 @@ from adjudge.model.provenance import Provenance
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.web.campaign_rows import Campaign, locked, log_event, refuse_unless_draft
 from adjudge.web.errors import Conflict, Refused
+from adjudge.web.leasing import lay_queue
 from adjudge.web.schema import event, item, lease, pair, queue, run
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def _retrieved(connection: Connection, found: Campaign) -> list[tuple[str, str]]
     return [(pool.queries[query], document) for query, document in zip(pool.query, pool.document, strict=True)]
 
 
-def put_items(connection: Connection, found: Campaign, items: Iterable[NewItem], *, now: float) -> int:
+def put_items(connection: Connection, found: Campaign, items: Iterable[NewItem]) -> int:
     """Add documents and queries, or to what is known of them; the number of rows that are new or changed.
 
     What people hear, read or see is replaced where something comes, and gets a new address, as browsers keep what they
@@ -343,10 +344,7 @@ def _lay_first_queue(connection: Connection, found: Campaign) -> None:
         connection.execute(select(pair.c.id).where(pair.c.campaign_id == found.id).order_by(pair.c.id)).scalars().all()
     )
     order = np.random.default_rng([found.settings.seed, 2]).permutation(len(ids))
-    connection.execute(delete(queue).where(queue.c.campaign_id == found.id))
-    rows = [{"campaign_id": found.id, "place": n, "pair_id": ids[place]} for n, place in enumerate(order)]
-    for part in _chunks(rows):
-        connection.execute(insert(queue), part)
+    lay_queue(connection, found.id, [ids[place] for place in order])
 
 
 def count_pairs(connection: Connection, campaign_id: int) -> int:

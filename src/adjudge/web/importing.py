@@ -21,9 +21,8 @@ from adjudge.web.answering import answer_digest
 from adjudge.web.answers import current_grades
 from adjudge.web.campaign_rows import Campaign, locked, log_event
 from adjudge.web.campaign_settings import AskedScale
-from adjudge.web.campaigns import make_pairs, missing_items
 from adjudge.web.errors import Refused
-from adjudge.web.holdings import count_pairs
+from adjudge.web.holdings import count_pairs, make_pairs, missing_items
 from adjudge.web.schema import answer, pair, participant
 
 if TYPE_CHECKING:

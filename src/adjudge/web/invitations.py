@@ -22,7 +22,7 @@ from adjudge.web.errors import Forbidden, Gone, NotFound, NotLoggedIn, Refused
 from adjudge.web.leasing import release
 from adjudge.web.schema import answer, campaign, invitation, participant
 from adjudge.web.signing import is_genuine, new_nonce, number_in, signed_token
-from adjudge.web.wording import one_line_of
+from adjudge.web.wording import end_of, one_line_of
 
 MOST_PEOPLE = 1_000_000
 SEEN_SECONDS = 15.0
@@ -82,15 +82,13 @@ def make_invitation(
     """A new link to a campaign, for one person (cap 1), for so many, or for all who have it."""
     if cap is not None and not 1 <= cap <= MOST_PEOPLE:
         raise Refused(f"Expected an invitation for 1 to {MOST_PEOPLE:,} people, got {cap}.")
-    if expires_at is not None and expires_at <= now:
-        raise Refused("Expected an invitation that ends in the future, got one that has ended.")
     values = {
         "campaign_id": found.id,
         "nonce": new_nonce(),
         "label": one_line_of(label, what="the label of an invitation"),
         "cap": cap,
         "created_at": now,
-        "expires_at": expires_at,
+        "expires_at": end_of(expires_at, what="an invitation", now=now),
     }
     row = connection.execute(insert(invitation).values(**values).returning(invitation)).one()
     return _invitation(row, used=0, secret=secret)
@@ -178,7 +176,7 @@ def participant_of_token(connection: Connection, token: str, *, secret: bytes, n
     number = number_in(token)
     row = None if number is None else connection.execute(_with_invitation(number)).first()
     if row is not None and row.erased_at is not None:
-        raise Gone("You asked to be erased from this campaign, and were; there is nothing more to do.")
+        raise Gone("You were erased from this campaign; nothing of you is kept, and there is nothing more to do.")
     if row is None or not is_genuine(token, secret, "participant", row.id, row.nonce):
         raise NotLoggedIn("Your link is not known here; open your invitation again.")
     if row.blocked_at is not None:

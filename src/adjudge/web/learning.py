@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from adjudge.relevance.hierarchical import HierarchicalModel, last_due
 from adjudge.relevance.session import Session
 from adjudge.web.answers import CurrentGrade
 from adjudge.web.campaign_rows import Campaign
+from adjudge.web.campaign_settings import CampaignSettings
 from adjudge.web.holdings import candidates_of
 from adjudge.web.schema import item, run
 
@@ -106,9 +107,9 @@ class Learner:
         settings = found.settings
         asked = (settings.measure, settings.estimator, settings.rule, settings.goal, settings.seed)
         if asked != self._asked or self._session is None:
-            self._session, self._learned, self._asked = _session(pool, found), {}, asked
+            self._session, self._learned, self._asked = session_of(pool, settings), {}, asked
         wanted = pair_grades(grades, settings.evaluated.name, binary=self.session.scoring.binary)
-        self._follow(found, {pair: grade for pair, grade in wanted.items() if pair in self._places})
+        self._follow(found, {pair: grade for pair, grade in wanted.items() if pair in pool})
 
     @property
     def _pool(self) -> Candidates:
@@ -120,11 +121,6 @@ class Learner:
         digest = candidates_digest(connection, found)
         if digest != self._digest:
             self._candidates, self._digest, self._session = candidates_of(connection, found), digest, None
-            pool = self._candidates
-            self._places = {
-                (pool.queries[query], document): place
-                for place, (query, document) in enumerate(zip(pool.query, pool.document, strict=True))
-            }
 
     def _follow(self, found: Campaign, wanted: dict[Pair, float]) -> None:
         """Judge what is new; learn everything again where something else changed."""
@@ -132,19 +128,11 @@ class Learner:
         session, due = self._session, last_due(len(judged))
         if session is None or judged[: len(before)] != before or due > len(before):
             # Variances are estimated from the judgments up to the last time that they were due, also one by one.
-            session, before = _session(self._known(judged[:due]), found), judged[:due]
+            session, before = session_of(self._pool.judged_as(dict(judged[:due])), found.settings), judged[:due]
         self._session, self._learned = None, {}  # should something fail now, everything is learned again
         for (query, document), grade in judged[len(before) :]:
             session.judge(query, document, grade)
         self._session, self._learned = session, wanted
-
-    def _known(self, judged: Sequence[tuple[Pair, float]]) -> Candidates:
-        """The candidates, of which some are judged."""
-        pool = self._pool
-        relevance = np.full(len(pool), np.nan)
-        for pair, grade in judged:
-            relevance[self._places[pair]] = pool.to_relevance(grade)
-        return replace(pool, relevance=relevance)
 
     def expected(self, grades: Sequence[CurrentGrade], scale: str) -> dict[tuple[str, int], float]:
         """What models that did not hear an assessor expect of what they judged, by (assessor, pair), as grades.
@@ -156,7 +144,7 @@ class Learner:
         n_folds = min(FOLDS, len(people)) if len(people) > 1 else FOLDS
         fold_of = {code: place % n_folds for place, code in enumerate(people)}
         found: dict[tuple[str, int], float] = {}
-        usable = [g for g in grades if (g.query, g.document) in self._places and scale in g.grades]
+        usable = [g for g in grades if (g.query, g.document) in self._pool and scale in g.grades]
         for fold in range(n_folds):
             out = [g for g in usable if (fold_of[g.assessor] if len(people) > 1 else g.pair_id % n_folds) == fold]
             left_out = {id(g) for g in out}
@@ -172,18 +160,18 @@ class Learner:
         session, options = self.session, dict(self.session.options)
         if isinstance(session.model, HierarchicalModel):
             options = {**options, "variances": session.model.variances}
-        known = self._known(list(pair_grades(kept, scale, binary=session.scoring.binary).items()))
+        known = self._pool.judged_as(pair_grades(kept, scale, binary=session.scoring.binary))
         mean = start(session.estimator, known, session.scoring, **options).mean
-        top = self._pool.scale.maximum
+        places = [self._pool.find(g.query, g.document) for g in out]
         return {
-            (g.assessor, g.pair_id): float(mean[self._places[g.query, g.document]]) * top
-            for g in out
-            if not known.judged[self._places[g.query, g.document]]
+            (g.assessor, g.pair_id): float(mean[place]) * known.scale.maximum
+            for g, place in zip(out, places, strict=True)
+            if not known.judged[place]
         }
 
 
-def _session(pool: Candidates, found: Campaign) -> Session:
-    settings = found.settings
+def session_of(pool: Candidates, settings: CampaignSettings) -> Session:
+    """A session as a campaign asks for it, with what is judged among the candidates."""
     return Session(
         pool,
         settings.measure,

@@ -33,7 +33,7 @@ from sqlalchemy import (
     update,
 )
 
-from adjudge.web.campaigns import Campaign
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.schema import answer, lease, pair, queue
 
 REPEAT_AFTER = 10

@@ -71,7 +71,8 @@ class Watched:
 def watch(connection: Connection, campaign_id: int) -> Watched:
     """Read what people did."""
     log = _log(connection, campaign_id)
-    again = repeats(connection, campaign_id) if any(row.kind == "repeat" for row in log) else []
+    grades = current_grades(connection, campaign_id)
+    again = repeats(connection, campaign_id, grades) if any(row.kind == "repeat" for row in log) else []
     people = select(participant).where(participant.c.campaign_id == campaign_id).order_by(participant.c.id)
     return Watched(
         tuple(
@@ -79,7 +80,7 @@ def watch(connection: Connection, campaign_id: int) -> Watched:
             for row in connection.execute(people)
         ),
         tuple(log),
-        tuple(current_grades(connection, campaign_id)),
+        tuple(grades),
         tuple(again),
     )
 
@@ -277,7 +278,8 @@ def problems(connection: Connection, campaign_id: int, *, most: int = MOST_PROBL
     """Pairs that were skipped, commented on or held back; held ones first, then by how many skipped them."""
     kept = (answer.c.kind == "skip") | (answer.c.comment.is_not(None) & (answer.c.comment != ""))
     columns = (answer.c.pair_id, answer.c.kind, answer.c.reason, answer.c.comment)
-    said = connection.execute(select(*columns).where(answer.c.campaign_id == campaign_id, kept).order_by(answer.c.id))
+    of_campaign = answer.c.campaign_id == campaign_id
+    said = connection.execute(select(*columns).where(of_campaign, kept).order_by(answer.c.id))
     reasons: dict[int, Counter[str]] = defaultdict(Counter)
     comments: dict[int, list[str]] = defaultdict(list)
     for row in said:
@@ -287,7 +289,8 @@ def problems(connection: Connection, campaign_id: int, *, most: int = MOST_PROBL
             comments[row.pair_id].append(row.comment)
     rows = connection.execute(
         select(pair.c.id, pair.c.query, pair.c.document, pair.c.held).where(
-            pair.c.campaign_id == campaign_id, pair.c.held | pair.c.id.in_({*reasons, *comments})
+            pair.c.campaign_id == campaign_id,
+            pair.c.held | pair.c.id.in_(select(answer.c.pair_id).where(of_campaign, kept)),
         )
     )
     found = [

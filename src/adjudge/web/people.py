@@ -19,7 +19,7 @@ from adjudge.web.errors import Conflict, NotFound, NotLoggedIn, Refused
 from adjudge.web.passwords import Attempt, hash_password, is_outdated, is_password
 from adjudge.web.schema import api_token, login, organiser
 from adjudge.web.signing import token_digest
-from adjudge.web.wording import login_name, one_line_of
+from adjudge.web.wording import end_of, login_name, one_line_of
 
 LOGIN_SECONDS = 7 * 24 * 3600.0
 TOKEN_PREFIX = "adj_"
@@ -157,8 +157,7 @@ def make_token(
     label = one_line_of(name, what="the name of a token")
     if not label:
         raise Refused("Expected a name for the token, got none.")
-    if expires_at is not None and expires_at <= now:
-        raise Refused("Expected a token that expires in the future, got one that has expired.")
+    end_of(expires_at, what="a token", now=now)
     if sum(token.revoked_at is None for token in list_tokens(connection, found)) >= MOST_TOKENS:
         raise Conflict(f"You have {MOST_TOKENS} tokens already; revoke one first.")
     plain = TOKEN_PREFIX + secrets.token_urlsafe(32)

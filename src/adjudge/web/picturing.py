@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -64,7 +64,6 @@ class Looked:
     done: bool
     reason: str
     now: float
-    notes: tuple[str, ...] = field(default=())
 
 
 def complete_share(pairs: Sequence[PairRow]) -> float:
@@ -186,7 +185,7 @@ def is_begun(pair: PairRow) -> bool:
 
 
 def _notes(looked: Looked) -> list[str]:
-    notes = [*looked.session.candidates.notes, *looked.notes]
+    notes = list(looked.session.candidates.notes)
     n_systems = len(looked.session.candidates.systems)
     if n_systems * (n_systems - 1) // 2 > MOST_PAIRS:
         notes.append(f"Of the pairs of systems the {MOST_PAIRS} most doubtful are listed.")
@@ -253,7 +252,10 @@ def _keep_point(connection: Connection, looked: Looked, status: Mapping[str, Any
     """A point where judgments came and the one before is some way off, or where the goal is reached."""
     of_campaign = progress.c.campaign_id == looked.campaign.id
     last = connection.execute(
-        select(progress.c.last_answer, progress.c.judged).where(of_campaign).order_by(progress.c.last_answer.desc())
+        select(progress.c.last_answer, progress.c.judged)
+        .where(of_campaign)
+        .order_by(progress.c.last_answer.desc())
+        .limit(1)
     ).first()
     step = max(1, status["candidates"] // _STEPS)
     if last is not None and (

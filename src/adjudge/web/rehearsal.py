@@ -141,22 +141,11 @@ def drawn_truths(pool: Candidates, measure: str, *, n: int, seed: int) -> list[F
     """Relevance of all candidates together, drawn from the hierarchical model, given what ``pool`` knows already."""
     from adjudge.relevance.base import start
     from adjudge.relevance.hierarchical import HierarchicalModel
-    from adjudge.relevance.hierarchical_draws import Draws
 
     model = start("hierarchical", pool, scoring(measure, pool.scale))
     if not isinstance(model, HierarchicalModel):  # pragma: no cover - that is what it starts
         raise AdjudgeError("Expected the hierarchical model.")
-    draws = Draws(model._posterior, 2 * n, np.random.default_rng(seed))
-    relevance, _ = draws.relevance(slice(None))
-    return [np.ascontiguousarray(relevance[:, place]) for place in range(n)]
-
-
-def with_known(pool: Candidates, grades: Mapping[tuple[str, str], float]) -> Candidates:
-    """Candidates of which some are judged already."""
-    relevance = np.full(len(pool), np.nan)
-    for (query, document), grade in grades.items():
-        relevance[pool.find(query, document)] = pool.to_relevance(grade)
-    return replace(pool, relevance=relevance)
+    return list(model.drawn(n, np.random.default_rng(seed)))
 
 
 def judged_truth(pool: Candidates, judgments: Judgments) -> Floats:

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 from adjudge.model.collection import Collection
 from adjudge.relevance.candidates import candidates
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaign_settings import CampaignSettings
-from adjudge.web.campaigns import Campaign, NewItem, create_campaign, put_items, put_runs, set_state
+from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
+from adjudge.web.holdings import NewItem, put_items, put_runs
 from adjudge.web.invitations import make_invitation
 from adjudge.web.settings import Settings
 
@@ -41,7 +43,7 @@ def stand_in(
     with database.write() as connection:
         made = create_campaign(connection, name=name, settings=campaign, organiser_id=organiser_id, now=now)
         put_runs(connection, made, collection.runs, who=who, now=now)
-        put_items(connection, made, _texts(collection, campaign), now=now)
+        put_items(connection, made, _texts(collection, campaign))
         for step in {"draft": (), "open": ("open",)}.get(state, ("open", state)):
             made = set_state(connection, made, step, who=who, now=now)
         invitation = make_invitation(

@@ -5,14 +5,17 @@ Nothing is repaired. Each thing that is wrong is one line.
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, distinct, func, select, text
+from sqlalchemy import JSON, Connection, distinct, func, select, text
 
+from adjudge.errors import AdjudgeError
 from adjudge.web.answering import answer_digest
-from adjudge.web.archiving import one_moment
+from adjudge.web.campaign_settings import settings_from
+from adjudge.web.campaigns import STATES
 from adjudge.web.database import Database
 from adjudge.web.media import digest_of, kept_files
 from adjudge.web.schema import answer, campaign, invitation, item, lease, metadata, pair, run
@@ -25,10 +28,14 @@ _MOST = 20
 def verify(database: Database, settings: Settings) -> list[str]:
     """What is wrong, in lines; nothing where all is well."""
     found: list[str] = []
-    with one_moment(database) as connection:
+    with database.one_moment() as connection:
+        unreadable = list(_unreadable(connection, database))
+        if unreadable:
+            return [*unreadable, "database: the rest cannot be checked before these can be read"]
         checks = (
             _database(connection, database),
-            _references(connection, database),
+            _references(connection),
+            _campaigns(connection),
             _counters(connection),
             _digests(connection),
             _corrections(connection),
@@ -53,7 +60,28 @@ def _database(connection: Connection, database: Database) -> Iterator[str]:
                 yield f"database: {line}"
 
 
-def _references(connection: Connection, database: Database) -> Iterator[str]:
+def _unreadable(connection: Connection, database: Database) -> Iterator[str]:
+    """Values that are no JSON where they should be; PostgreSQL takes none."""
+    for column in [column for table in metadata.sorted_tables for column in table.columns]:
+        if database.is_sqlite and isinstance(column.type, JSON):
+            broken = select(func.count()).where(column.is_not(None), func.json_valid(column) == 0)
+            number = connection.execute(broken).scalar_one()
+            if number:
+                yield f"{column.table.name}: {number:,} rows cannot be read ({column.name})"
+
+
+def _campaigns(connection: Connection) -> Iterator[str]:
+    """Whether what organisers decided is something that can be decided."""
+    for row in connection.execute(select(campaign)).mappings():
+        if row["state"] not in STATES:
+            yield f"{row['name']}: expected a state among {', '.join(STATES)}, got {row['state']!r}"
+        try:
+            settings_from(row["settings"])
+        except AdjudgeError as error:
+            yield f"{row['name']}: its settings cannot be used: {error}"
+
+
+def _references(connection: Connection) -> Iterator[str]:
     """Rows that name rows which are not there."""
     for table in metadata.sorted_tables:
         for key in table.foreign_keys:
@@ -118,16 +146,14 @@ def _leases(connection: Connection) -> Iterator[str]:
     twice = select(answer.c.pair_id, answer.c.participant_id, func.count()).where(graded)
     for row in connection.execute(twice.group_by(answer.c.pair_id, answer.c.participant_id).having(func.count() > 1)):
         yield f"pair {row[0]}: participant {row[1]} answered it {row[2]} times"
-    ended = select(lease.c.id).where(lease.c.ended_how == "answered")
+    ended = select(lease.c.id, lease.c.ended_how).where(lease.c.ended_how.in_(("answered", "skipped")))
     answers = select(answer.c.lease_id).where(answer.c.lease_id.is_not(None), answer.c.kind != "correction")
-    for name in connection.execute(ended.where(lease.c.id.not_in(answers))).scalars():
-        yield f"lease {name}: is marked as answered, and there is no answer"
+    for name, how in connection.execute(ended.where(lease.c.id.not_in(answers))):
+        yield f"lease {name}: is marked as {how}, and there is no answer"
 
 
 def _runs(connection: Connection) -> Iterator[str]:
     """Whether rankings are what was stored."""
-    import hashlib
-
     for row in connection.execute(select(run), execution_options={"yield_per": 10}).mappings():
         if hashlib.sha256(row["rankings"]).hexdigest() != row["sha256"]:
             yield f"run {row['system']!r}: is not what was stored (its digest is another)"

@@ -1,4 +1,4 @@
-"""Names and labels that people type: kept as they wrote them, free of what would play tricks where they are shown."""
+"""Names, labels and times that people type: kept as they meant them, free of what plays tricks where they are shown."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from adjudge.web.errors import Refused
 
 _TRICKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # they turn text around
 _CONTROLS = ("Cc", "Cs", "Zl", "Zp")
+_CALENDAR_END = 253_402_300_800.0  # the year 10000, which no calendar here can show
 _INVISIBLE = (*_CONTROLS, "Cf", "Co", "Cn")
 
 
@@ -37,6 +38,19 @@ def several_lines_of(text: str, *, what: str, most: int) -> str | None:
     if len(plain) > most:
         raise Refused(f"Expected {what} of at most {most} characters, got {len(plain)}.")
     return plain or None
+
+
+def end_of(at: float | None, *, what: str, now: float) -> float | None:
+    """When something ends that lasts until then; refused where that is over, or beyond every calendar.
+
+    >>> end_of(20.0, what="a token", now=10.0)
+    20.0
+    """
+    if at is not None and at <= now:
+        raise Refused(f"Expected {what} that ends in the future, got one that has ended.")
+    if at is not None and at >= _CALENDAR_END:
+        raise Refused(f"Expected {what} that ends before the year 10000, got one that ends after it.")
+    return at
 
 
 def login_name(text: str) -> str:

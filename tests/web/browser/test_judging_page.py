@@ -8,26 +8,27 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page, expect
+from tests.web.browser.assessing import (
+    FASTER,
+    READY,
+    all_sent,
+    clips,
+    come_in,
+    grade,
+    hear,
+    is_accessible,
+    send,
+    until,
+    wait_for_another,
+)
 from tests.web.browser.conftest import ARGUMENTS, chromium
 from tests.web.conftest import CampaignServer
-
-FASTER = """
-const play = HTMLMediaElement.prototype.play;
-HTMLMediaElement.prototype.play = function () {
-  this.playbackRate = 4;
-  return play.call(this);
-};
-"""
-READY = "#question:not([hidden])"
-CLIPS = "[...document.querySelectorAll('.clip audio')].map((one) => one.dataset.address).join()"
 
 
 @pytest.fixture
@@ -52,71 +53,6 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     opened.add_init_script(FASTER)
     yield opened
     opened.close()
-
-
-def until(page: Page, expression: str, *, seconds: float = 15) -> None:
-    """Wait until an expression is true; Playwright's own way to wait is eval, which the content policy forbids."""
-    end = time.monotonic() + seconds
-    while not page.evaluate(expression):
-        assert time.monotonic() < end, f"in vain: {expression}"
-        page.wait_for_timeout(30)
-
-
-def is_accessible(page: Page) -> None:
-    """Nothing that axe finds wrong, once everything has come to rest."""
-    until(page, "document.getAnimations().every((one) => !(one instanceof CSSTransition))")
-    found = Axe().run(page).response["violations"]
-    assert [(one["id"], [node["html"][:100] for node in one["nodes"]]) for one in found] == []
-
-
-def come_in(page: Page, link: str) -> None:
-    """Join by an invitation and wait for the first question; start the sound where the browser wants a gesture."""
-    page.goto(link)
-    page.get_by_role("button", name="Start", exact=True).click()
-    page.wait_for_url("**/judge")
-    page.wait_for_selector(READY)
-    until(page, "document.querySelector('#start').open || document.querySelector('.clip.is-playing')")
-    if page.locator("#start").is_visible():
-        page.click("#start-button")
-
-
-def hear(page: Page, *, by_touch: bool = False, seconds: float = 30) -> None:
-    """Listen to both clips until nothing of them is missing; one that ends is played again."""
-    end = time.monotonic() + seconds
-    for side, key in (("query", "q"), ("candidate", "c")):
-        while page.evaluate(f"document.querySelector('#missing').textContent.includes('more to the {side}')"):
-            assert time.monotonic() < end, f"the {side} was not heard in {seconds} s"
-            if not page.evaluate(f"!!document.querySelector('[data-side={side}].is-playing')"):
-                page.tap(f"[data-side={side}] [data-play]") if by_touch else page.keyboard.press(key)
-            page.wait_for_timeout(50)
-
-
-def clips(page: Page) -> str:
-    """What tells the question on the page: the addresses of its clips."""
-    return str(page.evaluate(CLIPS))
-
-
-def wait_for_another(page: Page, before: str) -> None:
-    """Wait until another question is shown."""
-    until(page, f"{CLIPS} !== {json.dumps(before)}")
-
-
-def grade(page: Page, level: str, value: str) -> None:
-    """Give both grades with the keyboard."""
-    page.keyboard.press(level)
-    page.keyboard.press("n")
-    page.keyboard.type(value)
-
-
-def send(page: Page) -> None:
-    """Send by Enter and wait for the next question."""
-    before = page.locator("#question").get_attribute("data-number")
-    page.keyboard.press("Enter")
-    until(page, f"document.querySelector('#question').dataset.number !== {json.dumps(before)}")
-
-
-def all_sent(page: Page) -> None:
-    until(page, "!Object.keys(localStorage).some((name) => name.startsWith('adjudge.outbox'))")
 
 
 def test_an_assessor_judges_ten_pairs_with_the_keyboard(
@@ -309,14 +245,36 @@ def test_keys_rest_while_a_comment_is_written(page: Page, campaign_server: Campa
     assert answers() == []
 
 
+def test_letters_act_while_a_number_is_typed_and_escape_gives_digits_back(
+    page: Page, campaign_server: CampaignServer
+) -> None:
+    come_in(page, campaign_server.open_invitation)
+    hear(page)
+    grade(page, "1", "45")
+    page.keyboard.press("q")
+    expect(page.locator("[data-side=query].is-playing")).to_be_visible()
+    expect(page.locator(".amount")).to_have_value("45")
+    page.keyboard.press("Escape")
+    page.keyboard.press("3")
+    expect(page.get_by_role("radio", name="Very similar")).to_be_checked()
+    expect(page.locator(".amount")).to_have_value("45")
+
+
 def test_a_question_can_be_skipped_with_a_reason(page: Page, campaign_server: CampaignServer, answers: Any) -> None:
     come_in(page, campaign_server.open_invitation)
     before = clips(page)
     page.keyboard.press("k")
     expect(page.get_by_role("dialog", name="Why skip this one?")).to_be_visible()
     is_accessible(page)
-    page.get_by_role("radio", name="I cannot tell").check()
+    expect(page.get_by_role("radio", name="I cannot tell")).to_be_checked()
     page.fill("#skip-comment", "too short")
+    box = page.locator("#skip-comment").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 5)  # marking words up to the edge of the page does not close the dialog
+    page.mouse.down()
+    page.mouse.move(2, 2)
+    page.mouse.up()
+    expect(page.locator("#skip-comment")).to_have_value("too short")
     page.get_by_role("button", name="Skip this one").click()
     wait_for_another(page, before)
     all_sent(page)

@@ -396,3 +396,38 @@ def test_judgments_are_imported_in_the_browser(
     page.get_by_label("Grades are on").select_option("fine")
     page.get_by_role("button", name="Import").click()
     expect(page.get_by_role("row", name=re.compile("import"))).to_have_count(1, timeout=20_000)
+
+
+HEADLINE = 'async (picture) => (await import("/static/organiser/goal.js")).headline(picture)'
+
+
+def test_what_is_saved_is_a_forecast_until_the_goal_is_reached(page: Page, empty_server: ServerProcess) -> None:
+    page.goto(f"{empty_server.url}/login")
+    status = {"kind": "confidence", "judged": 0, "candidates": 52, "done": False}
+    picture = {"status": status, "projection": {"remaining": 36, "low": 20, "high": 52}, "saved": 16}
+    said = page.evaluate(HEADLINE, picture).replace("\u2060", "")
+    assert said == "0 of 52 judged; about 36 more to the goal (20–52); that would save 16 judgments"
+    reached = {**picture, "status": {**status, "judged": 36, "done": True}}
+    assert page.evaluate(HEADLINE, reached) == "36 of 52 judged; the goal is reached; 16 judgments saved"
+    closed = page.evaluate(HEADLINE, {**picture, "campaign": {"state": "closed"}})
+    assert closed == "0 of 52 judged; closed before the goal was reached"
+
+
+def test_pages_fit_the_smallest_phone(page: Page, empty_server: ServerProcess) -> None:
+    page.set_viewport_size({"width": 320, "height": 568})
+    log_in(page, empty_server.url)
+    expect(page.get_by_role("button", name="Log out")).to_be_visible()
+    for address in ("/", "/campaigns/new", "/account"):
+        page.goto(f"{empty_server.url}{address}")
+        assert_fits(page)
+        assert_accessible(page)
+        boxes = [page.locator(part).bounding_box() for part in (".brand", ".masthead-actions")]
+        assert boxes[0] is not None
+        assert boxes[1] is not None
+        assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1, "the name covers the way around"
+
+
+def test_a_server_without_organisers_says_so_accessibly(page: Page, server: Callable[..., ServerProcess]) -> None:
+    page.goto(server().url)
+    expect(page.get_by_role("heading", name="This server has no organiser yet")).to_be_visible()
+    assert_accessible(page)

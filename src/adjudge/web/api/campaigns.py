@@ -2,35 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.access import AsOrganiser, OwnCampaign
+from adjudge.web.api.body import Body
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaign_settings import CampaignSettings, settings_from
-from adjudge.web.campaigns import (
-    Campaign,
-    change_settings,
-    create_campaign,
-    list_campaigns,
-    missing_items,
-    overview,
-    set_state,
-)
+from adjudge.web.campaigns import Overview, change_settings, create_campaign, list_campaigns, overview, set_state
 from adjudge.web.context import InContext
 from adjudge.web.errors import Refused
+from adjudge.web.holdings import missing_items
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"])
-
-
-class Body(BaseModel):
-    """What is sent; anything unknown is refused, so that a misspelt name is not lost in silence."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class NewCampaign(Body):
@@ -52,17 +40,6 @@ class NewState(Body):
     state: Literal["open", "paused", "closed"]
 
 
-class Counts(BaseModel):
-    """A campaign in numbers; ``judged`` are pairs that somebody answered."""
-
-    systems: int
-    items: int
-    pairs: int
-    judged: int
-    answers: int
-    participants: int
-
-
 class Shown(BaseModel):
     """A campaign."""
 
@@ -74,7 +51,7 @@ class Shown(BaseModel):
     opened_at: float | None
     reached_at: float | None
     closed_at: float | None
-    counts: Counts
+    counts: Overview
 
 
 class Listed(BaseModel):
@@ -92,7 +69,7 @@ class Missing(BaseModel):
 def show(connection: Connection, campaign: Campaign) -> Shown:
     """A campaign as this interface shows it."""
     known = {name: getattr(campaign, name) for name in Shown.model_fields if name != "counts"}
-    return Shown(**known, counts=Counts(**asdict(overview(connection, campaign))))
+    return Shown(**known, counts=overview(connection, campaign))
 
 
 def checked_settings(values: dict[str, Any]) -> CampaignSettings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
@@ -14,12 +15,12 @@ from adjudge.errors import AdjudgeError
 from adjudge.formats import Source
 from adjudge.web.access import AsOrganiser, OwnCampaign
 from adjudge.web.api.receiving import Received, received
-from adjudge.web.campaigns import Campaign, missing_items, put_runs
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context, InContext
 from adjudge.web.documents import take_documents
 from adjudge.web.errors import Refused, WebError
 from adjudge.web.exporting import export
-from adjudge.web.holdings import metadata_table
+from adjudge.web.holdings import metadata_table, missing_items, put_runs
 from adjudge.web.importing import import_judgments
 from adjudge.web.run_files import read_runs
 from adjudge.web.uploads import unpacked
@@ -231,5 +232,10 @@ def exported(
             raise
         except AdjudgeError as error:
             raise Refused(str(error)) from None
-    headers = {"Content-Disposition": f'attachment; filename="{file.name}"', "Cache-Control": "no-store"}
+    headers = {"Content-Disposition": _attachment(file.name), "Cache-Control": "no-store"}
     return Response(file.data, media_type=file.media_type, headers=headers)
+
+
+def _attachment(name: str) -> str:
+    """What makes a browser keep a file; names of scales may be written in any script, headers may not."""
+    return f'attachment; filename="{name}"' if name.isascii() else f"attachment; filename*=UTF-8''{quote(name)}"

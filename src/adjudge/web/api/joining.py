@@ -5,20 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from adjudge.web.access import ASSESSOR_COOKIE, AsParticipant, csrf_token, forget_cookie, give_cookie
+from adjudge.web.api.body import Body
 from adjudge.web.context import Context, InContext
 from adjudge.web.erasing import Receipt, erase_participant
 from adjudge.web.invitations import Participant, change_participant, find_invitation, join
 
 router = APIRouter(tags=["assessors"])
-
-
-class Body(BaseModel):
-    """What is sent; anything unknown is refused, so that a misspelt name is not lost in silence."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class Joining(Body):
@@ -61,29 +56,9 @@ class Joined(BaseModel):
     csrf: str
 
 
-class ReceiptOut(BaseModel):
-    """What was done for somebody who asked to be erased."""
-
-    campaign: str
-    code: str
-    how: str
-    answers_kept: int
-    answers_removed: int
-    comments_removed: int
-    leases_removed: int
-    at: float
-    number: str
-    digest: str
-
-
 def me_of(found: Participant) -> Me:
     """A participant as they see themselves."""
     return Me(code=found.code, name=found.name, language=found.language, consented_at=found.consented_at)
-
-
-def receipt_of(receipt: Receipt) -> ReceiptOut:
-    """A receipt as it is sent."""
-    return ReceiptOut.model_validate(receipt, from_attributes=True)
 
 
 def resume_url(context: Context, token: str) -> str:
@@ -119,10 +94,10 @@ def change_me(sent: Myself, participant: AsParticipant, context: InContext) -> M
 
 
 @router.post("/judging/erase", summary="Be erased from the campaign")
-def erase_me(sent: Erasing, participant: AsParticipant, response: Response, context: InContext) -> ReceiptOut:
+def erase_me(sent: Erasing, participant: AsParticipant, response: Response, context: InContext) -> Receipt:
     """Take one's person out of the campaign; the receipt is shown this once."""
     with context.database.write() as connection:
         receipt = erase_participant(connection, participant, how=sent.how, who="participant", now=context.now())
     context.estimating.changed(participant.campaign_id)
     forget_cookie(response, context.settings, ASSESSOR_COOKIE)
-    return receipt_of(receipt)
+    return receipt

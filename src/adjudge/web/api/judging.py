@@ -6,13 +6,14 @@ from collections.abc import Callable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 from sqlalchemy import Connection
 
 from adjudge.web.access import AsParticipant
 from adjudge.web.answering import Given, Stored, store_answer, store_correction, store_skip
 from adjudge.web.answers import own_answers
-from adjudge.web.campaigns import Campaign, campaign_by_id
+from adjudge.web.api.body import Body
+from adjudge.web.campaign_rows import Campaign, in_use
 from adjudge.web.context import Context, InContext
 from adjudge.web.desk import Desk, Heard, heard_of, make_desk
 from adjudge.web.invitations import Participant, still_there
@@ -23,13 +24,8 @@ router = APIRouter(prefix="/judging", tags=["judging"])
 
 DAY_MS = 24 * 3600 * 1000
 MOST_COMMENT = 2000
+Grades = dict[str, Annotated[float, Field(strict=True)]]  # true and "1" are no grades
 LeaseId = Annotated[str, Field(pattern=r"^[\w-]{1,40}$")]
-
-
-class Body(BaseModel):
-    """What is sent; anything unknown is refused, so that a misspelt name is not lost in silence."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class HeardTime(Body):
@@ -55,7 +51,7 @@ class NewAnswer(_Sent):
     """Grades for a question, one for each scale."""
 
     lease: LeaseId
-    grades: dict[str, float]
+    grades: Grades
 
 
 class NewSkip(_Sent):
@@ -69,7 +65,7 @@ class NewCorrection(_Sent):
     """Other grades for an answer given before."""
 
     answer: Annotated[int, Field(ge=1, lt=2**63)]
-    grades: dict[str, float]
+    grades: Grades
 
 
 class Taken(BaseModel):
@@ -111,7 +107,7 @@ def _store(context: Context, participant: Participant, store: Callable[[Connecti
     """Store something and take the next question in one transaction; then look up what the page shows."""
     with context.database.write() as connection:
         still_there(connection, participant)
-        campaign = campaign_by_id(connection, participant.campaign_id)
+        campaign = in_use(connection, participant.campaign_id)
         stored = store(connection, campaign)
         leases = _hold(connection, context, campaign, participant)
     context.estimating.changed(participant.campaign_id)
@@ -125,7 +121,7 @@ def desk(participant: AsParticipant, context: InContext) -> Desk:
     """Lease a question if there is none; the same one comes back after a reload or on another device."""
     with context.database.write() as connection:
         still_there(connection, participant)
-        campaign = campaign_by_id(connection, participant.campaign_id)
+        campaign = in_use(connection, participant.campaign_id)
         leases = _hold(connection, context, campaign, participant)
     with context.database.read() as connection:
         return make_desk(connection, campaign, participant, leases)

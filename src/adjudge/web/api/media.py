@@ -7,7 +7,7 @@ from sqlalchemy.engine import RowMapping
 from starlette.responses import FileResponse
 
 from adjudge.web.access import MaybeOrganiser, MaybeParticipant
-from adjudge.web.campaigns import campaign_by_id
+from adjudge.web.campaign_rows import campaign_by_id
 from adjudge.web.context import Context, InContext
 from adjudge.web.errors import NotFound, NotLoggedIn
 from adjudge.web.invitations import Participant
@@ -32,9 +32,14 @@ def media(
     _refuse_others(row, context, participant, organiser)
     path, media_type, digest = served_file(context.settings, row)
     headers = {"ETag": f'"{digest}"', "Cache-Control": "private, max-age=86400, immutable"}
-    if headers["ETag"] in [tag.strip() for tag in request.headers.get("if-none-match", "").split(",")]:
+    if headers["ETag"] in _tags(request):
         return Response(status_code=304, headers=headers)
     return FileResponse(path, media_type=media_type, headers={**headers, "X-Content-Type-Options": "nosniff"})
+
+
+def _tags(request: Request) -> list[str]:
+    """What a browser has already; a proxy that packed it on its way made the tag a weak one."""
+    return [tag.strip().removeprefix("W/") for tag in request.headers.get("if-none-match", "").split(",")]
 
 
 def _refuse_others(

@@ -16,9 +16,10 @@ from adjudge.web.access import (
     forget_cookie,
     give_cookie,
 )
-from adjudge.web.api.joining import Body, Erasing, ReceiptOut, receipt_of
+from adjudge.web.api.body import Body
+from adjudge.web.api.joining import Erasing
 from adjudge.web.context import Context, InContext
-from adjudge.web.erasing import erase_participant
+from adjudge.web.erasing import Receipt, erase_participant
 from adjudge.web.invitations import (
     MOST_PEOPLE,
     Invitation,
@@ -264,13 +265,13 @@ def participants(campaign: OwnCampaign, context: InContext) -> Participants:
 
 
 @router.post("/campaigns/{name}/participants/{code}/erase", summary="Erase a participant")
-def erase(code: str, sent: Erasing, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> ReceiptOut:
+def erase(code: str, sent: Erasing, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> Receipt:
     """Take a person out of the campaign; hand them the receipt, which is shown this once."""
     with context.database.write() as connection:
         found = find_participant(connection, campaign, code)
         receipt = erase_participant(connection, found, how=sent.how, who=who_is(organiser), now=context.now())
     context.estimating.changed(campaign.id)
-    return receipt_of(receipt)
+    return receipt
 
 
 @router.post("/campaigns/{name}/participants/{code}/block", summary="End somebody's part, or let them back")

@@ -18,12 +18,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel, ConfigDict
 from sqlalchemy import select, update
 
 from adjudge.web import monitoring
 from adjudge.web.access import AsOrganiser, OwnCampaign
-from adjudge.web.campaign_rows import Campaign, log_event
+from adjudge.web.api.body import Body
+from adjudge.web.api.people import RowId
+from adjudge.web.campaign_rows import Campaign, in_use, log_event
 from adjudge.web.context import Context, InContext
 from adjudge.web.database import StorageError
 from adjudge.web.errors import NotFound
@@ -44,10 +45,8 @@ _heeding = threading.Lock()
 _heeded: set[int] = set()
 
 
-class Held(BaseModel):
+class Held(Body):
     """Whether a pair is kept back."""
-
-    model_config = ConfigDict(extra="forbid")
 
     held: bool
 
@@ -79,7 +78,7 @@ async def _events(request: Request, found: Campaign, context: Context) -> AsyncI
     sent, said_at, end = -1, time.monotonic(), time.monotonic() + LONGEST_SECONDS
     yield f"retry: {RETRY_MS}\n\n"
     while time.monotonic() < end and not _is_over(context) and not await request.is_disconnected():
-        version = await run_in_threadpool(_version, context, found)
+        version = await run_in_threadpool(_version, context, found, sent)
         if version != sent:
             sent, content = await run_in_threadpool(_current, context, found)
             yield f"id: {sent}\nevent: picture\ndata: {json.dumps(content, ensure_ascii=False)}\n\n"
@@ -90,13 +89,13 @@ async def _events(request: Request, found: Campaign, context: Context) -> AsyncI
         await _rest(context)
 
 
-def _version(context: Context, found: Campaign) -> int:
-    """The version of the picture; the one that is known already while the database does not answer."""
+def _version(context: Context, found: Campaign, sent: int) -> int:
+    """The version of the picture; the one that was sent already while the database does not answer."""
     try:
         with context.database.read() as connection:
             return picture_version(connection, found.id)
     except StorageError:
-        return -1
+        return sent
 
 
 async def _rest(context: Context) -> None:
@@ -140,10 +139,11 @@ def get_problems(found: OwnCampaign, context: InContext) -> dict[str, list[dict[
 
 @router.post("/pairs/{pair_id}/held")
 def post_held(
-    pair_id: int, body: Held, found: OwnCampaign, organiser: AsOrganiser, context: InContext
+    pair_id: RowId, body: Held, found: OwnCampaign, organiser: AsOrganiser, context: InContext
 ) -> dict[str, Any]:
     """Keep a pair back, or let it be asked again."""
     with context.database.write() as connection:
+        in_use(connection, found.id)
         this = (pair.c.id == pair_id) & (pair.c.campaign_id == found.id)
         row = connection.execute(select(pair).where(this).with_for_update()).first()
         if row is None:

@@ -23,7 +23,7 @@ from adjudge.web.access import (
     forget_cookie,
     give_cookie,
 )
-from adjudge.web.campaigns import Campaign, campaign_by_id
+from adjudge.web.campaign_rows import Campaign, campaign_by_id
 from adjudge.web.context import Context, InContext
 from adjudge.web.erasing import Receipt, erase_participant
 from adjudge.web.errors import Gone, NotFound, NotLoggedIn, Refused

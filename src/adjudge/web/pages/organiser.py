@@ -24,7 +24,8 @@ from adjudge.web.access import (
     forget_cookie,
     give_cookie,
 )
-from adjudge.web.campaigns import Campaign, list_campaigns, overview
+from adjudge.web.campaign_rows import Campaign
+from adjudge.web.campaigns import list_campaigns, overview
 from adjudge.web.context import Context, InContext
 from adjudge.web.errors import Forbidden, NotLoggedIn, TooMany
 from adjudge.web.monitoring import live_codes

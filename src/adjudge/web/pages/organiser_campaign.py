@@ -10,8 +10,8 @@ from sqlalchemy import select
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.access import AsOrganiser, OwnCampaign
-from adjudge.web.campaign_rows import count_answers
-from adjudge.web.campaigns import Campaign, change_settings, create_campaign, set_state
+from adjudge.web.campaign_rows import Campaign, count_answers
+from adjudge.web.campaigns import change_settings, create_campaign, set_state
 from adjudge.web.context import Context, InContext
 from adjudge.web.desk import Heard, heard_of
 from adjudge.web.errors import NotFound

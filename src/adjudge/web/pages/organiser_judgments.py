@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from adjudge.errors import AdjudgeError
 from adjudge.web.access import AsOrganiser, OwnCampaign
 from adjudge.web.api.files import judgments as take_judgments
-from adjudge.web.campaigns import Campaign
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context, InContext
 from adjudge.web.invitations import list_participants
 from adjudge.web.pages.organiser_shared import OrganiserRoute, go, show

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.access import AsOrganiser, OwnCampaign
-from adjudge.web.campaigns import Campaign
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context, InContext
 from adjudge.web.erasing import Receipt, erase_participant
 from adjudge.web.errors import Gone, Refused

@@ -18,9 +18,10 @@ from adjudge.web.access import AsOrganiser, OwnCampaign
 from adjudge.web.api.files import TakenDocuments
 from adjudge.web.api.files import documents as take_documents
 from adjudge.web.api.files import runs as take_runs
-from adjudge.web.campaigns import Campaign, candidates_of, missing_items, overview
+from adjudge.web.campaign_rows import Campaign
+from adjudge.web.campaigns import overview
 from adjudge.web.context import Context, InContext
-from adjudge.web.holdings import needed_items
+from adjudge.web.holdings import candidates_of, missing_items, needed_items
 from adjudge.web.invitations import list_invitations
 from adjudge.web.pages.organiser_forms import ears_in_words, goal_in_words
 from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show

@@ -48,7 +48,7 @@ export class Answers {
     change.dataset.change = "";
     change.setAttribute("aria-label", say("answers.change.which", { time: clock(answer.at) }));
     change.setAttribute("aria-expanded", "false");
-    const plays = made("span", { className: "row past-plays" }, ...["query", "candidate"].map((side) => this.#play(answer[side], side)));
+    const plays = made("span", { className: "row past-plays" }, ...["query", "candidate"].map((side) => this.#item(answer[side], side)));
     const row = made("li", { className: "past-row" }, made("div", { className: "past-line" }, time, plays, grades, change));
     change.addEventListener("click", () => this.#edit(row, answer, place, change));
     return row;
@@ -61,10 +61,20 @@ export class Answers {
     return made("span", { className: "badge", textContent: words, title: nameOf(scale) });
   }
 
+  /** What was compared: to hear, to open, or to see in small. */
+  #item(item, side) {
+    if (item.kind === "audio") return this.#play(item, side);
+    const letter = side === "query" ? "Q" : "C";
+    if (item.kind === "image") return made("img", { className: "past-picture", src: item.url, alt: say("clip.image", { name: say(side) }) });
+    if (item.kind === "text") return made("span", { className: "past-text small", textContent: `${letter}: ${item.text}`, title: item.text });
+    const link = made("a", { className: "small", href: item.text ?? item.url, target: "_blank", rel: "noopener noreferrer", textContent: `${letter}: ${item.text ?? item.url}` });
+    link.classList.add("past-text");
+    return link;
+  }
+
   #play(item, side) {
     const button = made("button", { type: "button", className: `button small play-small of-${side}`, textContent: `▶ ${side === "query" ? "Q" : "C"}` });
     button.setAttribute("aria-label", say("clip.play", { name: say(side) }));
-    button.hidden = item.kind !== "audio";
     button.addEventListener("click", () => {
       if (this.#playing === button) return this.#audio.pause();
       this.#audio.src = item.url;
@@ -94,9 +104,12 @@ export class Answers {
     const comment = made("textarea", { rows: 2, maxLength: 2000, value: answer.comment ?? "", placeholder: say("comment.placeholder") });
     comment.setAttribute("aria-label", say("comment"));
     const save = made("button", { type: "submit", className: "button primary small", textContent: say("save") });
-    const form = made("form", { className: "stack past-form" }, box, comment, made("div", { className: "row end" }, save));
+    const lacking = made("span", { className: "soft small" });
+    lacking.setAttribute("role", "alert");
+    const form = made("form", { className: "stack past-form", noValidate: true }, box, comment, made("div", { className: "row end" }, lacking, save));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
+      lacking.textContent = fields.missing.join(" · ");
       if (fields.missing.length) return;
       this.#save(answer, fields.grades, comment.value.trim());
       row.replaceWith(this.#saved({ ...answer, grades: fields.grades, comment: comment.value.trim() }, place));

@@ -64,6 +64,7 @@ export function unreachable(failure) {
     lookAgain("offline");
   } else {
     deck.pause();
+    untell(); // the reason is said in its place
     page.shown = null;
     if (failure.status === 401) rest("signed_out");
     else rest("gone", { message: failure.message });
@@ -90,7 +91,7 @@ function accept(desk) {
     page.ahead = open.find((one) => one !== same) ?? null;
     prepare();
   } else {
-    if (page.shown && open.length) announce(say("judge.changed"));
+    if (page.shown && open.length && $("told").hidden) tell(say("judge.changed"), { kind: true });
     [page.shown = null, page.ahead = null] = open;
     show();
   }
@@ -275,8 +276,7 @@ function goOn(path, body, words) {
 function suggestBreak() {
   if (page.listeningMs < BREAK_MS) return;
   page.listeningMs = 0;
-  tell(say("break"));
-  $("told").classList.add("is-kind");
+  tell(say("break"), { kind: true });
 }
 
 export function skip(reason, comment) {
@@ -295,7 +295,6 @@ outbox.addEventListener("acknowledged", ({ detail: { entry, reply } }) => {
 });
 
 outbox.addEventListener("refused", ({ detail: { entry, failure } }) => {
-  $("told").classList.remove("is-kind");
   tell(say("refused", { message: failure.message }));
   const { question } = entry.extra;
   if (question && failure.status === 422) {

@@ -1,4 +1,5 @@
-/** One key for everything. Keys rest while somebody types, while a dialog is open, and where a control needs them itself. */
+/** One key for everything. Keys rest while somebody types, while a dialog is open, and where a control needs them itself.
+ * Esc ends the typing. */
 
 const TYPED = 'textarea, select, input[type="text"], input[type="search"], input[type="email"]';
 
@@ -9,11 +10,16 @@ addEventListener("keydown", (event) => event.key === "Tab" && (byPointer = false
 /** Whether a control in focus has a use of its own for a key; one that was only clicked does not hold on to keys. */
 function belongsToControl({ target, key }) {
   if (!(target instanceof Element)) return false;
-  if (target.matches('input[type="number"]')) return key !== "Enter" && key !== " ";
+  if (target.matches('input[type="number"]')) return key !== "Enter" && !/^[ a-df-z?]$/i.test(key); // no number has those
   if (byPointer) return false;
   if (key === " ") return target.matches("button, a, summary, input[type='checkbox'], input[type='radio']:not(:checked)");
   if (key === "Enter") return target.matches("button, a, summary");
   return key.startsWith("Arrow") && target.matches('input[type="radio"], input[type="range"]');
+}
+
+/** Give the keys back to the page. */
+function leaveTyping(target) {
+  if (target instanceof Element && target.matches(`${TYPED}, input[type="number"]`)) document.getElementById("heading").focus({ preventScroll: true });
 }
 
 /** Listen to the page; `actions` has a function for each thing a key can do. */
@@ -47,6 +53,7 @@ export function listen(actions) {
 
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open]")) return;
+    if (event.key === "Escape") return leaveTyping(event.target);
     if (event.target instanceof Element && event.target.closest(TYPED)) return;
     if (!event.altKey && belongsToControl(event)) return;
     const act = meaning(event);

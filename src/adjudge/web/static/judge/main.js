@@ -33,7 +33,7 @@ tabs.addEventListener("settled", ({ detail: lease }) => {
   deck.pause();
   drafts.forget(page.shown);
   page.shown = null;
-  refresh().then(() => announce(say("judge.elsewhere")));
+  refresh().then(() => page.shown && tell(say("judge.elsewhere"), { kind: true }));
 });
 
 async function beat() {
@@ -80,8 +80,10 @@ const opened = {
   },
   skip: () => {
     $("skip-comment").value = "";
-    $("skip").querySelector("input[name=reason]").checked = true;
-    $("skip").querySelector("input[name=reason]").focus();
+    const likely = deck.broken ? "broken" : "cannot_tell";
+    const reason = $("skip").querySelector(`input[value=${likely}]`);
+    reason.checked = true;
+    reason.focus();
   },
 };
 setUpDialogs(opened);

@@ -4,11 +4,17 @@ import { count, knows, say } from "./words.js";
 
 export const $ = (id) => document.getElementById(id);
 
-/** Tell people who do not see the page what happened. */
+let unsaid = [];
+
+/** Tell people who do not see the page what happened; what happens at once is told in one go. */
 export function announce(words) {
-  const live = $("live");
-  live.textContent = "";
-  requestAnimationFrame(() => (live.textContent = words));
+  unsaid.push(words);
+  if (unsaid.length > 1) return;
+  $("live").textContent = "";
+  setTimeout(() => {
+    $("live").textContent = unsaid.join(" ");
+    unsaid = [];
+  }, 100);
 }
 
 /** Write words into an element; nothing happens where they are there already. */
@@ -23,8 +29,9 @@ export function writeAll(element, remarks) {
   element.replaceChildren(...remarks.map((words) => Object.assign(document.createElement("span"), { textContent: words })));
 }
 
-/** Something that went wrong, until it is closed. */
-export function tell(words) {
+/** Something that people should know, until it is closed; `kind` where nothing went wrong. */
+export function tell(words, { kind = false } = {}) {
+  $("told").classList.toggle("is-kind", kind);
   $("told-words").textContent = words;
   $("told").hidden = false;
 }
@@ -80,11 +87,14 @@ export function rest(why, { mine = 0, message = "" } = {}) {
 
 /** Dialogs: opened by buttons with data-open, closed by data-close, by Esc, or by a press beside them. */
 export function setUpDialogs(opened) {
+  let pressed = null; // where a press began: marking words up to the edge of a dialog does not close it
+  document.addEventListener("pointerdown", (event) => (pressed = event.target), true);
   document.addEventListener("click", (event) => {
     const opener = event.target.closest?.("[data-open]");
     if (opener) openDialog(opener.dataset.open, opened);
     if (event.target.closest?.("[data-close]")) event.target.closest("dialog").close();
-    if (event.target instanceof HTMLDialogElement && event.target.id !== "start") event.target.close();
+    const beside = event.target instanceof HTMLDialogElement && pressed === event.target;
+    if (beside && event.target.id !== "start") event.target.close();
   });
 }
 

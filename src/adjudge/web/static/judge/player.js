@@ -77,11 +77,19 @@ class Clip {
 
   #visible() {
     const { item } = this;
-    if (item.kind === "image") {
-      return Object.assign(document.createElement("img"), { src: item.url, alt: say("clip.image", { name: NAMES[this.side] }) });
-    }
+    if (item.kind === "image") return this.#picture();
     if (item.kind === "url") return this.#link();
-    return Object.assign(document.createElement("p"), { className: "clip-text", textContent: item.text ?? "" });
+    const text = Object.assign(document.createElement("p"), { className: "clip-text", textContent: item.text ?? "", tabIndex: 0 }); // long ones scroll
+    text.setAttribute("role", "group");
+    text.setAttribute("aria-labelledby", `${this.side}-name`);
+    return text;
+  }
+
+  #picture() {
+    const picture = Object.assign(document.createElement("img"), { src: this.item.url, alt: say("clip.image", { name: NAMES[this.side] }) });
+    picture.addEventListener("error", () => this.#breakDown("clip.unseen"));
+    picture.addEventListener("load", () => (this.broken.hidden = true));
+    return picture;
   }
 
   #link() {
@@ -145,16 +153,23 @@ class Clip {
     const { item } = this;
     this.card.classList.remove("is-waiting");
     if (this.audio.src !== new URL(item.url, location.href).href) return this.#reload(); // a clip in memory was let go
-    this.broken.hidden = false;
+    this.#breakDown("clip.broken");
     this.draw();
     return undefined;
   }
 
+  #breakDown(words) {
+    this.broken.querySelector("span").textContent = say(words);
+    this.broken.hidden = false;
+  }
+
   #reload() {
+    if (!this.isAudio) return this.shown.replaceChildren(this.#visible());
     const at = this.audio.currentTime;
     this.audio.src = this.item.url;
     this.audio.load();
     if (at > 0) this.audio.currentTime = at;
+    return undefined;
   }
 }
 
@@ -179,6 +194,11 @@ export class Deck extends EventTarget {
 
   get playing() {
     return Object.values(this.clips).find((clip) => clip.playing) ?? null;
+  }
+
+  /** Whether a clip cannot be played or seen. */
+  get broken() {
+    return Object.values(this.clips).some((clip) => !clip.broken.hidden);
   }
 
   load(question) {

@@ -3,7 +3,8 @@
 const WORDS = JSON.parse(document.getElementById("words").textContent);
 const LANGUAGE = document.documentElement.lang || "en";
 const PLURALS = new Intl.PluralRules(LANGUAGE);
-const NUMBERS = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 3 });
+const PLACE = navigator.languages?.find((one) => one.split("-")[0] === LANGUAGE) ?? LANGUAGE; // en-GB rather than en
+const NUMBERS = new Intl.NumberFormat(PLACE, { maximumFractionDigits: 3 });
 
 /** A sentence with its {placeholders} filled in. */
 export function say(key, values = {}) {
@@ -18,7 +19,7 @@ export function count(key, n, values = {}) {
 
 export const knows = (key) => key in WORDS;
 export const number = (value) => NUMBERS.format(value);
-export const clock = (at) => new Intl.DateTimeFormat(LANGUAGE, { hour: "2-digit", minute: "2-digit" }).format(at * 1000);
+export const clock = (at) => new Intl.DateTimeFormat(PLACE, { hour: "2-digit", minute: "2-digit" }).format(at * 1000);
 
 /** Seconds as m:ss. */
 export function minutes(seconds) {

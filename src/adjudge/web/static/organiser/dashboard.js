@@ -63,9 +63,9 @@ function drawState(picture) {
   badge.dataset.state = state;
   for (const banner of page.querySelectorAll("[data-banner]")) {
     const { banner: kind } = banner.dataset;
-    banner.hidden = !(kind === (reached ? "reached" : state)) || banner.dataset.dismissed === "yes";
+    banner.hidden = !(kind === (reached ? "reached" : state));
   }
-  if (reached) at("reason").textContent = sentence(picture.status.reason);
+  if (reached) at("reason").textContent = reason(picture.status.reason);
   const isNew = reached && shown !== null && !shown.status.done;
   if (isNew) {
     celebrate(page);
@@ -76,6 +76,8 @@ function drawState(picture) {
   }
 }
 
+/** Why the goal counts as reached; that it is reached says the heading. */
+const reason = (text) => sentence((text ?? "").replace(/^the goal is reached[,:;]\s*/i, "").replace(">=", "≥").replace("<=", "≤"));
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "");
 
 function drawNotes(picture) {
@@ -110,8 +112,10 @@ function say(kind, text) {
   connection.querySelector("[data-words]").textContent = text;
 }
 
+let source = null;
+
 function listen() {
-  const source = new EventSource(`/api/campaigns/${campaign}/events`);
+  source = new EventSource(`/api/campaigns/${campaign}/events`);
   source.addEventListener("open", () => say("live", "live"));
   source.addEventListener("picture", (event) => {
     say("live", "live");
@@ -119,11 +123,18 @@ function listen() {
   });
   source.addEventListener("error", () => {
     say("reconnecting", "reconnecting");
-    if (source.readyState === EventSource.CLOSED) setTimeout(listen, 3000);
+    if (source.readyState === EventSource.CLOSED) comeBack();
   });
-  addEventListener("pagehide", () => source.close(), { once: true });
 }
 
+/** The stream was refused or broke: the page itself knows the way to the login, anything else is tried again. */
+async function comeBack() {
+  const reply = await fetch(`/api/campaigns/${campaign}/picture`).catch(() => null);
+  if (reply?.status === 401) location.reload();
+  else setTimeout(listen, 3000);
+}
+
+addEventListener("pagehide", () => source?.close());
 addEventListener("pageshow", (event) => {
   if (event.persisted) listen();
 });
@@ -131,13 +142,9 @@ addEventListener("pageshow", (event) => {
 page.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-go]");
   if (button === null) return;
-  if (button.dataset.go === "on") {
-    button.closest("[data-banner]").dataset.dismissed = "yes";
-    button.closest("[data-banner]").hidden = true;
-    return;
-  }
   event.preventDefault();
-  if (button.dataset.ask && !(await ask(button.dataset.ask, button.dataset.yes))) return;
+  const question = shown?.status.done ? (button.dataset.askDone ?? button.dataset.ask) : button.dataset.ask;
+  if (question && !(await ask(question, button.dataset.yes))) return;
   button.disabled = true;
   const changed = await send("POST", `/api/campaigns/${campaign}/state`, { state: button.dataset.go });
   button.disabled = false;

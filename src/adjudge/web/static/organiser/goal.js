@@ -20,8 +20,15 @@ export const goalWords = (kind) => GOALS[kind] ?? GOALS.confidence;
 export function headline(picture) {
   const { status, projection, saved } = picture;
   const judged = `${count(status.judged)} of ${count(status.candidates)} judged`;
-  const spared = known(saved) && saved > 0 ? `${several(saved, "judgment")} saved` : null;
-  return [judged, toGo(status, projection), spared].filter(Boolean).join("; ");
+  if (picture.campaign?.state === "closed" && !status.done) return `${judged}; closed before the goal was reached`;
+  return [judged, toGo(status, projection), spared(status, saved)].filter(Boolean).join("; ");
+}
+
+/** What nobody has to judge: a forecast until the goal is reached. */
+function spared(status, saved) {
+  if (!known(saved) || saved <= 0) return null;
+  const judgments = several(saved, "judgment");
+  return status.done ? `${judgments} saved` : `that would save ${judgments}`;
 }
 
 function toGo(status, projection) {
@@ -29,7 +36,7 @@ function toGo(status, projection) {
   if (status.kind === "everything") return `${count(status.candidates - status.judged)} to go`;
   if (!known(projection.remaining)) return projection.why ?? "too early to say how many more";
   const range = known(projection.low) && known(projection.high) && projection.high > projection.low;
-  return `about ${count(projection.remaining)} more to the goal${range ? ` (${count(projection.low)}–${count(projection.high)})` : ""}`;
+  return `about ${count(projection.remaining)} more to the goal${range ? ` (${count(projection.low)}\u2060–\u2060${count(projection.high)})` : ""}`;
 }
 
 /** An arc of three quarters of a circle, with a notch where the goal is. */
@@ -81,10 +88,17 @@ export function drawTiles(tiles, picture) {
   roll(tiles.left, left);
   tiles.leftNote.textContent = leftNote(status, projection);
   roll(tiles.saved, known(saved) && saved > 0 ? saved : null);
-  tiles.savedNote.textContent = known(saved) && status.candidates ? `${percent(Math.max(0, saved) / status.candidates)} nobody has to judge` : "that nobody has to make";
+  tiles.savedName.textContent = status.done ? "Judgments saved" : "Saved at the goal, about";
+  tiles.savedNote.textContent = savedNote(status, saved);
   const live = picture.assessors.filter((person) => person.live).length;
   roll(tiles.live, live);
   tiles.liveNote.textContent = `of ${several(picture.assessors.length, "assessor")}`;
+}
+
+function savedNote(status, saved) {
+  if (!known(saved) || !status.candidates) return "judgments that nobody has to make";
+  const share = percent(Math.max(0, saved) / status.candidates);
+  return status.done ? `${share} that nobody has to judge` : `${share} that nobody would have to judge`;
 }
 
 function leftNote(status, projection) {

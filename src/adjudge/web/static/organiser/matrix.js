@@ -26,13 +26,13 @@ export function drawMatrix(place, picture) {
 }
 
 const said = (counts, n) =>
-  `Of ${several(n, "pair")}, ${counts.better} are told apart, ${counts.tie} are ties, ${counts.open} are open.`;
+  `Of ${several(n, "pair")}: ${counts.better} told apart, ${several(counts.tie, "tie")}, ${counts.open} open.`;
 
 /** Nine steps from a coin toss to certainty. */
 const step = (confidence) => Math.max(0, Math.min(8, Math.floor((Math.max(0.5, confidence) - 0.5) * 18)));
 
 function heatMap(names, pairs, tell) {
-    const left = Math.min(150, Math.max(...names.map((name) => name.length)) * 7.4 + 34);
+  const left = Math.min(150, Math.max(...names.map((name) => name.length)) * 7.4 + 34);
   const side = Math.max(28, Math.min(48, Math.floor((640 - left) / names.length)));
   const top = 26;
   const width = left + side * names.length + 4;
