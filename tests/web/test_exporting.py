@@ -129,7 +129,7 @@ def test_nothing_judged_is_an_empty_file_not_an_error(database: Database, campai
     assert out(database, campaign, "qrels", form="csv").data == b"query,document,grade\n"
     assert json.loads(out(database, campaign, "qrels", form="json").data) == []
     assert len(out(database, campaign, "log", form="csv").data.splitlines()) == 1
-    with pytest.raises(Refused, match="needs judgments of at least two queries; so far there are none"):
+    with pytest.raises(Refused, match="A report needs judgments; so far there are none"):
         out(database, campaign, "report")
 
 
@@ -153,6 +153,16 @@ def test_the_log_as_csv_holds_no_formulas(database: Database, judged: Campaign) 
     assert table["grade_fine"].to_list() == [90.0, 60.0, 71.0, 0.0, 20.0, None]
 
 
+REPORTED = ("The ranking so far", "Counting only what is judged", "Overview")
+
+
+def test_the_report_of_one_judged_query_is_the_estimate(database: Database, campaign: Campaign) -> None:
+    answered(database, campaign, "A1", "q1", "d1")
+    html = out(database, campaign, "report").data.decode()
+    assert "The ranking so far" in html
+    assert "judgments of one query so far" in html
+
+
 def test_the_report_is_about_the_judgments_so_far(database: Database, judged: Campaign) -> None:
     page = out(database, judged, "report")
     assert page.name == "songs-report.html"
@@ -160,6 +170,8 @@ def test_the_report_is_about_the_judgments_so_far(database: Database, judged: Ca
     assert "Songs &amp; more" in html
     assert "What is not judged" in html
     assert "CG@2" in html
+    first, warning, counted = (html.index(f">{title}<") for title in REPORTED)
+    assert first < warning < counted  # estimates come before what counts the unjudged as not relevant
     assert json.loads(out(database, judged, "report", form="json").data)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import warnings
 import zipfile
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
-from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.errors import AdjudgeError, shown
 from adjudge.model.collection import Table
 from adjudge.web.answers import CurrentGrade, current_grades
 from adjudge.web.campaign_rows import Campaign
@@ -246,25 +245,15 @@ def iso(seconds: float) -> str:
 
 
 def export_report(connection: Connection, campaign: Campaign, *, form: str = "html") -> bytes:
-    """The report of ``adjudge report`` about the judgments so far."""
-    from adjudge.measures import evaluate
-    from adjudge.reports.evidence import gather, make_report
+    """The ranking as it is believed, and the report of ``adjudge report`` about the judgments so far."""
     from adjudge.reports.render import render
+    from adjudge.web.reporting import campaign_report
 
-    used = campaign.settings.evaluated
-    grades = [grade for grade in current_grades(connection, campaign.id) if used.name in grade.grades]
-    n_queries = len({grade.query for grade in grades})
-    if n_queries < 2:
-        so_far = "those of one query" if grades else "none"
-        raise Refused(f"A report needs judgments of at least two queries; so far there are {so_far}.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
-        judged = Table(_assessor_table(grades, used.name), "the campaign's judgments")
-        collection = collection_of(connection, campaign, [judged])
-        eff = evaluate(collection, [campaign.settings.measure], seed=campaign.settings.seed)
-        evidence = gather(eff, collection=collection)
-        report = make_report(evidence, title=campaign.settings.title)
-    return render(report, form).encode()
+    used = campaign.settings.evaluated.name
+    grades = [grade for grade in current_grades(connection, campaign.id) if used in grade.grades]
+    judged = [Table(_assessor_table(grades, used), "the campaign's judgments")] if grades else []
+    collection = collection_of(connection, campaign, judged)
+    return render(campaign_report(connection, campaign, grades=grades, collection=collection), form).encode()
 
 
 def export_session(connection: Connection, campaign: Campaign) -> bytes:
