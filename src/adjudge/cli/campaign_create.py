@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -30,7 +31,8 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser = commands.add_parser(
         "create",
         help="make a campaign from runs and documents",
-        description="Make a draft of a campaign. Files that cannot be used are listed; mend them, then 'documents'.",
+        description="Make a draft of a campaign. Files that cannot be used are listed, and the exit code is 1;\n"
+        "mend them, then 'documents'.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -160,7 +162,9 @@ def create(arguments: argparse.Namespace) -> None:
             inputs = [one for one in collection.provenance.inputs if one[0] not in metadata]
             put_runs(connection, made, collection.runs, inputs=inputs, who=WHO, now=store.now)
         print(f"Made the campaign {made.name}: {len(collection.systems)} systems, {len(collection.queries)} queries.")
-        _take(arguments, store, made)
+        everything = _take(arguments, store, made)
+    if not everything:
+        sys.exit(1)
 
 
 def documents(arguments: argparse.Namespace) -> None:
@@ -172,7 +176,9 @@ def documents(arguments: argparse.Namespace) -> None:
     with opened(arguments) as store:
         with store.database.read() as connection:
             found = find_campaign(connection, arguments.name)
-        _take(arguments, store, found)
+        everything = _take(arguments, store, found)
+    if not everything:
+        sys.exit(1)
 
 
 def decisions(arguments: argparse.Namespace) -> CampaignSettings:
@@ -241,22 +247,27 @@ def _check_documents(arguments: argparse.Namespace) -> None:
         raise AdjudgeError(f"'workers' must be at least 1, got {arguments.workers}")
 
 
-def _take(arguments: argparse.Namespace, store: Store, found: Campaign) -> None:
-    """Take in documents and queries, and say what came of it."""
+def _take(arguments: argparse.Namespace, store: Store, found: Campaign) -> bool:
+    """Take in documents and queries, and say what came of it; whether every file could be used."""
     from adjudge.web.holdings import missing_items
 
+    usable = True
     parts = (("document", arguments.metadata, arguments.audio), ("query", arguments.queries, arguments.query_audio))
     for role, table, folder in parts:
         if table is not None or folder is not None:
-            _tell(role, _taken(arguments, store, found, role=role, table=table, folder=folder))
+            taken = _taken(arguments, store, found, role=role, table=table, folder=folder)
+            _tell(role, taken)
+            usable = usable and not taken.problems
     with store.database.read() as connection:
         missing = missing_items(connection, found)
     if missing:
         some = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
-        print(f"Nothing to hear, read or see yet for {len(missing):,} documents: {some}")
+        many = "documents" if len(missing) > 1 else "document"
+        print(f"Nothing to hear, read or see yet for {len(missing):,} {many}: {some}")
         print(f"Give them with: adjudge campaign documents {found.name} --audio DIR")
     elif found.state == "draft":
         print(f"Everything is there. Open it with: adjudge campaign open {found.name}")
+    return usable
 
 
 def _taken(
@@ -281,11 +292,11 @@ def _taken(
 
 def _tell(role: str, taken: Taken) -> None:
     """What came of taking documents in; problems on stderr."""
-    many = "documents" if role == "document" else "queries"
-    parts = [f"{taken.taken:,} {many} taken in"]
+    one, many = ("document", "documents") if role == "document" else ("query", "queries")
+    parts = [f"{taken.taken:,} {one if taken.taken == 1 else many} taken in"]
     parts += [f"{taken.already:,} were there already"] if taken.already else []
     parts += [f"{taken.skipped:,} that nobody will be asked about left out"] if taken.skipped else []
     print("; ".join(parts) + ".")
-    say([f"{one.document}: {one.problem}" for one in taken.problems[:_SHOWN_PROBLEMS]])
+    say([f"{bad.document}: {bad.problem}" for bad in taken.problems[:_SHOWN_PROBLEMS]])
     if len(taken.problems) > _SHOWN_PROBLEMS:
         say([f"… and {len(taken.problems) - _SHOWN_PROBLEMS:,} more files that cannot be used"])

@@ -123,12 +123,13 @@ def test_what_is_missing_is_said_and_can_be_given_later(place: Path, capsys: Cap
     for name in ("d1", "d2", "d3", "q1", "q2"):
         (Path("texts") / f"{name}.txt").write_text(f"about {name}")
     (Path("texts") / "d3.txt").write_bytes(b"\xff\xfe")
-    assert main(["campaign", "documents", "songs", "--audio", "texts"]) == 0
+    with pytest.raises(SystemExit, match="1"):
+        main(["campaign", "documents", "songs", "--audio", "texts"])
     captured = capsys.readouterr()
     assert "4 documents taken in." in captured.out
     assert "adjudge: note: d3: d3.txt: expected text in UTF-8" in captured.err
     (Path("texts") / "d3.txt").write_text("mended")
-    assert "1 documents taken in; 4 were there already." in run(capsys, "documents", "songs", "--audio", "texts")
+    assert "1 document taken in; 4 were there already." in run(capsys, "documents", "songs", "--audio", "texts")
     run(capsys, "open", "songs")
 
 
