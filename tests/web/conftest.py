@@ -248,3 +248,16 @@ def small_campaign(settings: Settings, database: Database) -> Callable[..., Smal
         return SmallCampaign(name, login, password, invitation)
 
     return make
+
+
+REAL = ("browser", "test_chaos", "test_load", "test_serve", "test_client", "test_rehearsal")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of real servers and browsers may run into a machine that has no time for them: they get another chance.
+
+    The summary counts those that took it.
+    """
+    for item in items:
+        if "web" in item.path.parts and any(name in (*item.path.parts, item.path.stem) for name in REAL):
+            item.add_marker(pytest.mark.flaky(reruns=2, reruns_delay=1))

@@ -23,6 +23,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.web.settings import Settings
 
 BUSY_MS = 10_000
+BUSY = "The database is busy, or locked by another program; nothing was stored. Try again in a moment."
 _MIGRATION_LOCK = 7_263_817_002  # any number that nobody else locks in this database
 
 
@@ -70,7 +71,7 @@ class Database:
                 yield connection
             return
         if not self._turn.acquire(timeout=BUSY_MS / 1000):
-            raise StorageError("The database is busy; nothing was stored. Try again in a moment.")
+            raise StorageError(BUSY)
         try:
             with _translated(), self.engine.connect() as connection:
                 connection = connection.execution_options(adjudge_writes=True)  # noqa: PLW2901
@@ -165,7 +166,7 @@ def _sentence(reason: str) -> str:
     if "disk is full" in plain or "No space left" in plain or "disk I/O" in plain:
         return "The disk of the server is full or failing; nothing was stored. Tell the organiser, then try again."
     if "locked" in plain or "busy" in plain:
-        return "The database is locked by another program; nothing was stored. Try again in a moment."
+        return BUSY
     if "readonly" in plain:
         return "The database cannot be written to; nothing was stored. Tell the organiser."
     return f"The database cannot be reached; nothing was stored ({plain[:200]})."
