@@ -18,7 +18,7 @@ import pytest
 
 from adjudge import cli
 from adjudge.cli import main
-from adjudge.cli.serve import need_web
+from adjudge.cli.serve import need_server
 from adjudge.errors import AdjudgeError
 from adjudge.web.client import Organiser, connect
 from adjudge.web.serving import ServerProcess, at_address, free_port
@@ -77,7 +77,7 @@ def test_a_proxy_that_is_no_address_is_refused(tmp_path: Path, capsys: pytest.Ca
 def test_without_the_web_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adjudge.cli.serve._WEB", ("a_package_that_nobody_has",))
     with pytest.raises(AdjudgeError, match=r"The server needs the web extra: pip install 'adjudge\[web\]'"):
-        need_web()
+        need_server()
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from adjudge.choices import Names
 from adjudge.cli.campaign_store import WHO, Store, add_store, need_web, opened
-from adjudge.cli.options import Subparsers
+from adjudge.cli.options import Subparsers, add_run_reading
 from adjudge.cli.output import progress, say
 from adjudge.errors import AdjudgeError, InputError
 
@@ -38,7 +37,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     parser.add_argument("name", metavar="NAME", help="name of the campaign: lower-case letters, digits and hyphens")
     parser.add_argument("runs", metavar="RUN", nargs="+", help="files, directories or patterns with runs")
-    _add_reading(parser)
+    add_run_reading(parser.add_argument_group("reading"))
     _add_documents(parser)
     _add_decisions(parser)
     add_store(parser)
@@ -52,24 +51,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     _add_documents(again)
     add_store(again)
     again.set_defaults(run=documents)
-
-
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("reading")
-    group.add_argument("--format", help="format of the runs (default: recognised; see 'adjudge formats')")
-    group.add_argument("--teams", metavar="FILE", help="table of systems and their teams")
-    group.add_argument(
-        "--names",
-        choices=get_args(Names),
-        default="tag",
-        help="name systems after the tag in their file or after the file (default: tag)",
-    )
-    group.add_argument(
-        "--artist-filter",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="remove the query and its artist's documents from rankings (default: for MIREX formats)",
-    )
 
 
 def _add_documents(parser: argparse.ArgumentParser) -> None:

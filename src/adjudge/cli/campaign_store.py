@@ -46,12 +46,12 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def need_web() -> None:
-    """Say in one line what is not installed."""
+def need_web(packages: tuple[str, ...] = _NEEDED, *, who: str = "Campaigns need") -> None:
+    """Refuse in one line where packages of the web app are not installed."""
     from importlib.util import find_spec
 
-    if any(find_spec(name) is None for name in _NEEDED):
-        raise AdjudgeError("Campaigns need the web extra: pip install 'adjudge[web]'")
+    if any(find_spec(name) is None for name in packages):
+        raise AdjudgeError(f"{who} the web extra: pip install 'adjudge[web]'")
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:

@@ -41,6 +41,24 @@ def add_collection(parser: argparse.ArgumentParser, *, required: bool = True) ->
     add_reading(parser)
 
 
+def add_run_reading(group: argparse._ArgumentGroup) -> None:
+    """How to read runs."""
+    group.add_argument("--format", help="format of the runs (default: recognised; see 'adjudge formats')")
+    group.add_argument("--teams", metavar="FILE", help="table of systems and their teams")
+    group.add_argument(
+        "--names",
+        choices=get_args(Names),
+        default="tag",
+        help="name systems after the tag in their file or after the file (default: tag)",
+    )
+    group.add_argument(
+        "--artist-filter",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="remove the query and its artist's documents from rankings (default: for MIREX formats)",
+    )
+
+
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """How to read runs, judgments and what belongs to them."""
     group = parser.add_argument_group("reading")
@@ -55,22 +73,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         default="mean",
         help="grades of several assessors (default: mean)",
     )
-    group.add_argument("--format", help="format of the runs (default: recognised; see 'adjudge formats')")
+    add_run_reading(group)
     group.add_argument("--judgments-format", metavar="FORMAT", help="format of the judgments (default: recognised)")
     group.add_argument("--metadata", metavar="FILE", help="table of documents: artist, genre, any column")
-    group.add_argument("--teams", metavar="FILE", help="table of systems and their teams")
-    group.add_argument(
-        "--names",
-        choices=get_args(Names),
-        default="tag",
-        help="name systems after the tag in their file or after the file (default: tag)",
-    )
-    group.add_argument(
-        "--artist-filter",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="remove the query and its artist's documents from rankings (default: for MIREX formats)",
-    )
     group.add_argument("--depth", type=int, metavar="N", help="keep the first N documents of every ranking")
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.cli.campaign_store import add_store, opened
 from adjudge.cli.options import Subparsers, add_output
 from adjudge.cli.output import check_output, command_line, progress, show_report, with_inputs
-from adjudge.cli.serve import need_web
+from adjudge.cli.serve import need_server
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Copy, simulate, forecast, show."""
-    need_web()
+    need_server()
     from adjudge.web.forecast import forecast, forecast_section, trial_records
     from adjudge.web.rehearsal import Plan, candidates_for, rehearse
     from adjudge.web.simulated import Behaviour

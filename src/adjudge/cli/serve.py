@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adjudge.cli.campaign_store import add_store, settings_of
+from adjudge.cli.campaign_store import add_store, need_web, settings_of
 from adjudge.cli.options import Subparsers
 from adjudge.errors import AdjudgeError, shown
 
@@ -45,17 +45,14 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser.set_defaults(run=run)
 
 
-def need_web() -> None:
+def need_server() -> None:
     """Refuse in one line where the packages of the server are not installed."""
-    from importlib.util import find_spec
-
-    if any(find_spec(name) is None for name in _WEB):
-        raise AdjudgeError("The server needs the web extra: pip install 'adjudge[web]'")
+    need_web(_WEB, who="The server needs")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Bring the database up to date, perhaps make the demo, serve."""
-    need_web()
+    need_server()
     from adjudge.web.serving import check_port, check_workers, serve
 
     settings = _settings(arguments)

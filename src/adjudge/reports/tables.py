@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from adjudge.plain import not_finite, plain
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -29,7 +30,7 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 def as_json(content: Any) -> str:
     """Indented JSON; numbers that are not finite become null, as JSON has none."""
-    return json.dumps(_plain(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return json.dumps(plain(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def as_markdown(rows: Sequence[Row]) -> str:
@@ -115,16 +116,3 @@ class FittedTable:
 def printable(text: str) -> str:
     """Text without signs that would move the cursor or change colours."""
     return "".join(sign if sign.isprintable() else "?" for sign in text)
-
-
-def not_finite(value: object) -> bool:
-    """Whether a value is a NaN or an infinity."""
-    return isinstance(value, float) and not math.isfinite(value)
-
-
-def _plain(content: Any) -> Any:
-    if isinstance(content, Mapping):
-        return {str(key): _plain(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_plain(value) for value in content]
-    return None if not_finite(content) else content

@@ -30,6 +30,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.choices import check_choice
 from adjudge.errors import AdjudgeError
+from adjudge.plain import plain
 from adjudge.stats import resampling
 from adjudge.stats.agreement_coefficients import (
     Metric,
@@ -119,8 +120,8 @@ class Agreement:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON; what is unknown is None."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        values: dict[str, Any] = plain(asdict(self))
+        return values
 
     def _coefficients(self) -> tuple[tuple[str, Estimate], ...]:
         pairs = "1 pair" if len(self.pairs) == 1 else f"{len(self.pairs)} pairs"
@@ -157,14 +158,6 @@ def _signed(value: float) -> str:
 
 def _number(value: float) -> str:
     return f"{value:.2f}" if math.isfinite(value) else "–"
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def agreement(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
+from adjudge.plain import plain
 from adjudge.stats.agreement_coefficients import ROUNDING, cohen_kappa
 from adjudge.stats.effects import table
 from adjudge.stats.intervals import percent, t_interval, with_interval
@@ -38,7 +39,8 @@ class SelfConsistency:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON; what is unknown is None."""
-        return _plain(asdict(self))
+        values: dict[str, Any] = plain(asdict(self))
+        return values
 
     def __str__(self) -> str:
         rows = [
@@ -141,7 +143,8 @@ class Drift:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, fit for JSON."""
-        return _plain(asdict(self))
+        values: dict[str, Any] = plain(asdict(self))
+        return values
 
     def __str__(self) -> str:
         if self.slope is None or self.low is None or self.high is None:
@@ -204,7 +207,3 @@ def _together(name: str, a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Floats, Fl
     if np.isinf(x).any() or np.isinf(y).any():
         raise AdjudgeError(f"{name}: expected finite grades or NaN, got an infinite one")
     return x, y
-
-
-def _plain(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if isinstance(x, float) and not math.isfinite(x) else x for name, x in fields.items()}

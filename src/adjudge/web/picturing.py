@@ -6,13 +6,13 @@ picture replaces the one before it as a whole, with the next version, in the tra
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
+from adjudge.plain import plain
 from adjudge.relevance.session import Session, SystemPair
 from adjudge.web import monitoring
 from adjudge.web.campaign_rows import Campaign
@@ -98,8 +98,8 @@ def make_picture(connection: Connection, looked: Looked) -> dict[str, Any]:
         },
         "notes": _notes(looked),
     }
-    plain: dict[str, Any] = _plain(made)
-    return plain
+    values: dict[str, Any] = plain(made)
+    return values
 
 
 def _campaign(found: Campaign) -> dict[str, Any]:
@@ -216,17 +216,6 @@ def thinned(points: list[list[float]], most: int = MOST_POINTS) -> list[list[flo
     if len(points) <= most:
         return points
     return [points[round(place * (len(points) - 1) / (most - 1))] for place in range(most)]
-
-
-def _plain(value: Any) -> Any:
-    """Values as JSON has them: no tuples, nothing that is not a number."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def store_picture(connection: Connection, looked: Looked, content: dict[str, Any]) -> int:
