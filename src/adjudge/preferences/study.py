@@ -1,0 +1,110 @@
+"""A study: questions, and what people answered to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError
+from adjudge.preferences.questions import CHOICES, Questions
+
+A, B, GOOD, BAD = range(len(CHOICES))
+
+
+@dataclass(frozen=True)
+class Study:
+    """Answers to questions, one row an answer, in the order in which they came.
+
+    ============ ========== ==================================================================================
+    question     (answers,) place of the question in ``questions``
+    choice       (answers,) ``A``, ``B``, ``GOOD`` or ``BAD``: about lists a and b, not sides of a screen
+    participant  (answers,) place in ``participants``; all -1 where nobody knows who answered what
+    swapped      (answers,) 1 where list b stood first (left, or above), 0 where list a did, -1 where unknown
+    seconds      (answers,) how long the answer took; NaN where unknown
+    heard        (answers,) seconds of sound that were played for it; NaN where unknown
+    at           (answers,) when, in seconds since 1970 (UTC); NaN where unknown
+    set_aside    (answers,) whether it is kept out of everything that is learnt
+    ============ ========== ==================================================================================
+
+    ``reasons`` says for each participant why their answers are set aside, empty where they are not. Answers to traps
+    tell about people, not about lists: what is learnt about lists leaves them out (see :meth:`counted`).
+    """
+
+    questions: Questions
+    question: Ints
+    choice: Ints
+    participant: Ints
+    participants: tuple[str, ...]
+    swapped: Ints
+    seconds: Floats
+    heard: Floats
+    at: Floats
+    set_aside: Mask
+    reasons: tuple[str, ...] = ()
+    comments: tuple[str, ...] = ()
+    source: str = ""
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        n = len(self.question)
+        columns = (self.choice, self.participant, self.swapped, self.seconds, self.heard, self.at, self.set_aside)
+        if any(len(column) != n for column in columns) or (self.comments and len(self.comments) != n):
+            raise AdjudgeError(f"Study: expected columns of {n} answers each")
+        if n and not (0 <= int(self.question.min()) <= int(self.question.max()) < len(self.questions)):
+            raise AdjudgeError("Study: expected answers to questions that there are")
+        if not bool(np.isin(self.choice, range(len(CHOICES))).all()):
+            raise AdjudgeError(f"Study: expected answers among {', '.join(CHOICES)}")
+        if n and int(self.participant.max()) >= len(self.participants):
+            raise AdjudgeError("Study: expected answers of participants that there are")
+        if self.reasons and len(self.reasons) != len(self.participants):
+            raise AdjudgeError("Study: expected a reason, empty or not, for each participant")
+
+    def __len__(self) -> int:
+        return len(self.question)
+
+    def __repr__(self) -> str:
+        who = f" of {len(self.participants):,} participants" if self.knows_participants else ""
+        return f"Study({len(self):,} answers{who} to {len(self.questions):,} questions)"
+
+    @property
+    def knows_participants(self) -> bool:
+        """Whether it is known who gave each answer."""
+        return bool(len(self)) and bool((self.participant >= 0).all())
+
+    @cached_property
+    def trap(self) -> Mask:
+        """Which answers are to traps."""
+        traps = np.array([one.is_trap for one in self.questions.questions], dtype=np.bool_)
+        return traps[self.question] if len(self) else np.zeros(0, dtype=np.bool_)
+
+    @cached_property
+    def right(self) -> Mask:
+        """Which answers to traps are among the expected ones; False for all other answers."""
+        asked = self.questions.questions
+        pairs = zip(self.question, self.choice, strict=True)
+        return np.array([CHOICES[choice] in asked[place].expected for place, choice in pairs], dtype=np.bool_)
+
+    def select(self, rows: Ints | Mask) -> Study:
+        """Some of the answers."""
+        names = ("question", "choice", "participant", "swapped", "seconds", "heard", "at", "set_aside")
+        comments = tuple(np.array(self.comments, dtype=object)[rows]) if self.comments else ()
+        return replace(self, **{name: getattr(self, name)[rows] for name in names}, comments=comments)
+
+    def counted(self) -> Study:
+        """The answers that say something about lists: no traps, nothing set aside."""
+        return self.select(~self.trap & ~self.set_aside)
+
+    def without(self, participant: str) -> Study:
+        """The study had one participant not come."""
+        return self.select(self.participant != self.participants.index(participant))
+
+    def clusters(self) -> dict[str, Ints]:
+        """What makes answers alike: the query, and the participant where they are known."""
+        queries = np.unique(np.array(self.questions.queries, dtype=object), return_inverse=True)[1]
+        found = {"query": queries.astype(np.int64)[self.question]}
+        if self.knows_participants:
+            found["participant"] = self.participant
+        return found
