@@ -99,7 +99,7 @@ class Desk:
         found = self.campaign
         self.clock += 20
         if not isinstance(grades, Mapping):
-            grades = {found.settings.evaluated.name: float(grades)}
+            grades = {found.judging.evaluated.name: float(grades)}
         row = {
             "campaign_id": found.id,
             "pair_id": self.pairs[which].id,

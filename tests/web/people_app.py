@@ -15,7 +15,7 @@ from sqlalchemy import Connection, func, insert, select
 from adjudge.web import passwords, schema
 from adjudge.web.access import AsOrganiser, AsParticipant, OwnCampaign
 from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.campaign_settings import settings_from
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import create_campaign
 from adjudge.web.context import Context
 from adjudge.web.database import Database

@@ -19,7 +19,7 @@ from adjudge.formats import Source
 from adjudge.web.answering import append_answer
 from adjudge.web.archiving import backup, check_archive, restore
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaign_settings import settings_from
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.documents import take_documents

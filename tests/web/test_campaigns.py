@@ -12,7 +12,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import fingerprint
 from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.campaign_settings import settings_from
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import change_settings, create_campaign, list_campaigns, overview, set_state
 from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, NotFound, Refused
@@ -255,7 +255,7 @@ def test_what_answers_rest_on_stays(database: Database) -> None:
     with database.write() as connection:
         words = {"scales": [{**plain["scales"][0], "labels": {"en": ["no", "perhaps", "yes"]}}], "title": "Other"}
         after = change_settings(connection, found, settings_from({**plain, **words}), who="ann", now=1.0)
-    assert (after.settings.title, after.settings.scales[0].labels["en"]) == ("Other", ("no", "perhaps", "yes"))
+    assert (after.settings.title, after.judging.scales[0].labels["en"]) == ("Other", ("no", "perhaps", "yes"))
 
 
 def test_another_cutoff_before_the_first_answer_makes_other_pairs(database: Database) -> None:

@@ -20,7 +20,7 @@ from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import Session
 from adjudge.web import estimating as module
 from adjudge.web.answers import CurrentGrade
-from adjudge.web.campaign_settings import settings_from
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import change_settings, set_state
 from adjudge.web.database import Database
 from adjudge.web.erasing import erase_participant

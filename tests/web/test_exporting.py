@@ -18,7 +18,7 @@ from adjudge.relevance import Session
 from adjudge.relevance.candidates import candidates
 from adjudge.web.answering import append_answer
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaign_settings import asked_scale, settings_from
+from adjudge.web.judging_settings import asked_scale, settings_from
 from adjudge.web.campaigns import change_settings, create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.errors import Refused

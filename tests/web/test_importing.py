@@ -12,7 +12,7 @@ from adjudge.errors import InputError
 from adjudge.formats import Source
 from adjudge.web.answers import current_grades
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaign_settings import settings_from
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import create_campaign
 from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused

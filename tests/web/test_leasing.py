@@ -19,7 +19,7 @@ from adjudge.web import schema
 from adjudge.web.answering import Given, answer_digest, store_answer, store_correction, store_skip
 from adjudge.web.answers import current_grades, own_answers, repeats
 from adjudge.web.campaign_rows import Campaign, campaign_by_id, in_use
-from adjudge.web.campaign_settings import CampaignSettings, settings_from
+from adjudge.web.judging_settings import JudgingSettings, settings_from
 from adjudge.web.campaigns import change_settings
 from adjudge.web.database import Database, open_database
 from adjudge.web.errors import Conflict, NotFound, Refused
@@ -34,7 +34,7 @@ def make_campaign(
     connection: Connection, *, pairs: int = 6, people: int = 3, wanted: int = 1, state: str = "open", **values: object
 ) -> tuple[Campaign, list[int], list[int]]:
     """A campaign of text items in the tables: itself, the numbers of its pairs and those of its participants."""
-    decided: CampaignSettings = settings_from(
+    decided: JudgingSettings = settings_from(
         {"title": "Texts", "scales": [{"name": "fine", "maximum": 100}], **values}
     )
     row = {

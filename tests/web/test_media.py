@@ -19,7 +19,7 @@ from sqlalchemy import select
 import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaign_settings import settings_from
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.documents import Taken, take_documents

@@ -46,7 +46,7 @@ def seen(desk: Desk) -> Watched:
 
 
 def people(desk: Desk, expected: dict[tuple[str, int], float] | None = None) -> dict[str, dict[str, Any]]:
-    rows = assessors(seen(desk), desk.campaign.settings.evaluated, expected or {}, now=desk.clock + 3600)
+    rows = assessors(seen(desk), desk.campaign.judging.evaluated, expected or {}, now=desk.clock + 3600)
     return {row["code"]: row for row in rows}
 
 
@@ -144,7 +144,7 @@ def test_agreement_is_told_for_each_scale_by_its_kind(desk: Callable[..., Desk])
     for n, which in enumerate(list(here.pairs)[:12]):
         here.answer("A1", which, {"broad": n % 3, "fine": 10 * (n % 3)})
         here.answer("A2", which, {"broad": n % 3, "fine": 10 * (n % 3)})
-    found = agreements(seen(here).grades, here.campaign.settings.scales)
+    found = agreements(seen(here).grades, here.campaign.judging.scales)
     assert list(found) == ["broad", "fine"]
     assert [found[name]["metric"] for name in found] == ["ordinal", "interval"]
     assert [found[name]["alpha"]["value"] for name in found] == [1.0, 1.0]
@@ -153,7 +153,7 @@ def test_agreement_is_told_for_each_scale_by_its_kind(desk: Callable[..., Desk])
 
 def test_agreement_of_nobody_and_of_one_says_why_there_is_none(desk: Callable[..., Desk]) -> None:
     here = desk()
-    scales = here.campaign.settings.scales
+    scales = here.campaign.judging.scales
     assert agreements([], scales)["fine"]["note"] == "nothing is judged on this scale yet"
     here.answer("A1", next(iter(here.pairs)), {"broad": 1, "fine": 3})
     assert agreements(seen(here).grades, scales)["fine"]["note"] == "there is a single assessor"

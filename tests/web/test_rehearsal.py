@@ -13,7 +13,7 @@ from tests.web.making import random_runs
 import adjudge as aj
 from adjudge.cli import main
 from adjudge.errors import AdjudgeError
-from adjudge.web.campaign_settings import settings_from
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.forecast import Range, forecast
 from adjudge.web.rehearsal import (
     Plan,

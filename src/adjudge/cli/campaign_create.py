@@ -14,7 +14,7 @@ from adjudge.errors import AdjudgeError, InputError
 
 if TYPE_CHECKING:
     from adjudge.web.campaign_rows import Campaign
-    from adjudge.web.campaign_settings import CampaignSettings
+    from adjudge.web.judging_settings import JudgingSettings
     from adjudge.web.documents import Taken
 
 _EXAMPLES = """examples:
@@ -162,9 +162,9 @@ def documents(arguments: argparse.Namespace) -> None:
         sys.exit(1)
 
 
-def decisions(arguments: argparse.Namespace) -> CampaignSettings:
+def decisions(arguments: argparse.Namespace) -> JudgingSettings:
     """The settings that the options describe."""
-    from adjudge.web.campaign_settings import asked_scale, settings_from
+    from adjudge.web.judging_settings import asked_scale, settings_from
 
     languages = tuple(arguments.languages or ("en",))
     goal = {name: getattr(arguments, name) for name in ("level", "zone") if getattr(arguments, name) is not None}

@@ -85,16 +85,16 @@ def show(arguments: argparse.Namespace) -> None:
         known: dict[str, Any] = {"name": found.name, "state": found.state, **times, "counts": asdict(counts)}
         show_text(arguments, as_json({**known, "missing": missing, "settings": settings}))
         return
-    goal = found.settings.goal
+    goal = found.judging.goal
     lines = {
         "name": found.name,
         "title": found.settings.title,
         "state": found.state,
         **{name: at for name, at in times.items() if at is not None},
-        "measure": f"{found.settings.measure} on {found.settings.evaluated.name}",
-        "scales": ", ".join(scale.name for scale in found.settings.scales),
+        "measure": f"{found.judging.measure} on {found.judging.evaluated.name}",
+        "scales": ", ".join(scale.name for scale in found.judging.scales),
         "goal": goal.kind if goal.kind == "everything" else str(goal.goal),
-        "judged by": f"{found.settings.judged_by} ({found.settings.agreement_share:.0%} of pairs)",
+        "judged by": f"{found.settings.judged_by} ({found.judging.agreement_share:.0%} of pairs)",
         "systems": counts.systems,
         "candidates": f"{counts.pairs:,}, {counts.judged:,} judged",
         "answers": f"{counts.answers:,} by {counts.participants:,} participants",

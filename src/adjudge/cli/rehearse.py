@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adjudge.model.collection import Collection
     from adjudge.model.judgments import Judgments
     from adjudge.relevance.candidates import Candidates
-    from adjudge.web.campaign_settings import CampaignSettings
+    from adjudge.web.judging_settings import JudgingSettings
 
 _EXAMPLES = """examples:
   adjudge campaign rehearse --demo --assessors 5
@@ -96,15 +96,15 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
-def _demo() -> tuple[Collection, CampaignSettings, dict[tuple[str, str], float]]:
+def _demo() -> tuple[Collection, JudgingSettings, dict[tuple[str, str], float]]:
     """The demo and its judgments."""
     from adjudge.embedded import demo
-    from adjudge.web.campaign_settings import settings_from
+    from adjudge.web.judging_settings import settings_from
 
     return demo(queries=10, depth=5), settings_from({"title": "The demo", "measure": "CG@5"}), {}
 
 
-def _campaign(arguments: argparse.Namespace) -> tuple[Collection, CampaignSettings, dict[tuple[str, str], float]]:
+def _campaign(arguments: argparse.Namespace) -> tuple[Collection, JudgingSettings, dict[tuple[str, str], float]]:
     """Runs and settings of a stored campaign, and what is judged already, as mean grades."""
     from adjudge.web.answers import current_grades
     from adjudge.web.campaign_rows import find_campaign
@@ -114,14 +114,14 @@ def _campaign(arguments: argparse.Namespace) -> tuple[Collection, CampaignSettin
     with opened(arguments) as store, store.database.read() as connection:
         found = find_campaign(connection, arguments.name)
         grades = current_grades(connection, found.id)
-        known = pair_grades(grades, found.settings.evaluated.name, binary=False)
-        return collection_of(connection, found), found.settings, known
+        known = pair_grades(grades, found.judging.evaluated.name, binary=False)
+        return collection_of(connection, found), found.judging, known
 
 
 def _truths(
     arguments: argparse.Namespace,
     collection: Collection,
-    campaign: CampaignSettings,
+    campaign: JudgingSettings,
     pool: Candidates,
     known: dict[tuple[str, str], float],
 ) -> tuple[list[Floats], str]:
@@ -138,7 +138,7 @@ def _truths(
     return truths, f"The truth is drawn from what the engine believes {after}, anew in each repetition."
 
 
-def _judgments(arguments: argparse.Namespace, campaign: CampaignSettings) -> Judgments:
+def _judgments(arguments: argparse.Namespace, campaign: JudgingSettings) -> Judgments:
     from adjudge.formats.reading import read_judgments
 
     return read_judgments(arguments.judgments, scale=arguments.scale or campaign.evaluated.scale)

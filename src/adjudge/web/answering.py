@@ -65,7 +65,7 @@ def store_answer(
     before = _stored_before(connection, participant_id, given.key, lease_id=lease_id)
     if before is not None:
         return before
-    grades = campaign.settings.check_grades(dict(given.grades))
+    grades = campaign.judging.check_grades(dict(given.grades))
     _check_not_answered(connection, found)
     _check_heard(connection, campaign, found, given.heard)
     late = found.ended_at is not None
@@ -111,7 +111,7 @@ def store_correction(
         "key": given.key,
         "kind": "correction",
         "corrects": first["id"],
-        "grades": campaign.settings.check_grades(dict(given.grades)),
+        "grades": campaign.judging.check_grades(dict(given.grades)),
         "comment": given.comment,
         "heard": dict(given.heard),
         "took_ms": given.took_ms,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,10 @@ from sqlalchemy import Connection, func, insert, select
 from sqlalchemy.engine import RowMapping
 
 from adjudge.errors import shown
-from adjudge.web.campaign_settings import CampaignSettings, settings_from
-from adjudge.web.errors import Conflict, NotFound
+from adjudge.web.asking_settings import AskingSettings
+from adjudge.web.errors import Conflict, NotFound, Refused
+from adjudge.web.judging_settings import JudgingSettings, settings_from
+from adjudge.web.preference_settings import PreferenceSettings, preference_settings_from
 from adjudge.web.schema import answer, campaign, event
 
 
@@ -23,18 +25,44 @@ class Campaign:
     name: str
     kind: str
     state: str
-    settings: CampaignSettings
+    settings: AskingSettings
     organiser_id: int | None
     created_at: float
     opened_at: float | None
     reached_at: float | None
     closed_at: float | None
 
+    @property
+    def judging(self) -> JudgingSettings:
+        """What was decided about judging; refused in a campaign that asks something else."""
+        if not isinstance(self.settings, JudgingSettings):
+            raise Refused(f"Campaign {self.name} asks for preferences, not for grades.")
+        return self.settings
+
+    @property
+    def preference(self) -> PreferenceSettings:
+        """What was decided about preferences; refused in a campaign that asks something else."""
+        if not isinstance(self.settings, PreferenceSettings):
+            raise Refused(f"Campaign {self.name} asks for grades, not for preferences.")
+        return self.settings
+
+
+KINDS: dict[str, Callable[[dict[str, Any]], AskingSettings]] = {
+    "judging": settings_from,
+    "preference": preference_settings_from,
+}
+"""The kinds of campaign, and how each reads what was decided."""
+
+
+def kind_of(settings: AskingSettings) -> str:
+    """The kind of campaign that settings are for."""
+    return "preference" if isinstance(settings, PreferenceSettings) else "judging"
+
 
 def campaign_of(row: RowMapping) -> Campaign:
     """The campaign that a row holds."""
     plain = {name: row[name] for name in Campaign.__dataclass_fields__ if name != "settings"}
-    return Campaign(**plain, settings=settings_from(row["settings"]))
+    return Campaign(**plain, settings=KINDS[row["kind"]](row["settings"]))
 
 
 def find_campaign(connection: Connection, name: str) -> Campaign:

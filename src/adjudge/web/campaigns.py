@@ -12,20 +12,22 @@ from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, s
 from sqlalchemy.exc import IntegrityError
 
 from adjudge.errors import shown
+from adjudge.web.asking_settings import AskingSettings
 from adjudge.web.campaign_rows import (
     Campaign,
     campaign_of,
     count_answers,
+    kind_of,
     locked,
     log_event,
 )
-from adjudge.web.campaign_settings import CampaignSettings
 from adjudge.web.errors import Conflict, Refused
 from adjudge.web.holdings import (
     make_pairs,
     missing_items,
     wish_again,
 )
+from adjudge.web.judging_settings import JudgingSettings
 from adjudge.web.schema import answer, campaign, item, lease, pair, participant, queue, run
 
 STATES = {
@@ -52,7 +54,7 @@ class Overview:
 
 
 def create_campaign(
-    connection: Connection, *, name: str, settings: CampaignSettings, organiser_id: int | None, now: float
+    connection: Connection, *, name: str, settings: AskingSettings, organiser_id: int | None, now: float
 ) -> Campaign:
     """A draft of a new campaign."""
     if _NAME.fullmatch(name) is None:
@@ -65,7 +67,7 @@ def create_campaign(
         raise taken
     values = {
         "name": name,
-        "kind": "judging",
+        "kind": kind_of(settings),
         "organiser_id": organiser_id,
         "state": "draft",
         "settings": settings.model_dump(mode="json"),
@@ -89,15 +91,18 @@ def list_campaigns(connection: Connection, *, organiser_id: int | None = None) -
 
 
 def change_settings(
-    connection: Connection, found: Campaign, settings: CampaignSettings, *, who: str, now: float
+    connection: Connection, found: Campaign, settings: AskingSettings, *, who: str, now: float
 ) -> Campaign:
     """Decide otherwise; scales and measure stay what they are once there are answers."""
     now_there = locked(connection, found)
     before = now_there.settings
+    if type(settings) is not type(before):
+        raise Conflict(f"Campaign {found.name} is a {found.kind} campaign and stays one.")
     changed = [name for name in type(settings).model_fields if getattr(settings, name) != getattr(before, name)]
     if not changed:
         return now_there
-    _refuse_other_questions(connection, now_there, settings)
+    if isinstance(settings, JudgingSettings):
+        _refuse_other_questions(connection, now_there, settings)
     values = {"settings": settings.model_dump(mode="json")}
     row = (
         connection.execute(update(campaign).where(campaign.c.id == found.id).values(**values).returning(campaign))
@@ -105,17 +110,23 @@ def change_settings(
         .one()
     )
     after = campaign_of(row)
-    if settings.cutoff != before.cutoff:
-        _forget_pairs(connection, after, now=now)
-    elif {"judged_by", "agreement_share", "seed"} & set(changed):
-        wish_again(connection, after)
+    if after.kind == "judging":
+        _follow(connection, after, now_there, set(changed), now=now)
     log_event(connection, found.id, who=who, what="settings", details={"changed": changed}, now=now)
     return after
 
 
-def _refuse_other_questions(connection: Connection, found: Campaign, settings: CampaignSettings) -> None:
+def _follow(connection: Connection, after: Campaign, before: Campaign, changed: set[str], *, now: float) -> None:
+    """Candidates as the settings of a judging campaign want them now."""
+    if after.judging.cutoff != before.judging.cutoff:
+        _forget_pairs(connection, after, now=now)
+    elif {"judged_by", "agreement_share", "seed"} & changed:
+        wish_again(connection, after)
+
+
+def _refuse_other_questions(connection: Connection, found: Campaign, settings: JudgingSettings) -> None:
     """Answers must stay answers to what was asked: words beside a scale may change, its levels may not."""
-    before = found.settings
+    before = found.judging
     asked = [[(s.name, s.minimum, s.maximum, s.step) for s in given.scales] for given in (before, settings)]
     what = "scales" if asked[0] != asked[1] else "measure" if settings.measure != before.measure else None
     if what is not None and count_answers(connection, found.id):

@@ -15,13 +15,13 @@ from adjudge.embedded import demo, demo_tables
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
 from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.campaign_settings import CampaignSettings, settings_from
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.documents import take_documents
 from adjudge.web.errors import Conflict, NotFound
 from adjudge.web.holdings import needed_items, put_runs
 from adjudge.web.invitations import list_invitations, make_invitation
+from adjudge.web.judging_settings import JudgingSettings, settings_from
 from adjudge.web.languages import LANGUAGES
 from adjudge.web.media import working_folder
 from adjudge.web.people import Organiser, add_organiser, change_password, find_organiser
@@ -125,7 +125,7 @@ def _draft(
     return found, False
 
 
-def _settings(collection: Collection) -> CampaignSettings:
+def _settings(collection: Collection) -> JudgingSettings:
     return settings_from(
         {
             "title": "Which songs sound alike?",

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, RowMapping, bindparam, func, select
 
 from adjudge.web.answering import known_queries
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaign_settings import AskedScale
 from adjudge.web.invitations import Participant
+from adjudge.web.judging_settings import AskedScale
 from adjudge.web.leasing import Lease
 from adjudge.web.schema import answer, item, pair, picture
 
@@ -96,7 +96,7 @@ def make_desk(connection: Connection, campaign: Campaign, participant: Participa
     return Desk(
         campaign=DeskCampaign(name=campaign.name, title=campaign.settings.title, state=campaign.state),
         participant=DeskParticipant(code=participant.code, name=participant.name, language=participant.language),
-        scales=[_shown(scale, campaign, participant.language) for scale in campaign.settings.scales],
+        scales=[_shown(scale, campaign, participant.language) for scale in campaign.judging.scales],
         listen_seconds=campaign.settings.listen_seconds,
         question=questions[0] if questions else None,
         ahead=questions[1] if len(questions) > 1 else None,

@@ -268,10 +268,10 @@ class Estimating:
         """Agreement, and what models expect of each assessor: as they were, while little changed."""
         if known.people.is_due(n_answers, slowly=True):
             began = time.thread_time()
-            scales = found.settings.scales
+            scales = found.judging.scales
             value = (
                 monitoring.agreements(watched.grades, scales),
-                known.learner.expected(watched.grades, found.settings.evaluated.name),
+                known.learner.expected(watched.grades, found.judging.evaluated.name),
             )
             known.people.keep(value, n_answers, began)
         return known.people.value
@@ -283,7 +283,7 @@ class Estimating:
         Rows are locked in the order in which everybody locks them: the campaign, pairs (by the queue), the picture.
         """
         found = looked.campaign
-        ids = queue_of(looked.session, looked.pairs, stop=looked.done and found.settings.stop_when_reached)
+        ids = queue_of(looked.session, looked.pairs, stop=looked.done and found.judging.stop_when_reached)
         this = campaign.c.id == found.id
         with self._database.write() as connection, connection.begin_nested() as laid:
             connection.execute(select(campaign.c.id).where(this).with_for_update(key_share=True))
@@ -298,7 +298,7 @@ class Estimating:
 
 def _projected(found: Campaign, session: Session, costly: _Costly) -> Projection | None:
     """The projection, made again now and then; None where everything is to be judged anyway."""
-    if found.settings.goal.kind == "everything":
+    if found.judging.goal.kind == "everything":
         return None
     judged = session.view.n_judged
     if costly.is_due(judged, slowly=False) or _is_overtaken(costly, session):
@@ -330,7 +330,7 @@ def queue_of(session: Session, pairs: Sequence[PairRow], *, stop: bool) -> list[
 
 def _is_done(found: Campaign, session: Session, pairs: Sequence[PairRow]) -> tuple[bool, str]:
     """Whether judging can stop, and why or why not."""
-    if found.settings.goal.kind != "everything":
+    if found.judging.goal.kind != "everything":
         status = session.status()
         return status.done, status.reason
     left = sum(max(0, one.wanted - one.answered) for one in pairs if not one.held)

@@ -120,10 +120,10 @@ def export_judgments(
 
 def _scale(campaign: Campaign, name: str | None) -> str:
     """The scale of that name, else the one that systems are ranked on."""
-    names = [scale.name for scale in campaign.settings.scales]
+    names = [scale.name for scale in campaign.judging.scales]
     if name is not None and name not in names:
         raise Refused(f"The scales of the campaign are {', '.join(names)}; there is none called {shown(name)}.")
-    return name or campaign.settings.evaluated.name
+    return name or campaign.judging.evaluated.name
 
 
 def _mean_table(grades: Sequence[CurrentGrade], scale: str) -> pl.DataFrame:
@@ -192,7 +192,7 @@ def export_log(connection: Connection, campaign: Campaign, *, form: str) -> byte
         .where(answer.c.campaign_id == campaign.id)
         .order_by(answer.c.id)
     ).mappings()
-    scales = [scale.name for scale in campaign.settings.scales]
+    scales = [scale.name for scale in campaign.judging.scales]
     schema = _log_schema(scales)
     frame = pl.DataFrame([_log_row(dict(row), scales) for row in rows], schema=schema, orient="row")
     if form == "csv":
@@ -249,7 +249,7 @@ def export_report(connection: Connection, campaign: Campaign, *, form: str = "ht
     from adjudge.reports.render import render
     from adjudge.web.reporting import campaign_report
 
-    used = campaign.settings.evaluated.name
+    used = campaign.judging.evaluated.name
     grades = [grade for grade in current_grades(connection, campaign.id) if used in grade.grades]
     judged = [Table(_assessor_table(grades, used), "the campaign's judgments")] if grades else []
     collection = collection_of(connection, campaign, judged)
@@ -258,9 +258,9 @@ def export_report(connection: Connection, campaign: Campaign, *, form: str = "ht
 
 def export_session(connection: Connection, campaign: Campaign) -> bytes:
     """What ``Session.load`` resumes on the same runs: the campaign's settings and a grade for each judged pair."""
-    session = session_of(candidates_of(connection, campaign), campaign.settings)
+    session = session_of(candidates_of(connection, campaign), campaign.judging)
     given = current_grades(connection, campaign.id)
-    grades = pair_grades(given, campaign.settings.evaluated.name, binary=session.scoring.binary)
+    grades = pair_grades(given, campaign.judging.evaluated.name, binary=session.scoring.binary)
     state = session.to_dict() | {"judgments": [[query, document, grade] for (query, document), grade in grades.items()]}
     try:
         return json.dumps(state, indent=1, ensure_ascii=False).encode() + b"\n"

@@ -84,7 +84,7 @@ def put_runs(
 ) -> None:
     """Keep these runs instead of those that were there; ``inputs`` are the files they came from, with digests."""
     refuse_unless_draft(connection, locked(connection, found), "runs")
-    depth = max(DEEPEST, found.settings.cutoff)
+    depth = max(DEEPEST, found.judging.cutoff)
     names = [name for name, _ in inputs]
     rows = []
     for place, one in enumerate(runs):
@@ -177,7 +177,7 @@ def collection_of(connection: Connection, found: Campaign, judgments: Sequence[T
         tables,
         judgments,
         metadata_table(connection, found.id),
-        scale=found.settings.evaluated.scale,
+        scale=found.judging.evaluated.scale,
         teams=teams,
         provenance=_provenance(connection, found),
     )
@@ -194,7 +194,7 @@ def _provenance(connection: Connection, found: Campaign) -> Provenance:
 def candidates_of(connection: Connection, found: Campaign, collection: Collection | None = None) -> Candidates:
     """What there is to judge, as the engine sees it before anybody judged."""
     whole = collection_of(connection, found) if collection is None else collection
-    return candidates(whole, cutoff=found.settings.cutoff, scale=found.settings.evaluated.scale)
+    return candidates(whole, cutoff=found.judging.cutoff, scale=found.judging.evaluated.scale)
 
 
 def _retrieved(connection: Connection, found: Campaign) -> list[tuple[str, str]]:
@@ -317,7 +317,7 @@ def make_pairs(connection: Connection, found: Campaign, *, now: float) -> int:
 
 def _wanted(found: Campaign, n_pairs: int) -> list[int]:
     """How many assessors each candidate is for: several for a share of them, drawn from the seed."""
-    settings = found.settings
+    settings = found.judging
     n_several = round(settings.agreement_share * n_pairs) if settings.judged_by > 1 else 0
     if settings.judged_by > 1 and n_pairs:
         n_several = max(1, n_several)

@@ -20,9 +20,9 @@ from adjudge.errors import AdjudgeError, InputError, shown
 from adjudge.web.answering import answer_digest
 from adjudge.web.answers import current_grades
 from adjudge.web.campaign_rows import Campaign, locked, log_event
-from adjudge.web.campaign_settings import AskedScale
 from adjudge.web.errors import Refused
 from adjudge.web.holdings import count_pairs, make_pairs, missing_items
+from adjudge.web.judging_settings import AskedScale
 from adjudge.web.schema import answer, pair, participant
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def import_judgments(
 
 def _asked(campaign: Campaign, name: str | None) -> AskedScale:
     """The scale that a file is on; it must be said where there are several."""
-    scales = {scale.name: scale for scale in campaign.settings.scales}
+    scales = {scale.name: scale for scale in campaign.judging.scales}
     if name is None and len(scales) == 1:
         return next(iter(scales.values()))
     if name not in scales:

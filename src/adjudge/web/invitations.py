@@ -16,8 +16,8 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from adjudge.errors import shown
+from adjudge.web.asking_settings import AskingSettings
 from adjudge.web.campaign_rows import Campaign, campaign_by_id, campaign_of, log_event
-from adjudge.web.campaign_settings import CampaignSettings
 from adjudge.web.errors import Forbidden, Gone, NotFound, NotLoggedIn, Refused
 from adjudge.web.leasing import release
 from adjudge.web.schema import answer, campaign, invitation, participant
@@ -300,7 +300,7 @@ def _come(
 def _come_back(
     connection: Connection,
     known: Row[Any],
-    settled: CampaignSettings,
+    settled: AskingSettings,
     *,
     name: str | None,
     language: str | None,
@@ -319,7 +319,7 @@ def _come_back(
     return connection.execute(this.values(**values).returning(participant)).one()
 
 
-def _personal(settled: CampaignSettings, *, name: str | None, language: str | None) -> dict[str, Any]:
+def _personal(settled: AskingSettings, *, name: str | None, language: str | None) -> dict[str, Any]:
     """What somebody tells about themselves, as it is stored; nothing for what they do not tell."""
     values: dict[str, Any] = {}
     if name is not None:
@@ -331,7 +331,7 @@ def _personal(settled: CampaignSettings, *, name: str | None, language: str | No
     return values
 
 
-def _consented(settled: CampaignSettings, language: str, *, consent: bool, now: float) -> dict[str, Any]:
+def _consented(settled: AskingSettings, language: str, *, consent: bool, now: float) -> dict[str, Any]:
     """That somebody agreed, when, and to which text; refused where they must and do not."""
     text = settled.in_language(settled.consent, language)
     if not any(words.strip() for words in settled.consent.values()):

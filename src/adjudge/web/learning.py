@@ -26,8 +26,8 @@ from adjudge.relevance.hierarchical import HierarchicalModel, last_due
 from adjudge.relevance.session import Session
 from adjudge.web.answers import CurrentGrade
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaign_settings import CampaignSettings
 from adjudge.web.holdings import candidates_of
+from adjudge.web.judging_settings import JudgingSettings
 from adjudge.web.schema import item, run
 
 FOLDS = 4
@@ -69,7 +69,7 @@ def candidates_digest(connection: Connection, found: Campaign) -> str:
     digest = hashlib.sha256()
     runs = select(run.c.system, run.c.team, run.c.sha256).where(run.c.campaign_id == found.id).order_by(run.c.system)
     facts = select(item.c.role, item.c.identifier, item.c.facts).where(item.c.campaign_id == found.id)
-    settings = found.settings
+    settings = found.judging
     parts: list[Any] = [[settings.cutoff, str(settings.evaluated.scale)]]
     parts += [list(row) for row in connection.execute(runs)]
     parts += sorted([list(row) for row in connection.execute(facts)], key=lambda row: row[:2])
@@ -104,7 +104,7 @@ class Learner:
             self._load(connection, found)
             self._last_event = last_event
         pool = self._pool
-        settings = found.settings
+        settings = found.judging
         asked = (settings.measure, settings.estimator, settings.rule, settings.goal, settings.seed)
         if asked != self._asked or self._session is None:
             self._session, self._learned, self._asked = session_of(pool, settings), {}, asked
@@ -128,7 +128,7 @@ class Learner:
         session, due = self._session, last_due(len(judged))
         if session is None or judged[: len(before)] != before or due > len(before):
             # Variances are estimated from the judgments up to the last time that they were due, also one by one.
-            session, before = session_of(self._pool.judged_as(dict(judged[:due])), found.settings), judged[:due]
+            session, before = session_of(self._pool.judged_as(dict(judged[:due])), found.judging), judged[:due]
         self._session, self._learned = None, {}  # should something fail now, everything is learned again
         for (query, document), grade in judged[len(before) :]:
             session.judge(query, document, grade)
@@ -170,7 +170,7 @@ class Learner:
         }
 
 
-def session_of(pool: Candidates, settings: CampaignSettings) -> Session:
+def session_of(pool: Candidates, settings: JudgingSettings) -> Session:
     """A session as a campaign asks for it, with what is judged among the candidates."""
     return Session(
         pool,

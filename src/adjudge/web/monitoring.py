@@ -17,7 +17,7 @@ from sqlalchemy import Connection, select
 
 from adjudge.stats.agreement import Ratings, agreement, drift, self_consistency
 from adjudge.web.answers import CurrentGrade, RepeatedAnswer, current_grades, repeats
-from adjudge.web.campaign_settings import AskedScale
+from adjudge.web.judging_settings import AskedScale
 from adjudge.web.schema import answer, pair, participant
 
 BREAK_SECONDS = 300.0

@@ -76,7 +76,7 @@ def complete_share(pairs: Sequence[PairRow]) -> float:
 def make_picture(connection: Connection, looked: Looked) -> dict[str, Any]:
     """The picture without its version; plain values, None where something is unknown."""
     found, session, watched = looked.campaign, looked.session, looked.watched
-    scale = found.settings.evaluated
+    scale = found.judging.evaluated
     people = monitoring.assessors(watched, scale, looked.expected, now=looked.now)
     left = _left(looked, people)
     made = {
@@ -94,7 +94,7 @@ def make_picture(connection: Connection, looked: Looked) -> dict[str, Any]:
         "trajectory": _trajectory(connection, looked),
         "repeats": {
             "n": len(watched.repeats),
-            "scales": {one.name: monitoring.consistency(watched.repeats, one) for one in found.settings.scales},
+            "scales": {one.name: monitoring.consistency(watched.repeats, one) for one in found.judging.scales},
         },
         "notes": _notes(looked),
     }
@@ -112,7 +112,7 @@ def _campaign(found: Campaign) -> dict[str, Any]:
 
 
 def _status(looked: Looked) -> dict[str, Any]:
-    status, goal = looked.session.status(), looked.campaign.settings.goal
+    status, goal = looked.session.status(), looked.campaign.judging.goal
     everything = goal.kind == "everything"
     return {
         "judged": status.n_judged,
@@ -147,7 +147,7 @@ def _saved(looked: Looked) -> int | None:
     if looked.done:
         return n_candidates - n_judged
     if looked.projection is None or looked.projection.total is None:
-        return 0 if looked.campaign.settings.goal.kind == "everything" else None
+        return 0 if looked.campaign.judging.goal.kind == "everything" else None
     return max(0, n_candidates - max(looked.projection.total, n_judged))
 
 
@@ -279,7 +279,7 @@ def picture_version(connection: Connection, campaign_id: int) -> int:
 
 def empty_picture(found: Campaign) -> dict[str, Any]:
     """A picture before anything was learned, of version 0."""
-    goal = found.settings.goal
+    goal = found.judging.goal
     return {
         "version": 0,
         "made_at": None,

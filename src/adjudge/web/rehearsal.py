@@ -35,9 +35,9 @@ from adjudge.model.judgments import Judgments
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.scoring import scoring
 from adjudge.relevance.simulation import true_scores
-from adjudge.web.campaign_settings import CampaignSettings
 from adjudge.web.client import Campaign, connect
 from adjudge.web.database import open_database
+from adjudge.web.judging_settings import JudgingSettings
 from adjudge.web.people import add_organiser, make_token
 from adjudge.web.schema import answer
 from adjudge.web.serving import ServerProcess
@@ -101,7 +101,7 @@ class Trial:
 
 def rehearse(
     collection: Collection,
-    campaign: CampaignSettings,
+    campaign: JudgingSettings,
     plan: Plan,
     *,
     truths: Sequence[Floats],
@@ -131,7 +131,7 @@ def rehearse(
         return list(threads.map(one, range(plan.repeats)))
 
 
-def candidates_for(collection: Collection, campaign: CampaignSettings) -> Candidates:
+def candidates_for(collection: Collection, campaign: JudgingSettings) -> Candidates:
     """What a campaign asks about, whatever is judged already."""
     unjudged = replace(collection, judgments=None)
     return candidates(unjudged, cutoff=campaign.cutoff, scale=campaign.evaluated.scale).retrieved()
@@ -161,7 +161,7 @@ def judged_truth(pool: Candidates, judgments: Judgments) -> Floats:
 
 
 def _trial(
-    collection: Collection, campaign: CampaignSettings, plan: Plan, *, pool: Candidates, truth: Floats, number: int
+    collection: Collection, campaign: JudgingSettings, plan: Plan, *, pool: Candidates, truth: Floats, number: int
 ) -> Trial:
     """One repetition on a server of its own."""
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(number,)))
@@ -179,7 +179,7 @@ def _trial(
     return _outcome(plan.seed + number, stage, picture, true_of(pool, campaign, truth), checked)
 
 
-def true_of(pool: Candidates, campaign: CampaignSettings, truth: Floats) -> dict[str, float]:
+def true_of(pool: Candidates, campaign: JudgingSettings, truth: Floats) -> dict[str, float]:
     """What each system is worth in truth."""
     known = replace(pool, relevance=truth)
     return dict(zip(pool.systems, true_scores(known, scoring(campaign.measure, pool.scale)).tolist(), strict=True))
@@ -189,7 +189,7 @@ def _reader(pool: Candidates, truth: Floats) -> Callable[[str, str], float]:
     return lambda query, document: float(truth[pool.find(query, document)])
 
 
-def _prepare(settings: Settings, collection: Collection, campaign: CampaignSettings) -> tuple[str, str]:
+def _prepare(settings: Settings, collection: Collection, campaign: JudgingSettings) -> tuple[str, str]:
     """A copy of the campaign in the store; the tokens of an invitation and of its organiser."""
     database = open_database(settings)
     now = settings.clock()

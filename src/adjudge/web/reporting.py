@@ -43,22 +43,22 @@ def campaign_report(
         if len({grade.query for grade in grades}) < 2:
             subtitle = f"{session.scoring.measure}; judgments of one query so far."
             return Report(campaign.settings.title, subtitle, tuple(first), collection.provenance.to_dict())
-        eff = evaluate(collection, [campaign.settings.measure], seed=campaign.settings.seed)
+        eff = evaluate(collection, [campaign.judging.measure], seed=campaign.settings.seed)
         report = make_report(gather(eff, collection=collection), title=campaign.settings.title)
     return replace(report, sections=(*first, *_between(session), *report.sections))
 
 
 def _session(connection: Connection, campaign: Campaign, grades: Sequence[CurrentGrade]) -> Session:
     pool = candidates_of(connection, campaign)
-    binary = session_of(pool, campaign.settings).scoring.binary
+    binary = session_of(pool, campaign.judging).scoring.binary
     return session_of(
-        pool.judged_as(pair_grades(grades, campaign.settings.evaluated.name, binary=binary)), campaign.settings
+        pool.judged_as(pair_grades(grades, campaign.judging.evaluated.name, binary=binary)), campaign.judging
     )
 
 
 def _estimate(connection: Connection, campaign: Campaign, session: Session) -> Section:
     """The ranking as it is believed, and how it settled."""
-    value = progress.c.confidence if campaign.settings.goal.kind == "everything" else progress.c.value
+    value = progress.c.confidence if campaign.judging.goal.kind == "everything" else progress.c.value
     points = (
         select(progress.c.judged, value).where(progress.c.campaign_id == campaign.id).order_by(progress.c.last_answer)
     )

@@ -92,10 +92,10 @@ campaign = Table(
     metadata,
     _id(),
     Column("name", String(100), nullable=False, unique=True),
-    Column("kind", String(20), nullable=False),  # judging
+    Column("kind", String(20), nullable=False),  # judging, preference
     _of("organiser", nullable=True),
     Column("state", String(10), nullable=False),  # draft, open, paused, closed
-    Column("settings", JSON, nullable=False),  # of CampaignSettings
+    Column("settings", JSON, nullable=False),  # of JudgingSettings or PreferenceSettings
     Column("created_at", Float, nullable=False),
     Column("opened_at", Float),
     Column("reached_at", Float),  # since when the goal is reached
@@ -135,7 +135,8 @@ item = Table(
     Column("facts", JSON, nullable=False),  # artist, genre, title, any column of the metadata
     UniqueConstraint("campaign_id", "role", "identifier"),
 )
-# A candidate: something a system retrieved for a query.
+# What is asked about a query: a candidate (something a system retrieved), two lists of documents, or a trap (two lists
+# about which the answer is known). A question or trap has its name as ``document``, and its lists in ``listed``.
 pair = Table(
     "pair",
     metadata,
@@ -144,12 +145,24 @@ pair = Table(
     Column("query", String(400), nullable=False),
     Column("document", String(400), nullable=False),
     Column("query_item_id", _ROWID, ForeignKey("item.id"), nullable=False),
-    Column("document_item_id", _ROWID, ForeignKey("item.id"), nullable=False, index=True),
+    Column("document_item_id", _ROWID, ForeignKey("item.id"), index=True),  # none where lists are compared
+    Column("role", String(10), nullable=False, server_default="candidate"),  # candidate, question, trap
+    Column("batch", Integer),  # of a question, from 0
+    Column("details", JSON),  # of a question or trap: expected answers, grades of its lists, systems
     Column("wanted", Integer, nullable=False),  # by how many assessors
     Column("taken", Integer, nullable=False),  # leases in force, and assessors who answered
     Column("answered", Integer, nullable=False),  # assessors who answered
     Column("held", Boolean, nullable=False, server_default=false()),  # kept back: somebody could not judge it
     UniqueConstraint("campaign_id", "query", "document"),
+)
+# What stands in the two lists of a question or trap.
+listed = Table(
+    "listed",
+    metadata,
+    Column("pair_id", _ROWID, ForeignKey("pair.id"), primary_key=True),
+    Column("side", String(1), primary_key=True),  # a, b
+    Column("rank", Integer, primary_key=True),  # from 1
+    Column("item_id", _ROWID, ForeignKey("item.id"), nullable=False, index=True),
 )
 # What to ask next, most telling first; made anew whenever beliefs change.
 queue = Table(
@@ -187,7 +200,14 @@ participant = Table(
     Column("seen_at", Float, nullable=False),
     Column("blocked_at", Float),
     Column("erased_at", Float),
+    Column("recruited_as", String(64)),  # digest of who the recruiter says they are
+    Column("recruited", JSON),  # what came in the recruiter's link, by name of the parameter
+    Column("outcome", String(20)),  # done, screened_out, failed: how their part ended
+    Column("outcome_at", Float),
+    Column("set_aside_at", Float),  # since when their answers do not count
+    Column("set_aside_why", String(40)),
     UniqueConstraint("campaign_id", "code"),
+    UniqueConstraint("campaign_id", "recruited_as"),
 )
 lease = Table(
     "lease",
@@ -196,9 +216,10 @@ lease = Table(
     _of("campaign"),
     _of("pair"),
     _of("participant"),
-    Column("kind", String(10), nullable=False),  # judgment, repeat
-    Column("slot", Integer),  # which of the wanted answers; none for repeats
+    Column("kind", String(10), nullable=False),  # judgment, repeat, trap
+    Column("slot", Integer),  # which of the wanted answers; none for repeats and traps
     Column("number", Integer, nullable=False),  # questions that the participant was given before
+    Column("swapped", Boolean),  # whether list b stands first; none where no lists are compared
     Column("issued_at", Float, nullable=False),
     Column("expires_at", Float, nullable=False),
     Column("ended_at", Float),
@@ -221,12 +242,12 @@ answer = Table(
     _of("participant"),
     Column("lease_id", String(40), ForeignKey("lease.id")),  # none for imported judgments
     Column("key", String(100), nullable=False),  # of idempotency
-    Column("kind", String(10), nullable=False),  # judgment, repeat, correction, skip, import
+    Column("kind", String(10), nullable=False),  # judgment, repeat, trap, correction, skip, import
     Column("corrects", _ROWID, ForeignKey("answer.id")),  # the first answer, also where it is corrected again
-    Column("grades", JSON, nullable=False),  # by name of the scale
+    Column("grades", JSON, nullable=False),  # by name of the scale; {"choice": a, b, good, bad} of lists
     Column("reason", String(40)),  # of a skip
     Column("comment", Text),
-    Column("heard", JSON, nullable=False),  # query_ms, candidate_ms
+    Column("heard", JSON, nullable=False),  # query_ms, candidate_ms; of lists query_ms, a_ms, b_ms (by rank), first
     Column("took_ms", Integer),
     Column("late", Boolean, nullable=False, server_default=false()),  # after its lease had ended
     Column("created_at", Float, nullable=False),

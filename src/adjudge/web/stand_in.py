@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from adjudge.model.collection import Collection
 from adjudge.relevance.candidates import candidates
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaign_settings import CampaignSettings
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.holdings import NewItem, put_items, put_runs
 from adjudge.web.invitations import make_invitation
+from adjudge.web.judging_settings import JudgingSettings
 from adjudge.web.settings import Settings
 
 
@@ -34,7 +34,7 @@ def stand_in(
     *,
     name: str,
     collection: Collection,
-    campaign: CampaignSettings,
+    campaign: JudgingSettings,
     organiser_id: int | None = None,
     state: str = "open",
 ) -> StandIn:
@@ -52,7 +52,7 @@ def stand_in(
     return StandIn(made, invitation.token)
 
 
-def _texts(collection: Collection, campaign: CampaignSettings) -> list[NewItem]:
+def _texts(collection: Collection, campaign: JudgingSettings) -> list[NewItem]:
     """Every query and candidate as a text: its own name."""
     pool = candidates(collection, cutoff=campaign.cutoff, scale=campaign.evaluated.scale).retrieved()
     facts = _facts(collection)

@@ -14,7 +14,7 @@ from sqlalchemy import JSON, Connection, distinct, func, select, text
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.answering import answer_digest
-from adjudge.web.campaign_settings import settings_from
+from adjudge.web.campaign_rows import KINDS
 from adjudge.web.campaigns import STATES
 from adjudge.web.database import Database
 from adjudge.web.media import digest_of, kept_files
@@ -76,7 +76,7 @@ def _campaigns(connection: Connection) -> Iterator[str]:
         if row["state"] not in STATES:
             yield f"{row['name']}: expected a state among {', '.join(STATES)}, got {row['state']!r}"
         try:
-            settings_from(row["settings"])
+            KINDS[row["kind"]](row["settings"])
         except AdjudgeError as error:
             yield f"{row['name']}: its settings cannot be used: {error}"
 

@@ -93,7 +93,7 @@ def test_a_campaign_is_made_as_it_was_filled_in(carla: Visitor, database: Databa
     assert carla.address.startswith("http://127.0.0.1:8000/campaigns/spring/set-up")
     with database.read() as connection:
         made = find_campaign(connection, "spring")
-    settings = made.settings
+    settings = made.judging
     assert made.state == "draft"
     assert [scale.name for scale in settings.scales] == ["fine"]
     assert (settings.goal.kind, settings.goal.level, settings.goal.zone) == ("tau", 0.8, 0.02)
@@ -155,19 +155,19 @@ def test_a_scale_of_ones_own_is_kept_when_other_settings_change(carla: Visitor, 
     carla.send("/campaigns/spring/settings", **changed)
     assert "The settings are saved." in carla.words
     with database.read() as connection:
-        settings = find_campaign(connection, "spring").settings
+        settings = find_campaign(connection, "spring").judging
     assert settings.title == "Summer"
     assert [(scale.name, scale.step) for scale in settings.scales] == [("0..2", 0.5)]
 
 
 def test_settings_that_the_form_does_not_show_stay(owner: Visitor, database: Database) -> None:
     with database.read() as connection:
-        before = find_campaign(connection, "small").settings
+        before = find_campaign(connection, "small").judging
     owner.get("/campaigns/small/settings")
     owner.send("/campaigns/small/settings", **new_campaign(scales="broad+fine", measure=before.measure))
     assert owner.status == 200
     with database.read() as connection:
-        after = find_campaign(connection, "small").settings
+        after = find_campaign(connection, "small").judging
     assert after.title == "Spring"
     for name in ("estimator", "rule", "seed", "scales"):
         assert getattr(after, name) == getattr(before, name)
@@ -181,7 +181,7 @@ def test_scales_cannot_change_once_there_are_answers(owner: Visitor, database: D
     owner.send("/campaigns/small/settings", **new_campaign(scales="binary"))
     assert owner.status == 409
     with database.read() as connection:
-        assert len(find_campaign(connection, "small").settings.scales) == 2
+        assert len(find_campaign(connection, "small").judging.scales) == 2
 
 
 def test_what_keeps_a_campaign_from_opening_is_said_on_its_set_up_page(carla: Visitor, database: Database) -> None:

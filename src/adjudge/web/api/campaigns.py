@@ -12,11 +12,11 @@ from adjudge.errors import AdjudgeError
 from adjudge.web.access import AsOrganiser, OwnCampaign
 from adjudge.web.api.body import Body
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaign_settings import CampaignSettings, settings_from
 from adjudge.web.campaigns import Overview, change_settings, create_campaign, list_campaigns, overview, set_state
 from adjudge.web.context import InContext
 from adjudge.web.errors import Refused
 from adjudge.web.holdings import missing_items
+from adjudge.web.judging_settings import JudgingSettings, settings_from
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"])
 
@@ -46,7 +46,7 @@ class Shown(BaseModel):
     name: str
     kind: str
     state: str
-    settings: CampaignSettings
+    settings: JudgingSettings
     created_at: float
     opened_at: float | None
     reached_at: float | None
@@ -72,7 +72,7 @@ def show(connection: Connection, campaign: Campaign) -> Shown:
     return Shown(**known, counts=overview(connection, campaign))
 
 
-def checked_settings(values: dict[str, Any]) -> CampaignSettings:
+def checked_settings(values: dict[str, Any]) -> JudgingSettings:
     """Settings from outside; what is wrong with them is the sender's to mend."""
     try:
         return settings_from(values)

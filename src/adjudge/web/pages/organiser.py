@@ -85,7 +85,7 @@ def _card(connection: Connection, campaign: Campaign, *, now: float) -> Card:
         name=campaign.name,
         title=campaign.settings.title,
         state=campaign.state,
-        goal=goal_in_words(campaign.settings),
+        goal=goal_in_words(campaign.judging),
         candidates=candidates,
         share=_nearness(status, judged, candidates),
         progress=f"{judged:,} of {candidates:,} judged",

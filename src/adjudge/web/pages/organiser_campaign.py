@@ -73,7 +73,7 @@ def create(request: Request, organiser: AsOrganiser, fields: Fields, context: In
 @router.get("/campaigns/{name}/settings")
 def settings_page(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Response:
     """The form with what was decided so far."""
-    return _form_page(request, context, organiser, form_of(campaign.settings), campaign=campaign)
+    return _form_page(request, context, organiser, form_of(campaign.judging), campaign=campaign)
 
 
 @router.post("/campaigns/{name}/settings")
@@ -83,7 +83,7 @@ def change(
     """Decide otherwise."""
     form = form_as_sent(fields)
     try:
-        settings = settings_of_form(form, campaign.settings)
+        settings = settings_of_form(form, campaign.judging)
         with context.database.write() as connection:
             change_settings(connection, campaign, settings, who=organiser.login, now=context.now())
     except AdjudgeError as error:

@@ -13,8 +13,8 @@ from starlette.datastructures import FormData
 
 from adjudge.errors import AdjudgeError, shown
 from adjudge.relevance.goals import GOALS
-from adjudge.web.campaign_settings import AskedScale, CampaignSettings, asked_scale, settings_from
 from adjudge.web.errors import Refused
+from adjudge.web.judging_settings import AskedScale, JudgingSettings, asked_scale, settings_from
 from adjudge.web.languages import LANGUAGES
 from adjudge.web.pages.organiser_shared import field
 
@@ -46,10 +46,10 @@ _IN_PERCENT = ("confidence", "pairs")
 
 def blank_form() -> dict[str, Any]:
     """The form of a new campaign, with what is usual."""
-    return {**form_of(CampaignSettings(title="new")), "title": "", "name": ""}
+    return {**form_of(JudgingSettings(title="new")), "title": "", "name": ""}
 
 
-def form_of(settings: CampaignSettings) -> dict[str, Any]:
+def form_of(settings: JudgingSettings) -> dict[str, Any]:
     """The fields of a form from settings."""
     goal = settings.goal
     own = settings.scales[0] if _preset(settings.scales) == "own" else asked_scale("0..4")
@@ -86,7 +86,7 @@ def form_as_sent(fields: FormData) -> dict[str, Any]:
     return {**form, **sent, "languages": chosen, "stop_when_reached": "stop_when_reached" in fields}
 
 
-def settings_of_form(form: Mapping[str, Any], before: CampaignSettings | None = None) -> CampaignSettings:
+def settings_of_form(form: Mapping[str, Any], before: JudgingSettings | None = None) -> JudgingSettings:
     """Settings from the fields of a form; refused in a sentence where one is wrong."""
     values = {} if before is None else before.model_dump(mode="json")
     values |= {
@@ -134,7 +134,7 @@ def _levels(scale: AskedScale) -> tuple[str, float, float, float]:
     return scale.name, scale.minimum, scale.maximum, scale.step
 
 
-def _scales(form: Mapping[str, Any], before: CampaignSettings | None) -> tuple[AskedScale, ...]:
+def _scales(form: Mapping[str, Any], before: JudgingSettings | None) -> tuple[AskedScale, ...]:
     """The scales that were chosen; those that were there keep their words."""
     choice = form["scales"]
     if before is not None and choice == _preset(before.scales) and choice != "own":
@@ -156,7 +156,7 @@ def _scales(form: Mapping[str, Any], before: CampaignSettings | None) -> tuple[A
         ) from None
 
 
-def _goal(form: Mapping[str, Any], before: CampaignSettings | None) -> dict[str, Any]:
+def _goal(form: Mapping[str, Any], before: JudgingSettings | None) -> dict[str, Any]:
     kind = form["goal"]
     kept = {} if before is None else before.goal.model_dump(mode="json")
     level = None
@@ -182,10 +182,10 @@ def _whole(form: Mapping[str, Any], name: str, what: str) -> int:
     return int(number)
 
 
-def goal_in_words(settings: CampaignSettings) -> str:
+def goal_in_words(settings: JudgingSettings) -> str:
     """What a campaign is after, for people.
 
-    >>> goal_in_words(CampaignSettings(title="Demo"))
+    >>> goal_in_words(JudgingSettings(title="Demo"))
     'Rank systems with a mean confidence of 95 %'
     """
     kind = settings.goal.kind
@@ -201,7 +201,7 @@ def goal_in_words(settings: CampaignSettings) -> str:
     return words.get(kind, str(settings.goal.goal))
 
 
-def ears_in_words(settings: CampaignSettings) -> str:
+def ears_in_words(settings: JudgingSettings) -> str:
     """By how many people pairs are judged."""
     if settings.judged_by == 1:
         return "is judged by one assessor"

@@ -97,7 +97,7 @@ def _judgments_page(
         rows=rows[:PAGE],
         chosen=chosen,
         people=everybody,
-        scales=[scale.name for scale in campaign.settings.scales],
+        scales=[scale.name for scale in campaign.judging.scales],
         files=downloads(campaign),
         newer=newer,
         older=older,
@@ -125,7 +125,7 @@ def downloads(campaign: Campaign) -> list[Download]:
     """Everything that can be taken away, with its addresses."""
     base = f"/api/campaigns/{campaign.name}/export"
     found = []
-    for scale in campaign.settings.scales:
+    for scale in campaign.judging.scales:
         for per, about in (("aggregated", "one grade a pair, the mean over assessors"), ("assessor", "one by one")):
             title = f"Judgments, {scale.name}{', by assessor' if per == 'assessor' else ''}"
             found.append(Download(title, about, _links(f"{base}/qrels", ("trec", "csv"), scale=scale.name, per=per)))

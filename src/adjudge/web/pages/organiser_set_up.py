@@ -107,8 +107,8 @@ def set_up_page(
         missing=held.missing,
         ready=held.is_complete,
         steps=_steps(campaign, held),
-        goal=goal_in_words(campaign.settings),
-        ears=ears_in_words(campaign.settings),
+        goal=goal_in_words(campaign.judging),
+        ears=ears_in_words(campaign.judging),
         events=events,
         taken=None if taken is None else {"problems": taken.problems, "words": _in_words(taken)},
     )

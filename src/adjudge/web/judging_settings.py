@@ -1,4 +1,4 @@
-"""What an organiser decides about a campaign: scales, goal, how many assessors, what they read, in which languages."""
+"""What an organiser decides about a judging campaign: scales, measure, goal, how many assessors a pair is for."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from adjudge.relevance.base import ESTIMATORS
 from adjudge.relevance.choosing import RULES
 from adjudge.relevance.goals import GOALS, Goal
 from adjudge.relevance.scoring import estimable, scoring
-from adjudge.web.languages import LANGUAGES
-from adjudge.web.wording import one_line_of, several_lines_of
+from adjudge.web.asking_settings import AskingSettings, Language, Line, one_line
 
 MOST_BUTTONS = 11
 """Scales of more levels than this are answered with a slider."""
@@ -35,36 +34,10 @@ _LABELS = {
 }
 
 
-def _line(text: str) -> str:
-    return one_line_of(text, what="text")
-
-
-def _some(text: str) -> str:
-    if not text:
-        raise ValueError("expected some words, got none")
-    return text
-
-
-def _lines(text: str) -> str:
-    several_lines_of(text, what="text", most=50_000)
-    return text  # as it was written: blanks mean something in Markdown
-
-
 def _scale_name(text: str) -> str:
     if re.fullmatch(r"[\w .-]*\w[\w .-]*", text) is None:
         raise ValueError(f"expected a name of letters, digits, blanks, dots and hyphens, got {shown(text)}")
     return text
-
-
-def _spoken(language: str) -> str:
-    if language not in LANGUAGES:
-        raise ValueError(f"expected languages among {', '.join(LANGUAGES)}, got {shown(language)}")
-    return language
-
-
-Line = Annotated[str, Field(max_length=200), AfterValidator(_line)]
-Lines = Annotated[str, Field(max_length=50_000), AfterValidator(_lines)]
-Language = Annotated[str, Field(max_length=20), AfterValidator(_spoken)]
 
 
 class AskedScale(BaseModel):
@@ -163,18 +136,12 @@ class CampaignGoal(BaseModel):
         return Goal(kind, level, self.zone, self.least)
 
 
-class CampaignSettings(BaseModel):
-    """Everything about a campaign but its runs, documents and people.
+class JudgingSettings(AskingSettings):
+    """Everything about a judging campaign but its runs, documents and people.
 
-    ``judged_by`` assessors judge a pair where agreement is wanted, which is ``agreement_share`` of the pairs; one
-    judges the others. ``repeat_share`` of an assessor's questions are ones they answered before. Audio must be heard
-    for ``listen_seconds`` (or to its end) before an answer counts. ``instructions`` and ``consent`` are Markdown by
-    language; the first of ``languages`` is the one that is fallen back to.
+    ``judged_by`` assessors judge a pair in ``agreement_share`` of the pairs; one judges the others.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    title: Annotated[Line, AfterValidator(_some)]
     scales: Annotated[tuple[AskedScale, ...], Field(min_length=1, max_length=4)] = (
         asked_scale("broad"),
         asked_scale("fine"),
@@ -183,17 +150,9 @@ class CampaignSettings(BaseModel):
     on_scale: str | None = None
     goal: CampaignGoal = CampaignGoal()
     stop_when_reached: bool = True
-    judged_by: Annotated[int, Field(ge=1, le=50)] = 1
     agreement_share: Annotated[float, Field(gt=0, le=1)] = 1.0
-    repeat_share: Annotated[float, Field(ge=0, le=0.5)] = 0.05
-    listen_seconds: Annotated[float, Field(ge=0, le=600)] = 3.0
-    instructions: dict[Language, Lines] = Field(default_factory=dict)
-    consent: dict[Language, Lines] = Field(default_factory=dict)
-    languages: Annotated[tuple[Language, ...], Field(min_length=1)] = ("en",)
     estimator: str = "hierarchical"
     rule: str = "information"
-    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    contact: Line = ""
 
     @field_validator("scales")
     @classmethod
@@ -202,13 +161,8 @@ class CampaignSettings(BaseModel):
             raise ValueError("expected scales of different names")
         return scales
 
-    @field_validator("languages")
-    @classmethod
-    def _once(cls, languages: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(languages))
-
     @model_validator(mode="after")
-    def _fits(self) -> CampaignSettings:
+    def _fits(self) -> JudgingSettings:
         if self.on_scale is not None and self.on_scale not in {scale.name for scale in self.scales}:
             raise ValueError(f"expected one of the campaign's scales to evaluate on, got {self.on_scale!r}")
         if self.estimator not in ESTIMATORS or self.rule not in RULES:
@@ -236,12 +190,8 @@ class CampaignSettings(BaseModel):
             raise AdjudgeError(f"Expected a grade on each of {', '.join(names)}, got {came or 'none'}")
         return {scale.name: scale.check(grades[scale.name]) for scale in self.scales}
 
-    def in_language(self, texts: dict[str, str], language: str) -> str:
-        """A text in a language, else in the campaign's first, else in any, else nothing."""
-        return next((texts[name] for name in (language, self.languages[0], *texts) if name in texts), "")
 
-
-def settings_from(values: dict[str, Any]) -> CampaignSettings:
+def settings_from(values: dict[str, Any]) -> JudgingSettings:
     """Settings from plain values; what is wrong is said in one line.
 
     >>> settings_from({"title": "Demo", "judged_by": 0})
@@ -249,17 +199,6 @@ def settings_from(values: dict[str, Any]) -> CampaignSettings:
     adjudge.errors.AdjudgeError: Campaign: judged_by: input should be greater than or equal to 1, got 0
     """
     try:
-        return CampaignSettings.model_validate(values)
+        return JudgingSettings.model_validate(values)
     except ValidationError as error:
         raise AdjudgeError(f"Campaign: {one_line(error)}") from None
-
-
-def one_line(error: ValidationError) -> str:
-    """The first thing that is wrong, in words, with its place and value."""
-    first = error.errors(include_url=False)[0]
-    place = shown(".".join(str(part) for part in first["loc"]))[1:-1]
-    ours = first["type"] == "value_error"
-    message = first["msg"].removeprefix("Value error, ") if ours else first["msg"][:1].lower() + first["msg"][1:]
-    value = "" if ours or first["type"] == "missing" or isinstance(first["input"], dict) else first["input"]
-    quoted = shown(value) if isinstance(value, str) else repr(value)
-    return f"{f'{place}: ' if place else ''}{message}{f', got {quoted}' if value != '' else ''}"
