@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from adjudge.choices import Alternative
-from adjudge.cli.options import Subparsers, add_collection, add_intervals, add_output
-from adjudge.cli.output import TABLE_FORMS, check_output, command_line, say, show, style_of, with_inputs
+from adjudge.cli.options import (
+    Subparsers,
+    add_collection,
+    add_intervals,
+    add_output,
+    add_users,
+    own_mappings,
+    with_users_file,
+)
+from adjudge.cli.output import TABLE_FORMS, check_output, command_line, say, show, style_of
 from adjudge.cli.score import add_evaluation, evaluated
-
-if TYPE_CHECKING:
-    from adjudge.model.effectiveness import Effectiveness
-    from adjudge.users.mapping_files import Mappings
 
 _EXAMPLES = """examples:
   adjudge compare qrels.txt runs/*.txt -m nDCG@10
@@ -55,7 +59,7 @@ def add_comparing(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--alpha", type=float, default=0.05, help="level of significance (default: 0.05)")
     add_intervals(group)
     group.add_argument("--margin", type=float, help="smallest difference that matters (default: what users notice)")
-    group.add_argument("--users", metavar="FILE", help="own mappings from effectiveness to users (JSON or CSV)")
+    add_users(group)
     group.add_argument(
         "--resamples", type=int, metavar="N", help="of Monte-Carlo tests (default: 100000, or more for many pairs)"
     )
@@ -77,24 +81,6 @@ def comparing(arguments: argparse.Namespace) -> dict[str, Any]:
         "resamples": arguments.resamples,
         "seed": arguments.seed,
     }
-
-
-def own_mappings(arguments: argparse.Namespace) -> Mappings | None:
-    """The user's own mappings from effectiveness to users, if a file was given."""
-    if arguments.users is None:
-        return None
-    from adjudge.users.mapping_files import read_mappings
-
-    return read_mappings(arguments.users)
-
-
-def with_users_file(eff: Effectiveness, arguments: argparse.Namespace) -> Effectiveness:
-    """The same effectiveness, with the file of own mappings among its inputs."""
-    if arguments.users is None:
-        return eff
-    from dataclasses import replace
-
-    return replace(eff, provenance=with_inputs(eff.provenance, [arguments.users]))
 
 
 def run(arguments: argparse.Namespace) -> None:

@@ -6,10 +6,13 @@ import argparse
 from typing import TYPE_CHECKING, get_args
 
 from adjudge.choices import Combine, Interval, Names
+from adjudge.cli.output import with_inputs
 
 if TYPE_CHECKING:
     from adjudge.formats.reading import Progress
     from adjudge.model.collection import Collection
+    from adjudge.model.effectiveness import Effectiveness
+    from adjudge.users.mapping_files import Mappings
 
 Subparsers = argparse._SubParsersAction
 
@@ -101,3 +104,30 @@ def read_collection(arguments: argparse.Namespace, progress: Progress | None) ->
     if arguments.rescale is not None:
         collection = collection.rescaled(arguments.rescale)
     return collection.combined(arguments.combine) if arguments.combine != "mean" else collection
+
+
+def add_users(group: argparse._ArgumentGroup) -> None:
+    """The user's own mappings from effectiveness to users."""
+    group.add_argument(
+        "--users",
+        metavar="FILE",
+        help="own mappings from effectiveness to users (JSON or CSV), such as adjudge fit writes",
+    )
+
+
+def own_mappings(arguments: argparse.Namespace) -> Mappings | None:
+    """The user's own mappings from effectiveness to users, if a file was given."""
+    if arguments.users is None:
+        return None
+    from adjudge.users.mapping_files import read_mappings
+
+    return read_mappings(arguments.users)
+
+
+def with_users_file(eff: Effectiveness, arguments: argparse.Namespace) -> Effectiveness:
+    """The same effectiveness, with the file of own mappings among its inputs."""
+    if arguments.users is None:
+        return eff
+    from dataclasses import replace
+
+    return replace(eff, provenance=with_inputs(eff.provenance, [arguments.users]))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adjudge.model.provenance import Provenance
     from adjudge.reports.document import Section
 
-_INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions")
+_INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions", "answers", "questions")
 TABLE_FORMS = ("text", "json", "csv", "latex")
 _STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown", ".html": "html"}
 

@@ -13,9 +13,12 @@ from adjudge.cli import (
     convert,
     demo,
     estimate,
+    fit,
     formats,
     measures,
+    participants,
     plan,
+    questions,
     report,
     score,
     serve,
@@ -24,8 +27,8 @@ from adjudge.cli import (
 from adjudge.cli import next as next_documents
 
 COMMANDS = (
-    demo, score, compare, report, plan, estimate, next_documents, simulate, calibrate, serve, campaign, measures,
-    formats, convert,
+    demo, score, compare, report, plan, estimate, next_documents, simulate, calibrate, serve, campaign, questions,
+    fit, participants, measures, formats, convert,
 )  # fmt: skip
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from adjudge.cli.compare import add_comparing, comparing, own_mappings, with_users_file
-from adjudge.cli.options import Subparsers, add_collection
+from adjudge.cli.compare import add_comparing, comparing
+from adjudge.cli.options import Subparsers, add_collection, own_mappings, with_users_file
 from adjudge.cli.output import check_output, command_line
 from adjudge.cli.score import add_evaluation, read_and_evaluated
 from adjudge.errors import AdjudgeError

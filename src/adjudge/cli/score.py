@@ -7,7 +7,16 @@ import warnings
 from typing import TYPE_CHECKING, get_args
 
 from adjudge.choices import Missing, Ties, Unjudged
-from adjudge.cli.options import Subparsers, add_collection, add_intervals, add_output, read_collection
+from adjudge.cli.options import (
+    Subparsers,
+    add_collection,
+    add_intervals,
+    add_output,
+    add_users,
+    own_mappings,
+    read_collection,
+    with_users_file,
+)
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, progress, say, show, style_of
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 
@@ -18,6 +27,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   adjudge score qrels.txt runs/*.txt -m nDCG@10 -m AP
   adjudge score judgments.tsv runs.tsv --scale fine -m "CG@5 nDCG@5 AP(rel=40)@5"
+  adjudge score judgments.tsv runs.tsv --scale fine -m CG@5 --users mapping.json
   adjudge score qrels.txt run.gz --per-query --csv -o scores.csv
 """
 
@@ -74,6 +84,10 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     add_evaluation(parser)
     group = parser.add_argument_group("scoring")
     add_intervals(group)
+    group.add_argument(
+        "--satisfaction", action="store_true", help="beside effectiveness, how many users would be satisfied"
+    )
+    add_users(group)
     group.add_argument("--per-query", action="store_true", help="every query instead of means")
     group.add_argument(
         "--sort", metavar="MEASURE", help="order systems by this measure, or by 'system' (default: the first measure)"
@@ -113,7 +127,7 @@ def read_and_evaluated(
 def run(arguments: argparse.Namespace) -> None:
     """Read, evaluate, show."""
     check_scoring(arguments)
-    show_scores(arguments, evaluated(arguments))
+    show_scores(arguments, with_users_file(evaluated(arguments), arguments))
 
 
 def check_scoring(arguments: argparse.Namespace) -> None:
@@ -129,6 +143,8 @@ def show_scores(arguments: argparse.Namespace, eff: Effectiveness) -> None:
     """Show effectiveness as a table, or as what was asked for."""
     from adjudge.reports.scores import ScoreTable
 
+    mappings = own_mappings(arguments)
+    satisfying = mappings.satisfaction if mappings is not None else () if arguments.satisfaction else None
     table = ScoreTable.of(
         eff,
         confidence=arguments.confidence,
@@ -137,6 +153,7 @@ def show_scores(arguments: argparse.Namespace, eff: Effectiveness) -> None:
         digits=arguments.digits,
         per_query=arguments.per_query,
         command=command_line(),
+        users=satisfying,
     )
     style = style_of(arguments)
     if style == "text":

@@ -16,6 +16,7 @@ from adjudge.reports import latex
 from adjudge.reports.tables import FittedTable, as_csv, as_json, printable
 from adjudge.stats.intervals import percent, with_interval
 from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
+from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -30,6 +31,7 @@ class ScoreTable:
     digits: int
     per_query: bool
     command: str | None
+    satisfaction: Satisfaction | None = None
 
     @classmethod
     def of(
@@ -42,12 +44,19 @@ class ScoreTable:
         digits: int = 3,
         per_query: bool = False,
         command: str | None = None,
+        users: Iterable[SatisfactionMapping] | None = None,
     ) -> ScoreTable:
-        """Summarise effectiveness for showing."""
+        """Summarise effectiveness for showing.
+
+        With ``users``, mappings that come before those of the thesis, or none, P(Sat) and P(Succ) stand beside every
+        measure that has a mapping; the others are named below the table.
+        """
         if not 0 <= digits <= 15:
             raise AdjudgeError(f"'digits' must be from 0 to 15, got {digits}")
         summary = summarize(eff, confidence=confidence, interval=interval, sort=sort)
-        return cls(eff.select(systems=summary.systems), summary, digits, per_query, command)
+        chosen = eff.select(systems=summary.systems)
+        satisfied = None if users is None else satisfaction(chosen, mappings=users, confidence=confidence)
+        return cls(chosen, summary, digits, per_query, command, satisfied)
 
     def text(self, style: str) -> str:
         """The table as ``csv``, ``json`` or ``latex``."""
@@ -55,9 +64,30 @@ class ScoreTable:
         return styles[style]()
 
     def _records(self) -> list[dict[str, Any]]:
-        if not self.per_query:
-            return self.summary.to_dicts()
-        return self.eff.to_polars().to_dicts()
+        if self.per_query:
+            return self._query_records()
+        return [{**record, **self._users_of(record)} for record in self.summary.to_dicts()]
+
+    def _query_records(self) -> list[dict[str, Any]]:
+        frame = self.eff.to_polars()
+        if self.satisfaction is None:
+            return frame.to_dicts()
+        known = self.satisfaction
+        p_sat = np.full(self.eff.values.shape, np.nan)
+        for place, measure in enumerate(known.measures):
+            p_sat[:, :, self.eff.measures.index(measure)] = known.p_sat[:, :, place]
+        column = [None if math.isnan(value) else value for value in p_sat.transpose(2, 1, 0).ravel().tolist()]
+        return [{**record, "p_sat": value} for record, value in zip(frame.to_dicts(), column, strict=True)]
+
+    def _users_of(self, record: dict[str, Any]) -> dict[str, Any]:
+        """What users say of a mean effectiveness; None for measures without a mapping."""
+        if self.satisfaction is None:
+            return {}
+        names = {"p_sat": "mean", "p_sat_low": "low", "p_sat_high": "high", "p_succ": "success"}
+        if record["measure"] not in self.satisfaction.measures:
+            return dict.fromkeys(names)
+        row = self.satisfaction.of(record["system"], record["measure"])
+        return {name: getattr(row, value) for name, value in names.items()}
 
     def _csv(self) -> str:
         return as_csv(self._records())
@@ -98,7 +128,8 @@ class ScoreTable:
     def _mean_cells(self, escape: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
         measures, systems = self.summary.measures, self.summary.systems
         by_system = [self.summary[i * len(measures) : (i + 1) * len(measures)] for i in range(len(systems))]
-        header = ["system", *(["team"] if self._has_teams else []), *map(escape, measures), "judged", "queries"]
+        header = ["system", *(["team"] if self._has_teams else []), *map(escape, measures)]
+        header += [*map(escape, self._user_columns), "judged", "queries"]
         rows = []
         for cells in by_system:
             team = [escape(cells[0].team or "")] if self._has_teams else []
@@ -107,11 +138,28 @@ class ScoreTable:
                     escape(cells[0].system),
                     *team,
                     *(escape(self._mean(cell)) for cell in cells),
+                    *map(escape, self._user_cells(cells[0].system)),
                     escape(_percent([cell.judged for cell in cells])),
                     self._queries(cells),
                 ]
             )
         return header, rows
+
+    @property
+    def _user_columns(self) -> list[str]:
+        if self.satisfaction is None:
+            return []
+        return [f"{what} {measure}" for measure in self.satisfaction.measures for what in ("P(Sat)", "P(Succ)")]
+
+    def _user_cells(self, system: str) -> list[str]:
+        if self.satisfaction is None:
+            return []
+        rows = [self.satisfaction.of(system, measure) for measure in self.satisfaction.measures]
+        return [
+            cell
+            for row in rows
+            for cell in (with_interval(row.mean, row.low, row.high, self.digits), _number(row.success, self.digits))
+        ]
 
     def _mean(self, cell: MeanEffectiveness) -> str:
         number = with_interval(cell.mean, cell.low, cell.high, self.digits)
@@ -125,12 +173,19 @@ class ScoreTable:
         return "–".join(str(n) for n in sorted({min(counts), max(counts)}))
 
     def _query_cells(self, escape: Callable[[str], str]) -> tuple[list[str], list[list[str]]]:
-        header = ["system", "query", *map(escape, self.eff.measures), "judged"]
+        satisfying = () if self.satisfaction is None else self.satisfaction.measures
+        header = ["system", "query", *map(escape, self.eff.measures), *(f"P(Sat) {escape(m)}" for m in satisfying)]
+        header.append("judged")
         rows = [
             [
                 escape(system),
                 escape(query),
                 *(escape(self._value(q, s, m)) for m in range(len(self.eff.measures))),
+                *(
+                    escape(_number(float(self.satisfaction.p_sat[q, s, m]), self.digits))
+                    for m in range(len(satisfying))
+                    if self.satisfaction is not None
+                ),
                 escape(_percent(self.eff.judged[q, s])),
             ]
             for s, system in enumerate(self.eff.systems)
@@ -170,7 +225,16 @@ class ScoreTable:
             about.append("In brackets: lowest and highest effectiveness over all grades of unjudged documents.")
         if self.eff.error is not None and np.isfinite(self.eff.error).any() and np.nanmax(self.eff.error) > 0:
             about.append(f"Expected over ties; standard error of a query at most {np.nanmax(self.eff.error):.2g}.")
-        return [*about, *self.eff.notes]
+        return [*about, *self._about_users(), *self.eff.notes]
+
+    def _about_users(self) -> list[str]:
+        """Where P(Sat) comes from, and which measures have none."""
+        if self.satisfaction is None:
+            return []
+        sources = list(dict.fromkeys(mapping.source for mapping in self.satisfaction.mappings if mapping.source))
+        succeeds = f"P(Succ): share of queries with P(Sat) above {self.satisfaction.threshold:g}."
+        told = [f"P(Sat): share of users satisfied ({'; '.join(sources) or 'own mappings'}). {succeeds}"]
+        return [*(told if self.satisfaction.measures else []), *self.satisfaction.missing]
 
 
 def _number(value: float, digits: int) -> str:

@@ -34,10 +34,19 @@ from adjudge.users.satisfaction import (
     p_satisfied,
     satisfaction,
 )
+from adjudge.users.satisfaction_curves import MONOTONE, SatisfactionForm, satisfaction_form
+from adjudge.users.satisfaction_fit import (
+    SatisfactionFit,
+    curve_error,
+    fit_satisfaction,
+    held_out_satisfaction,
+    satisfaction_interval,
+)
 
 __all__ = [
     "CURVES",
     "FORMS",
+    "MONOTONE",
     "Agreement",
     "AgreementFit",
     "AgreementForm",
@@ -46,20 +55,27 @@ __all__ = [
     "Lookup",
     "Mappings",
     "Satisfaction",
+    "SatisfactionFit",
+    "SatisfactionForm",
     "SatisfactionMapping",
     "SystemSatisfaction",
     "agreement",
     "agreement_form",
     "agreement_interval",
+    "curve_error",
     "find_agreement",
     "find_satisfaction",
     "fit_agreement",
+    "fit_satisfaction",
     "held_out",
+    "held_out_satisfaction",
     "noticeable_difference",
     "noticeable_interval",
     "p_satisfied",
     "read_mappings",
     "satisfaction",
+    "satisfaction_form",
+    "satisfaction_interval",
     "scale_of",
     "write_mappings",
 ]

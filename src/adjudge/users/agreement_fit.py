@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats, Ints, Mask
+from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
 from adjudge.users.agreement import FORMS
+from adjudge.users.likelihood import (
+    Data,
+    Model,
+    as_clusters,
+    covariance,
+    held_out_logs,
+    log_shares,
+    maximum,
+    widened,
+)
 
-_TINY = 1e-12  # a probability of 0 for an answer that was given costs much, but not everything
-_STEP = 1e-4
+Given = npt.ArrayLike | Mapping[str, npt.ArrayLike] | None
+"""Clusters: an array, or one a kind by name (query and participant)."""
 
 
 @dataclass(frozen=True)
 class AgreementFit:
-    """A fitted curve; ``covariance`` is robust, answers of one cluster (a query, a person) counting as dependent."""
+    """A fitted curve; ``covariance`` is robust, answers of one cluster (a query, a person) counting as dependent.
+
+    ``n_clusters`` counts those of the kind that has fewest.
+    """
 
     form: str
     parameters: Floats
@@ -39,16 +52,43 @@ class AgreementFit:
         return f"{self.form}: {shown}; log-likelihood {self.log_likelihood:.2f}, AIC {self.aic:.2f}"
 
 
+def agreement_model(form: str) -> Model:
+    """A family of agreement curves as a model of three outcomes: agrees, cannot tell, disagrees."""
+    family = FORMS[form]
+
+    def shares(size: Floats, parameters: Floats) -> Floats:
+        agree, disagree = family.function(size, *parameters)
+        return np.stack([agree, 1.0 - agree - disagree, disagree], axis=1)
+
+    return Model(shares, family.start, family.lowest, family.highest)
+
+
+def agreement_data(delta: npt.ArrayLike, answer: npt.ArrayLike) -> Data:
+    """Sizes of differences, and whether each answer agrees, cannot tell or disagrees.
+
+    Where ``delta`` is 0 neither list is better, and every family of curves makes a preference for either as likely.
+    """
+    x, y = _checked(delta, answer)
+    signed = np.where(x >= 0, y, -y)
+    return Data(np.abs(x), 1 - signed)
+
+
 def fit_agreement(
-    delta: npt.ArrayLike, answer: npt.ArrayLike, *, form: str = "two-stage", clusters: npt.ArrayLike | None = None
+    delta: npt.ArrayLike,
+    answer: npt.ArrayLike,
+    *,
+    form: str = "two-stage",
+    clusters: Given = None,
+    few_clusters: bool = False,
 ) -> AgreementFit:
     """Fit a family of curves to answers.
 
     ``delta`` is the effectiveness of the first list minus that of the second, ``answer`` 1 where the first was
     preferred, -1 where the second, 0 where neither. Where ``delta`` is 0 a preference for either is as likely.
 
-    Maximum likelihood, then V = H⁻¹ (sum_c s_c s_c') H⁻¹ · C/(C-1) with H the Hessian and s_c the score of cluster c
-    (White 1980; every answer a cluster of its own when none are given).
+    Maximum likelihood, then V = H⁻¹ M H⁻¹ with H the Hessian and M the spread of the scores between clusters, of one
+    kind or of two that cross (see :mod:`adjudge.users.likelihood`; every answer a cluster of its own when none are
+    given). ``few_clusters`` widens V so that 95 % bands are those of Student's t.
 
     >>> rng = np.random.default_rng(1)
     >>> delta = rng.uniform(-1, 1, 4000)
@@ -58,22 +98,18 @@ def fit_agreement(
     >>> np.round(fit_agreement(delta, np.sign(delta) * better, form="ordinal").parameters, 1).tolist()
     [3.9, 1.0]
     """
-    x, y, group = _checked(delta, answer, clusters)
-    parameters = _maximum(form, x, y)
-    step = _STEP * np.eye(len(parameters))
-    scores = np.stack(
-        [
-            (_log_shares(form, x, y, parameters + d) - _log_shares(form, x, y, parameters - d)) / (2 * _STEP)
-            for d in step
-        ],
-        axis=1,
+    data, model = agreement_data(delta, answer), agreement_model(form)
+    groups = as_clusters(clusters, len(data.x))
+    parameters = maximum(model, data)
+    spread = covariance(model, data, parameters, groups)
+    return AgreementFit(
+        form,
+        parameters,
+        widened(spread, groups) if few_clusters else spread,
+        float(log_shares(model, data, parameters).sum()),
+        len(data.x),
+        min((int(group.max()) + 1 for group in groups), default=len(data.x)),
     )
-    n_clusters = int(group.max()) + 1
-    sums = np.stack([np.bincount(group, weights=column, minlength=n_clusters) for column in scores.T], axis=1)
-    bread = np.linalg.pinv(_hessian(form, x, y, parameters))
-    covariance = bread @ (sums.T @ sums) @ bread * n_clusters / max(n_clusters - 1, 1)
-    total = float(_log_shares(form, x, y, parameters).sum())
-    return AgreementFit(form, parameters, (covariance + covariance.T) / 2, total, len(x), n_clusters)
 
 
 def held_out(
@@ -81,68 +117,20 @@ def held_out(
     answer: npt.ArrayLike,
     *,
     form: str,
-    clusters: npt.ArrayLike | None = None,
+    clusters: Given = None,
     folds: int = 10,
     seed: int = 0,
 ) -> Floats:
     """Log-likelihood of each answer under the curve fitted without its fold; clusters are never torn apart."""
-    x, y, group = _checked(delta, answer, clusters)
-    seen: Floats = np.empty(len(x))
-    for out in _folds(group, folds, np.random.default_rng(seed)):
-        seen[out] = _log_shares(form, x[out], y[out], _maximum(form, x[~out], y[~out]))
-    return seen
+    data = agreement_data(delta, answer)
+    groups = as_clusters(clusters, len(data.x))
+    return held_out_logs(agreement_model(form), data, groups, folds=folds, seed=seed)
 
 
-def _folds(group: Ints, folds: int, rng: np.random.Generator) -> Iterator[Mask]:
-    fold = rng.permutation(int(group.max()) + 1) % folds
-    for k in range(folds):
-        yield fold[group] == k
-
-
-def _checked(delta: npt.ArrayLike, answer: npt.ArrayLike, clusters: npt.ArrayLike | None) -> tuple[Floats, Ints, Ints]:
+def _checked(delta: npt.ArrayLike, answer: npt.ArrayLike) -> tuple[Floats, Ints]:
     x, y = np.asarray(delta, dtype=np.float64), np.asarray(answer, dtype=np.int64)
     if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
         raise AdjudgeError(f"expected as many answers as differences, 2 or more, got {y.shape} and {x.shape}")
     if not bool((np.abs(x) <= 1).all()) or not bool(np.isin(y, (-1, 0, 1)).all()):
         raise AdjudgeError("expected differences in [-1, 1] and answers -1, 0 or 1")
-    group = np.arange(len(x)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
-    return x, y, group.astype(np.int64)
-
-
-def _log_shares(form: str, x: Floats, y: Ints, parameters: Floats) -> Floats:
-    """Log-likelihood of every answer."""
-    shares = FORMS[form](np.abs(x), parameters)
-    with_sign = np.where(x >= 0, y, -y)
-    given = np.select([with_sign == 1, with_sign == -1], [shares.agree, shares.disagree], shares.cannot_tell)
-    logs: Floats = np.log(np.maximum(given, _TINY))
-    return logs
-
-
-def _maximum(form: str, x: Floats, y: Ints) -> Floats:
-    """Parameters of the highest likelihood: a bounded search, then Newton's steps to all digits."""
-    from scipy.optimize import minimize
-
-    family = FORMS[form]
-    bounds = np.stack([family.lowest, family.highest], axis=1)
-    found = minimize(lambda p: -_log_shares(form, x, y, p).sum(), family.start, method="L-BFGS-B", bounds=bounds)
-    parameters: Floats = np.asarray(found.x, dtype=np.float64)
-    for _ in range(3):
-        step = np.linalg.pinv(_hessian(form, x, y, parameters)) @ _gradient(form, x, y, parameters)
-        better = np.clip(parameters - step, family.lowest, family.highest)
-        if _log_shares(form, x, y, better).sum() >= _log_shares(form, x, y, parameters).sum():
-            parameters = better
-    return parameters
-
-
-def _gradient(form: str, x: Floats, y: Ints, at: Floats) -> Floats:
-    def total(p: Floats) -> float:
-        return float(_log_shares(form, x, y, p).sum())
-
-    return np.array([(total(at + d) - total(at - d)) / (2 * _STEP) for d in _STEP * np.eye(len(at))])
-
-
-def _hessian(form: str, x: Floats, y: Ints, at: Floats) -> Floats:
-    steps = 10 * _STEP * np.eye(len(at))
-    columns = [(_gradient(form, x, y, at + d) - _gradient(form, x, y, at - d)) / (20 * _STEP) for d in steps]
-    hessian = np.stack(columns)
-    return (hessian + hessian.T) / 2
+    return x, y

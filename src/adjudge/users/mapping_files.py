@@ -3,12 +3,13 @@
 JSON holds everything::
 
     {"satisfaction": [{"measure": "CG@5", "scale": "fine", "kind": "cubic", "coefficients": [0.2, 0.1, 0.9, -0.3]},
-                      {"measure": "nDCG@10", "scale": "0..3", "kind": "points", "points": [[0, 0.1], [1, 0.9]]}],
+                      {"measure": "nDCG@10", "scale": "0..3", "kind": "points", "points": [[0, 0.1], [1, 0.9]]},
+                      {"measure": "P@5", "scale": "binary40", "kind": "bounded", "coefficients": [0.2, 0.8, 1.1, 1.4]}],
      "agreement": [{"measure": "CG@5", "scale": "fine", "form": "two-stage", "parameters": [-0.2, 3.0, 4.2]}]}
 
-with ``source``, ``provenance`` (names and texts) and, for agreement, ``covariance`` where there are any. CSV holds
-satisfaction: ``measure,scale,a0,a1,a2,a3`` for cubics, one row each, or ``measure,scale,effectiveness,satisfaction``
-for points, one row a point. Whatever cannot be used is refused with its line or its place.
+with ``source``, ``provenance`` (names and texts) and ``covariance`` where there are any. CSV holds satisfaction:
+``measure,scale,a0,a1,a2,a3`` for cubics, one row each, or ``measure,scale,effectiveness,satisfaction`` for points, one
+row a point. Whatever cannot be used is refused with its line or its place.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def write_mappings(mappings: Mappings, path: str | Path) -> None:
 def _to_json(mappings: Mappings) -> str:
     plain = {
         "satisfaction": [
-            _entry(m, kind=m.kind, coefficients=m.coefficients, points=m.points) for m in mappings.satisfaction
+            _entry(m, kind=m.kind, coefficients=m.coefficients, points=m.points, covariance=m.covariance)
+            for m in mappings.satisfaction
         ],
         "agreement": [
             _entry(m, form=m.form, parameters=m.parameters, covariance=m.covariance) for m in mappings.agreement
@@ -124,7 +126,7 @@ def _entries(source: Source, kind: str, entries: Any, make: Callable[[Mapping[st
 
 
 def _satisfaction(entry: Mapping[str, Any]) -> SatisfactionMapping:
-    _check_keys(entry, "kind", "coefficients", "points")
+    _check_keys(entry, "kind", "coefficients", "points", "covariance")
     kind = _text(entry, "kind", "points" if "points" in entry else "cubic")
     points = _matrix(entry, "points")
     if any(len(point) != 2 for point in points):
@@ -137,6 +139,7 @@ def _satisfaction(entry: Mapping[str, Any]) -> SatisfactionMapping:
         tuple((x, y) for x, y in points),
         _text(entry, "source", ""),
         _facts(entry),
+        _matrix(entry, "covariance"),
     )
 
 
@@ -205,8 +208,11 @@ def _refuse_repeats(mappings: Iterable[Mapped], error: Callable[[int, str], Inpu
 
 def _to_csv(mappings: Mappings, target: Path) -> str:
     kinds = {m.kind for m in mappings.satisfaction}
-    if mappings.agreement or len(kinds) > 1 or any(m.provenance for m in mappings.satisfaction):
-        raise AdjudgeError(f"{target}: CSV holds satisfaction mappings of one kind without provenance; write JSON")
+    more = any(m.provenance or m.covariance for m in mappings.satisfaction)
+    if mappings.agreement or len(kinds) > 1 or more or not kinds <= {"cubic", "points"}:
+        raise AdjudgeError(
+            f"{target}: CSV holds satisfaction mappings of one kind, cubic or points, without provenance; write JSON"
+        )
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     cubic = kinds != {"points"}

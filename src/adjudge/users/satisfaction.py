@@ -23,6 +23,7 @@ from adjudge.model.effectiveness import Effectiveness
 from adjudge.registry import Registry
 from adjudge.stats.intervals import t_interval, wilson_interval
 from adjudge.users.combinations import Lookup, find, relevance_scale, scale_of
+from adjudge.users.satisfaction_curves import MONOTONE, SatisfactionForm
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,8 +40,10 @@ class SatisfactionMapping:
     """P(Sat | λ) for one measure on one scale.
 
     ``kind`` says which curve: ``cubic`` has ``coefficients`` a0..a3 (eq 4.3), ``points`` has ``points`` (λ, P(Sat))
-    from λ = 0 to λ = 1 that straight lines join. What leaves [0, 1] is clipped. ``source`` says where it comes from in
-    one line; ``provenance`` holds further facts as name and value.
+    from λ = 0 to λ = 1 that straight lines join, and each family of :mod:`adjudge.users.satisfaction_curves` has its
+    parameters as ``coefficients``. What leaves [0, 1] is clipped. ``source`` says where it comes from in one line;
+    ``provenance`` holds further facts as name and value; ``covariance`` is that of the coefficients, empty when nobody
+    knows it.
 
     >>> gap = SatisfactionMapping("GAP(ideal=max)@5", "broad", "cubic", (0.1018, 1.7272, -1.6028, 0.6471))
     >>> round(float(gap(0.32)), 4)
@@ -57,11 +60,15 @@ class SatisfactionMapping:
     points: Points = ()
     source: str = ""
     provenance: tuple[tuple[str, str], ...] = ()
+    covariance: tuple[Numbers, ...] = ()
 
     def __post_init__(self) -> None:
         shape = CURVES[self.kind].wrong(self)
         if shape is not None:
             raise AdjudgeError(f"{self.measure} on {self.scale}: {shape}")
+        n = len(self.coefficients)
+        if self.covariance and {len(self.covariance), *map(len, self.covariance)} != {n}:
+            raise AdjudgeError(f"{self.measure} on {self.scale}: the covariance must be {n} x {n}")
 
     def __call__(self, effectiveness: npt.ArrayLike) -> Floats:
         """P(Sat) for effectiveness of any shape; NaN stays NaN."""
@@ -73,6 +80,11 @@ class SatisfactionMapping:
             )
         return np.clip(CURVES[self.kind].function(self, np.clip(values, 0.0, 1.0)), 0.0, 1.0)
 
+    @property
+    def standard_errors(self) -> Numbers:
+        """Standard error of each coefficient; empty when unknown."""
+        return tuple(float(np.sqrt(row[i])) for i, row in enumerate(self.covariance))
+
     def __str__(self) -> str:
         at = ", ".join(f"{value:g}: {p:.3f}" for value, p in zip(_GRID, self(_GRID), strict=True))
         return f"P(Sat) for {self.measure} on {self.scale} ({self.kind}): {at}"
@@ -83,10 +95,14 @@ _GRID = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 
 @dataclass(frozen=True)
 class CurveKind:
-    """One form that a satisfaction curve may have: its function, and what is wrong with the numbers of a mapping."""
+    """One form that a satisfaction curve may have: its function, and what is wrong with the numbers of a mapping.
+
+    ``at`` is the same function of effectiveness and coefficients, for forms that have any.
+    """
 
     function: Curve
     wrong: Callable[[SatisfactionMapping], str | None]
+    at: Callable[[Floats, Floats], Floats] | None = None
 
 
 CURVES: Registry[CurveKind] = Registry("kind of satisfaction mapping")
@@ -110,10 +126,32 @@ def _not_points(mapping: SatisfactionMapping) -> str | None:
     return None
 
 
-def _cubic(mapping: SatisfactionMapping, values: Floats) -> Floats:
-    """Evaluate a0 + a1 λ + a2 λ² + a3 λ³ (eq 4.3)."""
-    a0, a1, a2, a3 = mapping.coefficients
-    return a0 + values * (a1 + values * (a2 + values * a3))
+def cubic(values: Floats, coefficients: Floats) -> Floats:
+    """Evaluate a0 + a1 λ + a2 λ² + a3 λ³ (eq 4.3), which may leave [0, 1]."""
+    a0, a1, a2, a3 = coefficients
+    curve: Floats = a0 + values * (a1 + values * (a2 + values * a3))
+    return curve
+
+
+def _by_coefficients(at: Callable[[Floats, Floats], Floats]) -> Curve:
+    return lambda mapping, values: at(values, np.array(mapping.coefficients))
+
+
+def _not_of(form: SatisfactionForm) -> Callable[[SatisfactionMapping], str | None]:
+    """What is wrong with the numbers of a mapping that should be one of a family of monotone curves."""
+
+    def wrong(mapping: SatisfactionMapping) -> str | None:
+        numbers, n = mapping.coefficients, len(form.parameters)
+        if len(numbers) != n or mapping.points or not bool(np.isfinite(numbers).all()):
+            names = ", ".join(form.parameters)
+            came = f"{len(numbers)} and {len(mapping.points)}"
+            return f"{form.name!r} has {n} coefficients ({names}) and no points, got {came}"
+        for name, value, low, high in zip(form.parameters, numbers, form.lowest, form.highest, strict=True):
+            if not low <= value <= high:
+                return f"{name!r} must be in [{low:g}, {high:g}], got {value:g}"
+        return None
+
+    return wrong
 
 
 def _joined(mapping: SatisfactionMapping, values: Floats) -> Floats:
@@ -122,8 +160,10 @@ def _joined(mapping: SatisfactionMapping, values: Floats) -> Floats:
     return joined
 
 
-CURVES.add("cubic", CurveKind(_cubic, _not_a_cubic))
+CURVES.add("cubic", CurveKind(_by_coefficients(cubic), _not_a_cubic, cubic))
 CURVES.add("points", CurveKind(_joined, _not_points))
+for _form in MONOTONE.values():
+    CURVES.add(_form.name, CurveKind(_by_coefficients(_form), _not_of(_form), _form))
 
 
 def find_satisfaction(
@@ -233,6 +273,7 @@ def satisfaction(
     mean P(Sat) = 1/n sum_q sat(λ_q) ± t(α/2, n-1) sd / sqrt(n)  (eq 4.4-4.6);
     P(Succ) = share of queries with sat(λ_q) > threshold  (eq 4.8, from the empirical distribution).
 
+    A mapping with a covariance (``adjudge fit`` writes such) widens the interval by what is unknown of its curve.
     ``mappings`` come before those of the thesis. ``scale`` names that of the judgments where ``eff`` does not say it.
     Queries left out on purpose (NaN) do not count. A measure without a mapping is left out and said so in ``missing``.
 
@@ -253,6 +294,7 @@ def satisfaction(
     chosen = tuple(lookup.mapping for lookup in found if lookup.mapping is not None)
     p_sat = _mapped(eff, place, chosen)
     mean, half, n = t_interval(p_sat, confidence=confidence)
+    half = np.hypot(half, _curve_half(eff, place, chosen, confidence=confidence))
     hits = np.count_nonzero(p_sat > threshold, axis=0)  # NaN is not above anything
     success, success_low, success_high = wilson_interval(hits, n, confidence=confidence)
     return Satisfaction(
@@ -273,6 +315,22 @@ def satisfaction(
         success_high,
         n,
     )
+
+
+def _curve_half(
+    eff: Effectiveness, place: Sequence[int], mappings: Sequence[SatisfactionMapping], *, confidence: float
+) -> Floats:
+    """Half an interval of mean P(Sat) that comes from what is unknown of the curve; 0 where nobody knows that."""
+    from scipy.special import ndtri
+
+    from adjudge.users.satisfaction_fit import curve_error
+
+    errors = np.zeros((len(eff.systems), len(place)))
+    for column, (m, mapping) in enumerate(zip(place, mappings, strict=True)):
+        if mapping.covariance:
+            errors[:, column] = [curve_error(mapping, eff.values[:, s, m]) for s in range(len(eff.systems))]
+    half: Floats = float(ndtri(0.5 + confidence / 2)) * np.nan_to_num(errors)
+    return half
 
 
 def _mapped(eff: Effectiveness, place: Sequence[int], mappings: Sequence[SatisfactionMapping]) -> Floats:

@@ -109,3 +109,34 @@ def test_the_demo_can_be_written_and_scored_again_to_the_same_numbers(
     arguments = ["d/fine.csv", "d/runs", "--scale", "fine", "--teams", "d/teams.csv", "-m", "CG@5 ADR", "--csv"]
     assert main(["score", *arguments]) == 0
     assert capsys.readouterr().out == direct
+
+
+LINE = {
+    "satisfaction": [
+        {"measure": "P@1", "scale": "binary", "kind": "points", "points": [[0, 0.25], [1, 0.75]], "source": "our users"}
+    ]
+}
+
+
+def test_users_of_ones_own_stand_beside_effectiveness(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("users.json").write_text(json.dumps(LINE))
+    _score("--scale", "binary", "--users", "users.json", "--csv")
+    rows = {(row["system"], row["measure"]): row for row in csv.DictReader(io.StringIO(capsys.readouterr().out))}
+    assert [float(rows[system, "P@1"]["p_sat"]) for system in ("alpha", "bé_ta")] == [0.75, 0.25]
+    assert [float(rows[system, "P@1"]["p_succ"]) for system in ("alpha", "bé_ta")] == [1.0, 0.0]
+    assert rows["alpha", "RR"]["p_sat"] == ""
+    _score("--scale", "binary", "--users", "users.json")
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "P(Sat) P@1" in shown
+    assert "P(Sat): share of users satisfied (our users)." in shown
+    assert "no satisfaction mapping for RR on binary" in shown
+
+
+def test_satisfaction_of_every_query_is_that_of_its_effectiveness(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("users.json").write_text(json.dumps(LINE))
+    _score("--scale", "binary", "--users", "users.json", "--per-query", "--csv")
+    for row in csv.DictReader(io.StringIO(capsys.readouterr().out)):
+        wanted = 0.25 + 0.5 * float(row["value"]) if row["measure"] == "P@1" else None
+        assert (float(row["p_sat"]) if row["p_sat"] else None) == wanted

@@ -184,3 +184,16 @@ def test_wilsons_interval_of_nothing_is_nan() -> None:
     assert np.isnan(wilson_interval(0, 0)).all()
     with pytest.raises(aj.AdjudgeError, match=r"'confidence' must be in \(0, 1\)"):
         wilson_interval(1, 2, confidence=0)
+
+
+def test_what_is_unknown_of_a_curve_widens_the_interval_of_the_mean() -> None:
+    eff = aj.evaluate(aj.demo(queries=10, depth=5), ["CG@5"])
+    known = SatisfactionMapping("CG@5", "fine", "cubic", (0.2, 0.6, 0.0, 0.0))
+    unsure = replace(known, covariance=tuple(tuple(0.04 if i == j == 0 else 0.0 for i in range(4)) for j in range(4)))
+    sure, wide = (satisfaction(eff, mappings=[mapping]) for mapping in (known, unsure))
+    assert np.array_equal(sure.mean, wide.mean)
+    half = (sure.high - sure.low) / 2
+    inside = (wide.low > 0) & (wide.high < 1)
+    assert inside.any()
+    # a0 has standard error 0.2 and moves every P(Sat) as much as itself
+    assert np.allclose(((wide.high - wide.low) / 2)[inside], np.hypot(half, 1.959964 * 0.2)[inside])

@@ -1,0 +1,137 @@
+"""``adjudge participants``: the people of a preference study, whom to trust, and what hangs on whom."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.output import check_output, command_line, progress, show_report, with_inputs
+from adjudge.errors import AdjudgeError
+
+if TYPE_CHECKING:
+    from adjudge.preferences.study import Study
+    from adjudge.preferences.trust import TrustRules
+
+_EXAMPLES = """examples:
+  adjudge participants answers.csv
+  adjudge participants answers.csv --least-seconds 55 --apply -o participants.html
+  adjudge participants answers.csv --questions questions.csv -m CG@5 -m DCG@5 --on fine --json
+"""
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command."""
+    parser = commands.add_parser(
+        "participants",
+        help="participants of a preference study: trust, agreement, influence",
+        description="Who answered a preference study and how: traps, attention, time, agreement with the others, what "
+        "is set aside, and how the conclusions change without each participant.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("answers", metavar="ANSWERS", help="file with answers")
+    parser.add_argument("--questions", metavar="FILE", help="file with the questions, where answers do not have them")
+    parser.add_argument(
+        "-m", "--measure", dest="measures", action="append", metavar="MEASURE",
+        help="a measure, on the scales of --on (default: CG and DCG at the length of the lists); repeatable",
+    )  # fmt: skip
+    parser.add_argument(
+        "--on", metavar="SCALES", help="scales, with commas: fine,binary40 (default: those with grades)"
+    )
+    _add_rules(parser)
+    add_output(parser, page="markdown")
+    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    parser.set_defaults(run=run)
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("trust")
+    group.add_argument("--quiz", type=int, metavar="N", help="traps of the quiz, the first ones (default: 5)")
+    group.add_argument("--quiz-bar", type=float, metavar="X", help="share of them to answer right (default: 0.6)")
+    group.add_argument("--bar", type=float, metavar="X", help="share of all traps to answer right (default: 0.6)")
+    group.add_argument("--least", type=int, metavar="N", help="traps before that counts (default: 8)")
+    group.add_argument("--attention", type=float, metavar="P", help="least P(attentive) (default: 0.02)")
+    group.add_argument(
+        "--least-seconds", type=float, metavar="S", help="of sound to hear for an answer (default: time says nothing)"
+    )
+    group.add_argument("--apply", action="store_true", help="set the answers of those aside who do not pass")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, assess, leave each out, show."""
+    from adjudge.preferences.influence import influence
+    from adjudge.preferences.quality import quality
+    from adjudge.preferences.trust import assess_all, set_aside
+    from adjudge.reports.participant_section import participant_sections
+
+    inputs = [path for path in (arguments.answers, arguments.questions) if path is not None]
+    named = argparse.Namespace(**vars(arguments), runs=inputs)
+    check_output(named, forms=("text", "json", "csv", "markdown", "latex", "html"))
+    rules = _rules(arguments)
+    if arguments.least_seconds is not None and arguments.least_seconds <= 0:
+        raise AdjudgeError(f"'least-seconds' must be above 0, got {arguments.least_seconds:g}")
+    study = _read(arguments)
+    if arguments.apply:
+        study = set_aside(study, assess_all(study, rules, least_seconds=arguments.least_seconds))
+    combinations = _combinations(arguments, study)
+    first = combinations[0] if combinations else (None, None)
+    with progress("leaving out each participant"):
+        found = quality(study, rules=rules, least_seconds=arguments.least_seconds, measure=first[0], scale=first[1])
+        changes = influence(study, combinations=combinations) if combinations else None
+    provenance = _provenance(arguments, study)
+    show_report(
+        arguments,
+        participant_sections(found, changes),
+        title="Participants",
+        subtitle=f"{len(study.participants):,} participants, {len(study):,} answers",
+        provenance=provenance,
+        values={
+            "participants": found.to_dicts(),
+            "alpha": found.alpha.value,
+            "influence": [] if changes is None else changes.to_dicts(),
+            "summary": [*found.sentences(), *([] if changes is None else changes.sentences())],
+            "provenance": provenance,
+        },
+        records=found.to_dicts(),
+    )
+
+
+def _rules(arguments: argparse.Namespace) -> TrustRules:
+    from adjudge.preferences.trust import TrustRules
+
+    names = ("quiz", "quiz_bar", "bar", "least", "attention")
+    return TrustRules(**{name: value for name in names if (value := getattr(arguments, name)) is not None})
+
+
+def _read(arguments: argparse.Namespace) -> Study:
+    from adjudge.preferences.files import read_answers, read_questions
+
+    questions = None if arguments.questions is None else read_questions(arguments.questions)
+    study = read_answers(arguments.answers, questions)
+    if len(study) == 0:
+        raise AdjudgeError(f"{arguments.answers}: expected answers, got none")
+    if not study.knows_participants:
+        raise AdjudgeError(
+            f"{arguments.answers}: does not say who gave which answer, so nothing can be said of participants"
+        )
+    return study
+
+
+def _combinations(arguments: argparse.Namespace, study: Study) -> list[tuple[str, str]]:
+    """Measures x scales as asked; none where questions have no grades."""
+    from adjudge.preferences.combinations import Combination
+
+    given = [scale.strip() for scale in (arguments.on or "").split(",") if scale.strip()]
+    scales = given or sorted(study.questions.grades, key=lambda scale: scale != "fine")
+    depth = study.questions.n_ranks
+    measures = arguments.measures or [f"CG@{depth}", f"DCG@{depth}"]
+    made = [Combination(measure, scale) for scale in scales for measure in measures]
+    return [(one.measure, one.scale) for one in made]
+
+
+def _provenance(arguments: argparse.Namespace, study: Study) -> dict[str, Any]:
+    from adjudge.model.provenance import Provenance
+
+    made = Provenance(((study.source, study.sha256),), {"command": command_line()})
+    return with_inputs(made, [arguments.questions] if arguments.questions else []).to_dict()

@@ -1,0 +1,315 @@
+"""``adjudge questions``: pairs of lists to ask people about, from judgments or from runs."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Any, get_args
+
+from adjudge.choices import Combine
+from adjudge.cli.options import Subparsers, add_run_reading
+from adjudge.cli.output import check_output, command_line, progress, show
+from adjudge.errors import AdjudgeError, InputError
+
+if TYPE_CHECKING:
+    from adjudge.model.judgments import Judgments
+    from adjudge.preferences.combinations import Combination
+    from adjudge.preferences.coverage import Coverage
+    from adjudge.preferences.questions import Questions
+
+_EXAMPLES = """examples:
+  adjudge questions --judgments judgments.tsv --scale fine -o questions.csv
+  adjudge questions --judgments fine=fine.tsv --judgments broad=broad.tsv --traps 5 -o questions.csv
+  adjudge questions --judgments judgments.tsv --scale fine -m CG@5 --on fine,binary40 --per-bin 50 -o questions.csv
+  adjudge questions --runs runs/*.txt --judgments judgments.tsv --scale fine --max 500 -o questions.csv
+"""
+
+_OFTEN = 10  # times what a query has on average
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command."""
+    parser = commands.add_parser(
+        "questions",
+        help="pairs of lists to ask people about",
+        description="Make the questions of a preference study: two lists of documents for a query, artificial ones "
+        "from judgments such that every bin of their difference has enough, or the lists of real systems. Says what "
+        "is covered and what the judgments do not allow.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_sources(parser)
+    group = parser.add_argument_group("asking")
+    group.add_argument(
+        "--combinations",
+        action="append",
+        metavar="WHICH",
+        help="'thesis' (its 95, as far as the scales allow; the default), one such as 'CG@5 on fine', or a file with "
+        "one a line; repeatable",
+    )
+    group.add_argument(
+        "-m", "--measure", dest="measures", action="append", metavar="MEASURE", help="a measure, on the scales of --on"
+    )
+    group.add_argument(
+        "--on", metavar="SCALES", help="scales for --measure, with commas: fine,binary40 (default: those of judgments)"
+    )
+    group.add_argument("--per-bin", type=int, default=200, metavar="N", help="questions wanted in a bin (default: 200)")
+    group.add_argument("--bins", type=int, default=10, metavar="N", help="bins of the difference (default: 10)")
+    group.add_argument("-k", type=int, default=5, metavar="N", help="documents in a list (default: 5)")
+    group.add_argument("--max", type=int, metavar="N", help="at most so many questions (default: as many as it takes)")
+    group.add_argument("--per-query", type=int, metavar="N", help="at most so many questions of a query")
+    group.add_argument("--per-pair", type=int, metavar="N", help="with --runs: questions of a pair of systems")
+    group.add_argument("--identical", action="store_true", help="with --runs: also lists that are the same")
+    group.add_argument("--traps", type=int, default=0, metavar="N", help="traps of each kind to add (default: 0)")
+    group.add_argument("--seed", type=int, default=0, help="the same seed makes the same questions (default: 0)")
+    output = parser.add_argument_group("output")
+    kinds = output.add_mutually_exclusive_group()
+    kinds.add_argument("--json", dest="style", action="store_const", const="json", help="coverage as JSON")
+    kinds.add_argument("--csv", dest="style", action="store_const", const="csv", help="coverage as CSV, a line a bin")
+    output.add_argument("-o", "--output", metavar="FILE", required=True, help="questions file to write (.csv)")
+    parser.set_defaults(run=run)
+
+
+def _add_sources(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("reading")
+    group.add_argument(
+        "--judgments",
+        action="append",
+        default=[],
+        metavar="[SCALE=]FILE",
+        help="file with judgments; repeatable, with its scale in front: broad=b.csv (a table with columns fine and "
+        "broad may be given for both)",
+    )
+    group.add_argument("--scale", help="scale of a file without one in front: broad, fine, binary or 0..4")
+    group.add_argument("--judgments-format", metavar="FORMAT", help="format of the judgments (default: recognised)")
+    group.add_argument(
+        "--combine", choices=get_args(Combine), default="mean", help="grades of several assessors (default: mean)"
+    )
+    group.add_argument("--runs", nargs="+", metavar="RUN", help="ask about the lists of these runs instead")
+    group.add_argument("--metadata", metavar="FILE", help="table of documents, for the artist filter of runs")
+    add_run_reading(group)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, make, write, say what is covered."""
+    from adjudge.preferences.files import write_questions
+    from adjudge.preferences.questions import joined
+
+    inputs = dict(map(_named, arguments.judgments))
+    named = argparse.Namespace(**{**vars(arguments), "judgments": list(inputs.values())})
+    check_output(named)
+    _check(arguments, inputs)
+    judgments = _read_judgments(arguments)
+    wanted = _combinations(arguments, judgments)
+    questions, coverage, notes = (
+        _from_runs(arguments, judgments, wanted) if arguments.runs else _from_judgments(arguments, judgments, wanted)
+    )
+    if arguments.traps:
+        from adjudge.preferences.traps import make_traps
+
+        traps = make_traps(judgments, per_choice=arguments.traps, k=arguments.k, seed=arguments.seed)
+        questions = joined([questions, traps])
+        notes = [*notes, f"{len(traps)} traps are among the questions: listen to each before you use it."]
+    write_questions(questions, arguments.output)
+    _show(arguments, questions, coverage, notes)
+
+
+def _named(text: str) -> tuple[str | None, str]:
+    """Scale and path of ``SCALE=FILE``; a file whose name has a = is meant where it exists."""
+    scale, separator, path = text.partition("=")
+    return (None, text) if not separator or os.path.exists(text) else (scale, path)
+
+
+def _check(arguments: argparse.Namespace, inputs: dict[str | None, str]) -> None:
+    """Refuse what does not go together, before anything is read."""
+    if not arguments.judgments and not arguments.runs:
+        raise AdjudgeError("expected --judgments to make lists of, or --runs whose lists to ask about, got neither")
+    if len(inputs) < len(arguments.judgments) or (None in inputs and len(inputs) > 1):
+        raise AdjudgeError("--judgments: expected a different scale in front of each of several files, as broad=b.csv")
+    if arguments.on and not arguments.measures:
+        raise AdjudgeError("--on says on which scales the measures of --measure are; expected --measure, got none")
+    if arguments.traps < 0:
+        raise AdjudgeError(f"'traps' must be a whole number of at least 0, got {arguments.traps}")
+    if arguments.traps and not arguments.judgments:
+        raise AdjudgeError("--traps needs --judgments: grades say what the right answer is")
+    for name in ("per_pair", "identical"):
+        if getattr(arguments, name) and not arguments.runs:
+            raise AdjudgeError(f"--{name.replace('_', '-')} is about the lists of --runs, got none")
+    if arguments.per_query is not None and arguments.runs:
+        raise AdjudgeError("--per-query is about artificial lists; with --runs, queries take turns by themselves")
+
+
+def _read_judgments(arguments: argparse.Namespace) -> dict[str, Judgments]:
+    """Judgments by the name of their scale."""
+    from adjudge.formats.reading import read_judgments
+    from adjudge.users.combinations import RelevanceScale
+
+    found = {}
+    for scale, path in map(_named, arguments.judgments):
+        table = path if scale is None else _column_of(path, scale)
+        one = read_judgments(table, scale=scale or arguments.scale, format=arguments.judgments_format)
+        found[str(RelevanceScale(one.scale))] = one.combined(arguments.combine)
+    return found
+
+
+def _column_of(path: str, scale: str) -> Any:
+    """The grades on one scale of a table that has a column for each, as MIREX's have; else the file as it is."""
+    from pathlib import Path
+
+    from adjudge.formats import Source
+
+    if not os.path.isfile(path):
+        return path
+    source = Source.open(Path(path))
+    head = next(iter(source.head(1)), "")
+    separator = "\t" if "\t" in head else ","
+    names = [name.strip().strip('"') for name in head.lstrip("\ufeff").split(separator)]
+    others = [name for name in names if name.lower() in ("fine", "broad") and name.lower() != scale.lower()]
+    if not others or scale.lower() not in [name.lower() for name in names]:
+        return path
+    import polars as pl
+
+    try:
+        return pl.read_csv(source.text, separator=separator, infer_schema=False).drop(others)
+    except pl.exceptions.PolarsError:
+        raise source.error(f"expected a table with the same {len(names)} columns in every line") from None
+
+
+def _combinations(arguments: argparse.Namespace, judgments: dict[str, Judgments]) -> tuple[Combination, ...]:
+    """What the options ask for; what the thesis has, as far as the scales allow, when they say nothing."""
+    from adjudge.measures import parse_measures
+    from adjudge.preferences.combinations import Combination, crossed, possible, thesis_combinations
+
+    found: list[Combination] = []
+    if arguments.measures:
+        scales = [one.strip() for one in arguments.on.split(",")] if arguments.on else list(judgments)
+        if scales:
+            found += crossed([str(one) for one in parse_measures(arguments.measures)], scales)
+    texts = arguments.combinations or ([] if arguments.measures else ["thesis"])
+    for text in texts:
+        if text == "thesis":
+            found += possible(thesis_combinations(arguments.k), judgments)
+        else:
+            found += [Combination.parse(text)] if " on " in text else _in_file(text)
+    if not found and judgments:
+        known = ", ".join(judgments)
+        raise AdjudgeError(
+            f"the thesis has no combinations on {known}; name the scale (--scale fine) or measures (-m CG@5)"
+        )
+    return tuple(dict.fromkeys(found))
+
+
+def _in_file(path: str) -> list[Combination]:
+    """Combinations of a file, one a line; blank lines and those after # are passed over."""
+    from pathlib import Path
+
+    from adjudge.formats import Source
+    from adjudge.preferences.combinations import Combination
+
+    source = Source.open(Path(path))
+    found = []
+    for number, line in enumerate(source.text.decode("utf-8-sig", errors="replace").splitlines(), start=1):
+        text = line.partition("#")[0].strip()
+        if text:
+            try:
+                found.append(Combination.parse(text))
+            except AdjudgeError as error:
+                raise InputError(str(error), source=source.name, line=number) from None
+    if not found:
+        raise InputError("expected combinations such as 'CG@5 on fine', one a line, got none", source=source.name)
+    return found
+
+
+def _from_judgments(
+    arguments: argparse.Namespace, judgments: dict[str, Judgments], wanted: tuple[Combination, ...]
+) -> tuple[Questions, Coverage | None, list[str]]:
+    from adjudge.preferences.generation import make_questions
+
+    with progress("making questions") as advance:
+        made = make_questions(
+            judgments,
+            wanted,
+            per_bin=arguments.per_bin,
+            bins=arguments.bins,
+            k=arguments.k,
+            seed=arguments.seed,
+            max_questions=arguments.max,
+            per_query=arguments.per_query,
+            progress=advance,
+        )
+    most, even = made.coverage.most_of_a_query, len(made.questions) / max(1, made.coverage.n_queries)
+    often = [f"{most} questions are of one query; --per-query sets a limit."] if most > _OFTEN * even else []
+    return made.questions, made.coverage, often
+
+
+def _from_runs(
+    arguments: argparse.Namespace, judgments: dict[str, Judgments], wanted: tuple[Combination, ...]
+) -> tuple[Questions, Coverage | None, list[str]]:
+    from adjudge.formats import read
+    from adjudge.preferences.coverage import coverage_of
+    from adjudge.preferences.system_lists import questions_from_runs
+
+    with progress("reading runs") as advance:
+        collection = read(
+            arguments.runs,
+            metadata=arguments.metadata,
+            teams=arguments.teams,
+            format=arguments.format,
+            names=arguments.names,
+            artist_filter=arguments.artist_filter,
+            progress=advance,
+        )
+    made = questions_from_runs(
+        collection,
+        k=arguments.k,
+        n=arguments.max,
+        per_pair=arguments.per_pair,
+        judgments=judgments or None,
+        combinations=wanted,
+        bins=arguments.bins,
+        identical=arguments.identical,
+        seed=arguments.seed,
+    )
+    if not wanted:
+        return made.questions, None, [str(made)]
+    return (
+        made.questions,
+        coverage_of(made.questions, wanted, bins=arguments.bins, per_bin=arguments.per_bin),
+        [str(made)],
+    )
+
+
+def _show(arguments: argparse.Namespace, questions: Questions, coverage: Coverage | None, notes: list[str]) -> None:
+    """Coverage on standard output: what is lacking for people, everything as JSON or CSV."""
+    from adjudge.cli.output import say
+    from adjudge.reports.tables import as_csv, as_json
+
+    wrote = f"wrote {len(questions):,} questions to {arguments.output}"
+    here = argparse.Namespace(output=None)
+    if arguments.style == "json":
+        say(notes)
+        show(here, as_json(_values(questions, coverage, notes)))
+    elif arguments.style == "csv":
+        say([*notes, wrote])
+        rows = list(coverage.rows()) if coverage is not None else []
+        show(here, as_csv(rows) if rows else "")
+    else:
+        lines = [*([] if coverage is None else [str(coverage)]), *notes, wrote]
+        show(here, "\n".join(lines) + "\n")
+
+
+def _values(questions: Questions, coverage: Coverage | None, notes: list[str]) -> dict[str, Any]:
+    from adjudge._version import __version__
+
+    about: dict[str, Any] = {}
+    if coverage is not None:
+        about = {"summary": coverage.summary, **{str(name): n for name, n in coverage.totals.items()}}
+        about["bins"] = list(coverage.rows())
+    return {
+        "questions": len(questions),
+        "traps": sum(one.is_trap for one in questions.questions),
+        "queries": len(set(questions.queries)),
+        "coverage": about,
+        "notes": notes,
+        "provenance": {"version": __version__, "command": command_line()},
+    }

@@ -1,0 +1,111 @@
+"""What the answers of a study say about lists, for one measure on one scale; and resamples of it.
+
+Each *nonpreference* (both good, both bad) speaks of two lists; every answer speaks of a difference. Answers to the
+same query, or of the same participant, are alike, and so are the two lists of one answer: whatever is stated about the
+precision of something learnt treats them as clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError
+from adjudge.preferences.study import BAD, GOOD, A, B, Study
+
+_DIGITS = 9  # effectiveness computed in another order differs beyond
+_MOST_CELLS = 2**23
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Lists called good or bad, and differences with the answers to them.
+
+    ``lists`` and ``good`` have two entries a nonpreference, ``answer`` says which; ``delta`` is λa - λb of every
+    counted answer and ``prefers`` 1 for list a, -1 for list b, 0 for neither. ``unjudged`` counts answers left out
+    because a document of theirs has no grade.
+    """
+
+    measure: str
+    scale: str
+    lists: Floats
+    good: Ints
+    answer: Ints
+    list_clusters: Mapping[str, Ints]
+    delta: Floats
+    prefers: Ints
+    clusters: Mapping[str, Ints]
+    unjudged: int
+
+    @property
+    def sizes(self) -> Floats:
+        """|Δ| of every answer."""
+        return np.abs(self.delta)
+
+    @property
+    def agrees(self) -> Ints:
+        """1 where the better list was preferred, -1 where the worse one, 0 otherwise.
+
+        Without a difference no list is the better one: such a preference neither agrees nor disagrees, as in the
+        thesis, where P(Agr = 0) = 1 - P(Agr = 1) - P(Agr = -1).
+        """
+        signed: Ints = self.prefers * np.sign(self.delta).astype(np.int64)
+        return signed
+
+
+def evidence(study: Study, measure: str, scale: str) -> Evidence:
+    """What the counted answers of a study say, for one measure on one scale."""
+    counted = study.counted()
+    two = np.round(study.questions.effectiveness(measure, scale)[counted.question], _DIGITS).reshape(-1, 2)
+    judged: Mask = np.asarray(~np.isnan(two).any(axis=1))
+    if not judged.any():
+        raise AdjudgeError(f"{measure} on {scale}: expected answers about lists that are judged, got none")
+    counted, two = counted.select(judged), two[judged]
+    clusters = counted.clusters()
+    neither = np.isin(counted.choice, (GOOD, BAD))
+    places = np.repeat(np.flatnonzero(neither), 2)
+    return Evidence(
+        measure,
+        scale,
+        two[neither].ravel(),
+        (counted.choice[places] == GOOD).astype(np.int64),
+        places,
+        {kind: group[places] for kind, group in clusters.items()},
+        np.round(two[:, 0] - two[:, 1], _DIGITS),
+        np.select([counted.choice == A, counted.choice == B], [1, -1], 0).astype(np.int64),
+        clusters,
+        int(np.count_nonzero(~judged)),
+    )
+
+
+def resampled_weights(clusters: Sequence[Ints], resamples: int, seed: int) -> Iterator[Floats]:
+    """How often each answer counts in each resample: arrays (some resamples, answers), few enough to hold.
+
+    Clusters are drawn with replacement; of two kinds that cross, each kind on its own, and an answer counts as often as
+    its query times its participant, which is on the wide side (Owen 2007, doi:10.1214/07-AOAS122).
+    """
+    rng = np.random.default_rng(seed)
+    n = len(clusters[0])
+    at_once = max(1, _MOST_CELLS // max(n, 1))
+    for begin in range(0, resamples, at_once):
+        some = min(at_once, resamples - begin)
+        weights = np.ones((some, n))
+        for kind in clusters:
+            present, places = np.unique(kind, return_inverse=True)
+            drawn = rng.multinomial(len(present), np.full(len(present), 1 / len(present)), size=some)
+            weights *= drawn[:, places]
+        yield weights
+
+
+def percentiles(draws: Floats, confidence: float) -> tuple[Floats, Floats]:
+    """Ends of the middle of some draws along the first axis, NaN draws aside."""
+    if not 0 < confidence < 1:
+        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
+    levels = [50 * (1 - confidence), 50 * (1 + confidence)]
+    known = ~np.isnan(draws).all(axis=0)
+    ends = np.full((2, *draws.shape[1:]), np.nan)
+    ends[:, known] = np.nanpercentile(draws[:, known], levels, axis=0)
+    return ends[0], ends[1]

@@ -1,0 +1,300 @@
+"""Influence: how the conclusions of a study change without each participant, and with the answers that were set aside.
+
+Three conclusions are looked at: the difference that more than half of the people notice, the probability that somebody
+is satisfied with a list of medium effectiveness, and which measure on which scale predicts answers best. Everything is
+fitted again without each participant, exactly; nothing is approximated by derivatives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints
+from adjudge.errors import AdjudgeError
+from adjudge.preferences.combinations import Combination
+from adjudge.preferences.leaving_out import curves_without, satisfaction_without
+from adjudge.preferences.study import GOOD, A, B, Study
+from adjudge.stats.effects import table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Pair = tuple[str, str]
+"""A measure and a scale, as they print themselves."""
+
+MEDIUM = 0.5
+"""The effectiveness at which satisfaction is looked at."""
+
+_FEWEST = 2  # answers that a curve can be fitted to
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class InfluenceRow:
+    """The conclusions without one participant: NaN or empty where there is none.
+
+    ``noticeable_change`` and ``satisfied_change`` are how much lower or higher they are without than with.
+    """
+
+    participant: str
+    answers: int
+    noticeable: float
+    noticeable_change: float
+    satisfied: float
+    satisfied_change: float
+    best: str
+
+
+@dataclass(frozen=True)
+class Conclusions:
+    """What a study says: the noticeable difference, P(Sat) at medium effectiveness, the best combination."""
+
+    answers: int
+    noticeable: float
+    satisfied: float
+    best: str
+
+
+@dataclass(frozen=True)
+class Influence:
+    """What changes without each participant.
+
+    ``of_all`` are the conclusions as they stand, ``with_aside`` those with the answers that are set aside put back in
+    (None where none are). ``rows`` are in the order of the study's participants; who has no answers that count changes
+    nothing.
+    """
+
+    measure: str
+    scale: str
+    combinations: tuple[Pair, ...]
+    of_all: Conclusions
+    with_aside: Conclusions | None
+    rows: tuple[InfluenceRow, ...]
+
+    def largest(self) -> InfluenceRow | None:
+        """The row whose noticeable difference changes most; None where none is known."""
+        known = [row for row in self.rows if np.isfinite(row.noticeable_change)]
+        return max(known, key=lambda row: abs(row.noticeable_change), default=None)
+
+    def sentences(self) -> list[str]:
+        """What a reader should know, most important first."""
+        said = (self._noticeable(), self._satisfied(), self._best(), self._aside())
+        return [sentence for sentence in said if sentence]
+
+    def _noticeable(self) -> str:
+        row = self.largest()
+        if sum(one.answers > 0 for one in self.rows) == 1:
+            return "One participant gave all the answers that count, so that everything hangs on them."
+        gone = [one.participant for one in self.rows if np.isnan(one.noticeable) and one.answers]
+        if np.isnan(self.of_all.noticeable):
+            some = f", though without {gone_list(self._appears())} there would be" if self._appears() else ""
+            return f"No difference in {self.measure} on {self.scale} is noticed by more than half of the people{some}."
+        if row is None:
+            return ""
+        lost = f" Without {gone_list(gone)} no difference would be noticed by more than half." if gone else ""
+        if _number(row.noticeable) == _number(self.of_all.noticeable):
+            return (
+                f"The noticeable difference in {self.measure} on {self.scale}, {_number(self.of_all.noticeable)}, "
+                f"does not hang on anybody: without any one participant it stays the same to two digits.{lost}"
+            )
+        return (
+            f"Without {row.participant} the noticeable difference in {self.measure} on {self.scale} would be "
+            f"{_number(row.noticeable)} instead of {_number(self.of_all.noticeable)}, the largest change that "
+            f"any one participant makes.{lost}"
+        )
+
+    def _appears(self) -> list[str]:
+        return [row.participant for row in self.rows if np.isfinite(row.noticeable) and row.answers]
+
+    def _satisfied(self) -> str:
+        known = [row for row in self.rows if np.isfinite(row.satisfied_change) and row.answers]
+        if len(known) < 2:
+            return ""
+        row = max(known, key=lambda one: abs(one.satisfied_change))
+        now, then = _number(self.of_all.satisfied), _number(row.satisfied)
+        if now == then:
+            return f"P(Sat) at {MEDIUM:g} is {now} without any one of them, too."
+        return f"P(Sat) at {MEDIUM:g} would be {then} instead of {now} without {row.participant}."
+
+    def _best(self) -> str:
+        if len(self.combinations) < 2 or sum(row.answers > 0 for row in self.rows) < 2:
+            return ""
+        others = [row for row in self.rows if row.answers and row.best != self.of_all.best]
+        if not others:
+            return f"{self.of_all.best} predicts answers best, whoever is left out."
+        named = gone_list([row.participant for row in others])
+        return f"{self.of_all.best} predicts answers best; without {named} {others[0].best} would."
+
+    def _aside(self) -> str:
+        if self.with_aside is None:
+            return ""
+        more = self.with_aside.answers - self.of_all.answers
+        told = f"With the {more:,} answers that are set aside put back in"
+        now, then = _number(self.of_all.noticeable), _number(self.with_aside.noticeable)
+        sat = f"P(Sat) at {MEDIUM:g} {_number(self.with_aside.satisfied)} instead of {_number(self.of_all.satisfied)}"
+        return f"{told} the noticeable difference would be {then} instead of {now}, and {sat}."
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """Plain values, one dictionary a participant."""
+        return [asdict(row) for row in self.rows]
+
+    def to_polars(self) -> pl.DataFrame:
+        """One row a participant."""
+        import polars as pl
+
+        return pl.DataFrame(self.to_dicts())
+
+    def __str__(self) -> str:
+        order = sorted(self.rows, key=lambda row: -np.nan_to_num(abs(row.noticeable_change)))
+        cells = [(row.participant, f"{row.answers}", *map(_number, (row.noticeable, row.satisfied))) for row in order]
+        all_ = ("nobody", str(self.of_all.answers), _number(self.of_all.noticeable), _number(self.of_all.satisfied))
+        more = [f"and {len(order) - _SHOWN:,} participants more"] if len(order) > _SHOWN else []
+        head = ("without", "answers", "noticeable", f"P(Sat) at {MEDIUM:g}")
+        return "\n".join([*table([head, all_, *cells[:_SHOWN]]), *more, *self.sentences()])
+
+
+def gone_list(names: Sequence[str], most: int = 3) -> str:
+    """Some names as part of a sentence.
+
+    >>> gone_list(["a", "b"]), gone_list(["a", "b", "c", "d", "e"])
+    ('a or b', 'a, b, c or 2 others')
+    """
+    listed = [*names[:most], *([f"{len(names) - most} others"] if len(names) > most else [])]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if np.isfinite(value) else "–"
+
+
+def influence(
+    study: Study,
+    *,
+    measure: str | None = None,
+    scale: str | None = None,
+    combinations: Iterable[Combination | Pair | str] = (),
+    form: str = "two-stage",
+    level: float = 0.5,
+) -> Influence:
+    """The conclusions of a study without each participant; traps never count, answers set aside only where said.
+
+    - the noticeable difference: where the agreement curve (``form``) fitted to ``measure`` on ``scale`` exceeds
+      ``level``;
+    - P(Sat | λ = 0.5): the monotone curve (``bounded``) fitted to the lists of nonpreferences;
+    - the best of ``combinations``: the highest likelihood of the answers under its own curve.
+
+    ``measure`` and ``scale`` default to the first combination, else to CG on the finest scale that there are grades on.
+    A study that does not know who answered what has no such thing and is refused.
+    """
+    _check(study)
+    wanted = [_pair(one) for one in combinations]
+    first = wanted[0] if wanted and measure is None and scale is None else default_combination(study, measure, scale)
+    all_of_them = tuple(dict.fromkeys([first, *wanted]))
+    counted = study.counted()
+    noticeable, satisfied, best = _without(counted, first, all_of_them, form, level)
+    names = [f"{m} on {s}" for m, s in all_of_them]
+    given = np.bincount(counted.participant, minlength=len(study.participants))
+    of_all = Conclusions(len(counted), noticeable[0], satisfied[0], names[int(best[0])])
+    rows = tuple(
+        InfluenceRow(
+            name,
+            int(given[i]),
+            noticeable[i + 1],
+            noticeable[i + 1] - noticeable[0],
+            satisfied[i + 1],
+            satisfied[i + 1] - satisfied[0],
+            names[int(best[i + 1])],
+        )
+        for i, name in enumerate(study.participants)
+    )
+    return Influence(*first, all_of_them, of_all, _put_back(study, first, all_of_them, form, level), rows)
+
+
+def _check(study: Study) -> None:
+    where = f"{study.source}: " if study.source else ""
+    if not study.knows_participants:
+        raise AdjudgeError(f"{where}expected answers that say whose they are, got none that do")
+    if len(study.counted()) < _FEWEST:
+        raise AdjudgeError(f"{where}expected {_FEWEST} answers or more that count, got {len(study.counted())}")
+
+
+def _pair(given: Combination | Pair | str) -> Pair:
+    made = given if isinstance(given, Combination) else Combination.parse(given) if isinstance(given, str) else None
+    one = made or Combination(*given)  # type: ignore[misc]
+    return one.measure, one.scale
+
+
+def default_combination(study: Study, measure: str | None = None, scale: str | None = None) -> Pair:
+    """As asked, else CG at the length of the lists, on Fine grades where there are any, on the first scale if not."""
+    scales = list(study.questions.grades)
+    if not scales:
+        raise AdjudgeError("expected questions with grades, got questions without")
+    return _pair((measure or f"CG@{study.questions.n_ranks}", scale or ("fine" if "fine" in scales else scales[0])))
+
+
+def _put_back(study: Study, first: Pair, combinations: Sequence[Pair], form: str, level: float) -> Conclusions | None:
+    """The conclusions from all answers, those set aside too."""
+    if not bool((study.set_aside & ~study.trap).any()):
+        return None
+    everything = study.select(~study.trap)
+    noticeable, satisfied, best = _without(everything, first, combinations, form, level, each=False)
+    return Conclusions(len(everything), noticeable[0], satisfied[0], " on ".join(combinations[int(best[0])]))
+
+
+def _without(
+    counted: Study,
+    first: Pair,
+    combinations: Sequence[Pair],
+    form: str,
+    level: float,
+    *,
+    each: bool = True,
+) -> tuple[list[float], list[float], Ints]:
+    """Noticeable difference, P(Sat) and best combination: of all answers, then without each participant."""
+    n = len(counted.participants) if each else 0
+    likelihoods = []
+    noticeable: list[float] = []
+    for measure, scale in combinations:
+        delta, answer, who = differences(counted, measure, scale)
+        found = curves_without(delta, answer, who if each else np.zeros_like(who), max(n, 1), form=form)
+        # a combination without grades of some documents sees fewer answers: compare likelihoods of one answer
+        others = len(delta) - np.bincount(who, minlength=n)[:n] if each else np.zeros(0)
+        without = found.log_likelihood_without[:n] / np.maximum(others, 1)
+        likelihoods.append([found.log_likelihood / len(delta), *without])
+        if (measure, scale) == first:
+            now, changed = found.noticeable(level)
+            noticeable = [now, *changed[:n].tolist()]
+    return noticeable, satisfied_without(counted, *first, n=n), np.argmax(np.array(likelihoods), axis=0)
+
+
+def differences(study: Study, measure: str, scale: str) -> tuple[Floats, Ints, Ints]:
+    """What agreement curves are fitted to: λa - λb, 1, 0 or -1 as a, none or b was preferred, and whose it is."""
+    lists = study.questions.effectiveness(measure, scale)[study.question]
+    known = np.isfinite(lists).all(axis=1)
+    if int(known.sum()) < _FEWEST:
+        wanted = f"{_FEWEST} answers or more to lists that are judged"
+        raise AdjudgeError(f"{measure} on {scale}: expected {wanted}, got {known.sum()}")
+    answer = np.where(study.choice == A, 1, np.where(study.choice == B, -1, 0))
+    delta = np.clip(np.round(lists[:, 0] - lists[:, 1], 9), -1.0, 1.0)  # what is equal may differ by rounding
+    return delta[known], answer[known].astype(np.int64), study.participant[known]
+
+
+def satisfied_without(study: Study, measure: str, scale: str, *, n: int, kind: str = "bounded") -> list[float]:
+    """P(Sat) at medium effectiveness: of all, then without each of n participants; NaN where no curve can be fitted."""
+    from adjudge.users.satisfaction_curves import MONOTONE
+
+    neither = study.select(study.choice >= GOOD)
+    lists = neither.questions.effectiveness(measure, scale)[neither.question]
+    known = np.isfinite(lists).all(axis=1)
+    if int(known.sum()) < _FEWEST:
+        return [np.nan] * (n + 1)
+    who = np.repeat(neither.participant[known], 2) if n else np.zeros(2 * int(known.sum()), dtype=np.int64)
+    good = np.repeat(neither.choice[known] == GOOD, 2).astype(np.int64)
+    all_, without = satisfaction_without(lists[known].ravel(), good, who, max(n, 1), kind=kind)
+    curve = MONOTONE[kind]
+    medium = np.array([MEDIUM])
+    return [float(curve(medium, parameters)[0]) for parameters in (all_, *without[:n])]

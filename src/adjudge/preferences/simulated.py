@@ -1,0 +1,274 @@
+"""Simulated participants, whose curves are known: to see what a study of some size can find out, and to test.
+
+Given the effectiveness of the two lists of a question, an honest participant
+
+1. prefers one or cannot tell by the agreement curve at |Δ|: P(the better), P(cannot tell), P(the worse);
+2. who cannot tell calls both good with probability sat((λa + λb) / 2), else both bad.
+
+People differ, and so do queries, without changing either curve: the answer to each step is where a standard normal
+number z falls among the quantiles of its probabilities, and z = √ρp · person + √ρq · query + √(1 - ρp - ρq) · chance.
+So over people and queries the curves are exactly those given, whatever the spread (a random effect added on the logit
+scale would flatten them).
+
+Lists are called good or bad two at a time, so that P(Sat | λ) among nonpreferences is not sat(λ) itself but the mean
+of sat((λ + λ') / 2) over the lists λ' that come with λ, those hard to tell apart from it first. The two are the same
+where sat is straight or both lists are alike; :func:`satisfaction_asked` gives what a study can recover.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError
+from adjudge.preferences.questions import CHOICES, Questions
+from adjudge.preferences.study import BAD, GOOD, A, B, Study
+from adjudge.users.agreement import AgreementMapping
+from adjudge.users.satisfaction import SatisfactionMapping
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+KINDS = ("random", "same side", "same answer", "fast")
+"""How spammers answer: at random; always the list that stands first; always the same; at random and at once."""
+
+_START = 1767225600.0  # 2026-01-01, when the first participant comes
+_HONEST_SECONDS, _SPAM_SECONDS, _FAST_SECONDS = 75.0, 40.0, 6.0
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """A study and what nobody knows of a real one: who is a spammer, and of which of ``KINDS`` (empty if none)."""
+
+    study: Study
+    is_spammer: Mask
+    kind: tuple[str, ...]
+
+
+def simulate_study(
+    questions: Questions,
+    *,
+    satisfaction: SatisfactionMapping,
+    agreement: AgreementMapping,
+    measure: str,
+    scale: str,
+    participants: int,
+    per_participant: int,
+    spammers: float = 0.0,
+    spread: float = 0.0,
+    query_spread: float = 0.0,
+    traps: int | None = None,
+    trap_accuracy: float = 0.9,
+    kinds: tuple[str, ...] = KINDS,
+    seed: int,
+) -> Simulated:
+    """Answers of people with known curves to some of the questions each, and to the traps among them.
+
+    ``spread`` and ``query_spread`` are the shares ρp and ρq of what makes answers differ that lie between people and
+    between queries; ``spammers`` is the share of participants who do not listen. Everybody gets ``per_participant``
+    questions, none twice, such that each question is asked about equally often, and ``traps`` of the traps (all unless
+    said otherwise), which honest people answer right with probability ``trap_accuracy``.
+
+    >>> from adjudge.preferences.questions import Question
+    >>> from adjudge.users import find_agreement, find_satisfaction
+    >>> grades = np.random.default_rng(1).integers(0, 101, (40, 2, 2)).astype(float)
+    >>> lists = (("w", "x"), ("y", "z"))
+    >>> asked = Questions(tuple(Question(str(i), f"q{i % 8}", *lists) for i in range(40)), {"fine": grades})
+    >>> curves = {"satisfaction": find_satisfaction("CG@5", "fine").mapping,
+    ...           "agreement": find_agreement("CG@5", "fine").mapping}
+    >>> made = simulate_study(asked, **curves, measure="CG@2", scale="fine", participants=6, per_participant=10, seed=1)
+    >>> made.study
+    Study(60 answers of 6 participants to 40 questions)
+    """
+    is_trap = np.array([one.is_trap for one in questions.questions], dtype=np.bool_)
+    plain, known = np.flatnonzero(~is_trap), np.flatnonzero(is_trap)
+    n_traps = len(known) if traps is None else traps
+    _check_numbers((participants, per_participant, n_traps), (len(plain), len(known)))
+    _check_people(spammers, spread, query_spread, kinds)
+    rng = np.random.default_rng(seed)
+    asked, person = _assigned(rng, plain, known, (participants, per_participant, n_traps))
+    n = len(asked)
+    swapped = rng.integers(0, 2, size=n)
+    lists = questions.effectiveness(measure, scale)
+    if bool(np.isnan(lists[plain]).any()):
+        raise AdjudgeError(f"Simulated participants need grades on {scale} of every document of the questions")
+    query = np.unique(np.array(questions.queries, dtype=object), return_inverse=True)[1].astype(np.int64)[asked]
+    noise = _Noise(rng, person, query, spread, query_spread)
+    choice = _honest(noise, lists[asked], satisfaction, agreement)
+    choice = np.where(is_trap[asked], _trap_answers(rng, questions, asked, trap_accuracy), choice)
+    kind = _spam_kinds(rng, participants, spammers, kinds)
+    choice = np.where(kind[person] >= 0, _spam(rng, kind[person], person, swapped), choice)
+    seconds = _seconds(rng, person, kind, n)
+    heard = seconds * np.where(kind[person] >= 0, rng.uniform(0.0, 0.4, n), rng.uniform(0.6, 0.95, n))
+    study = Study(
+        questions,
+        asked,
+        choice,
+        person,
+        tuple(f"p{i + 1}" for i in range(participants)),
+        swapped,
+        seconds,
+        heard,
+        _times(rng, person, seconds, participants),
+        np.zeros(n, dtype=np.bool_),
+        source=f"simulated with seed {seed}",
+    )
+    return Simulated(study.select(np.argsort(study.at, kind="stable")), kind >= 0,
+                     tuple("" if k < 0 else KINDS[k] for k in kind.tolist()))  # fmt: skip
+
+
+def example_study(*, participants: int = 30, per_participant: int = 20, seed: int = 1) -> Study:
+    """A small study for examples: lists of two documents with Fine grades, people with the published curves of CG."""
+    from adjudge.preferences.questions import Question
+    from adjudge.users.agreement import find_agreement
+    from adjudge.users.satisfaction import find_satisfaction
+
+    grades = np.random.default_rng(seed).integers(0, 101, (400, 2, 2)).astype(np.float64)
+    names = [[f"q{i % 40}-{i}-{side}" for side in "abcd"] for i in range(400)]
+    made = tuple(Question(str(i), f"q{i % 40}", (a, b), (c, d)) for i, (a, b, c, d) in enumerate(names))
+    satisfaction, agreement = find_satisfaction("CG@5", "fine").mapping, find_agreement("CG@5", "fine").mapping
+    if satisfaction is None or agreement is None:
+        raise AdjudgeError("expected published curves of CG@5 on fine")
+    return simulate_study(
+        Questions(made, {"fine": grades}),
+        satisfaction=satisfaction,
+        agreement=agreement,
+        measure="CG@2",
+        scale="fine",
+        participants=participants,
+        per_participant=per_participant,
+        spread=0.1,
+        query_spread=0.1,
+        seed=seed,
+    ).study
+
+
+class Asked(NamedTuple):
+    """What nonpreferences say of lists: effectiveness of each list, P(called good), and how often it is said."""
+
+    effectiveness: Floats
+    satisfied: Floats
+    weight: Floats
+
+
+def satisfaction_asked(
+    questions: Questions, *, satisfaction: SatisfactionMapping, agreement: AgreementMapping, measure: str, scale: str
+) -> Asked:
+    """The P(Sat | λ) that simulated participants show among nonpreferences, list by list.
+
+    Both lists of a question have P(good) = sat((λa + λb) / 2), and count with weight P(cannot tell | |Δ|). A curve
+    fitted to these with these weights is what curves fitted to more and more answers come to.
+    """
+    plain = np.array([not one.is_trap for one in questions.questions], dtype=np.bool_)
+    lists = questions.effectiveness(measure, scale)[plain]
+    good = np.repeat(satisfaction(lists.mean(axis=1)), 2)
+    return Asked(lists.ravel(), good, np.repeat(agreement(lists[:, 0] - lists[:, 1]).cannot_tell, 2))
+
+
+def _check_numbers(wanted: tuple[int, int, int], there_are: tuple[int, int]) -> None:
+    participants, per_participant, traps = wanted
+    if participants < 1 or not 0 <= per_participant <= there_are[0] or not 0 <= traps <= there_are[1]:
+        raise AdjudgeError(
+            f"Simulated participants: expected one or more, with up to {there_are[0]} questions and {there_are[1]} "
+            f"traps each, got {participants} with {per_participant} and {traps}"
+        )
+
+
+def _check_people(spammers: float, spread: float, query_spread: float, kinds: tuple[str, ...]) -> None:
+    if not 0 <= spammers <= 1 or min(spread, query_spread) < 0 or spread + query_spread >= 1:
+        raise AdjudgeError(
+            "Simulated participants: expected 'spammers' in [0, 1] and 'spread' + 'query_spread' in [0, 1), "
+            f"got {spammers:g}, {spread:g} and {query_spread:g}"
+        )
+    if not kinds or not set(kinds) <= set(KINDS):
+        raise AdjudgeError(f"Simulated participants: expected kinds of spammers among {', '.join(KINDS)}")
+
+
+def _assigned(rng: Generator, plain: Ints, traps: Ints, wanted: tuple[int, int, int]) -> tuple[Ints, Ints]:
+    """Questions and who gets them: blocks of one shuffled deck that is dealt round and round, traps mixed in."""
+    participants, per_participant, n_traps = wanted
+    asked = np.empty((participants, per_participant + n_traps), dtype=np.int64)
+    if per_participant:
+        deck = rng.permutation(plain)
+        dealt = np.arange(participants * per_participant) % len(deck)
+        asked[:, :per_participant] = deck[dealt].reshape(participants, per_participant)
+    for person in range(participants):
+        asked[person, per_participant:] = rng.permutation(traps)[:n_traps]
+    shuffled: Ints = rng.permuted(asked, axis=1)
+    return shuffled.ravel(), np.repeat(np.arange(participants), asked.shape[1])
+
+
+@dataclass(frozen=True)
+class _Noise:
+    """Uniform numbers that are alike for one person and for one query."""
+
+    rng: Generator
+    person: Ints
+    query: Ints
+    spread: float
+    query_spread: float
+
+    def uniform(self) -> Floats:
+        from scipy.special import ndtr
+
+        people, queries = (self.rng.standard_normal(int(g.max()) + 1) for g in (self.person, self.query))
+        own = self.rng.standard_normal(len(self.person)) * np.sqrt(1 - self.spread - self.query_spread)
+        mixed = own + np.sqrt(self.spread) * people[self.person] + np.sqrt(self.query_spread) * queries[self.query]
+        drawn: Floats = ndtr(mixed)
+        return drawn
+
+
+def _honest(noise: _Noise, lists: Floats, satisfaction: SatisfactionMapping, agreement: AgreementMapping) -> Ints:
+    known = np.where(np.isnan(lists), 0.0, lists)  # traps without grades are answered elsewhere
+    delta = known[:, 0] - known[:, 1]
+    shares = agreement(delta)
+    prefers = noise.uniform() < shares.agree + shares.disagree
+    right = noise.rng.random(len(delta)) * (shares.agree + shares.disagree) < shares.agree
+    coin = noise.rng.random(len(delta)) < 0.5
+    a_is_better = np.where(delta == 0, coin, delta > 0)
+    good = noise.uniform() < satisfaction(known.mean(axis=1))
+    return np.where(prefers, np.where(right == a_is_better, A, B), np.where(good, GOOD, BAD))
+
+
+def _trap_answers(rng: Generator, questions: Questions, asked: Ints, accuracy: float) -> Ints:
+    """Answers to traps, right with a probability; nonsense elsewhere."""
+    expected = np.array([[choice in one.expected for choice in CHOICES] for one in questions.questions])[asked]
+    wanted = np.where((rng.random(len(asked)) < accuracy)[:, None], expected, ~expected)
+    wanted[~wanted.any(axis=1)] = True
+    answers: Ints = np.argmax(wanted * rng.random(wanted.shape), axis=1)
+    return answers
+
+
+def _spam_kinds(rng: Generator, participants: int, share: float, kinds: tuple[str, ...]) -> Ints:
+    """Kind of spammer of each participant, -1 for honest ones; as many of each kind as can be."""
+    kind = np.full(participants, -1, dtype=np.int64)
+    chosen = rng.permutation(participants)[: round(share * participants)]
+    kind[chosen] = [KINDS.index(kinds[i % len(kinds)]) for i in range(len(chosen))]
+    return kind
+
+
+def _spam(rng: Generator, kind: Ints, person: Ints, swapped: Ints) -> Ints:
+    n = len(kind)
+    favourite = rng.integers(0, len(CHOICES), size=int(person.max()) + 1)[person]
+    first_list = np.where(swapped == 1, B, A)
+    return np.select([kind == 1, kind == 2], [first_list, favourite], rng.integers(0, len(CHOICES), size=n))
+
+
+def _seconds(rng: Generator, person: Ints, kind: Ints, n: int) -> Floats:
+    typical = np.where(kind < 0, _HONEST_SECONDS, np.where(kind == 3, _FAST_SECONDS, _SPAM_SECONDS))
+    pace = typical * np.exp(0.25 * rng.standard_normal(len(kind)))
+    return np.round(pace[person] * np.exp(0.35 * rng.standard_normal(n)), 1)
+
+
+def _times(rng: Generator, person: Ints, seconds: Floats, participants: int) -> Floats:
+    """When each answer was given: people come some minutes after one another and answer without a break."""
+    came = _START + np.cumsum(rng.exponential(120.0, size=participants))
+    passed = np.cumsum(seconds)
+    before = passed - seconds
+    first = np.concatenate([[0], np.flatnonzero(np.diff(person)) + 1]) if len(person) else np.zeros(0, dtype=np.int64)
+    begins = np.zeros(participants)
+    begins[person[first]] = before[first]
+    return np.round(came[person] + passed - begins[person], 1)

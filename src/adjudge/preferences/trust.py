@@ -1,0 +1,339 @@
+"""Trust: whether a participant listened, from questions with known answers and from how the others were answered.
+
+The study of 2012 trusted the share of traps that somebody answered right (:func:`trap_trust`). That share says little
+after three traps and nothing of anything else, so :func:`assess` also gives P(attentive): two classes of people, those
+who listen and those who do not, held against the traps and against :mod:`cues <adjudge.preferences.trust_cues>` such
+as answers faster than the sound, or always the same side. It is a few sums over one participant's answers, cheap
+enough to ask after every answer.
+
+    odds(attentive) = careful / (1 - careful) × P(traps | attentive) / P(traps | inattentive) × factors of the cues
+
+Traps: each participant has an accuracy of their own, Beta(9, 1) where they listen and Beta(4c, 4 (1 - c)) where they
+guess and are right with probability c (1/4 for one right answer of four).
+
+What the default rules do (:func:`~adjudge.preferences.trust_simulated.operating`, 2,000 people of each kind, 5 traps
+first, then 1 question in 5 a trap, 60 questions at most):
+
+=============================== ======= =========== ===============
+who                             stopped by the quiz after questions
+=============================== ======= =========== ===============
+listens, 95 % of traps right      0.1 %       0.0 %              32
+listens, 90 % of traps right      1.2 %       0.7 %               5
+listens, 80 % of traps right     13.7 %       6.3 %              20
+guesses                         100.0 %      90.1 %               5
+guesses at once                 100.0 %      90.5 %               5
+always left                     100.0 %      89.5 %               5
+left and right in turn          100.0 %      89.6 %               5
+always both good                100.0 %      89.5 %               5
+listens to every other question  74.7 %      38.0 %               5
+=============================== ======= =========== ===============
+
+Without any trap the cues alone catch all who always choose one side, the sides in turn or "both good", after 16 to 18
+answers, and four in five of those who guess at once; they stop none of 3,000 who listen, and miss who guesses with
+patience: only traps tell them.
+
+Trust is about attention on these questions. It does not say that somebody's taste is good or common, and answers of
+people who are not trusted are set aside, never deleted.
+
+Le et al., Ensuring quality in crowdsourced search relevance evaluation, SIGIR workshop on crowdsourcing, 2010.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, get_args
+
+from adjudge.errors import AdjudgeError
+from adjudge.preferences.trust_cues import CUES, AnswerFacts, Cue, Side, sequence
+
+if TYPE_CHECKING:
+    from adjudge.preferences.study import Study
+
+__all__ = [
+    "VERDICTS",
+    "AnswerFacts",
+    "Cue",
+    "Trust",
+    "TrustRules",
+    "Verdict",
+    "answer_facts",
+    "assess",
+    "assess_all",
+    "judged",
+    "must_stop",
+    "set_aside",
+    "trap_accuracy",
+    "trap_trust",
+]
+
+Verdict = Literal["fine", "failed quiz", "failed traps", "inattentive"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+_CAREFUL = (9.0, 1.0)  # Beta of the accuracy on traps of people who listen
+_GUESSES = 4.0  # weight of the Beta of those who guess
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class TrustRules:
+    """When a participant is no longer trusted.
+
+    - ``quiz`` traps come first; whoever answers less than ``quiz_bar`` of them right is screened out. 0: no quiz.
+    - After ``least`` traps or more, those of the quiz included, less than ``bar`` of them right is not enough.
+    - After ``answers`` answers or more, P(attentive) below ``attention`` is not enough; 0 never stops anybody by it.
+    - ``careful`` is the share of people taken to listen before they answer anything; ``usual`` the shares of
+      preferences, "both good" and "both bad" that people who listen give to questions such as these.
+
+    >>> TrustRules(bar=70)
+    Traceback (most recent call last):
+    adjudge.errors.AdjudgeError: TrustRules: 'bar' must be in [0, 1], got 70
+    """
+
+    quiz: int = 5
+    quiz_bar: float = 0.6
+    bar: float = 0.6
+    least: int = 8
+    attention: float = 0.02
+    answers: int = 12
+    careful: float = 0.8
+    usual: tuple[float, float, float] = (0.6, 0.2, 0.2)
+
+    def __post_init__(self) -> None:
+        for name, least in (("quiz", 0), ("least", 1), ("answers", 1)):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise AdjudgeError(f"TrustRules: {name!r} must be a whole number of at least {least}, got {value}")
+        for name, high in (("quiz_bar", 1.0), ("bar", 1.0), ("attention", 0.5)):
+            value = getattr(self, name)
+            if not 0 <= value <= high:
+                raise AdjudgeError(f"TrustRules: {name!r} must be in [0, {high:g}], got {value:g}")
+        if not 0 < self.careful < 1:
+            raise AdjudgeError(f"TrustRules: 'careful' must be in (0, 1), got {self.careful:g}")
+        if len(self.usual) != 3 or min(self.usual) <= 0 or not math.isclose(sum(self.usual), 1):
+            raise AdjudgeError(f"TrustRules: 'usual' must be three shares above 0 that add up to 1, got {self.usual}")
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What is known of one participant's attention.
+
+    ``traps`` says of each trap, in the order asked, whether it was answered right, the first ``quiz`` of them being the
+    quiz; ``probability`` is P(attentive).
+    """
+
+    traps: tuple[bool, ...]
+    n_answers: int
+    probability: float
+    cues: tuple[Cue, ...]
+    verdict: Verdict = "fine"
+    quiz: int = 0
+
+    @property
+    def traps_right(self) -> int:
+        """Traps answered right."""
+        return sum(self.traps)
+
+    @property
+    def traps_asked(self) -> int:
+        """Traps answered."""
+        return len(self.traps)
+
+    @property
+    def share(self) -> float:
+        """Share of the traps answered right, 1 where none were asked: the trust of the 2012 study."""
+        return trap_trust(self.traps_right, self.traps_asked)
+
+    @property
+    def reason(self) -> str:
+        """Why the verdict is what it is, in a sentence; empty where it is fine."""
+        return _reason(self)
+
+    def __str__(self) -> str:
+        traps = f"{self.traps_right} of {self.traps_asked} traps right"
+        head = f"{self.verdict}: {traps}, P(attentive) {self.probability:.3f}"
+        return "\n".join([head, *(f"  {cue}" for cue in self.cues)])
+
+
+def trap_trust(right: int, asked: int) -> float:
+    """Share of the traps that were answered right; 1 where none were asked, as the study of 2012 recorded it.
+
+    >>> trap_trust(9, 10), trap_trust(0, 0)
+    (0.9, 1.0)
+    """
+    if not 0 <= right <= asked:
+        raise AdjudgeError(f"expected between 0 and {asked} traps answered right, got {right}")
+    return right / asked if asked else 1.0
+
+
+def trap_accuracy(right: int, asked: int, *, confidence: float = 0.95) -> tuple[float, float, float]:
+    """Accuracy on traps, with the ends of its interval: mean and quantiles of Beta(1 + right, 1 + asked - right).
+
+    The prior is uniform: before any trap every accuracy is as likely, and the mean is a half.
+
+    >>> [round(value, 2) for value in trap_accuracy(5, 5)]
+    [0.86, 0.54, 1.0]
+    """
+    from scipy.special import betaincinv
+
+    trap_trust(right, asked)
+    if not 0 < confidence < 1:
+        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence:g}")
+    a, b = 1 + right, 1 + asked - right
+    ends = betaincinv(a, b, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return a / (a + b), float(ends[0]), float(ends[1])
+
+
+def assess(answers: Sequence[AnswerFacts], rules: TrustRules | None = None) -> Trust:
+    """Trust in one participant, from their answers in the order in which they came.
+
+    Without answers P(attentive) is ``rules.careful`` and the verdict is fine.
+
+    >>> left = [AnswerFacts(False, choice="a", side="left") for _ in range(20)]
+    >>> wrong = [AnswerFacts(True, right=False, choice="a", side="left") for _ in range(3)]
+    >>> print(assess([*wrong, *left]))
+    inattentive: 0 of 3 traps right, P(attentive) 0.000
+      side: left in 23 of 23 preferences, at most 23 in a row, 0 changes of side (×0.001)
+      choice: both good in 0 of 20 answers (×1.33)
+    """
+    rules = rules or TrustRules()
+    traps = tuple(one.right for one in answers if one.is_trap)
+    cues = tuple(cue for make in CUES.values() if (cue := make(answers, rules.usual)) is not None)
+    chances = [one.chance for one in answers if one.is_trap]
+    odds = math.log(rules.careful / (1 - rules.careful)) + _trap_evidence(traps, chances)
+    odds += sum(math.log(cue.factor) for cue in cues)
+    trust = Trust(traps, len(answers), _probability(odds), cues, quiz=rules.quiz)
+    return replace(trust, verdict=judged(trust, rules))
+
+
+def _probability(log_odds: float) -> float:
+    return 1 / (1 + math.exp(-min(max(log_odds, -700.0), 700.0)))
+
+
+def _trap_evidence(traps: Sequence[bool], chances: Sequence[float]) -> float:
+    """Log of P(traps | attentive) / P(traps | inattentive)."""
+    if not traps:
+        return 0.0
+    chance = min(max(sum(chances) / len(chances), 0.05), 0.95)
+    right, n = sum(traps), len(traps)
+    return sequence(right, n, *_CAREFUL) - sequence(right, n, _GUESSES * chance, _GUESSES * (1 - chance))
+
+
+def judged(trust: Trust, rules: TrustRules) -> Verdict:
+    """The verdict on somebody: quiz first, then all traps, then attention.
+
+    Attention counts against nobody on the time of answers alone, unless that is extreme (see
+    :func:`~adjudge.preferences.trust_cues.time_cue`): what the other evidence says must be doubtful too.
+    """
+    quiz = trust.traps[: rules.quiz]
+    if rules.quiz and len(quiz) == rules.quiz and sum(quiz) < rules.quiz_bar * rules.quiz - _ROUNDING:
+        return "failed quiz"
+    if trust.traps_asked >= rules.least and trust.share < rules.bar - _ROUNDING:
+        return "failed traps"
+    if trust.n_answers >= rules.answers and trust.probability < rules.attention and not _only_time(trust):
+        return "inattentive"
+    return "fine"
+
+
+def _only_time(trust: Trust) -> bool:
+    """Whether somebody would be more likely attentive than not had nobody looked at the clock."""
+    time = next((cue for cue in trust.cues if cue.name == "time"), None)
+    if time is None or time.extreme:
+        return False
+    odds = trust.probability / (1 - trust.probability) / time.factor
+    return odds > 1
+
+
+def must_stop(trust: Trust, rules: TrustRules | None = None) -> bool:
+    """Whether a participant should be stopped, kindly, and their answers set aside."""
+    return judged(trust, rules or TrustRules()) != "fine"
+
+
+def _reason(trust: Trust) -> str:
+    if trust.verdict == "fine":
+        return ""
+    if trust.verdict == "inattentive":
+        worst = min(trust.cues, key=lambda cue: cue.factor, default=None)
+        told = f": {worst.evidence}" if worst is not None and worst.factor < 1 else ""
+        return f"P(attentive) {trust.probability:.3f}{told}"
+    if trust.verdict == "failed quiz":
+        return f"{sum(trust.traps[: trust.quiz])} of the first {trust.quiz} traps right"
+    return f"{trust.traps_right} of {trust.traps_asked} traps right"
+
+
+def assess_all(
+    study: Study,
+    rules: TrustRules | None = None,
+    *,
+    least_seconds: float | Mapping[str, float] | None = None,
+) -> tuple[Trust, ...]:
+    """Trust in every participant of a study, in the order of ``study.participants``; answers set aside count.
+
+    ``least_seconds`` of sound had to be heard for an answer, the same for all or by the name of the question; without
+    it the time of answers says nothing. Sides and times that the study does not know say nothing either.
+    """
+    facts = answer_facts(study, least_seconds=least_seconds)
+    return tuple(assess(answers, rules) for answers in facts)
+
+
+def set_aside(study: Study, trusts: Sequence[Trust]) -> Study:
+    """The study with the answers of those set aside who do not pass, for the reason that their trust gives.
+
+    What is set aside already stays so, with its reason.
+    """
+    import numpy as np
+
+    if len(trusts) != len(study.participants):
+        raise AdjudgeError(f"expected trust in each of {len(study.participants)} participants, got {len(trusts)}")
+    bad = np.array([trust.verdict != "fine" for trust in trusts], dtype=np.bool_)
+    before = study.reasons or ("",) * len(trusts)
+    found = [f"{trust.verdict}: {trust.reason}" if trust.verdict != "fine" else "" for trust in trusts]
+    reasons = tuple(old or new for old, new in zip(before, found, strict=True))
+    return replace(study, set_aside=study.set_aside | bad[study.participant], reasons=reasons)
+
+
+def answer_facts(
+    study: Study, *, least_seconds: float | Mapping[str, float] | None = None
+) -> tuple[list[AnswerFacts], ...]:
+    """The answers of every participant as :func:`assess` takes them, in the order in which they came."""
+    from adjudge.preferences.questions import CHOICES
+
+    if not study.knows_participants:
+        where = f"{study.source}: " if study.source else ""
+        raise AdjudgeError(f"{where}expected answers that say whose they are, got none that do")
+    asked = study.questions.questions
+    identical = [one.a == one.b for one in asked]
+    chances = [len(one.expected) / len(CHOICES) or 0.25 for one in asked]
+    sounds = [_sound(one.name, least_seconds) for one in asked]
+    found: tuple[list[AnswerFacts], ...] = tuple([] for _ in study.participants)
+    before: dict[tuple[int, int], int] = {}
+    columns = (study.participant, study.question, study.choice, study.swapped, study.seconds, study.trap, study.right)
+    for who, place, choice, swapped, seconds, is_trap, right in zip(*(c.tolist() for c in columns), strict=True):
+        first = before.get((who, place))
+        before.setdefault((who, place), choice)
+        found[who].append(
+            AnswerFacts(
+                is_trap,
+                right,
+                CHOICES[choice],
+                _side(choice, swapped),
+                None if math.isnan(seconds) else seconds,
+                sounds[place],
+                identical[place],
+                None if first is None else first == choice,
+                chances[place],
+            )
+        )
+    return found
+
+
+def _sound(question: str, least_seconds: float | Mapping[str, float] | None) -> float | None:
+    return least_seconds.get(question) if isinstance(least_seconds, Mapping) else least_seconds
+
+
+def _side(choice: int, swapped: int) -> Side | None:
+    """Where the preferred list stood: list a left unless swapped."""
+    if choice > 1 or swapped < 0:
+        return None
+    return "left" if choice == swapped else "right"

@@ -1,0 +1,104 @@
+"""adjudge participants: its answer in every form, and one clear line for what cannot be said."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.preferences.people_study import simulated
+
+from adjudge.cli import main
+from adjudge.preferences.files import write_answers
+
+
+@pytest.fixture
+def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write_answers(simulated(participants=10).study, "answers.csv")
+    return tmp_path
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(["participants", *arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_people_and_what_hangs_on_them_are_shown(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "answers.csv", "--least-seconds", "40", "-m", "CG@5", "--on", "fine")
+    assert code == 0
+    assert out.startswith("10 participants gave 300 answers, of which 0 are set aside.")
+    assert "Without" in out
+    assert "P(attentive)" in out
+
+
+def test_rules_set_answers_aside_where_asked(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "answers.csv", "--apply", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert len(rows) == 10
+    for row in rows:
+        assert (row["verdict"] == "fine") == (row["set_aside"] == "0")
+    assert any("failed quiz: " in row["reason"] for row in rows)
+
+
+def test_json_has_everybody_and_every_change(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = run(capsys, "answers.csv", "--json")
+    content = json.loads(out)
+    assert len(content["participants"]) == len(content["influence"]) == 10
+    assert content["provenance"]["inputs"][0]["file"].endswith("answers.csv")
+    assert content["summary"]
+
+
+@pytest.mark.parametrize("name", ["people.html", "people.md", "people.tex"])
+def test_a_page_is_written(answers: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    code, _, _ = run(capsys, "answers.csv", "--on", "fine", "-o", name, "--figures", "figures")
+    assert code == 0
+    assert "What hangs on whom" in Path(name).read_text(encoding="utf-8")
+    assert sorted(one.name for one in Path("figures").glob("*.svg")) == ["left-out.svg", "participant-trust.svg"]
+
+
+def test_questions_without_grades_have_people_and_no_influence(
+    answers: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = list(csv.DictReader(io.StringIO(Path("answers.csv").read_text(encoding="utf-8"))))
+    plain = [{name: cell for name, cell in row.items() if "_a" not in name and "_b" not in name} for row in rows]
+    with Path("plain.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(plain[0]))
+        writer.writeheader()
+        writer.writerows(plain)
+    code, out, _ = run(capsys, "plain.csv", "--json")
+    content = json.loads(out)
+    assert code == 0
+    assert (len(content["participants"]), content["influence"]) == (10, [])
+
+
+def test_a_file_that_does_not_know_participants_is_refused_in_one_line(
+    shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, str(shared_data / "user-study-2012" / "answers.csv"))
+    assert (code, out) == (2, "")
+    assert err.endswith("does not say who gave which answer, so nothing can be said of participants\n")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--bar", "70"], "'bar' must be in [0, 1], got 70"),
+        (["--quiz", "-1"], "'quiz' must be a whole number of at least 0, got -1"),
+        (["--least-seconds", "0"], "'least-seconds' must be above 0, got 0"),
+        (["-m", "NDCG"], "Did you mean"),
+        (["-o", "people.docx/x"], "expected a file in an existing directory"),
+        (["-o", "answers.csv"], "answers.csv: is an input, and would be overwritten"),
+        (["--on", "middling"], "middling"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(
+    answers: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    code, _, err = run(capsys, "answers.csv", *options)
+    assert code == 2
+    assert words in err

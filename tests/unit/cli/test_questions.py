@@ -1,0 +1,173 @@
+"""adjudge questions, as a user types it, and as one mistypes it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adjudge.cli import main
+from adjudge.preferences.files import read_questions
+
+Captured = pytest.CaptureFixture[str]
+FINE = ["--judgments", "fine.csv", "--scale", "fine"]
+QUICK = ["-m", "CG@5", "--per-bin", "2", "--bins", "5"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Fine and Broad judgments, and two runs."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(1)
+    rows = [(f"q{q}", f"d{d}", int(rng.integers(101)), int(rng.integers(3))) for q in range(6) for d in range(40)]
+    for name, column in (("fine", 2), ("broad", 3)):
+        lines = [f"{row[0]},{row[1]},{row[column]}" for row in rows]
+        Path(f"{name}.csv").write_text("\n".join(["query,document,grade", *lines]) + "\n")
+    for system in ("x", "y"):
+        ranked = [
+            f"q{q} Q0 d{d} {rank} {10 - rank} {system}\n"
+            for q in range(6)
+            for rank, d in enumerate(rng.permutation(40)[:8], start=1)
+        ]
+        Path(f"{system}.txt").write_text("".join(ranked))
+    return tmp_path
+
+
+def refused(capsys: Captured, *arguments: str) -> str:
+    """The one line that the command refuses with; no file is there."""
+    try:
+        code = main(["questions", *arguments, "-o", "q.csv"])
+    except SystemExit as stop:
+        code = int(stop.code or 0)
+    captured = capsys.readouterr()
+    assert code == 2
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert not Path("q.csv").exists()
+    return captured.err
+
+
+def test_questions_are_written_and_their_coverage_is_told(folder: Path, capsys: Captured) -> None:
+    assert main(["questions", *FINE, *QUICK, "--on", "fine,binary40", "--traps", "1", "-o", "q.csv"]) == 0
+    out = capsys.readouterr().out
+    questions = read_questions("q.csv")
+    traps = [one for one in questions.questions if one.is_trap]
+    assert len(traps) == 5
+    assert f"wrote {len(questions)} questions to q.csv" in out
+    assert "5 traps are among the questions: listen to each before you use it." in out
+    assert "2 combinations, 5 each" in out
+    assert questions.effectiveness("CG@5", "binary40").shape == (len(questions), 2)
+
+
+def test_two_scales_make_all_95_combinations(folder: Path, capsys: Captured) -> None:
+    both = ["--judgments", "fine=fine.csv", "--judgments", "broad=broad.csv"]
+    assert main(["questions", *both, "--per-bin", "1", "--json", "-o", "q.csv"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert len({(row["measure"], row["scale"]) for row in said["coverage"]["bins"]}) == 95
+    assert said["coverage"]["impossible"] >= 28  # P, RR and EDCG on four binary scales; the rest is up to the grades
+    assert set(read_questions("q.csv").grades) == {"fine", "broad"}
+
+
+def test_one_table_may_have_a_column_for_each_scale(folder: Path) -> None:
+    fine, broad = (Path(f"{name}.csv").read_text().splitlines()[1:] for name in ("fine", "broad"))
+    rows = [f"{one},{other.rsplit(',', 1)[1]}" for one, other in zip(fine, broad, strict=True)]
+    Path("both.csv").write_text("\n".join(["query,document,Fine,Broad", *rows]) + "\n")
+    apart = ["--judgments", "fine=fine.csv", "--judgments", "broad=broad.csv"]
+    together = ["--judgments", "fine=both.csv", "--judgments", "broad=both.csv"]
+    for name, given in (("apart.csv", apart), ("together.csv", together)):
+        assert main(["questions", *given, "-m", "CG@5", "--per-bin", "2", "-o", name]) == 0
+    assert Path("apart.csv").read_bytes() == Path("together.csv").read_bytes()
+
+
+def test_a_broken_table_of_two_scales_is_refused_in_one_line(folder: Path, capsys: Captured) -> None:
+    Path("both.csv").write_text("query,document,fine,broad\nq,d,1,2,3,4\n")
+    assert "both.csv: expected a table with the same 4 columns" in refused(capsys, "--judgments", "fine=both.csv")
+
+
+def test_a_query_that_is_used_much_too_often_is_mentioned(folder: Path, capsys: Captured) -> None:
+    rows = [f"q{q},d{d},{100 * (q == 0) * (d % 2)}" for q in range(30) for d in range(30)]
+    Path("few.csv").write_text("\n".join(["query,document,grade", *rows]) + "\n")
+    assert main(["questions", "--judgments", "fine=few.csv", "-m", "CG@5", "--per-bin", "15", "-o", "q.csv"]) == 0
+    assert "questions are of one query; --per-query sets a limit" in capsys.readouterr().out
+
+
+def test_coverage_comes_as_csv(folder: Path, capsys: Captured) -> None:
+    assert main(["questions", *FINE, *QUICK, "--csv", "-o", "q.csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["low"] for row in rows] == ["0.0", "0.2", "0.4", "0.6", "0.8"]
+    assert sum(int(row["questions"]) for row in rows) == len(read_questions("q.csv"))
+
+
+def test_combinations_come_from_a_file(folder: Path, capsys: Captured) -> None:
+    Path("which.txt").write_text("# what we study\nCG@5 on fine\n\nP@5 on binary40  # plain\n")
+    assert main(["questions", *FINE, "--combinations", "which.txt", "--max", "4", "--json", "-o", "q.csv"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["questions"] == 4
+    assert {(row["measure"], row["scale"]) for row in said["coverage"]["bins"]} == {
+        ("CG@5", "fine"), ("P@5", "binary40"),
+    }  # fmt: skip
+
+
+def test_lists_of_runs_are_asked_about(folder: Path, capsys: Captured) -> None:
+    assert (
+        main(["questions", "--runs", "x.txt", "y.txt", *FINE, "-m", "CG@5", "-k", "3", "--max", "4", "-o", "q.csv"])
+        == 0
+    )
+    assert "4 questions of 4 queries and 2 systems" in capsys.readouterr().out
+    questions = read_questions("q.csv")
+    assert {frozenset(one.systems or ()) for one in questions.questions} == {frozenset(("x", "y"))}
+    assert {len(documents) for one in questions.questions for documents in one.lists} == {3}
+    assert main(["questions", "--runs", "x.txt", "y.txt", "-o", "plain.csv"]) == 0
+    assert read_questions("plain.csv").grades == {}
+
+
+def test_the_same_command_writes_the_same_file(folder: Path) -> None:
+    for name in ("one.csv", "two.csv"):
+        assert main(["questions", *FINE, *QUICK, "--traps", "1", "--seed", "3", "-o", name]) == 0
+    assert Path("one.csv").read_bytes() == Path("two.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "expected --judgments to make lists of, or --runs whose lists to ask about, got neither"),
+        (["--judgments", "none.csv"], "none.csv"),
+        (["--judgments", "fine.csv", "--judgments", "broad.csv"], "a different scale in front of each"),
+        (["--judgments", "fine=fine.csv", "--judgments", "fine=broad.csv"], "a different scale in front of each"),
+        (["--judgments", "broad=fine.csv"], "expected grades on the scale broad (0..2)"),
+        (["--judgments", "nice=fine.csv"], "Scale: expected one of"),
+        (["--judgments", "fine.csv", "--scale", "0..100"], "the thesis has no combinations on 0..100"),
+        ([*FINE, "--on", "binary40"], "expected --measure, got none"),
+        ([*FINE, "-m", "CG@5", "--on", "broad"], "CG@5 on broad needs judgments on broad, got fine"),
+        ([*FINE, "-m", "nDCG@5"], "use its form with ideal=max"),
+        ([*FINE, "--combinations", "CG@5"], "CG@5"),
+        ([*FINE, "--per-bin", "0"], "'per_bin' must be a whole number"),
+        ([*FINE, "-k", "90"], "'k' must be a whole number from 1 to 50, got 90"),
+        ([*FINE, "-k", "45"], "expected queries with at least 45 documents judged on fine, got at most 40"),
+        ([*FINE, "--traps", "-1"], "'traps' must be a whole number of at least 0"),
+        ([*FINE, "--per-pair", "3"], "--per-pair is about the lists of --runs"),
+        (["--runs", "x.txt", "y.txt", "--traps", "2"], "--traps needs --judgments"),
+        (["--runs", "x.txt"], "at least two systems, got 1"),
+        (["--runs", "x.txt", "y.txt", "--per-query", "2"], "--per-query is about artificial lists"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(folder: Path, capsys: Captured, arguments: list[str], said: str) -> None:
+    assert said in refused(capsys, *arguments)
+
+
+def test_a_bad_line_of_a_file_of_combinations_is_named(folder: Path, capsys: Captured) -> None:
+    Path("which.txt").write_text("CG@5 on fine\nCG@5 fine\n")
+    assert "which.txt:2: Combination: expected MEASURE on SCALE" in refused(
+        capsys, *FINE, "--combinations", "which.txt"
+    )
+
+
+def test_judgments_are_not_overwritten(folder: Path, capsys: Captured) -> None:
+    before = Path("fine.csv").read_bytes()
+    assert main(["questions", "--judgments", "fine=fine.csv", *QUICK, "-o", "fine.csv"]) == 2
+    assert "is an input, and would be overwritten" in capsys.readouterr().err
+    assert Path("fine.csv").read_bytes() == before

@@ -1,0 +1,235 @@
+"""Questions from judgments: in the right bins, all different, honest about what cannot be."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import adjudge as aj
+from adjudge.errors import AdjudgeError
+from adjudge.formats.reading import read_judgments
+from adjudge.model.judgments import Judgments
+from adjudge.preferences.combinations import THESIS_COMBINATIONS, Combination, possible
+from adjudge.preferences.coverage import FILLED, IMPOSSIBLE, SHORT, Coverage, coverage_of
+from adjudge.preferences.generation import Generated, make_questions
+from adjudge.preferences.questions import Question, Questions
+from adjudge.users.binning import bin_of
+
+SOME = (
+    "CG@3 on fine",
+    "Q(ideal=max)@3 on fine",
+    "P@3 on binary40",
+    "EDCG(gain=exp)@3 on graded3",
+    "ADR(ideal=max)@3 on broad",
+)
+Grades = dict[str, dict[str, float]]
+
+
+def both(seed: int, n_queries: int, n_documents: int) -> dict[str, Grades]:
+    """Fine and Broad grades; one document of each query has no Broad grade."""
+    rng = np.random.default_rng(seed)
+    fine, broad = {}, {}
+    for query in range(n_queries):
+        names = [f"q{query}d{i}" for i in range(n_documents + 1)]
+        grades = np.round(100 * rng.beta(0.7, 0.7, size=len(names)))
+        fine[f"q{query}"] = dict(zip(names, grades.tolist(), strict=True))
+        broad[f"q{query}"] = {name: float(rng.integers(3)) for name in names[1:]}
+    return {"fine": fine, "broad": broad}
+
+
+def read_both(grades: dict[str, Grades]) -> dict[str, Judgments]:
+    return {scale: read_judgments(one, scale=scale) for scale, one in grades.items()}
+
+
+def evaluated(questions: Questions, grades: dict[str, Grades], one: Combination) -> dict[str, float]:
+    """Difference of each question by the way that users evaluate: every question a query, its lists two runs."""
+    known = grades[one.origin]
+    runs = {
+        side: {asked.name: list(asked.lists[place]) for asked in questions.questions} for place, side in enumerate("ab")
+    }
+    judged = {
+        asked.name: {document: known[asked.query][document] for document in {*asked.a, *asked.b}}
+        for asked in questions.questions
+    }
+    collection = aj.read(runs, judged, scale=one.origin)
+    if one.scale != one.origin:
+        collection = collection.rescaled(one.scale)
+    eff = aj.evaluate(collection, [one.measure])[one.measure]
+    values = eff.values
+    return {query: abs(values[place, 0] - values[place, 1]) for place, query in enumerate(eff.queries)}
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    seed=st.integers(0, 10_000), n_queries=st.integers(1, 6), n_documents=st.integers(3, 12), bins=st.integers(2, 10)
+)
+def test_every_question_counts_in_the_bin_where_its_difference_lies(
+    seed: int, n_queries: int, n_documents: int, bins: int
+) -> None:
+    grades = both(seed, n_queries, n_documents)
+    made = make_questions(read_both(grades), SOME, per_bin=4, bins=bins, k=3, seed=seed)
+    asked = made.questions
+    for place, one in enumerate(made.coverage.combinations):
+        counts = [0] * bins
+        for difference in evaluated(asked, grades, one).values():
+            counts[next(b for b in reversed(range(bins)) if difference >= b / bins - 1e-7)] += 1
+        assert made.coverage.counts[place].tolist() == counts
+    pairs = Counter((one.query, frozenset((one.a, one.b))) for one in asked.questions)
+    assert set(pairs.values()) == {1}
+    for question in asked.questions:
+        for documents in question.lists:
+            assert len(set(documents)) == 3
+            assert all(d in grades["fine"][question.query] and d in grades["broad"][question.query] for d in documents)
+        assert question.a != question.b
+        assert not question.is_trap
+
+
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10_000), n_documents=st.integers(3, 6), k=st.integers(1, 3))
+def test_impossible_means_that_no_two_lists_are_in_the_bin(seed: int, n_documents: int, k: int) -> None:
+    """All pairs of lists of a small query, one by one, against what was filled, short or impossible."""
+    from itertools import permutations
+
+    grades = both(seed, 1, n_documents)
+    combinations = [one.replace("@3", f"@{k}") for one in SOME]
+    found = make_questions(read_both(grades), combinations, per_bin=1, bins=10, k=k).coverage
+    documents = [name for name in grades["fine"]["q0"] if name in grades["broad"]["q0"]]
+    lists = list(permutations(documents, k))
+    alone = Questions(tuple(Question(str(i), "q0", one, one) for i, one in enumerate(lists)))
+    for scale, known in grades.items():
+        alone = alone.with_grades(scale, {("q0", name): grade for name, grade in known["q0"].items()})
+    for place, one in enumerate(found.combinations):
+        values = alone.effectiveness(one.measure, one.scale)[:, 0]
+        first, second = np.triu_indices(len(lists), k=1)  # a list and itself are no question
+        reached = {int(b) for b in bin_of(np.abs(values[first] - values[second]), 10)}
+        filled, impossible = (set(np.flatnonzero(found.status[place] == one)) for one in (FILLED, IMPOSSIBLE))
+        assert filled <= reached
+        assert not impossible & reached
+        if one.scale != "fine":  # where every list is known by its levels, nothing stays in doubt
+            assert filled == reached
+            assert impossible == set(range(10)) - reached
+
+
+def lots(scale: str = "fine") -> Judgments:
+    rng = np.random.default_rng(1)
+    top = {"fine": 100, "broad": 2}[scale]
+    grades = {f"q{q}": {f"d{i}": int(rng.integers(top + 1)) for i in range(30)} for q in range(20)}
+    return read_judgments(grades, scale=scale)
+
+
+def status(coverage: Coverage, text: str, wanted: int) -> list[int]:
+    place = coverage.combinations.index(Combination.parse(text))
+    return np.flatnonzero(coverage.status[place] == wanted).tolist()
+
+
+def test_bins_that_a_measure_cannot_reach_are_impossible() -> None:
+    """By hand: P@5 has multiples of .2; RR@5 0, 1/5, 1/4, 1/3, 1/2, 1; EDCG@5 with R hits (1 - 2^-R) 32/31."""
+    names = ["P@5 on binary40", "RR@5 on binary40", "EDCG@5 on binary40", "CG@5 on fine"]
+    found = make_questions(lots(), names, per_bin=5).coverage
+    assert status(found, names[0], IMPOSSIBLE) == [1, 3, 5, 7]
+    assert status(found, names[1], IMPOSSIBLE) == [4]
+    assert status(found, names[2], IMPOSSIBLE) == [6, 8]
+    assert found.totals["short"] == len(status(found, names[3], SHORT))
+
+
+def test_bins_beyond_the_best_and_the_worst_list_are_impossible() -> None:
+    grades = {"q": {f"d{i}": 40 + 2 * i for i in range(10)}}  # best five: mean 54; worst five: mean 44
+    found = make_questions(read_judgments(grades, scale="fine"), ["CG@5 on fine"], per_bin=3).coverage
+    assert status(found, "CG@5 on fine", FILLED) == [0, 1]
+    assert status(found, "CG@5 on fine", IMPOSSIBLE) == list(range(2, 10))
+
+
+def test_two_documents_make_one_question_and_no_more() -> None:
+    made = make_questions(read_judgments({"q": {"x": 2, "y": 0}}, scale="broad"), ["CG@2 on broad"], k=2)
+    assert len(made.questions) == 1
+    assert made.coverage.counts[0].tolist() == [1, *[0] * 9]
+    assert status(made.coverage, "CG@2 on broad", SHORT) == [0]
+    assert status(made.coverage, "CG@2 on broad", IMPOSSIBLE) == list(range(1, 10))
+    assert "have fewer" in made.coverage.summary
+
+
+def test_the_same_seed_makes_the_same_questions_and_another_others() -> None:
+    def made(seed: int) -> Generated:
+        return make_questions(lots(), ["CG@5 on fine", "RR@5 on binary60"], per_bin=5, seed=seed)
+
+    assert made(4).questions.questions == made(4).questions.questions
+    assert made(4).questions.questions != made(5).questions.questions
+
+
+def test_neither_list_is_the_better_one_as_a_rule() -> None:
+    made = make_questions(lots(), ["CG@5 on fine"], per_bin=40, bins=5)
+    values = made.questions.effectiveness("CG@5", "fine")
+    better = int((values[:, 0] > values[:, 1]).sum())
+    assert 0.35 < better / len(values) < 0.65
+
+
+def test_queries_take_turns() -> None:
+    made = make_questions(lots(), ["CG@5 on fine", "P@5 on binary40"], per_bin=20, bins=5)
+    used = Counter(made.questions.queries)
+    assert len(used) == 20
+    assert max(used.values()) <= 4 * min(used.values())
+
+
+def test_a_query_is_used_no_more_than_allowed() -> None:
+    made = make_questions(lots(), ["CG@5 on fine"], per_bin=50, per_query=3)
+    assert max(Counter(made.questions.queries).values()) == 3
+    assert len(made.questions) == 60
+    assert not made.coverage.is_complete
+
+
+def test_a_study_that_is_cut_short_covers_evenly() -> None:
+    made = make_questions(lots("broad"), ["CG@5 on broad"], per_bin=50, bins=5, max_questions=20)
+    assert len(made.questions) == 20
+    assert made.coverage.counts[0].tolist() == [4] * 5
+
+
+def test_all_combinations_of_the_thesis_are_filled_with_little_more_than_one_of_them_needs() -> None:
+    judgments = read_both(both(2, 40, 40))
+    told: list[tuple[int, int]] = []
+    made = make_questions(judgments, THESIS_COMBINATIONS, per_bin=6, progress=lambda *now: told.append(now))
+    assert made.coverage.totals["impossible"] == 28
+    assert made.coverage.totals["short"] == 0
+    assert 60 <= len(made.questions) < 130  # 60 is what ten bins need; random trials take twice as many as here
+    assert told[-1] == (95 * 10 * 6, 95 * 10 * 6)
+    again = coverage_of(made.questions, THESIS_COMBINATIONS, per_bin=6)
+    assert (again.counts == made.coverage.counts).all()
+
+
+def test_real_judgments_fill_what_they_can(shared_data) -> None:  # type: ignore[no-untyped-def]
+    judgments = read_judgments(shared_data / "mirex2011" / "judgments.tsv", scale="fine")
+    made = make_questions(judgments, possible(THESIS_COMBINATIONS, ["fine"]), per_bin=3)
+    assert made.coverage.totals == {"filled": 782, "short": 0, "impossible": 28}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"per_bin": 0}, "'per_bin' must be a whole number from 1 to 100,000, got 0"),
+        ({"bins": 2.5}, "'bins' must be a whole number from 1 to 100, got 2.5"),
+        ({"k": 0}, "'k' must be a whole number from 1 to 50, got 0"),
+        ({"k": 40}, "expected queries with at least 40 documents judged on fine, got at most 30"),
+        ({"seed": -1}, "'seed' must be a whole number of at least 0, got -1"),
+        ({"max_questions": 0}, "'max_questions' must be a whole number of at least 1, got 0"),
+        ({"per_query": True}, "'per_query' must be a whole number of at least 1, got True"),
+        ({"combinations": ["CG@5 on broad"]}, "CG@5 on broad needs judgments on broad, got fine"),
+        ({"combinations": []}, "at least one combination"),
+        ({"judgments": {}}, "expected judgments on at least one scale, got none"),
+        ({"judgments": {"broad": lots()}}, r"expected grades on the scale broad \(0..2\), got"),
+        ({"judgments": {"graded3": lots()}}, "expected judgments on the scale that assessors used, got 'graded3'"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(changed: dict[str, object], said: str) -> None:
+    options: dict[str, object] = {"judgments": lots(), "combinations": ["CG@5 on fine"], **changed}
+    with pytest.raises(AdjudgeError, match=said):
+        make_questions(options.pop("judgments"), options.pop("combinations"), **options)  # type: ignore[arg-type]
+
+
+def test_documents_without_a_grade_on_every_scale_are_not_used() -> None:
+    fine = read_judgments({"q": {"x": 1, "y": 2}}, scale="fine")
+    broad = read_judgments({"q": {"z": 1}}, scale="broad")
+    with pytest.raises(AdjudgeError, match="expected documents judged on fine and broad, got none"):
+        make_questions({"fine": fine, "broad": broad}, ["CG@1 on fine", "CG@1 on broad"], k=1)

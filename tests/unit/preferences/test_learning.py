@@ -1,0 +1,213 @@
+"""Learning: known curves are found again within their intervals, and the measure behind the answers is the best."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import adjudge as aj
+from adjudge.preferences.curves import agreement_curve, compare_kinds, satisfaction_curve
+from adjudge.preferences.evidence import evidence
+from adjudge.preferences.learning import Learnt, learn
+from adjudge.preferences.prediction import predictions
+from adjudge.preferences.priors import interpolated_difference, prior_of
+from adjudge.preferences.simulated import KINDS, Simulated, example_study, satisfaction_asked, simulate_study
+from adjudge.preferences.study import Study
+from adjudge.users import (
+    AgreementMapping,
+    SatisfactionMapping,
+    agreement_interval,
+    find_agreement,
+    find_satisfaction,
+    fit_satisfaction,
+    noticeable_difference,
+    noticeable_interval,
+    read_mappings,
+    satisfaction_interval,
+    write_mappings,
+)
+
+SIMULATIONS = 30
+
+
+def curves() -> tuple[SatisfactionMapping, AgreementMapping]:
+    satisfaction, agreement = find_satisfaction("CG@5", "fine").mapping, find_agreement("CG@5", "fine").mapping
+    assert satisfaction is not None
+    assert agreement is not None
+    return satisfaction, agreement
+
+
+def simulated(seed: int, *, participants: int = 30, measure: str = "CG@2", **options: float) -> Simulated:
+    satisfaction, agreement = curves()
+    return simulate_study(
+        example_study(participants=1, per_participant=1).questions,
+        satisfaction=satisfaction,
+        agreement=agreement,
+        measure=measure,
+        scale="fine",
+        participants=participants,
+        per_participant=20,
+        seed=seed,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return example_study()
+
+
+@pytest.fixture(scope="module")
+def learnt(study: Study) -> Learnt:
+    return learn(study, ["CG@2 on fine", "P@2 on binary40"], bootstrap=200)
+
+
+def test_known_curves_lie_in_their_intervals_about_as_often_as_these_say() -> None:
+    satisfaction, agreement = curves()
+    questions = example_study(participants=1, per_participant=1).questions
+    asked = satisfaction_asked(questions, satisfaction=satisfaction, agreement=agreement, measure="CG@2", scale="fine")
+    target = fit_satisfaction(asked.effectiveness, asked.satisfied, weights=50 * asked.weight).mapping("CG@2", "fine")
+    at, sizes = np.array([0.2, 0.5, 0.8]), np.array([0.1, 0.4, 0.7])
+    agree, satisfied, noticed = np.zeros(3), np.zeros(3), 0
+    for seed in range(SIMULATIONS):
+        seen = evidence(simulated(seed, spread=0.1, query_spread=0.1).study, "CG@2", "fine")
+        low, high = satisfaction_interval(satisfaction_curve(seen), at)
+        satisfied += (low <= target(at)) & (target(at) <= high)
+        fitted = agreement_curve(seen)
+        least, most = agreement_interval(fitted, sizes)
+        agree += (least.agree <= agreement(sizes).agree) & (agreement(sizes).agree <= most.agree)
+        ends = noticeable_interval(fitted)
+        noticed += (ends[0] or 0) <= (noticeable_difference(agreement) or 1) <= (ends[1] or 1)
+    # 95 % of 30 is 28.5; fewer than 24 would come in 2 of 1,000 if the rate is right
+    assert min(*agree, *satisfied, noticed) >= 24
+
+
+def test_intervals_ignoring_people_would_be_too_narrow() -> None:
+    seen = evidence(simulated(1, spread=0.5).study, "CG@2", "fine")
+    with_people = satisfaction_curve(seen)
+    alone = fit_satisfaction(seen.lists, seen.good, clusters=seen.answer).mapping("CG@2", "fine")
+    wide, narrow = (np.subtract(*satisfaction_interval(one, 0.5)[::-1]) for one in (with_people, alone))
+    assert wide > 1.5 * narrow
+
+
+def test_the_spread_of_people_does_not_move_the_curve() -> None:
+    satisfaction, agreement = curves()
+    seen = evidence(simulated(4, participants=400, spread=0.3, query_spread=0.1).study, "CG@2", "fine")
+    fitted = agreement_curve(seen)
+    assert fitted(0.5).agree == pytest.approx(agreement(0.5).agree, abs=0.08)
+    assert satisfaction.kind == "cubic"
+
+
+def test_the_measure_that_made_the_answers_predicts_them_best() -> None:
+    study = simulated(2, participants=60, measure="RBP(p=0.3,ideal=max)@2").study
+    names = ["RBP(p=0.3,ideal=max)@2 on fine", "P@2 on binary80", "CG@2 on fine"]
+    found = predictions(study, names, resamples=200)
+    assert found.rows[0].measure == "RBP(p=0.3,ideal=max)@2"
+    assert found.rows[0].among_best
+    assert not next(row for row in found.rows if row.measure == "P@2").among_best
+    assert found.rows[-1].log_likelihood > found.chance
+    assert predictions(study, names, resamples=200) == found
+
+
+def test_what_is_learnt_survives_its_file(learnt: Learnt, tmp_path: Path) -> None:
+    path = tmp_path / "mapping.json"
+    write_mappings(learnt.mappings(), path)
+    assert read_mappings(path) == learnt.mappings()
+    mapping = read_mappings(path).satisfaction[0]
+    assert mapping.kind == "bounded"
+    assert dict(mapping.provenance)["participants"] == "30"
+    assert len(mapping.standard_errors) == 4
+
+
+def test_what_is_learnt_prints_and_is_plain(learnt: Learnt) -> None:
+    rows = learnt.rows()
+    assert [row["measure"] for row in rows] == ["CG@2", "P@2"]
+    assert all(row["noticeable_low"] < row["noticeable"] < row["noticeable_high"] for row in rows)
+    assert "CG@2 on fine" in str(learnt)
+    assert learnt.of("CG@2", "fine").prior is None
+    with pytest.raises(aj.AdjudgeError, match="nothing was learnt for CG@2 on broad; known: CG@2 on fine"):
+        learnt.of("CG@2", "broad")
+
+
+def test_a_study_without_nonpreferences_teaches_no_curves(study: Study) -> None:
+    with pytest.raises(aj.AdjudgeError, match="expected answers with a preference and without to learn from, got"):
+        learn(study.select(study.choice < 2), ["CG@2 on fine"])
+
+
+@pytest.mark.parametrize(("participants", "answers"), [(1, 20), (2, 5), (3, 4), (30, 2)])
+def test_a_handful_of_answers_teaches_little_but_does_no_harm(participants: int, answers: int) -> None:
+    found = learn(example_study(participants=participants, per_participant=answers), ["CG@2 on fine"], bootstrap=100)
+    assert found.n_answers == participants * answers
+    low, _, high = found.combinations[0].satisfied_at()
+    assert 0 < low.value <= high.value < 1
+
+
+def test_the_order_of_answers_does_not_matter(study: Study) -> None:
+    mixed = study.select(np.random.default_rng(8).permutation(len(study)))
+    one, two = (agreement_curve(evidence(s, "CG@2", "fine")) for s in (study, mixed))
+    assert one.parameters == pytest.approx(two.parameters, rel=1e-4)
+    assert np.array(one.covariance) == pytest.approx(np.array(two.covariance), rel=1e-2)
+
+
+def test_every_kind_of_curve_is_compared_on_lists_not_seen(study: Study) -> None:
+    found = compare_kinds(evidence(study, "CG@2", "fine"))
+    assert set(found) == {"cubic", "logistic", "psychometric", "bounded"}
+    assert all(-0.75 < value < -0.5 for value in found.values())
+
+
+def test_priors_are_differences_of_all_pairs_of_systems() -> None:
+    collection = aj.demo()
+    prior = prior_of(collection, "CG@5", "fine")
+    matrix = aj.evaluate(collection, ["CG@5"]).matrix()
+    sizes = [abs(matrix[:, i] - matrix[:, j]) for i in range(matrix.shape[1]) for j in range(i)]
+    assert np.sort(prior.sizes) == pytest.approx(np.sort(np.concatenate(sizes)))
+    assert prior.cdf(1.0) == 1.0
+    assert prior.cdf(0.2) == pytest.approx(np.mean(np.concatenate(sizes) <= 0.2 + 1e-9))
+    assert prior_of(collection, "P@5", "binary40").scale == "binary40"
+    with pytest.raises(aj.AdjudgeError, match="CG@5 on broad: expected judgments on broad, got fine"):
+        prior_of(collection, "CG@5", "broad")
+
+
+def test_the_share_of_comparisons_that_users_notice_has_an_interval(study: Study) -> None:
+    found = learn(study, ["CG@2 on fine"], collection=aj.demo(), bootstrap=200).combinations[0]
+    assert found.noticed is not None
+    share = found.noticed.share
+    assert 0 < share.low < share.value < share.high < 1
+    assert found.prior is not None
+    assert share.value == pytest.approx(np.mean(found.prior.sizes >= found.noticeable.value))
+    assert interpolated_difference(found.agreement_bins) == pytest.approx(found.noticeable.value, abs=0.12)
+
+
+def test_spammers_answer_as_their_kind_does() -> None:
+    made = simulated(3, participants=16, spammers=0.5)
+    assert made.is_spammer.sum() == 8
+    assert sorted(set(made.kind)) == ["", *sorted(KINDS)]
+    study = made.study
+    for person, kind in enumerate(made.kind):
+        rows = study.participant == person
+        if kind == "same answer":
+            assert len(set(study.choice[rows])) == 1
+        if kind == "same side":
+            assert (study.choice[rows] == study.swapped[rows]).all()
+        if kind == "fast":
+            assert np.median(study.seconds[rows]) < 20
+    assert (np.diff(study.at) >= 0).all()
+    for person in range(16):
+        asked = study.question[study.participant == person]
+        assert len(set(asked.tolist())) == len(asked) == 20
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"spread": 1.0}, r"expected 'spammers' in \[0, 1\] and 'spread' \+ 'query_spread' in \[0, 1\)"),
+        ({"spammers": 2.0}, "expected 'spammers' in"),
+        ({"participants": 0}, "expected one or more, with up to 400 questions and 0 traps each, got 0"),
+        ({"traps": 3}, "with up to 400 questions and 0 traps each, got 30 with 20 and 3"),
+    ],
+)
+def test_impossible_simulations_are_refused(options: dict[str, float], message: str) -> None:
+    with pytest.raises(aj.AdjudgeError, match=message):
+        simulated(1, **options)  # type: ignore[arg-type]
