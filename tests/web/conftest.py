@@ -250,7 +250,7 @@ def small_campaign(settings: Settings, database: Database) -> Callable[..., Smal
     return make
 
 
-REAL = ("browser", "test_chaos", "test_load", "test_serve", "test_client", "test_rehearsal")
+REAL = ("browser", "test_chaos", "test_load", "test_serve", "test_client", "test_preference_client", "test_rehearsal")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import adjudge as aj
-from adjudge.web.judging_settings import settings_from
 from adjudge.web.database import Database
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.people import add_organiser
 from adjudge.web.settings import Settings
 from adjudge.web.stand_in import stand_in

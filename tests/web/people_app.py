@@ -15,12 +15,12 @@ from sqlalchemy import Connection, func, insert, select
 from adjudge.web import passwords, schema
 from adjudge.web.access import AsOrganiser, AsParticipant, OwnCampaign
 from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import create_campaign
 from adjudge.web.context import Context
 from adjudge.web.database import Database
 from adjudge.web.failures import add_failures
 from adjudge.web.invitations import Invitation, make_invitation
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.people import Organiser, add_organiser
 from adjudge.web.security import add_security
 from adjudge.web.settings import Settings

@@ -19,13 +19,13 @@ from adjudge.formats import Source
 from adjudge.web.answering import append_answer
 from adjudge.web.archiving import backup, check_archive, restore
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.documents import take_documents
 from adjudge.web.holdings import NewItem, put_items, put_runs
 from adjudge.web.importing import import_judgments
 from adjudge.web.invitations import make_invitation
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.schema import answer, item, lease, metadata, pair, participant, run
 from adjudge.web.schema import campaign as campaign_table
 from adjudge.web.settings import Settings

@@ -12,11 +12,11 @@ from adjudge.errors import AdjudgeError
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import fingerprint
 from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import change_settings, create_campaign, list_campaigns, overview, set_state
 from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, NotFound, Refused
 from adjudge.web.holdings import NewItem, candidates_of, collection_of, missing_items, put_items, put_runs
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.schema import event, item, organiser, pair, participant, queue, run
 
 RUNS = {

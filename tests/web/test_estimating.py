@@ -20,12 +20,12 @@ from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import Session
 from adjudge.web import estimating as module
 from adjudge.web.answers import CurrentGrade
-from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import change_settings, set_state
 from adjudge.web.database import Database
 from adjudge.web.erasing import erase_participant
 from adjudge.web.estimating import Estimating
 from adjudge.web.invitations import find_participant
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.learning import pair_grades
 from adjudge.web.leasing import hold, lay_queue
 from adjudge.web.one_core import keep_to_one_core

@@ -18,12 +18,12 @@ from adjudge.relevance import Session
 from adjudge.relevance.candidates import candidates
 from adjudge.web.answering import append_answer
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.judging_settings import asked_scale, settings_from
 from adjudge.web.campaigns import change_settings, create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.errors import Refused
 from adjudge.web.exporting import Exported, export
 from adjudge.web.holdings import NewItem, put_items, put_runs
+from adjudge.web.judging_settings import asked_scale, settings_from
 from adjudge.web.schema import pair, participant
 
 RUNS = {"a": {"q1": ["d1", "d2"], "q2": ["d1", "d3"]}, "b": {"q1": ["d3", "d2"], "q2": ["d2", "d4"]}}

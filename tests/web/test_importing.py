@@ -12,12 +12,12 @@ from adjudge.errors import InputError
 from adjudge.formats import Source
 from adjudge.web.answers import current_grades
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import create_campaign
 from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused
 from adjudge.web.holdings import NewItem, put_items, put_runs
 from adjudge.web.importing import Imported, import_judgments
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.schema import answer, invitation, pair, participant
 from adjudge.web.settings import Settings
 from adjudge.web.verifying import verify

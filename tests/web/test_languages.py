@@ -13,11 +13,8 @@ from adjudge.web.languages import LANGUAGES, NAMES, preferred, words
 
 WEB = Path(languages.__file__).parents[1]
 ENGLISH = json.loads((WEB / "languages" / "en.json").read_text(encoding="utf-8"))
-SCRIPTS = sorted((WEB / "static" / "judge").glob("*.js"))
-TEMPLATES = [
-    WEB / "templates" / f"{name}.html"
-    for name in ("base", "welcome", "judge", "_judge_dialogs", "_clip", "privacy", "failure", "closed")
-]
+SCRIPTS = sorted(path for folder in ("shared", "judge", "prefer") for path in (WEB / "static" / folder).glob("*.js"))
+TEMPLATES = sorted((WEB / "templates").glob("*.html"))
 
 
 def _placeholders(text: str) -> list[str]:
@@ -72,6 +69,26 @@ def test_scripts_say_only_what_there_are_words_for(script: Path) -> None:
 def test_templates_say_only_what_there_are_words_for(template: Path) -> None:
     said = re.findall(r"""\bt\[["']([^"']+)["']\]""", template.read_text(encoding="utf-8"))
     assert not [key for key in said if key not in ENGLISH]
+
+
+OUTCOMES = ("done", "screened_out", "failed")
+RESTS = ("closed", "paused", "draft", "nothing_left", "wait", "offline")
+
+
+def test_there_are_words_for_every_way_a_part_ends_or_rests() -> None:
+    assert not [
+        f"ended.{outcome}{end}"
+        for outcome in OUTCOMES
+        for end in ("", ".title")
+        if f"ended.{outcome}{end}" not in ENGLISH
+    ]
+    assert not [f"rest.{why}{end}" for why in RESTS for end in ("", ".title") if f"rest.{why}{end}" not in ENGLISH]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_nobody_is_told_which_questions_are_traps(language: str) -> None:
+    told = [text for key, text in words(language).items() if key.startswith(("prefer.", "ended."))]
+    assert not re.search(r"\b(trap|quiz|trampa|falle|piège)", " ".join(told), re.IGNORECASE)
 
 
 def test_languages_call_themselves_something() -> None:

@@ -19,10 +19,10 @@ from adjudge.web import schema
 from adjudge.web.answering import Given, answer_digest, store_answer, store_correction, store_skip
 from adjudge.web.answers import current_grades, own_answers, repeats
 from adjudge.web.campaign_rows import Campaign, campaign_by_id, in_use
-from adjudge.web.judging_settings import JudgingSettings, settings_from
 from adjudge.web.campaigns import change_settings
 from adjudge.web.database import Database, open_database
 from adjudge.web.errors import Conflict, NotFound, Refused
+from adjudge.web.judging_settings import JudgingSettings, settings_from
 from adjudge.web.leasing import Lease, expire, hold, lay_queue, let_go, release, renew
 from adjudge.web.settings import Settings
 

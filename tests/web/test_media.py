@@ -19,12 +19,12 @@ from sqlalchemy import select
 import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.documents import Taken, take_documents
 from adjudge.web.errors import Conflict, NotFound, Refused, TooLarge
 from adjudge.web.holdings import missing_items, put_runs
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.media import digest_of, find_item, picture_type, safe_name, served_file, working_folder
 from adjudge.web.schema import item
 from adjudge.web.settings import Settings

@@ -13,8 +13,8 @@ from tests.web.making import random_runs
 import adjudge as aj
 from adjudge.cli import main
 from adjudge.errors import AdjudgeError
-from adjudge.web.judging_settings import settings_from
 from adjudge.web.forecast import Range, forecast
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.rehearsal import (
     Plan,
     Trial,

@@ -165,11 +165,13 @@ def test_the_demo_prints_its_links_and_a_password_that_works(
     campaign_server.process.start()
     assert page == campaign_server.open_invitation
     assert lines[0] == f"  judge:    {page}"
-    password = lines[1].rpartition("password ")[2].rstrip(")")
+    compare = lines[1].removeprefix("  compare:  ")
+    password = lines[2].rpartition("password ")[2].rstrip(")")
     with connect(campaign_server.url, login="demo", password=password) as organiser:
-        assert organiser.campaign("demo").info()["state"] == "open"
+        for name in ("demo", "demo-preferences"):
+            assert organiser.campaign(name).info()["state"] == "open"
     with httpx.Client() as browser:
-        assert browser.get(page).status_code == 200
+        assert [browser.get(one).status_code for one in (page, compare)] == [200, 200]
 
 
 def test_opening_the_browser_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""``adjudge campaign``: everything about judging campaigns that needs no browser, on the data of a server."""
+"""``adjudge campaign``: everything about campaigns that needs no browser, on the data of a server."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _EXAMPLES = """examples:
   adjudge campaign open songs
   adjudge campaign invite songs --count 5
   adjudge campaign export songs qrels -o judgments.txt
+  adjudge campaign create lists --questions questions.csv --documents clips --recruiter prolific --code done=C1
+  adjudge campaign export lists answers -o answers.csv
 
 The commands work on the folder of the data, whether or not a server runs on it.
 """
@@ -22,8 +24,8 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the command and those below it."""
     parser = commands.add_parser(
         "campaign",
-        help="judging campaigns: create, open, invite, export, back up",
-        description="Judging campaigns on the data of a server (see 'adjudge serve').",
+        help="campaigns: create, open, invite, export, back up",
+        description="Campaigns of judgments or preferences on the data of a server (see 'adjudge serve').",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adjudge.cli import campaign_preference
 from adjudge.cli.campaign_store import WHO, Store, add_store, need_web, opened
 from adjudge.cli.options import Subparsers, add_run_reading
 from adjudge.cli.output import progress, say
@@ -14,13 +15,15 @@ from adjudge.errors import AdjudgeError, InputError
 
 if TYPE_CHECKING:
     from adjudge.web.campaign_rows import Campaign
-    from adjudge.web.judging_settings import JudgingSettings
     from adjudge.web.documents import Taken
+    from adjudge.web.judging_settings import JudgingSettings
 
 _EXAMPLES = """examples:
   adjudge campaign create songs runs/*.txt --metadata tracks.csv --audio clips
   adjudge campaign create songs runs --audio clips --scale fine -m CG@10 --goal error --level 0.02
   adjudge campaign create songs runs --audio clips --judged-by 3 --agreement-share 0.2 --language en --language es
+  adjudge campaign create lists --questions questions.csv --traps traps.csv --documents clips --recruiter prolific \\
+    --code done=C1 --code screened-out=C2 --code failed=C3 --per-participant 20 --pay 0.12 --currency GBP --fee 0.33
 """
 _SHOWN_PROBLEMS = 20
 
@@ -29,17 +32,27 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the commands."""
     parser = commands.add_parser(
         "create",
-        help="make a campaign from runs and documents",
-        description="Make a draft of a campaign. Files that cannot be used are listed, and the exit code is 1;\n"
+        help="make a campaign from runs or questions, and documents",
+        description="Make a draft of a campaign: with runs, one in which documents are judged; with --questions, one\n"
+        "in which two lists are compared. Files that cannot be used are listed, and the exit code is 1;\n"
         "mend them, then 'documents'.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", metavar="NAME", help="name of the campaign: lower-case letters, digits and hyphens")
-    parser.add_argument("runs", metavar="RUN", nargs="+", help="files, directories or patterns with runs")
-    add_run_reading(parser.add_argument_group("reading"))
+    runs = parser.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        default=[],
+        help="files, directories or patterns with runs",
+    )
+    runs.required = False  # nargs="*" would not find runs that come after options
+    add_run_reading(parser.add_argument_group("reading runs"))
     _add_documents(parser)
     _add_decisions(parser)
+    _add_judging(parser)
+    campaign_preference.add_decisions(parser)
     add_store(parser)
     parser.set_defaults(run=create)
     again = commands.add_parser(
@@ -61,7 +74,10 @@ def _add_documents(parser: argparse.ArgumentParser) -> None:
         help="table of documents: artist, genre, any column; audio, image, text or url say what people get",
     )
     group.add_argument(
-        "--audio", metavar="DIR", help="folder with sound, pictures or texts, called after their documents"
+        "--audio",
+        "--documents",
+        metavar="DIR",
+        help="folder with sound, pictures or texts, called after their documents",
     )
     group.add_argument("--queries", metavar="FILE", help="table of queries that are no documents, of the same kind")
     group.add_argument("--query-audio", metavar="DIR", help="folder with the sound of such queries")
@@ -70,28 +86,16 @@ def _add_documents(parser: argparse.ArgumentParser) -> None:
 
 def _add_decisions(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("campaign")
-    group.add_argument("--title", help="what assessors see (default: the name)")
+    group.add_argument("--title", help="what people see (default: the name)")
+    group.add_argument("--judged-by", type=int, metavar="N", help="people a pair or question is for (default: 1)")
     group.add_argument(
-        "--scale",
-        dest="scales",
-        action="append",
-        metavar="SCALE",
-        help="broad, fine, binary or an interval such as 0..4; repeatable (default: broad and fine)",
+        "--repeat-share",
+        type=float,
+        metavar="X",
+        help="share of questions asked again (default: 0.05; 0 with --questions)",
     )
-    group.add_argument("--on-scale", metavar="SCALE", help="scale that systems are ranked on (default: the finest)")
-    group.add_argument("-m", "--measure", metavar="MEASURE", help="CG, DCG, nDCG, RBP or P at a cutoff (default: CG@5)")
-    group.add_argument(
-        "--goal", metavar="KIND", help="confidence, tau, pairs, error or everything (default: confidence)"
-    )
-    group.add_argument("--level", type=float, metavar="X", help="level of the goal (default: 0.95, 0.9, 0.95 or 0.05)")
-    group.add_argument("--zone", type=float, metavar="D", help="differences that do not matter (default: 0.01)")
-    group.add_argument("--judged-by", type=int, metavar="N", help="assessors a pair (default: 1)")
-    group.add_argument(
-        "--agreement-share", type=float, metavar="X", help="share of pairs that several judge (default: 1)"
-    )
-    group.add_argument("--repeat-share", type=float, metavar="X", help="share of questions asked again (default: 0.05)")
     group.add_argument("--listen-seconds", type=float, metavar="S", help="to be heard before an answer (default: 3)")
-    for name, what in (("instructions", "what assessors read first"), ("consent", "what assessors agree to")):
+    for name, what in (("instructions", "what people read first"), ("consent", "what people agree to")):
         group.add_argument(
             f"--{name}",
             action="append",
@@ -106,22 +110,51 @@ def _add_decisions(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="en, es, de or fr; repeatable (default: en)",
     )
+    group.add_argument("--seed", type=int, metavar="N", help="decides what is left to chance (default: 0)")
+    group.add_argument("--contact", help="whom people can ask")
+    group.add_argument("--organiser", metavar="LOGIN", help="whose campaign it is (default: the only organiser)")
+
+
+def _add_judging(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("judging documents")
+    group.add_argument(
+        "--scale",
+        dest="scales",
+        action="append",
+        metavar="SCALE",
+        help="broad, fine, binary or an interval such as 0..4; repeatable (default: broad and fine)",
+    )
+    group.add_argument("--on-scale", metavar="SCALE", help="scale that systems are ranked on (default: the finest)")
+    group.add_argument("-m", "--measure", metavar="MEASURE", help="CG, DCG, nDCG, RBP or P at a cutoff (default: CG@5)")
+    group.add_argument(
+        "--goal", metavar="KIND", help="confidence, tau, pairs, error or everything (default: confidence)"
+    )
+    group.add_argument("--level", type=float, metavar="X", help="level of the goal (default: 0.95, 0.9, 0.95 or 0.05)")
+    group.add_argument("--zone", type=float, metavar="D", help="differences that do not matter (default: 0.01)")
+    group.add_argument(
+        "--agreement-share", type=float, metavar="X", help="share of pairs that several judge (default: 1)"
+    )
     group.add_argument("--estimator", metavar="NAME", help="how relevance is estimated (default: hierarchical)")
     group.add_argument("--rule", metavar="NAME", help="how the next pair is chosen (default: information)")
-    group.add_argument("--seed", type=int, metavar="N", help="decides what is left to chance (default: 0)")
-    group.add_argument("--contact", help="whom assessors can ask")
-    group.add_argument("--organiser", metavar="LOGIN", help="whose campaign it is (default: the only organiser)")
 
 
 def create(arguments: argparse.Namespace) -> None:
     """Read everything that can be wrong, then make the draft, then take in documents."""
     need_web()
+    campaign_preference.check_kind(arguments)
+    _check_documents(arguments)
+    everything = _create_preference(arguments) if arguments.questions is not None else _create_judging(arguments)
+    if not everything:
+        sys.exit(1)
+
+
+def _create_judging(arguments: argparse.Namespace) -> bool:
+    """A campaign about runs; whether every file could be used."""
     from adjudge.web.campaigns import create_campaign
     from adjudge.web.holdings import put_runs
     from adjudge.web.run_files import read_runs
 
     settings = decisions(arguments)
-    _check_documents(arguments)
     with progress("reading runs") as advance:
         collection, notes = read_runs(
             arguments.runs,
@@ -143,9 +176,31 @@ def create(arguments: argparse.Namespace) -> None:
             inputs = [one for one in collection.provenance.inputs if one[0] not in metadata]
             put_runs(connection, made, collection.runs, inputs=inputs, who=WHO, now=store.now)
         print(f"Made the campaign {made.name}: {len(collection.systems)} systems, {len(collection.queries)} queries.")
-        everything = _take(arguments, store, made)
-    if not everything:
-        sys.exit(1)
+        return _take(arguments, store, made)
+
+
+def _create_preference(arguments: argparse.Namespace) -> bool:
+    """A campaign about questions; whether every file could be used."""
+    from adjudge.web.campaigns import create_campaign
+    from adjudge.web.preference_holdings import put_questions
+    from adjudge.web.question_files import question_files
+
+    settings = campaign_preference.decisions(arguments, common_decisions(arguments))
+    files = [arguments.questions] + ([] if arguments.traps is None else [arguments.traps])
+    questions, inputs = question_files([Path(file) for file in files])
+    with opened(arguments, new=True) as store:
+        with store.database.write() as connection:
+            owner = _owner(arguments.organiser, connection)
+            made = create_campaign(
+                connection, name=arguments.name, settings=settings, organiser_id=owner, now=store.now
+            )
+            put_questions(connection, made, questions, inputs=inputs, who=WHO, now=store.now)
+        n_traps, n_queries = sum(one.is_trap for one in questions.questions), len(set(questions.queries))
+        print(
+            f"Made the campaign {made.name}: {len(questions) - n_traps:,} questions about {n_queries:,} queries, "
+            f"{n_traps:,} traps."
+        )
+        return _take(arguments, store, made)
 
 
 def documents(arguments: argparse.Namespace) -> None:
@@ -162,25 +217,30 @@ def documents(arguments: argparse.Namespace) -> None:
         sys.exit(1)
 
 
-def decisions(arguments: argparse.Namespace) -> JudgingSettings:
-    """The settings that the options describe."""
-    from adjudge.web.judging_settings import asked_scale, settings_from
-
+def common_decisions(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What the options say that every campaign has."""
     languages = tuple(arguments.languages or ("en",))
-    goal = {name: getattr(arguments, name) for name in ("level", "zone") if getattr(arguments, name) is not None}
-    if arguments.goal is not None:
-        goal["kind"] = arguments.goal
     values: dict[str, Any] = {
         "title": arguments.title or arguments.name,
         "languages": languages,
-        "goal": goal,
         "instructions": _texts(arguments.instructions, languages[0]),
         "consent": _texts(arguments.consent, languages[0]),
     }
+    names = ("judged_by", "repeat_share", "listen_seconds", "seed", "contact")
+    return values | {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+
+
+def decisions(arguments: argparse.Namespace) -> JudgingSettings:
+    """The settings of a judging campaign that the options describe."""
+    from adjudge.web.judging_settings import asked_scale, settings_from
+
+    goal = {name: getattr(arguments, name) for name in ("level", "zone") if getattr(arguments, name) is not None}
+    if arguments.goal is not None:
+        goal["kind"] = arguments.goal
+    values = {**common_decisions(arguments), "goal": goal}
     if arguments.scales:
         values["scales"] = [asked_scale(text).model_dump() for text in arguments.scales]
-    for name in ("measure", "on_scale", "judged_by", "agreement_share", "repeat_share", "listen_seconds", "estimator",
-                 "rule", "seed", "contact"):  # fmt: skip
+    for name in ("measure", "on_scale", "agreement_share", "estimator", "rule"):
         if getattr(arguments, name) is not None:
             values[name] = getattr(arguments, name)
     return settings_from(values)

@@ -1,4 +1,4 @@
-"""``adjudge campaign export`` and ``import``: judgments, log, report and session out; judgments in."""
+"""``adjudge campaign export`` and ``import``: judgments or answers, log and report out; judgments in."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from adjudge.cli.options import Subparsers
 from adjudge.cli.output import say
 from adjudge.errors import AdjudgeError
 
-_WHATS = ("qrels", "log", "report", "session")
+_WHATS = ("qrels", "session", "answers", "questions", "mapping", "people", "log", "report")
 _FORMS = {
     ".txt": "trec", ".qrels": "trec", ".trec": "trec", ".zip": "trec", ".csv": "csv", ".tsv": "tsv", ".json": "json",
     ".parquet": "parquet", ".pq": "parquet", ".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex",
@@ -23,15 +23,19 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the commands."""
     out = commands.add_parser(
         "export",
-        help="judgments, log, report or session as a file",
-        description="Judgments as they stand now (qrels), every answer ever given (log), the report, or the state that "
-        "Session.load resumes (session); at any moment.",
+        help="judgments or answers, log or report as a file",
+        description="At any moment. Of any campaign: every answer ever given (log), and the report. Of judged "
+        "documents: judgments as they stand now (qrels), and the state that Session.load resumes (session). Of "
+        "compared lists: the whole study in one table that 'adjudge fit' reads (answers), its questions alone "
+        "(questions), what was learnt (mapping), and who took part, with what the recruiter told of them (people).",
     )
     out.add_argument("name", metavar="NAME", help="name of the campaign")
-    out.add_argument("what", choices=_WHATS, metavar="WHAT", help=", ".join(_WHATS))
+    out.add_argument("what", choices=_WHATS, metavar="WHAT", help=f"{', '.join(_WHATS[:-1])} or {_WHATS[-1]}")
     out.add_argument("-o", "--output", metavar="FILE", help="file to write; its suffix says in which form")
     out.add_argument("--scale", help="scale of the judgments (default: the one that systems are ranked on)")
-    out.add_argument("--per-assessor", action="store_true", help="every assessor's grades instead of their means")
+    out.add_argument(
+        "--per-assessor", action="store_true", help="of judgments, every assessor's grades instead of their means"
+    )
     out.add_argument("--format", help="trec, csv, tsv, parquet, json, html, markdown or latex (default: by the suffix)")
     add_store(out)
     out.set_defaults(run=export)

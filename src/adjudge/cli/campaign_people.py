@@ -54,9 +54,9 @@ def _add_token(commands: Subparsers) -> None:  # type: ignore[type-arg]
 def _add_invite(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser = commands.add_parser(
         "invite",
-        help="links for assessors",
+        help="links for participants",
         description="Links to a campaign, one a line: with --count, each for one person; otherwise one for all who "
-        "have it, or for the first --cap people.",
+        "have it, or for the first --cap people. Where people come from a recruiter, it is the link to paste there.",
     )
     parser.add_argument("name", metavar="NAME", help="name of the campaign")
     parser.add_argument("--label", default="", help="for whom, as you will see it among the invitations")
@@ -167,6 +167,7 @@ def invite(arguments: argparse.Namespace) -> None:
     with opened(arguments) as store:
         from adjudge.web.campaign_rows import find_campaign
         from adjudge.web.invitations import make_invitation
+        from adjudge.web.links import invitation_link
 
         with store.database.write() as connection:
             found = find_campaign(connection, arguments.name)
@@ -181,7 +182,7 @@ def invite(arguments: argparse.Namespace) -> None:
                     secret=store.settings.secret,
                     now=store.now,
                 )
-                links.append(f"{store.settings.address.rstrip('/')}/i/{made.token}")
+                links.append(invitation_link(store.settings.address, made.token, found))
     print("\n".join(links))
 
 

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.campaign_store import WHO, add_store, opened
 from adjudge.cli.options import Subparsers
 from adjudge.cli.output import show as show_text
 
+if TYPE_CHECKING:
+    from adjudge.web.campaign_rows import Campaign
+    from adjudge.web.campaigns import Overview
+
 _STATES = {
-    "open": ("open", "let assessors judge; needs something to hear, read or see for every candidate"),
+    "open": ("open", "let people answer; needs something to hear, read or see for all that is asked about"),
     "pause": ("paused", "hand out no more questions for now; answers to those given out still count"),
     "close": ("closed", "end judging; 'open' reopens"),
 }
@@ -48,9 +52,11 @@ def list_all(arguments: argparse.Namespace) -> None:
             rows.append(
                 {
                     "name": found.name,
+                    "kind": found.kind,
                     "state": found.state,
                     "systems": counts.systems,
-                    "candidates": counts.pairs,
+                    "candidates": counts.pairs if found.kind == "judging" else 0,
+                    "questions": counts.pairs if found.kind == "preference" else 0,
                     "judged": counts.judged,
                     "participants": counts.participants,
                     "created": iso(found.created_at)[:16].replace("T", " "),
@@ -75,33 +81,59 @@ def show(arguments: argparse.Namespace) -> None:
 
         found = find_campaign(connection, arguments.name)
         counts = overview(connection, found)
-        missing = missing_items(connection, found) if counts.systems and found.state == "draft" else []
+        is_filled = counts.systems if found.kind == "judging" else counts.pairs
+        missing = missing_items(connection, found) if is_filled and found.state == "draft" else []
     settings = found.settings.model_dump(mode="json")
     times = {
         name: None if (at := getattr(found, f"{name}_at")) is None else iso(at)
         for name in ("created", "opened", "reached", "closed")
     }
     if arguments.json:
-        known: dict[str, Any] = {"name": found.name, "state": found.state, **times, "counts": asdict(counts)}
+        known: dict[str, Any] = {"name": found.name, "kind": found.kind, "state": found.state, **times}
+        known["counts"] = asdict(counts)
         show_text(arguments, as_json({**known, "missing": missing, "settings": settings}))
         return
-    goal = found.judging.goal
     lines = {
         "name": found.name,
         "title": found.settings.title,
+        "kind": found.kind,
         "state": found.state,
         **{name: at for name, at in times.items() if at is not None},
+        **(_judging_lines(found, counts) if found.kind == "judging" else _preference_lines(found, counts)),
+        "answers": f"{counts.answers:,} by {counts.participants:,} participants",
+        **({"missing": f"{len(missing):,} documents have nothing to hear, read or see yet"} if missing else {}),
+    }
+    width = max(map(len, lines))
+    show_text(arguments, "".join(f"{name:<{width}}  {value}\n" for name, value in lines.items()))
+
+
+def _judging_lines(found: Campaign, counts: Overview) -> dict[str, object]:
+    """What a judging campaign asks."""
+    goal = found.judging.goal
+    return {
         "measure": f"{found.judging.measure} on {found.judging.evaluated.name}",
         "scales": ", ".join(scale.name for scale in found.judging.scales),
         "goal": goal.kind if goal.kind == "everything" else str(goal.goal),
         "judged by": f"{found.settings.judged_by} ({found.judging.agreement_share:.0%} of pairs)",
         "systems": counts.systems,
         "candidates": f"{counts.pairs:,}, {counts.judged:,} judged",
-        "answers": f"{counts.answers:,} by {counts.participants:,} participants",
-        **({"missing": f"{len(missing):,} documents have nothing to hear, read or see yet"} if missing else {}),
     }
-    width = max(map(len, lines))
-    show_text(arguments, "".join(f"{name:<{width}}  {value}\n" for name, value in lines.items()))
+
+
+def _preference_lines(found: Campaign, counts: Overview) -> dict[str, object]:
+    """What a preference campaign asks, of whom and for how much."""
+    settings, pay = found.preference, found.preference.pay
+    parts = ((pay.per_answer, "an answer"), (pay.per_participant, "a participant"),
+             (pay.per_screened_out, "a screened-out participant"))  # fmt: skip
+    paid = " + ".join(f"{amount:g} {pay.currency} {what}" for amount, what in parts if amount)
+    return {
+        "questions": f"{counts.pairs:,}, {counts.judged:,} answered",
+        "asked of": f"{settings.judged_by} each, at most {settings.per_participant} a participant",
+        "traps": f"{counts.traps:,}; {settings.quiz} in the quiz, then {settings.trap_share:.0%} of questions",
+        "batches": "one" if settings.batch_size is None else f"of {settings.batch_size:,}",
+        "recruiter": settings.recruiter.kind,
+        "pay": f"{paid}{f', fee {pay.fee_share:.0%}' if pay.fee_share else ''}" if paid else "nothing",
+    }
 
 
 def change(arguments: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""``adjudge serve``: judging campaigns on the web."""
+"""``adjudge serve``: campaigns on the web."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the command."""
     parser = commands.add_parser(
         "serve",
-        help="run judging campaigns on the web",
-        description="A server for assessors and organisers. Ctrl-C stops it; everything stays in the data folder.",
+        help="run campaigns on the web",
+        description="A server for participants and organisers. Ctrl-C stops it; everything stays in the data folder.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -40,7 +40,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument(
         "--proxy", action="append", default=[], metavar="IP", help="a reverse proxy in front of it; repeatable"
     )
-    parser.add_argument("--demo", action="store_true", help="with the embedded demo as a campaign, sound and all")
+    parser.add_argument("--demo", action="store_true", help="with the embedded demo as two campaigns, sound and all")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     parser.set_defaults(run=run)
 
@@ -116,6 +116,7 @@ def _demo(settings: Settings) -> tuple[list[str], str]:
     judge = f"{settings.address}/i/{made.invitation}"
     lines = [
         f"  judge:    {judge}",
+        f"  compare:  {settings.address}/i/{made.preference_invitation}",
         f"  organise: {settings.address}/campaigns/{made.campaign}  (login {made.login}, password {made.password})",
     ]
     return lines, judge

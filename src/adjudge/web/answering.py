@@ -46,7 +46,7 @@ class Given:
 
     key: str
     grades: Mapping[str, object]
-    heard: Mapping[str, int]
+    heard: Mapping[str, object]
     took_ms: int | None = None
     comment: str | None = None
 
@@ -61,16 +61,16 @@ def store_answer(
     connection: Connection, campaign: Campaign, participant_id: int, *, lease_id: str, given: Given, now: float
 ) -> Stored:
     """Keep an answer to a question that was leased to this participant."""
-    found = _own_lease(connection, participant_id, lease_id)
-    before = _stored_before(connection, participant_id, given.key, lease_id=lease_id)
+    found = own_lease(connection, participant_id, lease_id)
+    before = stored_before(connection, participant_id, given.key, lease_id=lease_id)
     if before is not None:
         return before
     grades = campaign.judging.check_grades(dict(given.grades))
-    _check_not_answered(connection, found)
+    check_not_answered(connection, found)
     _check_heard(connection, campaign, found, given.heard)
     late = found.ended_at is not None
-    _settle(connection, found, how="answered", taken=1 if late else 0, answered=1, now=now)
-    values = _values(found, given, grades=grades, kind=found.kind, late=late, now=now)
+    settle(connection, found, how="answered", taken=1 if late else 0, answered=1, now=now)
+    values = values_of(found, given, grades=grades, kind=found.kind, late=late, now=now)
     return Stored(append_answer(connection, values), again=False)
 
 
@@ -80,17 +80,17 @@ def store_skip(
     """Keep that a participant cannot answer a question, and why; it goes to somebody else."""
     if reason not in SKIP_REASONS:
         raise Refused(f"Expected a reason among {', '.join(SKIP_REASONS)}, got {reason!r}")
-    found = _own_lease(connection, participant_id, lease_id)
-    before = _stored_before(connection, participant_id, given.key, lease_id=lease_id)
+    found = own_lease(connection, participant_id, lease_id)
+    before = stored_before(connection, participant_id, given.key, lease_id=lease_id)
     if before is not None:
         return before
-    _check_not_answered(connection, found)
+    check_not_answered(connection, found)
     late = found.ended_at is not None
-    _settle(connection, found, how="skipped", taken=0 if late else -1, answered=0, now=now)
-    values = _values(found, given, grades={}, kind="skip", late=late, now=now) | {"reason": reason}
+    settle(connection, found, how="skipped", taken=0 if late else -1, answered=0, now=now)
+    values = values_of(found, given, grades={}, kind="skip", late=late, now=now) | {"reason": reason}
     stored = Stored(append_answer(connection, values), again=False)
     if reason == "broken":
-        _hold_if_broken(connection, found.pair_id)
+        hold_if_broken(connection, found.pair_id)
     return stored
 
 
@@ -102,7 +102,7 @@ def store_correction(
     first = _own_answer(
         connection, participant_id, row["id"] if row["corrects"] is None else row["corrects"], lock=True
     )
-    before = _stored_before(connection, participant_id, given.key, corrects=first["id"])
+    before = stored_before(connection, participant_id, given.key, corrects=first["id"])
     if before is not None:
         return before
     if first["kind"] not in ("judgment", "repeat"):
@@ -121,7 +121,7 @@ def store_correction(
     return Stored(append_answer(connection, values), again=False)
 
 
-def _own_lease(connection: Connection, participant_id: int, lease_id: str) -> Lease:
+def own_lease(connection: Connection, participant_id: int, lease_id: str) -> Lease:
     """A lease of this participant, locked; nobody learns of the leases of others."""
     query = select(lease).where(lease.c.id == lease_id, lease.c.participant_id == participant_id).with_for_update()
     row = connection.execute(query).mappings().first()
@@ -140,7 +140,7 @@ def _own_answer(connection: Connection, participant_id: int, answer_id: int, *, 
     return row
 
 
-def _stored_before(connection: Connection, participant_id: int, key: str, **same: object) -> Stored | None:
+def stored_before(connection: Connection, participant_id: int, key: str, **same: object) -> Stored | None:
     """The answer that this key brought before; refused where it was another one."""
     mine = select(answer).where(answer.c.participant_id == participant_id, answer.c.key == key)
     row = connection.execute(mine).mappings().first()
@@ -151,19 +151,20 @@ def _stored_before(connection: Connection, participant_id: int, key: str, **same
     return Stored(row["id"], again=True)
 
 
-def _check_not_answered(connection: Connection, found: Lease) -> None:
+def check_not_answered(connection: Connection, found: Lease) -> None:
     """Refuse a second answer to a question, and to a pair that was asked again after its lease had ended."""
     if found.ended_how in ("answered", "skipped"):
         raise Conflict("You answered this question already, perhaps in another window; here is the next one.")
-    if found.ended_at is None or found.kind != "judgment":
+    if found.ended_at is None or found.kind == "repeat":
         return
     twice = select(answer.c.id).where(
         answer.c.participant_id == found.participant_id,
         answer.c.pair_id == found.pair_id,
-        answer.c.kind.in_(("judgment", "import")),
+        answer.c.kind.in_(("judgment", "import", "trap")),
     )
     if connection.execute(twice.limit(1)).first() is not None:
-        raise Conflict("You judged this pair already; correct that answer instead.")
+        instead = "correct that answer instead." if found.swapped is None else "here is the next question."
+        raise Conflict(f"You judged this pair already; {instead}")
 
 
 _QUERY_ITEM, _DOCUMENT_ITEM = item.alias("query_item"), item.alias("document_item")
@@ -180,7 +181,7 @@ _CLIPS = (
 )
 
 
-def _check_heard(connection: Connection, campaign: Campaign, found: Lease, heard: Mapping[str, int]) -> None:
+def _check_heard(connection: Connection, campaign: Campaign, found: Lease, heard: Mapping[str, object]) -> None:
     """Refuse what was not listened to: the candidate always, the query once."""
     clips = connection.execute(_CLIPS, {"pair": found.pair_id}).mappings().one()
     for role in ("candidate", "query"):
@@ -189,6 +190,7 @@ def _check_heard(connection: Connection, campaign: Campaign, found: Lease, heard
         if seconds is not None:
             least = min(least, ENOUGH_OF_A_CLIP * seconds)
         got = heard.get(f"{role}_ms", 0)
+        got = got if isinstance(got, int) else 0
         if clips[f"{role}_kind"] != "audio" or got >= 1000 * least - 1:
             continue
         if role == "query" and found.pair_id in known_queries(connection, found.participant_id, [found.pair_id]):
@@ -208,31 +210,33 @@ def known_queries(connection: Connection, participant_id: int, pair_ids: Sequenc
     return set(connection.execute(select(pair.c.id).where(pair.c.id.in_(pair_ids), about)).scalars())
 
 
-def _settle(connection: Connection, found: Lease, *, how: str, taken: int, answered: int, now: float) -> None:
+def settle(connection: Connection, found: Lease, *, how: str, taken: int, answered: int, now: float) -> None:
     """End a lease with an answer or a skip, and count."""
     connection.execute(update(lease).where(lease.c.id == found.id).values(ended_at=now, ended_how=how))
-    if found.kind != "judgment":
-        return
-    counts = {"taken": pair.c.taken + taken, "answered": pair.c.answered + answered}
-    connection.execute(update(pair).where(pair.c.id == found.pair_id).values(**counts))
+    is_counted = found.kind == "judgment"
+    if is_counted:
+        counts = {"taken": pair.c.taken + taken, "answered": pair.c.answered + answered}
+        connection.execute(update(pair).where(pair.c.id == found.pair_id).values(**counts))
     if found.ended_at is None:
         return
     # The lease had ended, and the same person may have been given the pair again: they need not answer twice.
     again = select(lease.c.id).where(
         lease.c.pair_id == found.pair_id,
         lease.c.participant_id == found.participant_id,
-        lease.c.kind == "judgment",
+        lease.c.kind == found.kind,
         lease.c.ended_at.is_(None),
     )
     ids = connection.execute(again).scalars().all()
     if ids:
         connection.execute(update(lease).where(lease.c.id.in_(ids)).values(ended_at=now, ended_how="released"))
+    if ids and is_counted:
         connection.execute(update(pair).where(pair.c.id == found.pair_id).values(taken=pair.c.taken - len(ids)))
 
 
-def _values(
-    found: Lease, given: Given, *, grades: dict[str, float], kind: str, late: bool, now: float
+def values_of(
+    found: Lease, given: Given, *, grades: Mapping[str, object], kind: str, late: bool, now: float
 ) -> dict[str, Any]:
+    """What an answer to a leased question is stored as."""
     return {
         "campaign_id": found.campaign_id,
         "pair_id": found.pair_id,
@@ -240,7 +244,7 @@ def _values(
         "lease_id": found.id,
         "key": given.key,
         "kind": kind,
-        "grades": grades,
+        "grades": dict(grades),
         "comment": given.comment or None,
         "heard": dict(given.heard),
         "took_ms": given.took_ms,
@@ -256,7 +260,7 @@ def append_answer(connection: Connection, values: dict[str, Any]) -> int:
     return int(row.scalar_one())
 
 
-def _hold_if_broken(connection: Connection, pair_id: int) -> None:
+def hold_if_broken(connection: Connection, pair_id: int) -> None:
     """Keep a pair back once several people called it broken; the organiser can put it back."""
     people = select(func.count(distinct(answer.c.participant_id))).where(
         answer.c.pair_id == pair_id, answer.c.kind == "skip", answer.c.reason == "broken"

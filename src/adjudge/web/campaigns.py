@@ -1,6 +1,7 @@
 """Campaigns: made as a draft, opened once everything is there, paused and closed as their organiser likes.
 
-Runs, documents and pairs are kept by ``adjudge.web.holdings``.
+Runs, documents and pairs are kept by ``adjudge.web.holdings``, questions about two lists by
+``adjudge.web.preference_holdings``.
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ from adjudge.web.campaign_rows import (
     log_event,
 )
 from adjudge.web.errors import Conflict, Refused
-from adjudge.web.holdings import (
-    make_pairs,
-    missing_items,
-    wish_again,
-)
+from adjudge.web.holdings import make_pairs, missing_items, wish_again
 from adjudge.web.judging_settings import JudgingSettings
+from adjudge.web.preference_holdings import (
+    check_combinations,
+    check_quiz,
+    count_questions,
+    lay_questions,
+    question_scales,
+)
+from adjudge.web.preference_settings import PreferenceSettings
 from adjudge.web.schema import answer, campaign, item, lease, pair, participant, queue, run
 
 STATES = {
@@ -38,12 +43,16 @@ STATES = {
 }
 """What may follow each state."""
 
+_LAID_BY = {"judged_by", "batch_size", "seed"}
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A campaign in numbers. ``judged`` are pairs that somebody answered."""
+    """A campaign in numbers. ``judged`` are pairs, or questions, that somebody answered.
+
+    ``pairs`` are candidates or questions; ``traps`` are counted apart, and answers of people set aside not at all.
+    """
 
     systems: int
     items: int
@@ -51,6 +60,7 @@ class Overview:
     judged: int
     answers: int
     participants: int
+    traps: int = 0
 
 
 def create_campaign(
@@ -62,6 +72,8 @@ def create_campaign(
             f"Expected a name of lower-case letters, digits and hyphens (at most 100, as it is part of addresses), "
             f"got {shown(name)}"
         )
+    if isinstance(settings, PreferenceSettings):
+        check_combinations(settings.combinations)
     taken = Conflict(f"There is a campaign called {shown(name)} already.")
     if connection.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is not None:
         raise taken
@@ -93,7 +105,11 @@ def list_campaigns(connection: Connection, *, organiser_id: int | None = None) -
 def change_settings(
     connection: Connection, found: Campaign, settings: AskingSettings, *, who: str, now: float
 ) -> Campaign:
-    """Decide otherwise; scales and measure stay what they are once there are answers."""
+    """Decide otherwise; what answers rest on stays as it is once there are any.
+
+    That is scales and measure in a judging campaign; in a preference campaign it is how many people a question is for,
+    the size of batches and the seed.
+    """
     now_there = locked(connection, found)
     before = now_there.settings
     if type(settings) is not type(before):
@@ -103,6 +119,8 @@ def change_settings(
         return now_there
     if isinstance(settings, JudgingSettings):
         _refuse_other_questions(connection, now_there, settings)
+    elif isinstance(settings, PreferenceSettings):
+        _refuse_other_batches(connection, now_there, settings, set(changed))
     values = {"settings": settings.model_dump(mode="json")}
     row = (
         connection.execute(update(campaign).where(campaign.c.id == found.id).values(**values).returning(campaign))
@@ -112,6 +130,8 @@ def change_settings(
     after = campaign_of(row)
     if after.kind == "judging":
         _follow(connection, after, now_there, set(changed), now=now)
+    elif after.state != "draft" and _LAID_BY & set(changed):
+        lay_questions(connection, after)
     log_event(connection, found.id, who=who, what="settings", details={"changed": changed}, now=now)
     return after
 
@@ -133,6 +153,19 @@ def _refuse_other_questions(connection: Connection, found: Campaign, settings: J
         raise Conflict(f"The {what} of a campaign cannot be changed once there are answers.")
 
 
+def _refuse_other_batches(
+    connection: Connection, found: Campaign, settings: PreferenceSettings, changed: set[str]
+) -> None:
+    """Who was asked what must stay true: batches and the number of answers are fixed with the first answer."""
+    fixed = sorted(_LAID_BY & changed)
+    if fixed and count_answers(connection, found.id):
+        raise Conflict(f"The {fixed[0]} of a preference campaign cannot be changed once there are answers.")
+    check_combinations(settings.combinations, question_scales(connection, found.id))
+    n_questions, n_traps = count_questions(connection, found.id)
+    if n_questions:
+        check_quiz(settings.quiz, n_traps)
+
+
 def _forget_pairs(connection: Connection, found: Campaign, *, now: float) -> None:
     """Make the candidates anew for another cutoff; there are no answers, and what is on lease is given back."""
     for table in (lease, queue, pair):
@@ -145,7 +178,7 @@ def _forget_pairs(connection: Connection, found: Campaign, *, now: float) -> Non
 def set_state(connection: Connection, found: Campaign, state: str, *, who: str, now: float) -> Campaign:
     """Open, pause, close or reopen a campaign; the state that it has already changes nothing.
 
-    Opening needs runs, and something to hear, read or see for every candidate and query.
+    Opening needs runs or questions, and something to hear, read or see for all that is asked about.
     """
     if state not in STATES:
         raise Refused(f"Expected a state among {', '.join(STATES)}, got {shown(state)}")
@@ -158,7 +191,10 @@ def set_state(connection: Connection, found: Campaign, state: str, *, who: str, 
     values: dict[str, object] = {"state": state}
     if state == "open":
         _refuse_incomplete(connection, before)
-        make_pairs(connection, before, now=now)
+        if before.kind == "preference":
+            lay_questions(connection, before)
+        else:
+            make_pairs(connection, before, now=now)
         values |= {"opened_at": before.opened_at or now, "closed_at": None}
     elif state == "closed":
         values["closed_at"] = now
@@ -177,8 +213,9 @@ def _refuse_incomplete(connection: Connection, found: Campaign) -> None:
     if missing:
         some = ", ".join(shown(name) for name in missing[:5])
         many = f"{len(missing):,} documents have" if len(missing) > 1 else "1 document has"
+        each = "document" if found.kind == "preference" else "candidate"
         raise Refused(
-            f"Opening needs something to hear, read or see for every candidate and query; {many} nothing: "
+            f"Opening needs something to hear, read or see for every {each} and query; {many} nothing: "
             f"{some}{', …' if len(missing) > 5 else ''}."
         )
 
@@ -190,13 +227,17 @@ def overview(connection: Connection, found: Campaign) -> Overview:
         query = select(func.count()).select_from(table).where(table.c.campaign_id == found.id, *conditions)
         return int(connection.execute(query).scalar_one())
 
+    aside = select(participant.c.id).where(
+        participant.c.campaign_id == found.id, participant.c.set_aside_at.is_not(None)
+    )
     return Overview(
         systems=count(run),
         items=count(item),
-        pairs=count(pair),
+        pairs=count(pair, pair.c.role != "trap"),
         judged=count(pair, pair.c.answered > 0),
-        answers=count(answer, answer.c.kind.in_(("judgment", "import"))),
+        answers=count(answer, answer.c.kind.in_(("judgment", "import")), answer.c.participant_id.not_in(aside)),
         participants=count(participant, participant.c.erased_at.is_(None)),
+        traps=count(pair, pair.c.role == "trap"),
     )
 
 

@@ -12,6 +12,14 @@ For example::
         print(picture["status"]["reason"])
     campaign.qrels()
 
+A campaign in which people compare two lists is made with questions instead of runs::
+
+    campaign = lab.create_preferences("lists", title="Which list is better?", quiz=4)
+    campaign.put_questions("questions.csv", traps="traps.csv")
+    campaign.put_documents(files="clips/*.wav")
+    campaign.open()
+    campaign.study()
+
 What the server says comes back as plain dictionaries, as its API documents them; what it refuses is a
 :class:`CampaignError` with its sentence. A connection that breaks is tried again for ``patience`` seconds where that
 cannot do anything twice: reading, and answers, whose key tells the server that it has them already.
@@ -34,6 +42,8 @@ from adjudge.web.client_connection import PATIENCE, CampaignError, Connection, H
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from adjudge.preferences.study import Study
 
 __all__ = ["Assessor", "Campaign", "CampaignError", "Connection", "Organiser", "Taken", "connect", "join"]
 
@@ -85,6 +95,12 @@ class Organiser(Held):
     def create(self, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Campaign:
         """A new one, as a draft; settings by name (``title``, ``scales``, ``goal``, …)."""
         self.connection.post("/campaigns", {"name": name, "settings": {**(settings or {}), **more}})
+        return Campaign(self.connection, name)
+
+    def create_preferences(self, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Campaign:
+        """A new one in which two lists are compared, as a draft; settings by name (``title``, ``quiz``, ``pay``, …)."""
+        given = {**(settings or {}), **more}
+        self.connection.post("/campaigns", {"name": name, "kind": "preference", "settings": given})
         return Campaign(self.connection, name)
 
     def tokens(self) -> list[Json]:
@@ -153,6 +169,15 @@ class Campaign:
         said: Json = response.json()
         return said
 
+    def put_questions(self, file: str | Path, *, traps: str | Path | None = None) -> Json:
+        """Questions about two lists, and traps among them or in a file of their own; only of a draft."""
+        with ExitStack() as stack:
+            parts = [("file", part) for part in _opened(stack, file)]
+            parts += [] if traps is None else [("traps", part) for part in _opened(stack, traps)]
+            response = self.connection.ask("PUT", self._path("questions"), again=False, files=parts)
+        said: Json = response.json()
+        return said
+
     def put_documents(self, table: str | Path | None = None, *, files: Files = (), role: str = "document") -> Json:
         """What there is to hear, read or see: a table with a column ``document``, and the files that it names.
 
@@ -182,9 +207,11 @@ class Campaign:
         return said
 
     def export(self, what: str = "qrels", *, to: str | Path | None = None, **options: object) -> bytes | Path:
-        """qrels, log, report or session, at any moment: its bytes, or the file ``to`` that it was written to.
+        """What there is to export, at any moment: its bytes, or the file ``to`` that it was written to.
 
-        ``options`` are ``scale``, ``per`` (assessor or aggregated) and ``format`` (trec, csv, parquet, json, html).
+        Of judged documents that is qrels, log, report and session; of compared lists it is answers, questions, log,
+        report, mapping and people. ``options`` are ``scale``, ``per`` (assessor or aggregated) and ``format`` (trec,
+        csv, parquet, json, html).
         """
         content = self._content(what, **options)
         if to is None:
@@ -203,6 +230,17 @@ class Campaign:
     def log(self) -> pl.DataFrame:
         """Everything that was answered, in order, corrections and skips included."""
         return self._frame("log")
+
+    def study(self) -> Study:
+        """Questions and answers so far, as ``adjudge.preferences`` learns from them; of a preference campaign."""
+        from tempfile import TemporaryDirectory
+
+        from adjudge.preferences.files import read_answers
+
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"{self.name}-answers.csv"
+            path.write_bytes(self._content("answers"))
+            return read_answers(path)
 
     def _frame(self, what: str, **options: object) -> pl.DataFrame:
         import polars as pl

@@ -1,10 +1,11 @@
-"""An assessor at a distance: what the judging page does, as functions."""
+"""An assessor or participant at a distance: what the pages do, as functions."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from adjudge.web.client_connection import PATIENCE, Connection, Held, Json, given
 
@@ -28,17 +29,46 @@ def join(
     patience: float = PATIENCE,
 ) -> Assessor:
     """Come by an invitation (its link or its token); with a personal one, come back."""
-    connection = Connection(url, patience=patience)
-    body = {"invitation": invitation.rstrip("/").rpartition("/")[2], "name": name, "language": language}
-    try:
-        said = connection.post("/join", {**body, "consent": consent})
-    finally:
-        connection.close()
+    said = _join(url, invitation, {"name": name, "language": language, "consent": consent}, patience)
     return Assessor(url, said["token"], participant=said["participant"], patience=patience)
 
 
-class Assessor(Held):
-    """An assessor: gets questions and answers them. ``token`` is all it takes to go on elsewhere."""
+def join_preference(
+    url: str,
+    invitation: str,
+    *,
+    recruited: Mapping[str, str] | None = None,
+    name: str | None = None,
+    language: str | None = None,
+    consent: bool = True,
+    patience: float = PATIENCE,
+) -> PreferenceParticipant:
+    """Come to a preference campaign; ``recruited`` are the parameters of a recruiter's link, also with who comes back.
+
+    Parameters that stand in the link are taken from it.
+    """
+    from urllib.parse import parse_qsl, urlsplit
+
+    parts = urlsplit(invitation)
+    parameters = {**dict(parse_qsl(parts.query)), **(recruited or {})}
+    body = {"name": name, "language": language, "consent": consent, "recruited": parameters or None}
+    said = _join(url, parts.path, body, patience)
+    return PreferenceParticipant(url, said["token"], participant=said["participant"], patience=patience)
+
+
+def _join(url: str, invitation: str, body: Json, patience: float) -> Json:
+    connection = Connection(url, patience=patience)
+    try:
+        said: Json = connection.post("/join", {**body, "invitation": invitation.rstrip("/").rpartition("/")[2]})
+    finally:
+        connection.close()
+    return said
+
+
+class _Person(Held):
+    """Somebody who is asked things. ``token`` is all it takes to go on elsewhere."""
+
+    _at: ClassVar[str]
 
     def __init__(self, url: str, token: str, *, participant: Json | None = None, patience: float = PATIENCE) -> None:
         super().__init__(Connection(url, token, patience=patience))
@@ -46,8 +76,38 @@ class Assessor(Held):
 
     def desk(self) -> Json:
         """The question in hand, or a new one; ``why`` there is none."""
-        found: Json = self.connection.get("/judging")
+        found: Json = self.connection.get(self._at)
         return found
+
+    def _send(self, what: str, body: Json, key: str | None) -> Taken:
+        said = self.connection.post(f"{self._at}/{what}", {**body, "key": key or uuid.uuid4().hex}, again=True)
+        return Taken(said["answer"], said["again"], said["desk"])
+
+    def heartbeat(self) -> float | None:
+        """Say that one is still there; until when the questions in hand are kept."""
+        expires: float | None = self.connection.post(f"{self._at}/heartbeat", again=True)["expires_at"]
+        return expires
+
+    def leave(self) -> None:
+        """Hand the questions in hand back."""
+        self.connection.post(f"{self._at}/leave", again=True)
+
+    def change(self, *, language: str | None = None, name: str | None = None) -> Json:
+        """Another language or name."""
+        body = given({"language": language, "name": name})
+        changed: Json = self.connection.ask("PATCH", "/judging/me", again=True, json=body).json()
+        return changed
+
+    def erase(self, how: str = "anonymise") -> Json:
+        """Be forgotten: ``anonymise`` leaves the answers, ``remove`` does not. Returns a receipt."""
+        receipt: Json = self.connection.post("/judging/erase", {"how": how})
+        return receipt
+
+
+class Assessor(_Person):
+    """An assessor: gets pairs of query and candidate, and grades them."""
+
+    _at = "/judging"
 
     def answer(
         self,
@@ -73,31 +133,46 @@ class Assessor(Held):
         """Change an answer of one's own."""
         return self._send("corrections", {"answer": answer, "grades": dict(grades), "comment": comment}, key)
 
-    def _send(self, what: str, body: Json, key: str | None) -> Taken:
-        said = self.connection.post(f"/judging/{what}", {**body, "key": key or uuid.uuid4().hex}, again=True)
-        return Taken(said["answer"], said["again"], said["desk"])
-
     def answers(self, last: int = 10) -> list[Json]:
         """One's last answers as they stand, newest first."""
         found: list[Json] = self.connection.get("/judging/answers", last=last)["answers"]
         return found
 
-    def heartbeat(self) -> float | None:
-        """Say that one is still there; until when the questions in hand are kept."""
-        expires: float | None = self.connection.post("/judging/heartbeat", again=True)["expires_at"]
-        return expires
 
-    def leave(self) -> None:
-        """Hand the questions in hand back."""
-        self.connection.post("/judging/leave", again=True)
+class PreferenceParticipant(_Person):
+    """A participant of a preference campaign: gets a query with two lists, and says which is better."""
 
-    def change(self, *, language: str | None = None, name: str | None = None) -> Json:
-        """Another language or name."""
-        body = given({"language": language, "name": name})
-        changed: Json = self.connection.ask("PATCH", "/judging/me", again=True, json=body).json()
-        return changed
+    _at = "/preference"
 
-    def erase(self, how: str = "anonymise") -> Json:
-        """Be forgotten: ``anonymise`` leaves the answers, ``remove`` does not. Returns a receipt."""
-        receipt: Json = self.connection.post("/judging/erase", {"how": how})
-        return receipt
+    def choose(
+        self,
+        question: Json,
+        choice: str,
+        *,
+        heard: Mapping[str, int | Sequence[int]] | None = None,
+        took_ms: int | None = None,
+        comment: str | None = None,
+        key: str | None = None,
+    ) -> Taken:
+        """Answer a question of the desk with first, second, good or bad, and get the next.
+
+        ``heard`` is how long clips were played: query_ms, and first_ms and second_ms by rank; all of them to their end
+        where it is not told.
+        """
+        whole = whole_question(question) if heard is None else dict(heard)
+        body = {"lease": question["lease"], "choice": choice, "heard": whole, "took_ms": took_ms, "comment": comment}
+        return self._send("answers", body, key)
+
+    def skip(self, question: Json, reason: str, *, comment: str | None = None, key: str | None = None) -> Taken:
+        """Say why a question cannot be answered: broken or other."""
+        return self._send("skips", {"lease": question["lease"], "reason": reason, "comment": comment}, key)
+
+
+def whole_question(question: Json) -> Json:
+    """Times of somebody who heard every clip of a question to its end; a minute where its length is not known."""
+
+    def whole(clip: Json) -> int:
+        return int(1000 * (clip["seconds"] if clip["seconds"] is not None else 60))
+
+    lists = {f"{side}_ms": [whole(clip) for clip in question[side]] for side in ("first", "second")}
+    return {"query_ms": whole(question["query"]), **lists}

@@ -86,7 +86,7 @@ class Database:
         from alembic.util.exc import CommandError
 
         configuration = _alembic_configuration()
-        with _translated(), self.engine.connect() as connection, connection.begin():
+        with _translated(), self.engine.connect() as connection, self._rebuilding(connection), connection.begin():
             if not self.is_sqlite:  # several servers may start at once
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})"))
             configuration.attributes["connection"] = connection
@@ -96,6 +96,25 @@ class Database:
                 raise StorageError(
                     f"The database was made by another version of Adjudge ({error}); use that one, or a newer."
                 ) from None
+            if self.is_sqlite and connection.execute(text("PRAGMA foreign_key_check")).first() is not None:
+                raise StorageError("The tables cannot be brought up to date: rows name others that are not there.")
+
+    @contextmanager
+    def _rebuilding(self, connection: Connection) -> Iterator[None]:
+        """Let SQLite replace tables that others name, as most changes to a table take; it can be told so only here.
+
+        Inside a transaction the switch does nothing, and dropping the old table would count as removing its rows.
+        """
+        if not self.is_sqlite:
+            yield
+            return
+        plain = connection.connection.cursor()
+        plain.execute("PRAGMA foreign_keys = OFF")
+        try:
+            yield
+        finally:
+            plain.execute("PRAGMA foreign_keys = ON")
+            plain.close()
 
     def close(self) -> None:
         """Give every connection back."""

@@ -1,6 +1,7 @@
-"""The embedded demo as a campaign that anybody can open and judge: invented systems, invented music.
+"""The embedded demo as two campaigns that anybody can open: documents to judge, and lists to compare.
 
-The music is synthesised and levelled at the first start, over all cores; nothing is fetched from anywhere.
+Systems and music are invented. The music is synthesised and levelled at the first start, over all cores; nothing is
+fetched from anywhere.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from adjudge.model.collection import Collection
 from adjudge.web.campaign_rows import Campaign, find_campaign
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
+from adjudge.web.demo_preferences import make_preference_demo
 from adjudge.web.documents import take_documents
 from adjudge.web.errors import Conflict, NotFound
 from adjudge.web.holdings import needed_items, put_runs
@@ -57,9 +59,10 @@ Il n'y a pas de bonne réponse ; c'est ce que vous entendez qui compte. Un progr
 
 @dataclass(frozen=True)
 class Demo:
-    """The demo's campaign, its organiser, and the token of an invitation that is open to all.
+    """The demo's campaigns, their organiser, and the tokens of invitations that are open to all.
 
-    ``new`` says whether it was made just now. The password is new each time: nobody has to remember that of a demo.
+    ``new`` says whether the first was made just now. The password is new each time: nobody has to remember that of a
+    demo.
     """
 
     campaign: str
@@ -67,6 +70,8 @@ class Demo:
     password: str
     invitation: str
     new: bool
+    preferences: str
+    preference_invitation: str
 
 
 def make_demo(
@@ -79,7 +84,7 @@ def make_demo(
     seconds: float = 8.0,
     progress: Progress | None = None,
 ) -> Demo:
-    """The demo as an open campaign with sound.
+    """The demo as open campaigns with sound.
 
     One that is there already stays as it is; one that was interrupted while it was made is finished.
     """
@@ -92,8 +97,11 @@ def make_demo(
         with database.write() as connection:
             found = set_state(connection, found, "open", who=LOGIN, now=settings.clock())
     with database.write() as connection:
-        invitation = _invitation(connection, found, settings)
-    return Demo(found.name, organiser.login, password, invitation, new)
+        compared = make_preference_demo(
+            connection, organiser, found, seed=seed, queries=queries, depth=depth, now=settings.clock()
+        )
+        judge, prefer = (_invitation(connection, one, settings) for one in (found, compared))
+    return Demo(found.name, organiser.login, password, judge, new, compared.name, prefer)
 
 
 def _organiser(connection: Connection, password: str, *, now: float) -> Organiser:

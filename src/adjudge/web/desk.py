@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 from sqlalchemy import Connection, RowMapping, bindparam, func, select
@@ -139,14 +139,14 @@ def heard_of(connection: Connection, pair_ids: Sequence[int]) -> dict[int, tuple
 
 
 def _heard(row: RowMapping, role: str) -> Heard:
-    kind, text = row[f"{role}_kind"], row[f"{role}_text"]
-    kept = f"/media/{row[f'{role}_address']}" if kind in ("audio", "image") else None
-    return Heard(
-        kind=kind,
-        url=text if kind == "url" else kept,
-        text=text if kind == "text" else None,
-        seconds=row[f"{role}_seconds"],
-    )
+    return heard_from(*(row[f"{role}_{name}"] for name in _SHOWN))
+
+
+def heard_from(kind: Any, address: str, text: str | None, seconds: float | None) -> Heard:
+    """An item as it is heard, read or seen."""
+    kept = f"/media/{address}" if kind in ("audio", "image") else None
+    shown = text if kind == "text" else None
+    return Heard(kind=kind, url=text if kind == "url" else kept, text=shown, seconds=seconds)
 
 
 def _shown(scale: AskedScale, campaign: Campaign, language: str) -> ShownScale:

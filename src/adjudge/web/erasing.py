@@ -1,10 +1,11 @@
 """Erasing a participant, at their wish or the organiser's.
 
 *Anonymise* keeps the grades, which the campaign rests on, and takes away whatever leads to the person: their name,
-their comments, their links, the label of an invitation that was theirs alone, and the code that earlier exports knew
-them by. *Remove* takes the answers and leases away as well, as if they had never been given. Either way a row without a
-person stays, so that counts of people and caps of invitations remain right, and the person gets a receipt. The log
-keeps the digest of that receipt: it proves the receipt genuine, and tells nobody else whose it is.
+their comments, their links, who their recruiter says they are, the label of an invitation that was theirs alone, and
+the code that earlier exports knew them by. *Remove* takes the answers and leases away as well, as if they had never
+been given. Either way a row without a person stays, so that counts of people and caps of invitations remain right, and
+the person gets a receipt. The log keeps the digest of that receipt: it proves the receipt genuine, and tells nobody
+else whose it is.
 """
 
 from __future__ import annotations
@@ -12,21 +13,20 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, distinct, func, or_, select, update
+from sqlalchemy import Connection, delete, func, null, select, update
 
 from adjudge.web.answering import answer_digest
 from adjudge.web.campaign_rows import Campaign, in_use, log_event
 from adjudge.web.errors import Gone, Refused
 from adjudge.web.invitations import Participant
-from adjudge.web.schema import answer, event, invitation, lease, pair, participant, picture
+from adjudge.web.pair_counts import lock_pairs, recount_pairs
+from adjudge.web.schema import answer, event, invitation, lease, participant, picture
 from adjudge.web.signing import new_nonce
 
 How = Literal["anonymise", "remove"]
-GRADED = ("judgment", "import")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def erase_participant(connection: Connection, found: Participant, *, how: str, w
     where = select(participant).where(participant.c.id == found.id).with_for_update()
     if connection.execute(where).one().erased_at is not None:
         raise Gone(f"Participant {found.code} was erased already.")
-    pairs = _lock_pairs(connection, found.id)
+    pairs = lock_pairs(connection, found.id)
     counts = _counts(connection, found.id)
     if how == "remove":
         _remove_answers(connection, found.id)
@@ -70,36 +70,6 @@ def erase_participant(connection: Connection, found: Participant, *, how: str, w
     details = {"how": how, "digest": receipt.digest, "answers": counts["answers"]}
     log_event(connection, found.campaign_id, who=who, what="erased", details=details, now=now)
     return receipt
-
-
-def recount_pairs(connection: Connection, pair_ids: Sequence[int]) -> None:
-    """Count again what is kept beside pairs: places that are taken, and people who answered."""
-    in_force = (
-        select(func.count())
-        .select_from(lease)
-        .where(lease.c.pair_id == pair.c.id, lease.c.ended_at.is_(None), lease.c.slot.is_not(None))
-        .scalar_subquery()
-    )
-    people = (
-        select(func.count(distinct(answer.c.participant_id)))
-        .where(answer.c.pair_id == pair.c.id, answer.c.kind.in_(GRADED))
-        .scalar_subquery()
-    )
-    for start in range(0, len(pair_ids), 500):  # databases take only so many values at once
-        some = pair.c.id.in_(pair_ids[start : start + 500])
-        connection.execute(update(pair).where(some).values(taken=in_force + people, answered=people))
-
-
-def _lock_pairs(connection: Connection, participant_id: int) -> list[int]:
-    """The pairs this person had to do with, kept from others: leases first, as everybody locks them."""
-    connection.execute(
-        select(lease.c.id).where(lease.c.participant_id == participant_id).order_by(lease.c.id).with_for_update()
-    ).all()
-    theirs = or_(
-        pair.c.id.in_(select(lease.c.pair_id).where(lease.c.participant_id == participant_id)),
-        pair.c.id.in_(select(answer.c.pair_id).where(answer.c.participant_id == participant_id)),
-    )
-    return list(connection.execute(select(pair.c.id).where(theirs).order_by(pair.c.id).with_for_update()).scalars())
 
 
 def _counts(connection: Connection, participant_id: int) -> dict[str, int]:
@@ -131,7 +101,8 @@ def _anonymise_answers(connection: Connection, participant_id: int, *, now: floa
 def _forget_person(connection: Connection, found: Participant, *, now: float) -> None:
     """Leave a row that leads to nobody, in this table and in what was written about them elsewhere."""
     code = f"X{secrets.token_hex(5)}"
-    values = {"code": code, "name": None, "language": "", "nonce": new_nonce(), "erased_at": now, "blocked_at": None}
+    values: dict[str, Any] = {"code": code, "name": None, "language": "", "nonce": new_nonce()}
+    values |= {"erased_at": now, "blocked_at": None, "recruited": null(), "recruited_as": None}
     connection.execute(update(participant).where(participant.c.id == found.id).values(**values))
     personal = (invitation.c.id == found.invitation_id) & (invitation.c.cap == 1)
     ended = {"label": "", "nonce": new_nonce(), "revoked_at": func.coalesce(invitation.c.revoked_at, now)}
@@ -155,8 +126,8 @@ def _forget_in_picture(connection: Connection, found: Participant, code: str) ->
     if row is None:
         return
     content: dict[str, Any] = {**row.content, "version": row.version + 1}
-    people = content.get("assessors") or []
-    content["assessors"] = [person for person in people if person.get("code") != found.code]
+    for people in {"assessors", "people"} & content.keys():
+        content[people] = [person for person in content[people] or [] if person.get("code") != found.code]
     content["problems"] = [{**problem, "comments": []} for problem in content.get("problems") or []]
     values = {"version": row.version + 1, "content": _renamed(content, found.code, code)}
     connection.execute(update(picture).where(this).values(**values))

@@ -21,13 +21,15 @@ from sqlalchemy import Connection, func, select, text, update
 from adjudge.relevance.session import Session
 from adjudge.web import monitoring
 from adjudge.web.campaign_rows import Campaign, campaign_by_id
+from adjudge.web.costly import COST, SECONDS, Costly
 from adjudge.web.database import Database
 from adjudge.web.errors import NotFound
 from adjudge.web.learning import Learner, PairRow
 from adjudge.web.leasing import lay_queue
 from adjudge.web.monitoring import Watched
 from adjudge.web.one_core import keep_to_one_core
-from adjudge.web.picturing import Looked, MadeFrom, is_begun, make_picture, store_picture
+from adjudge.web.picturing import Looked, MadeFrom, is_begun, make_picture, replace_picture, store_picture
+from adjudge.web.preference_picturing import KnownPreferences, picture_preferences
 from adjudge.web.projection import Projection, project
 from adjudge.web.schema import answer, campaign, event, pair, picture
 from adjudge.web.settings import Settings
@@ -38,33 +40,8 @@ LONGEST_REST = 10.0
 AFTER_CLOSING = 3600.0
 """So long after a campaign closed answers to questions given out before are still looked for, in seconds."""
 _LOCK = 726_381_701  # with the campaign's number, any pair of numbers that nobody else locks in this database
-_CHANGE = 0.05  # share of judgments or answers after which costly things are computed again
-_SECONDS = 5.0  # or after so long
-_COST = 10.0  # and never sooner than so many times the processor time that they took
 _LIVE_EVERY = 5.0
 _log = logging.getLogger(__name__)
-
-
-@dataclass
-class _Costly:
-    """Something that is computed again only when enough has changed."""
-
-    value: Any = None
-    of: int = -1
-    at: float = 0.0
-    took: float = 0.0
-
-    def is_due(self, n: int, *, slowly: bool) -> bool:
-        """Whether it should be computed again for ``n``; ``slowly`` where any change is enough after a while."""
-        if self.of < 0:
-            return True
-        rested = time.monotonic() - self.at
-        changed = abs(n - self.of) >= max(1.0, _CHANGE * self.of) or (slowly and n != self.of and rested >= _SECONDS)
-        return changed and rested >= _COST * self.took
-
-    def keep(self, value: Any, n: int, began: float) -> None:
-        """Take a new value that was begun at a time of this thread."""
-        self.value, self.of, self.at, self.took = value, n, time.monotonic(), time.thread_time() - began
 
 
 @dataclass
@@ -72,8 +49,9 @@ class _Known:
     """What this process knows of a campaign."""
 
     learner: Learner = field(default_factory=Learner)
-    projection: _Costly = field(default_factory=_Costly)
-    people: _Costly = field(default_factory=_Costly)
+    projection: Costly = field(default_factory=Costly)
+    people: Costly = field(default_factory=Costly)
+    preferences: KnownPreferences = field(default_factory=KnownPreferences)
     last_event: int = -1
     failures: int = 0
     not_before: float = 0.0
@@ -89,6 +67,17 @@ class _There:
     present: MadeFrom
     pairs: tuple[PairRow, ...]
     now: float
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A picture to store, and when to look again at the latest; of a judging campaign also what it was made of."""
+
+    campaign: Campaign
+    made_from: MadeFrom
+    content: dict[str, Any]
+    again_at: float | None
+    looked: Looked | None = None
 
 
 class Estimating:
@@ -186,7 +175,7 @@ class Estimating:
             known.failures += 1
             rest = min(60.0, 2.0 ** (known.failures - 1))
             known.not_before = time.monotonic() + rest
-            known.learner = Learner()  # whatever it had half learned
+            known.learner, known.preferences = Learner(), KnownPreferences()  # whatever they had half learned
             _log.exception("Estimating: campaign %s failed; trying again in %.0f s.", campaign_id, rest)
 
     def _due(self) -> list[int]:
@@ -222,21 +211,42 @@ class Estimating:
             there = _read(connection, campaign_id, now=self._settings.clock())
             if there is None or not there.pairs:
                 return False
-            n_answers = there.present.answers
-            people_due = known.people.of not in (-1, n_answers) and known.people.is_due(n_answers, slowly=True)
-            if there.present == _made_from(connection, campaign_id) and not people_due:
-                return False
-            looked = self._look(connection, there, known)
-            content = make_picture(connection, looked)
-        if not self._store(looked, content):
+            as_it_was = there.present == _made_from(connection, campaign_id)
+            if there.campaign.kind == "preference":
+                made = self._preferences(connection, there, known, as_it_was=as_it_was)
+            else:
+                made = self._judging(connection, there, known, as_it_was=as_it_was)
+        if made is None:
+            return False
+        if not self._store(made):
             known.revisit_at = 0.0
             return False
-        if known.people.of != n_answers:
-            known.revisit_at = time.monotonic() + _SECONDS
+        if made.again_at is not None:
+            known.revisit_at = made.again_at
         if there.campaign.state == "closed":
             with self._guard:
                 self._known.pop(campaign_id, None)
         return True
+
+    def _judging(self, connection: Connection, there: _There, known: _Known, *, as_it_was: bool) -> _Made | None:
+        """The picture of a judging campaign; None where the one that is there still holds."""
+        n_answers = there.present.answers
+        people_due = known.people.of not in (-1, n_answers) and known.people.is_due(n_answers, slowly=True)
+        if as_it_was and not people_due:
+            return None
+        looked = self._look(connection, there, known)
+        again_at = None if known.people.of == n_answers else time.monotonic() + SECONDS
+        return _Made(looked.campaign, there.present, make_picture(connection, looked), again_at, looked)
+
+    @staticmethod
+    def _preferences(connection: Connection, there: _There, known: _Known, *, as_it_was: bool) -> _Made | None:
+        """The picture of a preference campaign, whose queue is laid once, when it opens."""
+        known_so_far = known.preferences
+        if as_it_was and not known_so_far.is_behind(there.present):
+            return None
+        pictured = picture_preferences(connection, there.campaign, there.present, known_so_far, now=there.now)
+        again_at = known_so_far.look_again_at(there.present)
+        return _Made(pictured.campaign, there.present, pictured.content, again_at)
 
     def _look(self, connection: Connection, there: _There, known: _Known) -> Looked:
         """Learn from the answers, and find out everything that a picture shows."""
@@ -246,7 +256,7 @@ class Estimating:
         session = known.learner.session
         done, reason = _is_done(found, session, there.pairs)
         if present.last_event != known.last_event:  # the goal, the scales or the documents may be others
-            known.projection, known.people, known.last_event = _Costly(), _Costly(), present.last_event
+            known.projection, known.people, known.last_event = Costly(), Costly(), present.last_event
         agreement, expected = self._people(found, watched, known, present.answers)
         reached_at = (found.reached_at or there.now) if done else found.reached_at if found.state == "closed" else None
         return Looked(
@@ -276,27 +286,32 @@ class Estimating:
             known.people.keep(value, n_answers, began)
         return known.people.value
 
-    def _store(self, looked: Looked, content: dict[str, Any]) -> bool:
+    def _store(self, made: _Made) -> bool:
         """The queue, the picture, a point of the trajectory, and whether the goal is reached: all of it or nothing.
 
         Nothing where an organiser did something meanwhile: a person who was erased must not come back in a picture.
         Rows are locked in the order in which everybody locks them: the campaign, pairs (by the queue), the picture.
         """
-        found = looked.campaign
-        ids = queue_of(looked.session, looked.pairs, stop=looked.done and found.judging.stop_when_reached)
+        found, looked = made.campaign, made.looked
         this = campaign.c.id == found.id
+        ids: list[int] = []
+        if looked is not None:
+            ids = queue_of(looked.session, looked.pairs, stop=looked.done and found.judging.stop_when_reached)
         with self._database.write() as connection, connection.begin_nested() as laid:
             connection.execute(select(campaign.c.id).where(this).with_for_update(key_share=True))
-            lay_queue(connection, found.id, ids)
-            store_picture(connection, looked, content)
+            if looked is None:
+                replace_picture(connection, found.id, made.content)
+            else:
+                lay_queue(connection, found.id, ids)
+                store_picture(connection, looked, made.content)
             connection.execute(update(campaign).where(this).values(reached_at=found.reached_at))
-            if _last_event(connection, found.id) != looked.made_from.last_event:
+            if _last_event(connection, found.id) != made.made_from.last_event:
                 laid.rollback()
                 return False
         return True
 
 
-def _projected(found: Campaign, session: Session, costly: _Costly) -> Projection | None:
+def _projected(found: Campaign, session: Session, costly: Costly) -> Projection | None:
     """The projection, made again now and then; None where everything is to be judged anyway."""
     if found.judging.goal.kind == "everything":
         return None
@@ -308,9 +323,9 @@ def _projected(found: Campaign, session: Session, costly: _Costly) -> Projection
     return projection
 
 
-def _is_overtaken(costly: _Costly, session: Session) -> bool:
+def _is_overtaken(costly: Costly, session: Session) -> bool:
     """Whether more is judged than was projected, and the goal not reached yet: a projection that is plainly wrong."""
-    rested = time.monotonic() - costly.at >= _COST * costly.took
+    rested = time.monotonic() - costly.at >= COST * costly.took
     total: int | None = costly.value.total
     judged = session.view.n_judged
     return rested and total is not None and judged != costly.of and judged >= total and not session.done

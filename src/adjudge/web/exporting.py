@@ -12,8 +12,6 @@ import re
 import zipfile
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
@@ -23,12 +21,16 @@ from adjudge.model.collection import Table
 from adjudge.web.answers import CurrentGrade, current_grades
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
+from adjudge.web.export_files import Exported, export_file, harmless, iso, plain_table
 from adjudge.web.holdings import candidates_of, collection_of
 from adjudge.web.learning import pair_grades, session_of
+from adjudge.web.preference_exporting import PREFERENCE_FORMS, export_preference
 from adjudge.web.schema import answer, pair, participant
 
 if TYPE_CHECKING:
     import polars as pl
+
+__all__ = ["FORMS", "Exported", "export", "export_judgments", "export_log", "export_report", "export_session", "iso"]
 
 FORMS = {
     "qrels": ("trec", "csv", "tsv", "parquet", "json"),
@@ -36,30 +38,7 @@ FORMS = {
     "report": ("html", "markdown", "latex", "json"),
     "session": ("json",),
 }
-"""What can be had, and in which forms; the first is the usual one."""
-
-_SUFFIXES = {"trec": "txt", "markdown": "md", "latex": "tex"}
-_TYPES = {
-    "trec": "text/plain; charset=utf-8",
-    "csv": "text/csv; charset=utf-8",
-    "tsv": "text/tab-separated-values; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-    "json": "application/json",
-    "html": "text/html; charset=utf-8",
-    "markdown": "text/markdown; charset=utf-8",
-    "latex": "text/x-tex; charset=utf-8",
-    "zip": "application/zip",
-}
-_FORMULA = re.compile(r"^[=+\-@\t\r]")
-
-
-@dataclass(frozen=True)
-class Exported:
-    """A file to be written or sent."""
-
-    name: str
-    media_type: str
-    data: bytes
+"""What can be had of a judging campaign, and in which forms; the first is the usual one."""
 
 
 def export(
@@ -72,11 +51,16 @@ def export(
     form: str | None = None,
 ) -> Exported:
     """Anything that can be had of a campaign, by name."""
-    if what not in FORMS:
-        raise Refused(f"Expected one of {', '.join(FORMS)} to export, got {shown(what)}")
-    used = form or FORMS[what][0]
-    if used not in FORMS[what]:
-        raise Refused(f"The {what} can be had as {', '.join(FORMS[what])}, not as {shown(used)}.")
+    forms = PREFERENCE_FORMS if campaign.kind == "preference" else FORMS
+    if what not in forms:
+        raise Refused(f"Expected one of {', '.join(forms)} to export of a {campaign.kind} campaign, got {shown(what)}")
+    used = form or forms[what][0]
+    if used not in forms[what]:
+        raise Refused(f"The {what} can be had as {', '.join(forms[what])}, not as {shown(used)}.")
+    if campaign.kind == "preference":
+        if scale is not None or per_assessor:
+            raise Refused("A preference campaign has no grades; expected no scale, and nothing by assessor.")
+        return export_file(campaign, what, used, export_preference(connection, campaign, what, form=used))
     if what == "qrels":
         return export_judgments(connection, campaign, scale=scale, per_assessor=per_assessor, form=used)
     if what == "log":
@@ -85,11 +69,7 @@ def export(
         data = export_report(connection, campaign, form=used)
     else:
         data = export_session(connection, campaign)
-    return _file(campaign, what, used, data)
-
-
-def _file(campaign: Campaign, what: str, form: str, data: bytes) -> Exported:
-    return Exported(f"{campaign.name}-{what}.{_SUFFIXES.get(form, form)}", _TYPES[form], data)
+    return export_file(campaign, what, used, data)
 
 
 def export_judgments(
@@ -103,9 +83,9 @@ def export_judgments(
     grades = [grade for grade in current_grades(connection, campaign.id) if used in grade.grades]
     what = f"qrels-{used}"
     if not per_assessor:
-        return _file(campaign, what, form, _written(_mean_table(grades, used), form))
+        return export_file(campaign, what, form, _written(_mean_table(grades, used), form))
     if form != "trec":
-        return _file(campaign, f"{what}-by-assessor", form, _written(_assessor_table(grades, used), form))
+        return export_file(campaign, f"{what}-by-assessor", form, _written(_assessor_table(grades, used), form))
     by_assessor: dict[str, list[CurrentGrade]] = defaultdict(list)
     for grade in grades:
         by_assessor[grade.assessor].append(grade)
@@ -115,7 +95,7 @@ def export_judgments(
             plain = re.sub(r"[^A-Za-z0-9_-]", "_", code)[:60]
             name = plain if plain == code else f"{plain}-{number}"
             archive.writestr(f"{campaign.name}-{what}-{name}.txt", _written(_mean_table(own, used), form))
-    return _file(campaign, f"{what}-by-assessor", "zip", buffer.getvalue())
+    return export_file(campaign, f"{what}-by-assessor", "zip", buffer.getvalue())
 
 
 def _scale(campaign: Campaign, name: str | None) -> str:
@@ -147,34 +127,10 @@ def _written(frame: pl.DataFrame, form: str) -> bytes:
     from adjudge.formats import FORMATS
 
     if not frame.height:
-        return b"" if form == "trec" else b"[]\n" if form == "json" else _plain(frame, form)
+        return b"" if form == "trec" else b"[]\n" if form == "json" else plain_table(frame, form)
     if form in ("csv", "tsv") and "assessor" in frame.columns:
-        frame = _harmless(frame, ["assessor"])
+        frame = harmless(frame, ["assessor"])
     return FORMATS[form].write(frame, "judgments")
-
-
-def _plain(frame: pl.DataFrame, form: str) -> bytes:
-    buffer = io.BytesIO()
-    if form == "parquet":
-        frame.write_parquet(buffer)
-    elif form == "json":
-        return json.dumps(frame.to_dicts(), ensure_ascii=False, indent=1).encode() + b"\n"
-    else:
-        frame.write_csv(buffer, separator="\t" if form == "tsv" else ",")
-    return buffer.getvalue()
-
-
-def _harmless(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """Put an apostrophe before what a spreadsheet would calculate."""
-    import polars as pl
-
-    return frame.with_columns(
-        pl.when(pl.col(name).str.contains(_FORMULA.pattern))
-        .then("'" + pl.col(name))
-        .otherwise(pl.col(name))
-        .alias(name)
-        for name in columns
-    )
 
 
 def export_log(connection: Connection, campaign: Campaign, *, form: str) -> bytes:
@@ -196,8 +152,8 @@ def export_log(connection: Connection, campaign: Campaign, *, form: str) -> byte
     schema = _log_schema(scales)
     frame = pl.DataFrame([_log_row(dict(row), scales) for row in rows], schema=schema, orient="row")
     if form == "csv":
-        frame = _harmless(frame, [name for name, dtype in schema.items() if dtype == pl.String])
-    return _plain(frame, form)
+        frame = harmless(frame, [name for name, dtype in schema.items() if dtype == pl.String])
+    return plain_table(frame, form)
 
 
 def _log_schema(scales: Sequence[str]) -> dict[str, Any]:
@@ -233,15 +189,6 @@ def _log_row(row: dict[str, Any], scales: Sequence[str]) -> dict[str, Any]:
         "key": row["key"],
         "sha256": row["sha256"],
     }
-
-
-def iso(seconds: float) -> str:
-    """A time as people and programs read it.
-
-    >>> iso(0.25)
-    '1970-01-01T00:00:00.250+00:00'
-    """
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
 
 
 def export_report(connection: Connection, campaign: Campaign, *, form: str = "html") -> bytes:

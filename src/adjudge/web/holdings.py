@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import hashlib
 import io
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
-from sqlalchemy.engine import RowMapping
 
 from adjudge.errors import shown
 from adjudge.model.provenance import Provenance
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.web.campaign_rows import Campaign, locked, log_event, refuse_unless_draft
-from adjudge.web.errors import Conflict, Refused
+from adjudge.web.errors import Refused
+from adjudge.web.items import NewItem, check_text, chunks, is_complete, items_by_identifier, put_items, query_item
 from adjudge.web.leasing import lay_queue
+from adjudge.web.preference_holdings import missing_question_items, needed_question_items
 from adjudge.web.schema import event, item, lease, pair, queue, run
 
 if TYPE_CHECKING:
@@ -32,45 +31,26 @@ if TYPE_CHECKING:
     from adjudge.model.collection import Collection, Table
     from adjudge.model.runs import Run, Runs
 
+__all__ = [
+    "DEEPEST",
+    "NewItem",
+    "candidates_of",
+    "collection_of",
+    "count_pairs",
+    "items_by_identifier",
+    "make_pairs",
+    "metadata_table",
+    "missing_items",
+    "needed_items",
+    "put_items",
+    "put_runs",
+    "query_item",
+    "run_tables",
+    "wish_again",
+]
+
 DEEPEST = 100
 """So many ranks are kept in any case: a report may want more than the campaign asks about."""
-KINDS = ("audio", "text", "image", "url")
-ROLES = ("document", "query")
-_CHUNK = 5_000  # rows sent to the database at a time
-
-
-@dataclass(frozen=True)
-class NewItem:
-    """A document or query as it comes: what is known of it, and what of it people hear, read or see, if anything yet.
-
-    Audio has a clip, an image its original, a text its words and a url its address in ``text``. ``facts`` are artist,
-    genre and any other column of a table.
-    """
-
-    identifier: str
-    role: str = "document"
-    kind: str = "audio"
-    text: str | None = None
-    original_sha256: str | None = None
-    original_name: str | None = None
-    clip_sha256: str | None = None
-    media_type: str | None = None
-    seconds: float | None = None
-    loudness: float | None = None
-    gain_db: float | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def content(self) -> dict[str, Any]:
-        """The columns that say what people get."""
-        names = ("kind", "text", "original_sha256", "original_name", "clip_sha256", "media_type", "seconds", "loudness",
-                 "gain_db")  # fmt: skip
-        return {name: getattr(self, name) for name in names}
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether there is something to hear, read or see."""
-        return _is_complete(self.content)
 
 
 def put_runs(
@@ -88,11 +68,11 @@ def put_runs(
     names = [name for name, _ in inputs]
     rows = []
     for place, one in enumerate(runs):
-        _check_text("the system", one.system, 200)
+        check_text("the system", one.system, 200)
         packed = _packed(runs, one.cut(depth))
         source = names[place] if len(names) == len(runs) else ", ".join(names)
         digest = hashlib.sha256(packed).hexdigest()
-        team = None if one.team is None else _check_text("the team", one.team, 200)
+        team = None if one.team is None else check_text("the team", one.team, 200)
         rows.append({"campaign_id": found.id, "system": one.system, "team": team, "source": source[:400],
                      "sha256": digest, "rankings": packed})  # fmt: skip
     for table in (lease, queue, pair, run):
@@ -113,19 +93,12 @@ def _packed(runs: Runs, one: Run) -> bytes:
             (frame[name].str.len_chars() > 400) | frame[name].str.contains(r"[\x00-\x1F]")  # what no column can hold
         )
         if longest.height:
-            _check_text(f"the {name}", longest[name][0], 400)
+            check_text(f"the {name}", longest[name][0], 400)
     if one.scores is not None:
         frame = frame.with_columns(pl.Series("score", one.scores))
     buffer = io.BytesIO()
     frame.write_parquet(buffer)
     return buffer.getvalue()
-
-
-def _check_text(what: str, value: str, longest: int) -> str:
-    """A name that a column can hold."""
-    if not value or len(value) > longest or any(ord(sign) < 32 for sign in value):
-        raise Refused(f"Expected {what} in at most {longest} characters without control characters, got {shown(value)}")
-    return value
 
 
 def run_tables(connection: Connection, campaign_id: int) -> tuple[list[Table], dict[str, str]]:
@@ -205,82 +178,22 @@ def _retrieved(connection: Connection, found: Campaign) -> list[tuple[str, str]]
     return [(pool.queries[query], document) for query, document in zip(pool.query, pool.document, strict=True)]
 
 
-def put_items(connection: Connection, found: Campaign, items: Iterable[NewItem]) -> int:
-    """Add documents and queries, or to what is known of them; the number of rows that are new or changed.
-
-    What people hear, read or see is replaced where something comes, and gets a new address, as browsers keep what they
-    had. Facts are added to those that were known.
-    """
-    if locked(connection, found).state == "closed":
-        raise Conflict("The campaign is closed; reopen it to change its documents.")
-    rows = connection.execute(select(item).where(item.c.campaign_id == found.id)).mappings()
-    known = {(row["role"], row["identifier"]): row for row in rows}
-    new, changed = [], []
-    for given in {(one.role, one.identifier): one for one in items}.values():
-        _check_item(given)
-        before = known.get((given.role, given.identifier))
-        if before is None:
-            new.append({"campaign_id": found.id, "role": given.role, "identifier": given.identifier,
-                        "address": secrets.token_urlsafe(16), "facts": dict(given.facts), **given.content})  # fmt: skip
-        elif (after := _merged(before, given)) is not None:
-            changed.append(after)
-    for part in _chunks(new):
-        connection.execute(insert(item), part)
-    if changed:
-        columns = {name: bindparam(f"new_{name}", type_=item.c[name].type) for name in changed[0] if name != "id"}
-        named = [{f"new_{name}": value for name, value in row.items()} for row in changed]
-        connection.execute(update(item).where(item.c.id == bindparam("new_id")).values(columns), named)
-    return len(new) + len(changed)
-
-
-def _check_item(given: NewItem) -> None:
-    if given.role not in ROLES or given.kind not in KINDS:
-        raise Refused(f"Expected a {' or '.join(ROLES)} that is {', '.join(KINDS)}, got {given.role} of {given.kind}")
-    _check_text(f"the {given.role}", given.identifier, 400)
-
-
-def _merged(before: RowMapping, given: NewItem) -> dict[str, Any] | None:
-    """The row after something new came; None where it stays as it is."""
-    content = {name: before[name] for name in given.content}
-    after = dict(given.content) if given.is_complete else content
-    if not given.is_complete and not _is_complete(content):
-        after["kind"] = given.kind
-    facts = {**before["facts"], **given.facts}
-    if after == content and facts == before["facts"]:
-        return None
-    address = before["address"] if after == content else secrets.token_urlsafe(16)
-    return {"id": before["id"], "address": address, "facts": facts, **after}
-
-
-def _is_complete(content: Mapping[str, Any] | RowMapping) -> bool:
-    column = {"audio": "clip_sha256", "image": "original_sha256"}.get(content["kind"], "text")
-    return bool(content[column])
-
-
-def items_by_identifier(connection: Connection, campaign_id: int) -> dict[tuple[str, str], RowMapping]:
-    """All rows of a campaign by role and identifier."""
-    rows = connection.execute(select(item).where(item.c.campaign_id == campaign_id)).mappings()
-    return {(row["role"], row["identifier"]): row for row in rows}
-
-
-def query_item(rows: Mapping[tuple[str, str], RowMapping], query: str) -> RowMapping | None:
-    """What stands for a query: an item of its own, else the document of the same name."""
-    own, document = rows.get(("query", query)), rows.get(("document", query))
-    return document if own is None or (document is not None and not _is_complete(own)) else own
-
-
 def missing_items(connection: Connection, found: Campaign) -> list[str]:
-    """Candidates and queries of which there is nothing to hear, read or see yet, by name."""
+    """What somebody will be asked about and of which there is nothing to hear, read or see yet, by name."""
+    if found.kind == "preference":
+        return missing_question_items(connection, found)
     rows = items_by_identifier(connection, found.id)
     pairs = _retrieved(connection, found)
     wanted = {document: rows.get(("document", document)) for _, document in pairs}
     queries = {query: query_item(rows, query) for query, _ in pairs}
-    lacking = [name for part in (wanted, queries) for name, row in part.items() if row is None or not _is_complete(row)]
+    lacking = [name for part in (wanted, queries) for name, row in part.items() if row is None or not is_complete(row)]
     return sorted(set(lacking))
 
 
 def needed_items(connection: Connection, found: Campaign) -> dict[str, set[str]] | None:
-    """Documents and queries that somebody will be asked about, by role; None while there are no runs."""
+    """Documents and queries that somebody will be asked about, by role; None while that is not known."""
+    if found.kind == "preference":
+        return needed_question_items(connection, found)
     if connection.execute(select(run.c.id).where(run.c.campaign_id == found.id).limit(1)).first() is None:
         return None
     pairs = _retrieved(connection, found)
@@ -308,7 +221,7 @@ def make_pairs(connection: Connection, found: Campaign, *, now: float) -> int:
             raise Refused(f"There is nothing to hear, read or see for {shown(document if heard else query)}.")
         new.append({"campaign_id": found.id, "query": query, "document": document, "query_item_id": heard["id"],
                     "document_item_id": asked["id"], "wanted": how_many, "taken": 0, "answered": 0})  # fmt: skip
-    for part in _chunks(new):
+    for part in chunks(new):
         connection.execute(insert(pair), part)
     if new:
         _lay_first_queue(connection, found)
@@ -351,7 +264,3 @@ def count_pairs(connection: Connection, campaign_id: int) -> int:
     """How many candidates are in the store."""
     query = select(func.count()).select_from(pair).where(pair.c.campaign_id == campaign_id)
     return int(connection.execute(query).scalar_one())
-
-
-def _chunks(rows: list[dict[str, Any]]) -> Iterable[list[dict[str, Any]]]:
-    return (rows[start : start + _CHUNK] for start in range(0, len(rows), _CHUNK))

@@ -89,7 +89,7 @@ def import_judgments(
     Pairs that are no candidates are refused, or with ``skip_unknown`` left out and listed. A draft gets its pairs.
     """
     there = locked(connection, campaign)
-    asked = _asked(there, scale)
+    asked = _asked(there, scale)  # refuses a campaign that asks for preferences
     file = _read(source, asked, format_name)
     _need_pairs(connection, there, now=now)
     ids = _pair_ids(connection, there.id)

@@ -8,18 +8,18 @@ nobody new can join, and those who did go on.
 
 from __future__ import annotations
 
-import hashlib
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from adjudge.errors import shown
-from adjudge.web.asking_settings import AskingSettings
 from adjudge.web.campaign_rows import Campaign, campaign_by_id, campaign_of, log_event
+from adjudge.web.coming import Told, come, come_back, personal
 from adjudge.web.errors import Forbidden, Gone, NotFound, NotLoggedIn, Refused
 from adjudge.web.leasing import release
+from adjudge.web.recruiting import recruited_from, recruiter_of, who_came
 from adjudge.web.schema import answer, campaign, invitation, participant
 from adjudge.web.signing import is_genuine, new_nonce, number_in, signed_token
 from adjudge.web.wording import end_of, one_line_of
@@ -34,7 +34,11 @@ _REVOKED = "This invitation was withdrawn; ask the organiser for another."
 
 @dataclass(frozen=True)
 class Participant:
-    """Somebody who judges in a campaign; exports know them by their code."""
+    """Somebody who judges in a campaign; exports know them by their code.
+
+    ``recruited`` is what came in their recruiter's link, ``outcome`` how their part ended; since ``set_aside_at`` their
+    answers do not count.
+    """
 
     id: int
     campaign_id: int
@@ -47,6 +51,11 @@ class Participant:
     created_at: float
     seen_at: float
     invitation_id: int | None
+    recruited: dict[str, str] | None = None
+    outcome: str | None = None
+    outcome_at: float | None = None
+    set_aside_at: float | None = None
+    set_aside_why: str | None = None
 
 
 @dataclass(frozen=True)
@@ -125,15 +134,29 @@ def revoke_invitation(connection: Connection, found: Campaign, invitation_id: in
         log_event(connection, found.id, who=who, what="revoked", details={"invitation": invitation_id}, now=now)
 
 
-def find_invitation(connection: Connection, token: str, *, secret: bytes, now: float) -> Invitation:
-    """The invitation of a link that somebody may join by now; a personal one also once they have."""
+def find_invitation(
+    connection: Connection, token: str, *, secret: bytes, now: float, recruited: Mapping[str, str] | None = None
+) -> Invitation:
+    """The invitation of a link that somebody may join by now; a personal one also once they have.
+
+    ``recruited`` are the parameters of a recruiter's link: whom it sent before may come back also when an invitation is
+    full or expired, and a link that does not say who comes is refused.
+    """
     number = number_in(token)
     row = None if number is None else _invitation_row(connection, number)
     if row is None or not is_genuine(token, secret, "invitation", row.id, row.nonce):
         raise NotFound(_UNKNOWN)
     found = _invitation(row, used=_used(connection, row.id), secret=secret)
-    _refuse_ended(found, now=now)
+    _refuse_ended(found, now=now, sent=_sent_before(connection, found, recruited))
     return found
+
+
+def _sent_before(connection: Connection, found: Invitation, recruited: Mapping[str, str] | None) -> bool | None:
+    """Whether a recruiter sent this person before; None where no recruiter says who comes."""
+    settled = campaign_by_id(connection, found.campaign_id)
+    if recruited is None or recruiter_of(settled) is None:
+        return None
+    return who_came(connection, settled, recruited) is not None
 
 
 def join(
@@ -143,12 +166,14 @@ def join(
     name: str | None = None,
     language: str | None = None,
     consent: bool = False,
+    recruited: Mapping[str, str] | None = None,
     now: float,
     secret: bytes,
 ) -> tuple[Participant, str]:
     """Become a participant, and get a link of one's own; who comes back by a personal invitation is who they were.
 
-    Needs a writing transaction: joining people wait for each other, so that a cap holds and codes differ.
+    So is whom the campaign's recruiter sends again: ``recruited`` are the parameters of the link. Needs a writing
+    transaction: joining people wait for each other, so that a cap holds, codes differ, and nobody comes twice.
     """
     # Locked in this order by everybody; answers, which only point to a campaign, do not wait for it.
     where = select(campaign).where(campaign.c.id == found.campaign_id)
@@ -157,13 +182,19 @@ def join(
     if again is None:
         raise NotFound(_UNKNOWN)
     fresh = _invitation(again, used=_used(connection, found.id), secret=secret)
-    _refuse_ended(fresh, now=now)
-    known = _who_joined(connection, fresh) if fresh.is_personal else None
-    if known is not None:
-        row = _come_back(connection, known, settled.settings, name=name, language=language, consent=consent, now=now)
+    came_with = recruited_from(settled, recruited or {})
+    if came_with is not None:
+        known = who_came(connection, settled, came_with, lock=True)
+        _refuse_ended(fresh, now=now, sent=known is not None)
     else:
-        row = _come(connection, fresh, settled, name=name, language=language, consent=consent, now=now)
-    return _participant(row), participant_token(row.id, row.nonce, secret=secret)
+        _refuse_ended(fresh, now=now)
+        known = _who_joined(connection, fresh) if fresh.is_personal else None
+    told = Told(name, language, consent, came_with)
+    if known is not None:
+        row = come_back(connection, known, settled, fresh.id, told, now=now)
+    else:
+        row = come(connection, settled, fresh.id, told, now=now)
+    return participant_from(row), participant_token(row.id, row.nonce, secret=secret)
 
 
 def participant_token(participant_id: int, nonce: str, *, secret: bytes) -> str:
@@ -183,17 +214,30 @@ def participant_of_token(connection: Connection, token: str, *, secret: bytes, n
         raise Forbidden("The organiser has ended your part in this campaign.")
     if row.revoked_at is not None:
         raise Gone(_REVOKED)
-    return _participant(row)
+    return participant_from(row)
 
 
-def still_there(connection: Connection, found: Participant) -> None:
-    """Refuse where somebody was erased or blocked meanwhile; they stay as they are until this transaction ends."""
+def still_there(connection: Connection, found: Participant, *, change: bool = False) -> None:
+    """Refuse where somebody was erased or blocked meanwhile; they stay as they are until this transaction ends.
+
+    ``change`` says that this transaction may change them, as :func:`locked_participant` does.
+    """
     where = select(participant.c.erased_at, participant.c.blocked_at).where(participant.c.id == found.id)
-    row = connection.execute(where.with_for_update(read=True)).one()
+    row = connection.execute(where.with_for_update(read=not change, key_share=change)).one()
     if row.erased_at is not None:
         raise Gone("You were erased from this campaign; nothing was stored.")
     if row.blocked_at is not None:
         raise Forbidden("The organiser has ended your part in this campaign; nothing was stored.")
+
+
+def locked_participant(connection: Connection, participant_id: int) -> Participant:
+    """A participant as they are now, kept from others until this transaction ends; others may point to them.
+
+    Whoever is going to change what somebody holds does this first, after :func:`in_use`: what one person does in two
+    windows is done one after the other.
+    """
+    query = select(participant).where(participant.c.id == participant_id).with_for_update(key_share=True)
+    return participant_from(connection.execute(query).one())
 
 
 def note_seen(connection: Connection, found: Participant, *, now: float) -> None:
@@ -212,11 +256,11 @@ def change_participant(
 ) -> Participant:
     """Be called otherwise, or read another language; what is not given stays, and an empty name is taken away."""
     settled = campaign_by_id(connection, found.campaign_id).settings
-    values = _personal(settled, name=name, language=language)
+    values = personal(settled, name=name, language=language)
     if values:
         still_there(connection, found)
         connection.execute(update(participant).where(participant.c.id == found.id).values(**values))
-    return _participant(connection.execute(select(participant).where(participant.c.id == found.id)).one())
+    return participant_from(connection.execute(select(participant).where(participant.c.id == found.id)).one())
 
 
 def list_participants(connection: Connection, found: Campaign) -> list[Participant]:
@@ -224,7 +268,7 @@ def list_participants(connection: Connection, found: Campaign) -> list[Participa
     rows = connection.execute(
         select(participant).where(participant.c.campaign_id == found.id).order_by(participant.c.id)
     )
-    return [_participant(row) for row in rows]
+    return [participant_from(row) for row in rows]
 
 
 def find_participant(connection: Connection, found: Campaign, code: str) -> Participant:
@@ -233,7 +277,7 @@ def find_participant(connection: Connection, found: Campaign, code: str) -> Part
     row = connection.execute(select(participant).where(this)).first()
     if row is None:
         raise NotFound(f"There is no participant {shown(code)} in this campaign.")
-    return _participant(row)
+    return participant_from(row)
 
 
 def count_by_participant(connection: Connection, found: Campaign) -> dict[int, int]:
@@ -250,7 +294,7 @@ def block_participant(
     connection: Connection, found: Participant, *, blocked: bool, who: str, now: float
 ) -> Participant:
     """End somebody's part in a campaign, or let them back; their answers stay, others get their questions."""
-    if found.erased_at is not None:
+    if locked_participant(connection, found.id).erased_at is not None:
         raise Gone(f"Participant {found.code} was erased.")
     if blocked:
         release(connection, found.id, now=now)
@@ -260,94 +304,21 @@ def block_participant(
     ).one()
     what = "blocked" if blocked else "unblocked"
     log_event(connection, found.campaign_id, who=who, what=what, details={"participant": found.code}, now=now)
-    return _participant(row)
+    return participant_from(row)
 
 
-def _refuse_ended(found: Invitation, *, now: float) -> None:
+def _refuse_ended(found: Invitation, *, now: float, sent: bool | None = None) -> None:
+    """Refuse who comes by a link that has ended. Whom a recruiter ``sent`` before may come back until it is revoked."""
     if found.revoked_at is not None:
         raise Gone(_REVOKED)
+    if sent:
+        return
     if found.expires_at is not None and found.expires_at <= now:
         raise Gone("This invitation has expired; ask the organiser for another.")
-    if found.cap is not None and not found.is_personal and found.used >= found.cap:
-        raise Gone(
-            f"This invitation was for {found.cap} people, and as many have joined; ask the organiser for another."
-        )
-
-
-def _come(
-    connection: Connection,
-    found: Invitation,
-    settled: Campaign,
-    *,
-    name: str | None,
-    language: str | None,
-    consent: bool,
-    now: float,
-) -> Row[Any]:
-    """Store a new participant."""
-    if settled.state == "closed":
-        raise Gone("This campaign is closed; thank you for coming all the same.")
-    values: dict[str, Any] = {"name": None, "language": settled.settings.languages[0]}
-    values |= _personal(settled.settings, name=name, language=language)
-    values |= _consented(settled.settings, values["language"], consent=consent, now=now)
-    code = _next_code(connection, settled.id)
-    values |= {"campaign_id": settled.id, "invitation_id": found.id, "code": code, "nonce": new_nonce()}
-    return connection.execute(
-        insert(participant).values(**values, created_at=now, seen_at=now).returning(participant)
-    ).one()
-
-
-def _come_back(
-    connection: Connection,
-    known: Row[Any],
-    settled: AskingSettings,
-    *,
-    name: str | None,
-    language: str | None,
-    consent: bool,
-    now: float,
-) -> Row[Any]:
-    """The participant that somebody is already, with what they told anew."""
-    if known.erased_at is not None:
-        raise Gone("Who was invited by this link was erased from the campaign; ask the organiser for another.")
-    if known.blocked_at is not None:
-        raise Forbidden("The organiser has ended your part in this campaign.")
-    values: dict[str, Any] = {"seen_at": now} | _personal(settled, name=name or None, language=language)
-    if known.consented_at is None:
-        values |= _consented(settled, values.get("language", known.language), consent=consent, now=now)
-    this = update(participant).where(participant.c.id == known.id)
-    return connection.execute(this.values(**values).returning(participant)).one()
-
-
-def _personal(settled: AskingSettings, *, name: str | None, language: str | None) -> dict[str, Any]:
-    """What somebody tells about themselves, as it is stored; nothing for what they do not tell."""
-    values: dict[str, Any] = {}
-    if name is not None:
-        values["name"] = one_line_of(name, what="a name") or None
-    if language is not None:
-        if language not in settled.languages:
-            raise Refused(f"Expected a language among {', '.join(settled.languages)}, got {shown(language)}.")
-        values["language"] = language
-    return values
-
-
-def _consented(settled: AskingSettings, language: str, *, consent: bool, now: float) -> dict[str, Any]:
-    """That somebody agreed, when, and to which text; refused where they must and do not."""
-    text = settled.in_language(settled.consent, language)
-    if not any(words.strip() for words in settled.consent.values()):
-        return {}
-    if not consent:
-        raise Refused("Please read and accept how your answers are used before you start.")
-    return {"consented_at": now, "consent_sha256": hashlib.sha256(text.encode()).hexdigest()}
-
-
-def _next_code(connection: Connection, campaign_id: int) -> str:
-    """A1, A2, …: higher than every one there is, and than the number of people there ever were."""
-    codes = (
-        connection.execute(select(participant.c.code).where(participant.c.campaign_id == campaign_id)).scalars().all()
-    )
-    highest = max((int(code[1:]) for code in codes if re.fullmatch(r"A[0-9]{1,9}", code)), default=0)
-    return f"A{max(highest, len(codes)) + 1}"
+    is_theirs = found.is_personal and sent is None
+    if found.cap is not None and found.used >= found.cap and not is_theirs:
+        people = "1 person, who has" if found.is_personal else f"{found.cap} people, and as many have"
+        raise Gone(f"This invitation was for {people} joined; ask the organiser for another.")
 
 
 def _invitation_row(connection: Connection, number: int, *, lock: bool = False) -> Row[Any] | None:
@@ -384,5 +355,6 @@ def _invitation(row: Row[Any], *, used: int, secret: bytes) -> Invitation:
     )
 
 
-def _participant(row: Row[Any]) -> Participant:
+def participant_from(row: Row[Any]) -> Participant:
+    """A row of the table as a participant."""
     return Participant(**{name: getattr(row, name) for name in Participant.__dataclass_fields__})

@@ -19,6 +19,7 @@ from typing import Any
 
 from sqlalchemy import (
     BindParameter,
+    ColumnElement,
     Connection,
     RowMapping,
     Select,
@@ -42,7 +43,10 @@ RETURN_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Lease:
-    """A question in somebody's hands. ``number`` counts the questions of that person."""
+    """A question in somebody's hands. ``number`` counts the questions of that person.
+
+    ``swapped`` says whether list b stands first, None where no lists are compared.
+    """
 
     id: str
     campaign_id: int
@@ -54,6 +58,7 @@ class Lease:
     expires_at: float
     ended_at: float | None
     ended_how: str | None
+    swapped: bool | None = None
 
 
 def lease_of(row: RowMapping) -> Lease:
@@ -93,11 +98,15 @@ def renew(connection: Connection, campaign_id: int, participant_id: int, *, now:
 
 
 def expire(connection: Connection, campaign_id: int, *, now: float) -> int:
-    """End every lease that ran out; the number of them."""
+    """End every lease that ran out; the number of them.
+
+    Nobody waits here: a lease whose pair somebody else is changing this moment is left for the next time. Whoever
+    stores an answer has a pair in hand already, and two of them must not wait for the pairs of each other.
+    """
     overdue = select(lease.c.id).where(
         lease.c.campaign_id == campaign_id, lease.c.ended_at.is_(None), lease.c.expires_at < now
     )
-    return _end(connection, overdue, how="expired", now=now)
+    return _end(connection, overdue, how="expired", now=now, wait=False)
 
 
 def let_go(connection: Connection, participant_id: int, *, now: float) -> None:
@@ -113,16 +122,25 @@ def release(connection: Connection, participant_id: int, *, now: float) -> int:
     return _end(connection, mine, how="released", now=now)
 
 
-def _end(connection: Connection, which: Select[Any], *, how: str, now: float) -> int:
-    """End leases without an answer. Rows that somebody else is changing this moment are left to them."""
+def _end(connection: Connection, which: Select[Any], *, how: str, now: float, wait: bool = True) -> int:
+    """End leases without an answer. Rows that somebody else is changing this moment are left to them.
+
+    With ``wait`` that is leases only: their pairs are waited for.
+    """
     ids = connection.execute(which.order_by(lease.c.id).with_for_update(skip_locked=True)).scalars().all()
     if not ids:
         return 0
-    pairs = select(lease.c.pair_id).where(lease.c.id.in_(ids), lease.c.slot.is_not(None)).order_by(lease.c.pair_id)
-    for pair_id in connection.execute(pairs).scalars().all():
-        connection.execute(update(pair).where(pair.c.id == pair_id).values(taken=pair.c.taken - 1))
-    connection.execute(update(lease).where(lease.c.id.in_(ids)).values(ended_at=now, ended_how=how))
-    return len(ids)
+    these = lease.c.id.in_(ids)
+    slots = connection.execute(select(lease.c.id, lease.c.pair_id).where(these, lease.c.slot.is_not(None))).all()
+    ended = set(ids)
+    if slots:
+        own = select(pair.c.id).where(pair.c.id.in_([row.pair_id for row in slots])).order_by(pair.c.id)
+        got = set(connection.execute(own.with_for_update(skip_locked=not wait, key_share=True)).scalars())
+        ended -= {row.id for row in slots if row.pair_id not in got}
+        for pair_id in sorted(row.pair_id for row in slots if row.pair_id in got):
+            connection.execute(update(pair).where(pair.c.id == pair_id).values(taken=pair.c.taken - 1))
+    connection.execute(update(lease).where(lease.c.id.in_(ended)).values(ended_at=now, ended_how=how))
+    return len(ended)
 
 
 def lay_queue(connection: Connection, campaign_id: int, pair_ids: Sequence[int]) -> None:
@@ -137,47 +155,64 @@ def _take(
     connection: Connection, campaign: Campaign, participant_id: int, *, now: float, seconds: float
 ) -> Lease | None:
     """A new question for a participant, None where there is none for them now."""
-    number = connection.execute(
-        select(func.coalesce(func.max(lease.c.number) + 1, 0)).where(lease.c.participant_id == participant_id)
-    ).scalar_one()
-    again = _repeat_due(connection, campaign, participant_id, number)
+    number = next_number(connection, participant_id)
+    again = repeat_due(connection, campaign, participant_id, number)
+    values: dict[str, Any] = {"number": number, "issued_at": now, "expires_at": now + seconds}
     if again is not None:
-        found, kind, slot = again, "repeat", None
-    else:
-        free = connection.execute(_NEXT_PAIR, {"campaign": campaign.id, "participant": participant_id}).first()
-        if free is None:
-            return None
-        found, kind, slot = free.id, "judgment", 0 if free.wanted == 1 else _free_slot(connection, free.id)
-        connection.execute(update(pair).where(pair.c.id == found).values(taken=pair.c.taken + 1))
-    values = {
-        "id": secrets.token_urlsafe(16),
-        "campaign_id": campaign.id,
-        "pair_id": found,
-        "participant_id": participant_id,
-        "kind": kind,
-        "slot": slot,
-        "number": number,
-        "issued_at": now,
-        "expires_at": now + seconds,
-    }
-    row = connection.execute(insert(lease).values(**values).returning(lease)).mappings().one()
-    return lease_of(row)
+        return give(connection, campaign.id, participant_id, again, kind="repeat", **values)
+    free = connection.execute(_NEXT_PAIR, {"campaign": campaign.id, "participant": participant_id}).first()
+    if free is None:
+        return None
+    slot = take_slot(connection, free.id, wanted=free.wanted)
+    return give(connection, campaign.id, participant_id, free.id, kind="judgment", slot=slot, **values)
 
 
-def _next_pair() -> Select[Any]:
-    """The first pair of the queue that still wants somebody and is new to this participant; it is locked."""
-    me: BindParameter[int] = bindparam("participant")
+def next_number(connection: Connection, participant_id: int) -> int:
+    """How many questions a participant was given so far."""
+    query = select(func.coalesce(func.max(lease.c.number) + 1, 0)).where(lease.c.participant_id == participant_id)
+    return int(connection.execute(query).scalar_one())
+
+
+def take_slot(connection: Connection, pair_id: int, *, wanted: int) -> int:
+    """Take a place of a pair that is locked and has a free one; which it is."""
+    slot = 0 if wanted == 1 else _free_slot(connection, pair_id)
+    connection.execute(update(pair).where(pair.c.id == pair_id).values(taken=pair.c.taken + 1))
+    return slot
+
+
+def give(connection: Connection, campaign_id: int, participant_id: int, pair_id: int, **values: Any) -> Lease:
+    """Store a new lease."""
+    own = {"id": secrets.token_urlsafe(16), "campaign_id": campaign_id, "pair_id": pair_id}
+    statement = insert(lease).values(**own, participant_id=participant_id, **values).returning(lease)
+    return lease_of(connection.execute(statement).mappings().one())
+
+
+def new_to(participant_id: BindParameter[int] | int) -> ColumnElement[bool]:
+    """Of pairs: that a participant neither holds nor answered nor skipped them."""
     had = exists().where(
         lease.c.pair_id == pair.c.id,
-        lease.c.participant_id == me,
+        lease.c.participant_id == participant_id,
         or_(lease.c.ended_at.is_(None), lease.c.ended_how.in_(("answered", "skipped"))),
     )
-    answered = exists().where(answer.c.pair_id == pair.c.id, answer.c.participant_id == me)
+    answered = exists().where(answer.c.pair_id == pair.c.id, answer.c.participant_id == participant_id)
+    return and_(~had, ~answered)
+
+
+def next_pair(*conditions: ColumnElement[bool]) -> Select[Any]:
+    """The first pair of the queue that still wants somebody and is new to this participant; it is locked.
+
+    The number of the ``campaign`` and of the ``participant`` are given when it is asked, and what ``conditions`` name.
+    """
+    me: BindParameter[int] = bindparam("participant")
     return (
         select(pair.c.id, pair.c.wanted)
         .join(queue, queue.c.pair_id == pair.c.id)
         .where(
-            queue.c.campaign_id == bindparam("campaign"), pair.c.taken < pair.c.wanted, ~pair.c.held, ~had, ~answered
+            queue.c.campaign_id == bindparam("campaign"),
+            pair.c.taken < pair.c.wanted,
+            ~pair.c.held,
+            new_to(me),
+            *conditions,
         )
         .order_by(queue.c.place)
         .limit(1)
@@ -185,7 +220,7 @@ def _next_pair() -> Select[Any]:
     )
 
 
-_NEXT_PAIR = _next_pair()
+_NEXT_PAIR = next_pair()
 
 
 def _free_slot(connection: Connection, pair_id: int) -> int:
@@ -197,10 +232,10 @@ def _free_slot(connection: Connection, pair_id: int) -> int:
     return next(slot for slot in range(len(used) + 1) if slot not in used)
 
 
-def _repeat_due(connection: Connection, campaign: Campaign, participant_id: int, number: int) -> int | None:
+def repeat_due(connection: Connection, campaign: Campaign, participant_id: int, number: int) -> int | None:
     """The pair to ask again as question ``number``, where a repeat is planned there."""
     share, seed = campaign.settings.repeat_share, campaign.settings.seed
-    if number < REPEAT_AFTER or _chance(seed, participant_id, number) >= share:
+    if number < REPEAT_AFTER or chance(seed, participant_id, number) >= share:
         return None
     repeated = select(lease.c.pair_id).where(lease.c.participant_id == participant_id, lease.c.kind == "repeat")
     long_ago = select(lease.c.pair_id).where(
@@ -211,10 +246,10 @@ def _repeat_due(connection: Connection, campaign: Campaign, participant_id: int,
         lease.c.pair_id.not_in(repeated),
     )
     found = connection.execute(long_ago).scalars().all()
-    return min(found, key=lambda pair_id: _chance(seed, participant_id, pair_id), default=None)
+    return min(found, key=lambda pair_id: chance(seed, participant_id, pair_id), default=None)
 
 
-def _chance(*numbers: int) -> float:
-    """A number in [0, 1) that looks random and is always the same for the same numbers."""
-    digest = hashlib.sha256(repr(numbers).encode()).digest()
+def chance(*parts: object) -> float:
+    """A number in [0, 1) that looks random and is always the same for the same numbers and words."""
+    digest = hashlib.sha256(repr(parts).encode()).digest()
     return int.from_bytes(digest[:7], "big") / 2**56

@@ -107,12 +107,13 @@ def _heard(heard: Mapping[str, Any] | None) -> int:
 
 
 def live_codes(connection: Connection, campaign_id: int, *, now: float) -> list[str]:
-    """Codes of those who are there now."""
+    """Codes of those who are there now, and whose part has not ended."""
     query = select(participant.c.code).where(
         participant.c.campaign_id == campaign_id,
         participant.c.seen_at >= now - LIVE_SECONDS,
         participant.c.erased_at.is_(None),
         participant.c.invitation_id.is_not(None),
+        participant.c.outcome.is_(None),
     )
     return sorted(connection.execute(query).scalars())
 

@@ -220,20 +220,26 @@ def thinned(points: list[list[float]], most: int = MOST_POINTS) -> list[list[flo
 
 def store_picture(connection: Connection, looked: Looked, content: dict[str, Any]) -> int:
     """Replace the picture, and keep a point of the trajectory; the new version."""
-    mine = picture.c.campaign_id == looked.campaign.id
+    version = replace_picture(connection, looked.campaign.id, content)
+    _keep_point(connection, looked, content["status"])
+    return version
+
+
+def replace_picture(connection: Connection, campaign_id: int, content: dict[str, Any]) -> int:
+    """Put a picture of any kind in the place of the one before it; the new version."""
+    mine = picture.c.campaign_id == campaign_id
     before = connection.execute(select(picture.c.version).where(mine).with_for_update()).scalar_one_or_none()
     version = (before or 0) + 1
     values = {
         "version": version,
-        "last_answer": looked.made_from.last_answer,
-        "made_at": looked.now,
+        "last_answer": content["made_from"]["last_answer"],
+        "made_at": content["made_at"],
         "content": {"version": version, **content},
     }
     if before is None:
-        connection.execute(insert(picture).values(campaign_id=looked.campaign.id, **values))
+        connection.execute(insert(picture).values(campaign_id=campaign_id, **values))
     else:
         connection.execute(update(picture).where(mine).values(**values))
-    _keep_point(connection, looked, content["status"])
     return version
 
 

@@ -148,7 +148,7 @@ pair = Table(
     Column("document_item_id", _ROWID, ForeignKey("item.id"), index=True),  # none where lists are compared
     Column("role", String(10), nullable=False, server_default="candidate"),  # candidate, question, trap
     Column("batch", Integer),  # of a question, from 0
-    Column("details", JSON),  # of a question or trap: expected answers, grades of its lists, systems
+    Column("details", JSON(none_as_null=True)),  # of a question or trap: expected answers, grades of its lists, systems
     Column("wanted", Integer, nullable=False),  # by how many assessors
     Column("taken", Integer, nullable=False),  # leases in force, and assessors who answered
     Column("answered", Integer, nullable=False),  # assessors who answered
@@ -201,7 +201,7 @@ participant = Table(
     Column("blocked_at", Float),
     Column("erased_at", Float),
     Column("recruited_as", String(64)),  # digest of who the recruiter says they are
-    Column("recruited", JSON),  # what came in the recruiter's link, by name of the parameter
+    Column("recruited", JSON(none_as_null=True)),  # what came in the recruiter's link, by name of the parameter
     Column("outcome", String(20)),  # done, screened_out, failed: how their part ended
     Column("outcome_at", Float),
     Column("set_aside_at", Float),  # since when their answers do not count

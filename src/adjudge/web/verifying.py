@@ -18,7 +18,9 @@ from adjudge.web.campaign_rows import KINDS
 from adjudge.web.campaigns import STATES
 from adjudge.web.database import Database
 from adjudge.web.media import digest_of, kept_files
-from adjudge.web.schema import answer, campaign, invitation, item, lease, metadata, pair, run
+from adjudge.web.pair_counts import GRADED
+from adjudge.web.preference_verifying import preference_checks
+from adjudge.web.schema import answer, campaign, invitation, item, lease, metadata, pair, participant, run
 from adjudge.web.settings import Settings
 
 _MOST = 20
@@ -40,6 +42,7 @@ def verify(database: Database, settings: Settings) -> list[str]:
             _digests(connection),
             _corrections(connection),
             _leases(connection),
+            *preference_checks(connection),
             _runs(connection),
             _media(connection, settings),
             _secret(connection, settings),
@@ -98,9 +101,12 @@ def _references(connection: Connection) -> Iterator[str]:
 
 
 def _counters(connection: Connection) -> Iterator[str]:
-    """Whether pairs say how often they are taken and answered."""
-    graded = answer.c.kind.in_(("judgment", "import"))
-    people = select(answer.c.pair_id, func.count(distinct(answer.c.participant_id))).where(graded)
+    """Whether pairs say how often they are taken and answered; people who were set aside do not count."""
+    people = (
+        select(answer.c.pair_id, func.count(distinct(answer.c.participant_id)))
+        .join(participant, participant.c.id == answer.c.participant_id)
+        .where(answer.c.kind.in_(GRADED), participant.c.set_aside_at.is_(None))
+    )
     answered: dict[int, int] = {row[0]: row[1] for row in connection.execute(people.group_by(answer.c.pair_id))}
     in_force = select(lease.c.pair_id, func.count()).where(lease.c.ended_at.is_(None), lease.c.slot.is_not(None))
     leased: dict[int, int] = {row[0]: row[1] for row in connection.execute(in_force.group_by(lease.c.pair_id))}
@@ -142,8 +148,8 @@ def _leases(connection: Connection) -> Iterator[str]:
     )
     for row in connection.execute(held.group_by(lease.c.pair_id, lease.c.slot).having(func.count() > 1)):
         yield f"pair {row[0]}: place {row[1]} is on lease {row[2]} times at once"
-    graded = answer.c.kind.in_(("judgment", "import"))
-    twice = select(answer.c.pair_id, answer.c.participant_id, func.count()).where(graded)
+    once = answer.c.kind.in_((*GRADED, "trap"))
+    twice = select(answer.c.pair_id, answer.c.participant_id, func.count()).where(once)
     for row in connection.execute(twice.group_by(answer.c.pair_id, answer.c.participant_id).having(func.count() > 1)):
         yield f"pair {row[0]}: participant {row[1]} answered it {row[2]} times"
     ended = select(lease.c.id, lease.c.ended_how).where(lease.c.ended_how.in_(("answered", "skipped")))

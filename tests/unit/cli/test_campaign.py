@@ -95,6 +95,11 @@ def test_a_campaign_from_first_to_last(place: Path, capsys: Captured) -> None:
     assert run(capsys, "verify") == "Everything is there and adds up.\n"
 
 
+def test_runs_may_come_after_options(place: Path, capsys: Captured) -> None:
+    made = run(capsys, "create", "songs", "--metadata", "tracks.csv", "-m", "CG@2", "runs")
+    assert made.startswith("Made the campaign songs: 2 systems, 2 queries.")
+
+
 def test_links_tokens_and_erasing(place: Path, capsys: Captured) -> None:
     run(capsys, "user", "add", "ann")
     run(capsys, *CREATE)

@@ -15,12 +15,12 @@ from playwright.sync_api import Browser, Page, expect
 from tests.web.browser.assessing import READY, all_sent, grade, is_accessible, send, until
 from tests.web.making import random_runs
 
-from adjudge.web.judging_settings import settings_from
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import open_database
 from adjudge.web.documents import take_documents
 from adjudge.web.holdings import put_runs
 from adjudge.web.invitations import make_invitation
+from adjudge.web.judging_settings import settings_from
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 

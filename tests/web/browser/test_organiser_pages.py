@@ -152,6 +152,7 @@ def assert_fits(page: Page) -> None:
 def create_campaign(page: Page) -> None:
     """Fill in the form of a new campaign."""
     page.get_by_role("link", name="Create the first campaign").click()
+    page.get_by_role("link", name="Judge documents").click()
     page.get_by_label("Title", exact=True).fill("Spring: which is better?")
     expect(page.get_by_label("Name", exact=True)).to_have_value("spring-which-is-better")
     page.get_by_label("Name", exact=True).fill("spring")
@@ -285,6 +286,7 @@ def test_a_wrong_password_and_a_name_that_is_taken(page: Page, campaign_server: 
     page.get_by_label("Password").fill(campaign_server.password)
     page.get_by_role("button", name="Log in").click()
     page.get_by_role("link", name="New campaign").click()
+    page.get_by_role("link", name="Judge documents").click()
     page.get_by_label("Title", exact=True).fill("Twice")
     page.get_by_label("Name", exact=True).fill(campaign_server.campaign)
     page.get_by_role("button", name="Create").click()
@@ -345,7 +347,13 @@ def test_every_page_is_accessible_and_fits(
     log_in(page, campaign_server.url, campaign_server.login, campaign_server.password)
     own = f"/campaigns/{campaign_server.campaign}"
     rest = ("", "/set-up", "/settings", "/people", f"/people/erase?code={ann.code}", "/judgments")
-    for address in ("/", "/campaigns/new", "/account", *(f"{own}{part}" for part in rest)):
+    for address in (
+        "/",
+        "/campaigns/new",
+        "/campaigns/new?kind=judging",
+        "/account",
+        *(f"{own}{part}" for part in rest),
+    ):
         page.goto(f"{campaign_server.url}{address}")
         if address == own:
             expect(page.locator(".ranking tbody tr").first).to_be_visible(timeout=20_000)
@@ -417,7 +425,7 @@ def test_pages_fit_the_smallest_phone(page: Page, empty_server: ServerProcess) -
     page.set_viewport_size({"width": 320, "height": 568})
     log_in(page, empty_server.url)
     expect(page.get_by_role("button", name="Log out")).to_be_visible()
-    for address in ("/", "/campaigns/new", "/account"):
+    for address in ("/", "/campaigns/new", "/campaigns/new?kind=judging", "/account"):
         page.goto(f"{empty_server.url}{address}")
         assert_fits(page)
         assert_accessible(page)

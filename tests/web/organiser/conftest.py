@@ -8,6 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 from tests.web.conftest import SmallCampaign
 from tests.web.organiser.visiting import PASSWORD, Visitor
+from tests.web.preference_rows import Stage
 
 from adjudge.web.database import Database
 from adjudge.web.people import add_organiser
@@ -35,3 +36,18 @@ def owner(visitor: Visitor, small_campaign: Callable[..., SmallCampaign]) -> Vis
     made = small_campaign("small", listen_seconds=0, goal={"kind": "everything"}, repeat_share=0)
     visitor.log_in(made.login, made.password)
     return visitor
+
+
+@pytest.fixture
+def chief(visitor: Visitor, database: Database, settings: Settings) -> Visitor:
+    """An administrator who is logged in, and sees every campaign."""
+    with database.write() as connection:
+        add_organiser(connection, login="chief", password=PASSWORD, is_admin=True, now=settings.clock())
+    visitor.log_in("chief")
+    return visitor
+
+
+@pytest.fixture
+def stage(database: Database, settings: Settings) -> Stage:
+    """A preference campaign to be opened, and people for it."""
+    return Stage(database, settings, now=settings.clock())

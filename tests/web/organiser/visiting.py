@@ -105,3 +105,40 @@ def answer(assessor: TestClient, number: int, *, fine: float = 50.0, **more: obj
         grades = {"broad": 1.0, "fine": fine}
         body = {"lease": desk["question"]["lease"], "key": f"key-{n:04}-{id(assessor)}", "grades": grades, **more}
         assert assessor.post("/api/judging/answers", json=body).status_code == 200
+
+
+def new_preference_campaign(**changed: Any) -> dict[str, Any]:
+    """What a browser sends for a new preference campaign."""
+    return {
+        "kind": "preference",
+        "name": "pairs",
+        "title": "Pairs",
+        "contact": "",
+        "per_participant": "15",
+        "judged_by": "2",
+        "listen_seconds": "0",
+        "repeat_share": "10",
+        "quiz": "2",
+        "quiz_bar": "50",
+        "trap_share": "20",
+        "trust_bar": "60",
+        "least_traps": "3",
+        "attention_bar": "2",
+        "batch_size": "4",
+        "pause_after_batch": "yes",
+        "combinations": "CG@2 on Fine\n\nCG@2 on broad",
+        "recruiter": "prolific",
+        "parameters": "",
+        "code_done": "DONE1",
+        "code_screened_out": "OUT1",
+        "code_failed": "",
+        "per_answer": "0.1",
+        "pay_participant": "1",
+        "per_screened_out": "0.5",
+        "fee_share": "30",
+        "currency": "gbp",
+        "languages": ["en"],
+        "instructions_en": "Compare **both**.",
+        "consent_en": "",
+        **changed,
+    }

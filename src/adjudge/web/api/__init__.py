@@ -1,5 +1,5 @@
 """The programming interface: JSON over HTTP, described at ``/api/openapi.json``."""
 
-from adjudge.web.api import campaigns, files, joining, judging, people, picture
+from adjudge.web.api import campaigns, files, joining, judging, people, picture, preference
 
-ROUTERS = (joining.router, judging.router, people.router, campaigns.router, files.router, picture.router)
+ROUTERS = tuple(part.router for part in (joining, judging, preference, people, campaigns, files, picture))

@@ -11,20 +11,23 @@ from sqlalchemy import Connection
 from adjudge.errors import AdjudgeError
 from adjudge.web.access import AsOrganiser, OwnCampaign
 from adjudge.web.api.body import Body
-from adjudge.web.campaign_rows import Campaign
+from adjudge.web.asking_settings import AskingSettings
+from adjudge.web.campaign_rows import KINDS, Campaign
 from adjudge.web.campaigns import Overview, change_settings, create_campaign, list_campaigns, overview, set_state
 from adjudge.web.context import InContext
 from adjudge.web.errors import Refused
 from adjudge.web.holdings import missing_items
-from adjudge.web.judging_settings import JudgingSettings, settings_from
+from adjudge.web.judging_settings import JudgingSettings
+from adjudge.web.preference_settings import PreferenceSettings
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"])
 
 
 class NewCampaign(Body):
-    """A campaign to be made; ``settings`` need a title, everything else has a usual value."""
+    """A campaign to be made; ``settings`` of its kind need a title, everything else has a usual value."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
+    kind: Literal["judging", "preference"] = "judging"
     settings: dict[str, Any]
 
 
@@ -46,7 +49,7 @@ class Shown(BaseModel):
     name: str
     kind: str
     state: str
-    settings: JudgingSettings
+    settings: JudgingSettings | PreferenceSettings
     created_at: float
     opened_at: float | None
     reached_at: float | None
@@ -72,10 +75,10 @@ def show(connection: Connection, campaign: Campaign) -> Shown:
     return Shown(**known, counts=overview(connection, campaign))
 
 
-def checked_settings(values: dict[str, Any]) -> JudgingSettings:
+def checked_settings(values: dict[str, Any], kind: str = "judging") -> AskingSettings:
     """Settings from outside; what is wrong with them is the sender's to mend."""
     try:
-        return settings_from(values)
+        return KINDS[kind](values)
     except AdjudgeError as error:
         raise Refused(str(error)) from None
 
@@ -90,8 +93,8 @@ def all_campaigns(organiser: AsOrganiser, context: InContext) -> Listed:
 
 @router.post("", status_code=201, summary="Make a campaign")
 def create(sent: NewCampaign, organiser: AsOrganiser, context: InContext) -> Shown:
-    """A draft: give it runs and documents, then open it."""
-    settings = checked_settings(sent.settings)
+    """A draft: give it runs or questions, and documents, then open it."""
+    settings = checked_settings(sent.settings, sent.kind)
     with context.database.write() as connection:
         made = create_campaign(
             connection, name=sent.name, settings=settings, organiser_id=organiser.id, now=context.now()
@@ -108,8 +111,8 @@ def one(campaign: OwnCampaign, context: InContext) -> Shown:
 
 @router.patch("/{name}", summary="Change settings of a campaign")
 def change(sent: Change, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> Shown:
-    """Scales and measure stay what they are once there are answers."""
-    settings = checked_settings({**campaign.settings.model_dump(mode="json"), **sent.settings})
+    """What answers rest on stays as it is once there are any: scales and measure, or batches and the seed."""
+    settings = checked_settings({**campaign.settings.model_dump(mode="json"), **sent.settings}, campaign.kind)
     with context.database.write() as connection:
         changed = change_settings(connection, campaign, settings, who=organiser.login, now=context.now())
         shown = show(connection, changed)
@@ -119,7 +122,7 @@ def change(sent: Change, campaign: OwnCampaign, organiser: AsOrganiser, context:
 
 @router.post("/{name}/state", summary="Open, pause, close or reopen a campaign")
 def state(sent: NewState, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> Shown:
-    """Opening needs runs, and something to hear, read or see for every candidate and query."""
+    """Opening needs runs or questions, and something to hear, read or see for all that is asked about."""
     with context.database.write() as connection:
         changed = set_state(connection, campaign, sent.state, who=organiser.login, now=context.now())
         shown = show(connection, changed)

@@ -1,4 +1,4 @@
-"""Files into a campaign and out of it: runs, documents, judgments made elsewhere; judgments, log, report, session."""
+"""Files into a campaign and out of it: runs, questions, documents, judgments made elsewhere; and all exports."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from adjudge.web.errors import Refused, WebError
 from adjudge.web.exporting import export
 from adjudge.web.holdings import metadata_table, missing_items, put_runs
 from adjudge.web.importing import import_judgments
+from adjudge.web.preference_holdings import count_questions, put_questions
+from adjudge.web.question_files import question_files
 from adjudge.web.run_files import read_runs
 from adjudge.web.uploads import unpacked
 
@@ -31,7 +33,7 @@ router = APIRouter(prefix="/campaigns/{name}", tags=["files"])
 def _form(**fields: str) -> dict[str, Any]:
     """What the description of the interface says about a form that is read by hand."""
     single: dict[str, Any] = {"type": "string", "format": "binary"}
-    kinds = {"files": {"type": "array", "items": single}, "file": single, "table": single}
+    kinds = {"files": {"type": "array", "items": single}, **dict.fromkeys(("file", "table", "traps"), single)}
     properties = {name: {**kinds.get(name, {"type": "string"}), "description": about} for name, about in fields.items()}
     content = {"multipart/form-data": {"schema": {"type": "object", "properties": properties}}}
     return {"requestBody": {"required": True, "content": content}}
@@ -44,6 +46,16 @@ class TakenRuns(BaseModel):
     queries: int
     depth: int
     notes: list[str]
+    missing: int
+
+
+class TakenQuestions(BaseModel):
+    """Questions and traps that are kept now, and how many documents or queries cannot be heard, read or seen yet."""
+
+    questions: int
+    traps: int
+    queries: int
+    scales: list[str]
     missing: int
 
 
@@ -135,6 +147,38 @@ def _runs(form: Received, campaign: Campaign, who: str, context: Context) -> Tak
     )
 
 
+@router.put(
+    "/questions",
+    summary="Give a preference campaign its questions",
+    openapi_extra=_form(
+        file="questions as CSV: question, query, a1, …, b1, …, expected and grades; those with an expected answer are "
+        "traps",
+        traps="more questions, of the same form",
+    ),
+)
+async def questions(
+    request: Request, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
+) -> TakenQuestions:
+    """Replace the questions and traps of a draft."""
+    async with received(request, context.settings) as form:
+        return await run_in_threadpool(_questions, form, campaign, organiser.login, context)
+
+
+def _questions(form: Received, campaign: Campaign, who: str, context: Context) -> TakenQuestions:
+    if form.one("file") is None:
+        raise Refused("Expected a file with questions in the field 'file', got none.")
+    form.one("traps")  # one at most
+    with _sender_is_told(form):
+        given, inputs = question_files([*form.readable("file"), *form.readable("traps")])
+    plain = [(form.plain(name), digest) for name, digest in inputs]
+    with context.database.write() as connection:
+        put_questions(connection, campaign, given, inputs=plain, who=who, now=context.now())
+        n_questions, n_traps = count_questions(connection, campaign.id)
+        missing = len(missing_items(connection, campaign))
+    scales, queries = list(given.grades), len(set(given.queries))
+    return TakenQuestions(questions=n_questions, traps=n_traps, queries=queries, scales=scales, missing=missing)
+
+
 @router.post(
     "/documents",
     summary="Give a campaign its documents",
@@ -214,9 +258,9 @@ def _judgments(form: Received, campaign: Campaign, who: str, context: Context) -
     )
 
 
-@router.get("/export/{what}", response_class=Response, summary="Judgments, log, report or session as a file")
+@router.get("/export/{what}", response_class=Response, summary="Judgments, answers, log, report, … as a file")
 def exported(
-    what: Literal["qrels", "log", "report", "session"],
+    what: Literal["qrels", "log", "report", "session", "answers", "questions", "mapping", "people"],
     campaign: OwnCampaign,
     context: InContext,
     *,
@@ -224,7 +268,11 @@ def exported(
     per: Literal["assessor", "aggregated"] = "aggregated",
     format: Annotated[str | None, Query(max_length=20)] = None,  # noqa: A002 - as everywhere else
 ) -> Response:
-    """As it stands now, at any moment."""
+    """As it stands now, at any moment.
+
+    A judging campaign has qrels, log, report and session; a preference campaign has answers, questions, log, report,
+    mapping and people, of which only the last has what recruiters told.
+    """
     with context.database.read() as connection:
         try:
             file = export(connection, campaign, what, scale=scale, per_assessor=per == "assessor", form=format)

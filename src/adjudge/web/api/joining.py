@@ -23,6 +23,10 @@ class Joining(Body):
     name: Annotated[str | None, Field(max_length=200)] = None
     language: Annotated[str | None, Field(max_length=20)] = None
     consent: bool = False
+    recruited: Annotated[
+        dict[Annotated[str, Field(max_length=60)], Annotated[str, Field(max_length=1000)]],
+        Field(max_length=50, description="The parameters of a recruiter's link; others than it sends are left out."),
+    ] = Field(default_factory=dict)
 
 
 class Myself(Body):
@@ -68,16 +72,17 @@ def resume_url(context: Context, token: str) -> str:
 
 @router.post("/join", status_code=201, summary="Join a campaign by an invitation")
 def join_campaign(sent: Joining, response: Response, context: InContext) -> Joined:
-    """Become a participant, or who one was where the invitation is personal; a cookie is set as well."""
+    """Become a participant, or who one was by a personal invitation or to a recruiter; a cookie is set as well."""
     secret, now = context.settings.secret, context.now()
     with context.database.write() as connection:
-        found = find_invitation(connection, sent.invitation, secret=secret, now=now)
+        found = find_invitation(connection, sent.invitation, secret=secret, now=now, recruited=sent.recruited)
         joined, token = join(
             connection,
             found,
             name=sent.name,
             language=sent.language,
             consent=sent.consent,
+            recruited=sent.recruited,
             now=now,
             secret=secret,
         )

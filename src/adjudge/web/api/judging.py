@@ -13,10 +13,10 @@ from adjudge.web.access import AsParticipant
 from adjudge.web.answering import Given, Stored, store_answer, store_correction, store_skip
 from adjudge.web.answers import own_answers
 from adjudge.web.api.body import Body
-from adjudge.web.campaign_rows import Campaign, in_use
+from adjudge.web.campaign_rows import Campaign, campaign_by_id, in_use
 from adjudge.web.context import Context, InContext
 from adjudge.web.desk import Desk, Heard, heard_of, make_desk
-from adjudge.web.invitations import Participant, still_there
+from adjudge.web.invitations import Participant, locked_participant, still_there
 from adjudge.web.leasing import Lease, hold, let_go, release, renew
 from adjudge.web.wording import several_lines_of
 
@@ -103,11 +103,18 @@ def _hold(connection: Connection, context: Context, campaign: Campaign, particip
     return hold(connection, campaign, participant.id, now=context.now(), seconds=context.settings.lease_seconds)
 
 
+def _begin(connection: Connection, participant: Participant) -> Campaign:
+    """The campaign, in use; refused where it asks something else than grades."""
+    campaign = in_use(connection, participant.campaign_id)
+    _ = campaign.judging
+    still_there(connection, participant)
+    return campaign
+
+
 def _store(context: Context, participant: Participant, store: Callable[[Connection, Campaign], Stored]) -> Taken:
     """Store something and take the next question in one transaction; then look up what the page shows."""
     with context.database.write() as connection:
-        still_there(connection, participant)
-        campaign = in_use(connection, participant.campaign_id)
+        campaign = _begin(connection, participant)
         stored = store(connection, campaign)
         leases = _hold(connection, context, campaign, participant)
     context.estimating.changed(participant.campaign_id)
@@ -120,8 +127,7 @@ def _store(context: Context, participant: Participant, store: Callable[[Connecti
 def desk(participant: AsParticipant, context: InContext) -> Desk:
     """Lease a question if there is none; the same one comes back after a reload or on another device."""
     with context.database.write() as connection:
-        still_there(connection, participant)
-        campaign = in_use(connection, participant.campaign_id)
+        campaign = _begin(connection, participant)
         leases = _hold(connection, context, campaign, participant)
     with context.database.read() as connection:
         return make_desk(connection, campaign, participant, leases)
@@ -169,6 +175,7 @@ def answers(
 ) -> PastAnswers:
     """Newest first, with their grades as they stand now."""
     with context.database.read() as connection:
+        _ = campaign_by_id(connection, participant.campaign_id).judging
         own = own_answers(connection, participant.id, last=last)
         clips = heard_of(connection, [one.pair_id for one in own])
     return PastAnswers(
@@ -186,14 +193,27 @@ def answers(
     )
 
 
-@router.post("/heartbeat", summary="Say that one is still there")
-def heartbeat(participant: AsParticipant, context: InContext) -> Alive:
-    """Keep the questions in hand."""
+def keep_alive(participant: Participant, context: Context) -> Alive:
+    """A sign of life, whatever the campaign asks."""
     with context.database.write() as connection:
         still_there(connection, participant)
         seconds = context.settings.lease_seconds
         held = renew(connection, participant.campaign_id, participant.id, now=context.now(), seconds=seconds)
     return Alive(expires_at=held[0].expires_at if held else None)
+
+
+def hand_back(participant: Participant, context: Context, *, may_return: bool) -> Response:
+    """Give back what is in somebody's hands, whatever the campaign asks."""
+    with context.database.write() as connection:
+        locked_participant(connection, participant.id)
+        (let_go if may_return else release)(connection, participant.id, now=context.now())
+    return Response(status_code=204)
+
+
+@router.post("/heartbeat", summary="Say that one is still there")
+def heartbeat(participant: AsParticipant, context: InContext) -> Alive:
+    """Keep the questions in hand."""
+    return keep_alive(participant, context)
 
 
 @router.post("/leave", status_code=204, summary="Hand the questions in hand back")
@@ -203,6 +223,4 @@ def leave(
     may_return: Annotated[bool, Query(description="Keep them for some seconds: the page may be loaded again.")] = False,
 ) -> Response:
     """For others to take; at once, unless one may be back in a moment."""
-    with context.database.write() as connection:
-        (let_go if may_return else release)(connection, participant.id, now=context.now())
-    return Response(status_code=204)
+    return hand_back(participant, context, may_return=may_return)

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field, FiniteFloat
 
+from adjudge.web import preference_trust
 from adjudge.web.access import (
     ORGANISER_COOKIE,
     AsOrganiser,
@@ -18,6 +19,7 @@ from adjudge.web.access import (
 )
 from adjudge.web.api.body import Body
 from adjudge.web.api.joining import Erasing
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context, InContext
 from adjudge.web.erasing import Receipt, erase_participant
 from adjudge.web.invitations import (
@@ -43,6 +45,7 @@ from adjudge.web.people import (
     make_token,
     revoke_token,
 )
+from adjudge.web.wording import one_line_of
 
 router = APIRouter(tags=["organisers"])
 
@@ -84,6 +87,12 @@ class Blocking(Body):
     """Whether somebody's part is over."""
 
     blocked: bool
+
+
+class SettingAside(Body):
+    """Why somebody's answers are not to count."""
+
+    why: Annotated[str, Field(min_length=1, max_length=40)] = "organiser"
 
 
 class OrganiserOut(BaseModel):
@@ -156,6 +165,9 @@ class ParticipantOut(BaseModel):
     seen_at: float
     blocked_at: float | None
     erased_at: float | None
+    outcome: str | None = None
+    set_aside_at: float | None = None
+    set_aside_why: str | None = None
 
 
 class Participants(BaseModel):
@@ -283,6 +295,38 @@ def block(
         found = find_participant(connection, campaign, code)
         changed = block_participant(connection, found, blocked=sent.blocked, who=who_is(organiser), now=context.now())
         answers = count_by_participant(connection, campaign).get(changed.id, 0)
+    return participant_of(changed, answers)
+
+
+@router.post("/campaigns/{name}/participants/{code}/set-aside", summary="Let somebody's answers count no longer")
+def set_aside(
+    code: str, sent: SettingAside, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
+) -> ParticipantOut:
+    """In a preference campaign: their answers stay, do not count, and their questions are asked again."""
+    return _counting(code, campaign, organiser, context, why=sent.why)
+
+
+@router.post("/campaigns/{name}/participants/{code}/take-back", summary="Let somebody's answers count again")
+def take_back(code: str, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> ParticipantOut:
+    """In a preference campaign: what was set aside counts again."""
+    return _counting(code, campaign, organiser, context, why=None)
+
+
+def _counting(
+    code: str, campaign: Campaign, organiser: Organiser, context: Context, *, why: str | None
+) -> ParticipantOut:
+    """Set somebody aside for a reason, or take them back where there is none."""
+    _ = campaign.preference  # refused where grades are asked for
+    who, now = who_is(organiser), context.now()
+    with context.database.write() as connection:
+        found = find_participant(connection, campaign, code)
+        if why is None:
+            preference_trust.take_back(connection, found, who=who, now=now)
+        else:
+            preference_trust.set_aside(connection, found, why=one_line_of(why, what="reason"), who=who, now=now)
+        changed = find_participant(connection, campaign, code)
+        answers = count_by_participant(connection, campaign).get(changed.id, 0)
+    context.estimating.changed(campaign.id)
     return participant_of(changed, answers)
 
 

@@ -28,7 +28,8 @@ from adjudge.web.campaign_rows import Campaign, in_use, log_event
 from adjudge.web.context import Context, InContext
 from adjudge.web.database import StorageError
 from adjudge.web.errors import NotFound
-from adjudge.web.picturing import empty_picture, picture_version, read_picture
+from adjudge.web.picturing import picture_version, read_picture
+from adjudge.web.preference_picturing import first_picture
 from adjudge.web.schema import pair
 
 router = APIRouter(prefix="/campaigns/{name}", tags=["picture"])
@@ -53,7 +54,7 @@ class Held(Body):
 
 @router.get("/picture")
 def get_picture(found: OwnCampaign, context: InContext) -> dict[str, Any]:
-    """What is believed now: ranking, confidence, what is left to do, and the people."""
+    """What is believed now: ranking or curves, what is left to do, what it costs, and the people."""
     return _current(context, found)[1]
 
 
@@ -62,7 +63,7 @@ def _current(context: Context, found: Campaign) -> tuple[int, dict[str, Any]]:
     with context.database.read() as connection:
         content = read_picture(connection, found.id)
     if content is None:
-        return 0, empty_picture(found)
+        return 0, first_picture(found)
     return content["version"], content
 
 
@@ -142,16 +143,21 @@ def post_held(
     pair_id: RowId, body: Held, found: OwnCampaign, organiser: AsOrganiser, context: InContext
 ) -> dict[str, Any]:
     """Keep a pair back, or let it be asked again."""
+    return hold_pair(context, found, pair_id, held=body.held, who=organiser.login)
+
+
+def hold_pair(context: Context, found: Campaign, pair_id: int, *, held: bool, who: str) -> dict[str, Any]:
+    """Keep a pair or question back, or let it be asked again; it as it is then."""
     with context.database.write() as connection:
         in_use(connection, found.id)
         this = (pair.c.id == pair_id) & (pair.c.campaign_id == found.id)
         row = connection.execute(select(pair).where(this).with_for_update()).first()
         if row is None:
             raise NotFound(f"There is no pair {pair_id} in this campaign.")
-        connection.execute(update(pair).where(this).values(held=body.held))
-        if row.held != body.held:
-            what = "held" if body.held else "released"
+        connection.execute(update(pair).where(this).values(held=held))
+        if row.held != held:
+            what = "held" if held else "released"
             details = {"pair": pair_id, "query": row.query, "document": row.document}
-            log_event(connection, found.id, who=organiser.login, what=what, details=details, now=context.now())
+            log_event(connection, found.id, who=who, what=what, details=details, now=context.now())
     context.estimating.changed(found.id)
-    return {"pair": pair_id, "query": row.query, "document": row.document, "held": body.held}
+    return {"pair": pair_id, "query": row.query, "document": row.document, "held": held}

@@ -25,7 +25,7 @@ from adjudge.web.access import (
     give_cookie,
 )
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import list_campaigns, overview
+from adjudge.web.campaigns import Overview, list_campaigns, overview
 from adjudge.web.context import Context, InContext
 from adjudge.web.errors import Forbidden, NotLoggedIn, TooMany
 from adjudge.web.monitoring import live_codes
@@ -34,9 +34,12 @@ from adjudge.web.pages import (
     organiser_campaign,
     organiser_judgments,
     organiser_people,
+    organiser_preference_answers,
+    organiser_preference_set_up,
     organiser_set_up,
 )
 from adjudge.web.pages.organiser_forms import goal_in_words
+from adjudge.web.pages.organiser_preference_forms import preference_goal_in_words
 from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, field, go, several, show
 from adjudge.web.people import list_organisers, log_in, log_out
 from adjudge.web.picturing import read_picture
@@ -79,6 +82,8 @@ def _card(connection: Connection, campaign: Campaign, *, now: float) -> Card:
     seen, picture = overview(connection, campaign), read_picture(connection, campaign.id)
     live = len(live_codes(connection, campaign.id, now=now))
     status: dict[str, Any] = {} if picture is None else picture["status"]
+    if campaign.kind == "preference":
+        return _preference_card(campaign, seen, status, live)
     judged, candidates = status.get("judged", seen.judged), status.get("candidates", seen.pairs)
     there = f"{several(live, 'assessor')} judging now" if live else several(seen.participants, "assessor")
     return Card(
@@ -90,6 +95,27 @@ def _card(connection: Connection, campaign: Campaign, *, now: float) -> Card:
         share=_nearness(status, judged, candidates),
         progress=f"{judged:,} of {candidates:,} judged",
         value="The goal is reached" if status.get("done") else "",
+        live=live,
+        people=there,
+    )
+
+
+def _preference_card(campaign: Campaign, seen: Overview, status: dict[str, Any], live: int) -> Card:
+    """Progress in answers that count, once the campaign was open; before, how many questions there are."""
+    settings = campaign.preference
+    wanted = status.get("wanted_answers", seen.pairs * settings.judged_by)
+    answers = status.get("answers", seen.answers)
+    people = "person" if live == 1 else "people"
+    there = f"{live:,} {people} answering now" if live else several(seen.participants, "person", "people")
+    return Card(
+        name=campaign.name,
+        title=settings.title,
+        state=campaign.state,
+        goal=preference_goal_in_words(settings),
+        candidates=wanted,
+        share=1.0 if status.get("done") else round(status.get("complete") or 0.0, 4),
+        progress=f"{answers:,} of {wanted:,} answers",
+        value="Every question is answered" if status.get("done") else "",
         live=live,
         people=there,
     )
@@ -202,5 +228,13 @@ def _end_login(request: Request, context: Context) -> None:
             log_out(connection, before)
 
 
-for part in (organiser_campaign, organiser_set_up, organiser_people, organiser_judgments, organiser_account):
+for part in (
+    organiser_campaign,
+    organiser_set_up,
+    organiser_preference_set_up,
+    organiser_people,
+    organiser_judgments,
+    organiser_preference_answers,
+    organiser_account,
+):
     router.include_router(part.router)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
+from starlette.datastructures import FormData
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.access import AsOrganiser, OwnCampaign
-from adjudge.web.campaign_rows import Campaign, count_answers
+from adjudge.web.asking_settings import AskingSettings
+from adjudge.web.campaign_rows import KINDS, Campaign, count_answers
 from adjudge.web.campaigns import change_settings, create_campaign, set_state
 from adjudge.web.context import Context, InContext
 from adjudge.web.desk import Heard, heard_of
@@ -18,10 +20,21 @@ from adjudge.web.errors import NotFound
 from adjudge.web.exporting import export
 from adjudge.web.languages import NAMES
 from adjudge.web.pages.organiser_forms import blank_form, form_as_sent, form_of, settings_of_form
+from adjudge.web.pages.organiser_preference_forms import (
+    OUTCOME_CODES,
+    OUTCOME_WORDS,
+    blank_preference_form,
+    preference_form_as_sent,
+    preference_form_of,
+    preference_settings_of_form,
+)
+from adjudge.web.pages.organiser_preference_questions import ListClips, clips_of_lists
 from adjudge.web.pages.organiser_set_up import set_up_page
 from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, embedded, field, go, sentence, show, status_of
 from adjudge.web.people import Organiser
-from adjudge.web.picturing import empty_picture, read_picture
+from adjudge.web.picturing import read_picture
+from adjudge.web.preference_picturing import first_picture
+from adjudge.web.preference_settings import OUTCOMES
 from adjudge.web.rendering import markdown, page
 from adjudge.web.schema import pair
 
@@ -50,30 +63,45 @@ class Clips(BaseModel):
 
 
 @router.get("/campaigns/new")
-def new_page(request: Request, organiser: AsOrganiser, context: InContext) -> Response:
-    """The form of a new campaign."""
-    return _form_page(request, context, organiser, blank_form())
+def new_page(
+    request: Request,
+    organiser: AsOrganiser,
+    context: InContext,
+    kind: Annotated[str, Query(max_length=20)] = "",
+) -> Response:
+    """Which kind of campaign it is to be, then its form."""
+    if kind not in KINDS:
+        return show(request, context, "new_campaign.html", organiser=organiser)
+    form = blank_preference_form() if kind == "preference" else blank_form()
+    return _form_page(request, context, organiser, form, kind=kind)
 
 
 @router.post("/campaigns/new")
 def create(request: Request, organiser: AsOrganiser, fields: Fields, context: InContext) -> Response:
     """Make a draft; what is wrong is said beside everything that was written."""
-    form = form_as_sent(fields)
+    kind = "preference" if field(fields, "kind") == "preference" else "judging"
+    form = _as_sent(fields, kind)
     try:
-        settings = settings_of_form(form)
+        settings = preference_settings_of_form(form) if kind == "preference" else settings_of_form(form)
         with context.database.write() as connection:
             made = create_campaign(
                 connection, name=form["name"], settings=settings, organiser_id=organiser.id, now=context.now()
             )
     except AdjudgeError as error:
-        return _form_page(request, context, organiser, form, problem=error)
-    return go(f"/campaigns/{made.name}/set-up", "created")
+        return _form_page(request, context, organiser, form, kind=kind, problem=error)
+    return go(f"/campaigns/{made.name}/set-up", "created" if kind == "judging" else "created-preference")
+
+
+def _as_sent(fields: FormData, kind: str) -> dict[str, Any]:
+    return preference_form_as_sent(fields) if kind == "preference" else form_as_sent(fields)
 
 
 @router.get("/campaigns/{name}/settings")
 def settings_page(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Response:
     """The form with what was decided so far."""
-    return _form_page(request, context, organiser, form_of(campaign.judging), campaign=campaign)
+    is_preference = campaign.kind == "preference"
+    form = preference_form_of(campaign.preference) if is_preference else form_of(campaign.judging)
+    return _form_page(request, context, organiser, form, kind=campaign.kind, campaign=campaign)
 
 
 @router.post("/campaigns/{name}/settings")
@@ -81,13 +109,17 @@ def change(
     request: Request, organiser: AsOrganiser, campaign: OwnCampaign, fields: Fields, context: InContext
 ) -> Response:
     """Decide otherwise."""
-    form = form_as_sent(fields)
+    form = _as_sent(fields, campaign.kind)
     try:
-        settings = settings_of_form(form, campaign.judging)
+        settings: AskingSettings
+        if campaign.kind == "preference":
+            settings = preference_settings_of_form(form, campaign.preference)
+        else:
+            settings = settings_of_form(form, campaign.judging)
         with context.database.write() as connection:
             change_settings(connection, campaign, settings, who=organiser.login, now=context.now())
     except AdjudgeError as error:
-        return _form_page(request, context, organiser, form, campaign=campaign, problem=error)
+        return _form_page(request, context, organiser, form, kind=campaign.kind, campaign=campaign, problem=error)
     context.estimating.changed(campaign.id)
     return go(f"/campaigns/{campaign.name}/set-up", "saved")
 
@@ -98,6 +130,7 @@ def _form_page(
     organiser: Organiser,
     form: dict[str, Any],
     *,
+    kind: str,
     campaign: Campaign | None = None,
     problem: AdjudgeError | None = None,
 ) -> Response:
@@ -108,13 +141,14 @@ def _form_page(
     return show(
         request,
         context,
-        "campaign_form.html",
+        "preference_form.html" if kind == "preference" else "campaign_form.html",
         organiser=organiser,
         problem=problem,
         form=form,
         campaign=campaign,
         answered=answered,
         languages=list(NAMES.items()),
+        outcomes=[(one, OUTCOME_WORDS[one], OUTCOME_CODES[one]) for one in OUTCOMES],
     )
 
 
@@ -132,12 +166,12 @@ def dashboard(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, c
     return show(
         request,
         context,
-        "dashboard.html",
+        "preference_dashboard.html" if campaign.kind == "preference" else "dashboard.html",
         organiser=organiser,
         campaign=campaign,
         tab="live",
         picture=picture,
-        picture_json=embedded(picture or empty_picture(campaign)),
+        picture_json=embedded(picture or first_picture(campaign)),
     )
 
 
@@ -169,11 +203,13 @@ def report(organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) ->
 
 
 @router.get("/campaigns/{name}/pairs/{pair_id}/clips")
-def clips(pair_id: int, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Clips:
-    """What assessors hear of a pair, for an organiser who wants to know what was wrong with it."""
+def clips(pair_id: int, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Clips | ListClips:
+    """What people hear of a pair or question, for an organiser who wants to know what was wrong with it."""
     with context.database.read() as connection:
         this = (pair.c.id == pair_id) & (pair.c.campaign_id == campaign.id)
         if not 0 < pair_id < 2**63 or connection.execute(select(pair.c.id).where(this)).first() is None:
             raise NotFound(f"There is no pair {pair_id} in this campaign.")
+        if campaign.kind == "preference":
+            return clips_of_lists(connection, pair_id)
         query, candidate = heard_of(connection, [pair_id])[pair_id]
     return Clips(query=query, candidate=candidate)

@@ -40,7 +40,8 @@ _NAMES = {
     "repeat_share": "Asked again",
     "languages": "Languages",
 }
-_TEXTS = ("instructions", "consent")
+TEXTS = ("instructions", "consent")
+"""What people read, in each language of a campaign."""
 _IN_PERCENT = ("confidence", "pairs")
 
 
@@ -73,7 +74,7 @@ def form_of(settings: JudgingSettings) -> dict[str, Any]:
     for kind in GOALS:
         level = goal.level if goal.kind == kind and goal.level is not None else GOALS[kind].level
         form[f"level_{kind}"] = f"{level * 100 if kind in _IN_PERCENT else level:g}"
-    for text in _TEXTS:
+    for text in TEXTS:
         form |= {f"{text}_{code}": getattr(settings, text).get(code, "") for code in LANGUAGES}
     return form
 
@@ -94,17 +95,17 @@ def settings_of_form(form: Mapping[str, Any], before: JudgingSettings | None = N
         "contact": form["contact"],
         "scales": [scale.model_dump(mode="json") for scale in _scales(form, before)],
         "measure": form["measure"],
-        "listen_seconds": _number(form, "listen_seconds", "the seconds to listen"),
+        "listen_seconds": number(form, "listen_seconds", "the seconds to listen"),
         "goal": _goal(form, before),
         "stop_when_reached": form["stop_when_reached"],
-        "judged_by": _whole(form, "judged_by", "the number of assessors for a pair"),
-        "agreement_share": _number(form, "agreement_share", "the share of pairs for several assessors") / 100,
-        "repeat_share": _number(form, "repeat_share", "the share of questions asked again") / 100,
+        "judged_by": whole(form, "judged_by", "the number of assessors for a pair"),
+        "agreement_share": number(form, "agreement_share", "the share of pairs for several assessors") / 100,
+        "repeat_share": number(form, "repeat_share", "the share of questions asked again") / 100,
         "languages": form["languages"],
     }
     if values.get("on_scale") not in {scale["name"] for scale in values["scales"]}:
         values["on_scale"] = None
-    for text in _TEXTS:
+    for text in TEXTS:
         written = {code: form[f"{text}_{code}"].replace("\r\n", "\n") for code in LANGUAGES}
         values[text] = {code: words for code, words in written.items() if words.strip()}
     try:
@@ -143,7 +144,7 @@ def _scales(form: Mapping[str, Any], before: JudgingSettings | None) -> tuple[As
         if choice not in PRESETS:
             raise Refused(f"Expected one of the scales of the form, got {shown(choice)}.")
         return PRESETS[choice]
-    ends = [_number(form, f"own_{end}", f"the {end} of your scale") for end in ("minimum", "maximum", "step")]
+    ends = [number(form, f"own_{end}", f"the {end} of your scale") for end in ("minimum", "maximum", "step")]
     if before is not None and len(before.scales) == 1 and list(_levels(before.scales[0])[1:]) == ends:
         return before.scales
     low, high, step = ends
@@ -161,25 +162,27 @@ def _goal(form: Mapping[str, Any], before: JudgingSettings | None) -> dict[str, 
     kept = {} if before is None else before.goal.model_dump(mode="json")
     level = None
     if kind in GOALS:
-        level = _number(form, f"level_{kind}", "the level of the goal") / (100 if kind in _IN_PERCENT else 1)
-    return {**kept, "kind": kind, "level": level, "zone": _number(form, "zone", "the difference that is a tie")}
+        level = number(form, f"level_{kind}", "the level of the goal") / (100 if kind in _IN_PERCENT else 1)
+    return {**kept, "kind": kind, "level": level, "zone": number(form, "zone", "the difference that is a tie")}
 
 
-def _number(form: Mapping[str, Any], name: str, what: str) -> float:
+def number(form: Mapping[str, Any], name: str, what: str) -> float:
+    """A field as a number."""
     try:
-        number = float(form[name])
+        found = float(form[name])
     except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+        found = math.nan
+    if not math.isfinite(found):
         raise Refused(f"Expected a number as {what}, got {shown(form[name])}.")
-    return number
+    return found
 
 
-def _whole(form: Mapping[str, Any], name: str, what: str) -> int:
-    number = _number(form, name, what)
-    if not number.is_integer():
-        raise Refused(f"Expected a whole number as {what}, got {number:g}.")
-    return int(number)
+def whole(form: Mapping[str, Any], name: str, what: str) -> int:
+    """A field as a whole number."""
+    found = number(form, name, what)
+    if not found.is_integer():
+        raise Refused(f"Expected a whole number as {what}, got {found:g}.")
+    return int(found)
 
 
 def goal_in_words(settings: JudgingSettings) -> str:

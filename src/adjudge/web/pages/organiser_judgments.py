@@ -24,7 +24,8 @@ from adjudge.web.schema import answer, pair, participant
 router = APIRouter(prefix="/campaigns/{name}/judgments", route_class=OrganiserRoute)
 
 PAGE = 50
-_FORMS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON", "trec": "TREC", "html": "HTML", "markdown": "Markdown"}
+_FORMS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON", "trec": "TREC", "html": "HTML", "markdown": "Markdown",
+          "latex": "LaTeX"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,9 @@ def judgments(
     query: Annotated[str, Query(max_length=400)] = "",
     before: Annotated[int | None, Query(ge=1, lt=2**63)] = None,
 ) -> Response:
-    """The newest answers, or those before one."""
+    """The newest answers, or those before one; those about lists have a page of their own."""
+    if campaign.kind == "preference":
+        return go(f"/campaigns/{campaign.name}/answers")
     return _judgments_page(request, context, organiser, campaign, Chosen(assessor, query.strip(), before))
 
 
@@ -128,16 +131,17 @@ def downloads(campaign: Campaign) -> list[Download]:
     for scale in campaign.judging.scales:
         for per, about in (("aggregated", "one grade a pair, the mean over assessors"), ("assessor", "one by one")):
             title = f"Judgments, {scale.name}{', by assessor' if per == 'assessor' else ''}"
-            found.append(Download(title, about, _links(f"{base}/qrels", ("trec", "csv"), scale=scale.name, per=per)))
-    report = (("HTML", f"/campaigns/{campaign.name}/report"), *_links(f"{base}/report", ("html", "markdown", "json")))
+            found.append(Download(title, about, links(f"{base}/qrels", ("trec", "csv"), scale=scale.name, per=per)))
+    report = (("HTML", f"/campaigns/{campaign.name}/report"), *links(f"{base}/report", ("html", "markdown", "json")))
     report = tuple((f"{name} file" if address.endswith("=html") else name, address) for name, address in report)
     return [
         *found,
-        Download("Log", "everything that was sent, in order", _links(f"{base}/log", ("csv", "parquet", "json"))),
+        Download("Log", "everything that was sent, in order", links(f"{base}/log", ("csv", "parquet", "json"))),
         Download("Report", "ranking, confidence, what it rests on", report),
-        Download("Session", "for adjudge estimate and next", _links(f"{base}/session", ("json",))),
+        Download("Session", "for adjudge estimate and next", links(f"{base}/session", ("json",))),
     ]
 
 
-def _links(address: str, forms: tuple[str, ...], **options: str) -> tuple[tuple[str, str], ...]:
+def links(address: str, forms: tuple[str, ...], **options: str) -> tuple[tuple[str, str], ...]:
+    """A thing to take away in several forms: what each is called, and its address."""
     return tuple((_FORMS[form], f"{address}?{urlencode({**options, 'format': form})}") for form in forms)

@@ -26,8 +26,11 @@ from adjudge.web.invitations import (
     make_invitation,
     revoke_invitation,
 )
+from adjudge.web.pages.organiser_preference_people import preference_people
+from adjudge.web.pages.organiser_preference_set_up import recruiters_link
 from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, day_end, field, go, several, show
 from adjudge.web.people import Organiser
+from adjudge.web.preference_trust import set_aside, take_back
 
 router = APIRouter(prefix="/campaigns/{name}/people", route_class=OrganiserRoute)
 
@@ -49,7 +52,7 @@ _RECEIPT = {
 @router.get("")
 def people(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Response:
     """Invitations and assessors."""
-    return _people_page(request, context, organiser, campaign)
+    return people_page(request, context, organiser, campaign)
 
 
 @router.post("/personal")
@@ -63,8 +66,8 @@ def invite_by_name(
             raise Refused(f"Expected 1 to {MOST_NAMES:,} names, one a line, got {len(names):,}.")
         made = _invite(context, campaign, labels=names, cap=1, ends=field(fields, "expires"))
     except AdjudgeError as error:
-        return _people_page(request, context, organiser, campaign, problem=error)
-    return _people_page(request, context, organiser, campaign, made=made)
+        return people_page(request, context, organiser, campaign, problem=error)
+    return people_page(request, context, organiser, campaign, made=made)
 
 
 @router.post("/open")
@@ -81,8 +84,8 @@ def invite_many(
         labels, most = [field(fields, "label")], int(cap) if cap else None
         made = _invite(context, campaign, labels=labels, cap=most, ends=field(fields, "expires"))
     except AdjudgeError as error:
-        return _people_page(request, context, organiser, campaign, problem=error)
-    return _people_page(request, context, organiser, campaign, made=made)
+        return people_page(request, context, organiser, campaign, problem=error)
+    return people_page(request, context, organiser, campaign, made=made)
 
 
 def _invite(
@@ -109,7 +112,7 @@ def revoke(
         with context.database.write() as connection:
             revoke_invitation(connection, campaign, int(number), who=organiser.login, now=context.now())
     except AdjudgeError as error:
-        return _people_page(request, context, organiser, campaign, problem=error)
+        return people_page(request, context, organiser, campaign, problem=error)
     return go(f"/campaigns/{campaign.name}/people", "revoked")
 
 
@@ -124,8 +127,27 @@ def block(
             found = find_participant(connection, campaign, field(fields, "code"))
             block_participant(connection, found, blocked=blocked, who=organiser.login, now=context.now())
     except AdjudgeError as error:
-        return _people_page(request, context, organiser, campaign, problem=error)
+        return people_page(request, context, organiser, campaign, problem=error)
     return go(f"/campaigns/{campaign.name}/people", "blocked" if blocked else "unblocked")
+
+
+@router.post("/set-aside")
+def put_aside(
+    request: Request, organiser: AsOrganiser, campaign: OwnCampaign, fields: Fields, context: InContext
+) -> Response:
+    """Let somebody's answers about lists count no longer, or count again."""
+    back, who, now = field(fields, "count") == "yes", organiser.login, context.now()
+    try:
+        with context.database.write() as connection:
+            found = find_participant(connection, campaign, field(fields, "code"))
+            if back:
+                take_back(connection, found, who=who, now=now)
+            else:
+                set_aside(connection, found, why="organiser", who=who, now=now)
+    except AdjudgeError as error:
+        return people_page(request, context, organiser, campaign, problem=error)
+    context.estimating.changed(campaign.id)
+    return go(f"/campaigns/{campaign.name}/people", "counted" if back else "set-aside")
 
 
 @router.get("/erase")
@@ -166,12 +188,12 @@ def erase(
                 connection, found, how=field(fields, "how"), who=organiser.login, now=context.now()
             )
     except AdjudgeError as error:
-        return _people_page(request, context, organiser, campaign, problem=error)
+        return people_page(request, context, organiser, campaign, problem=error)
     context.estimating.changed(campaign.id)
-    return _people_page(request, context, organiser, campaign, receipt=receipt)
+    return people_page(request, context, organiser, campaign, receipt=receipt)
 
 
-def _people_page(
+def people_page(
     request: Request,
     context: Context,
     organiser: Organiser,
@@ -181,27 +203,33 @@ def _people_page(
     made: Sequence[Invitation] = (),
     receipt: Receipt | None = None,
 ) -> Response:
+    """Invitations and people, perhaps with what came of the last form."""
+    is_preference = campaign.kind == "preference"
     with context.database.read() as connection:
         invitations = list_invitations(connection, campaign, secret=context.settings.secret)
-        counts, everybody = count_by_participant(connection, campaign), list_participants(connection, campaign)
+        if is_preference:
+            people = preference_people(connection, campaign, request.query_params)
+        else:
+            counts, everybody = count_by_participant(connection, campaign), list_participants(connection, campaign)
+            people = {"people": [_person(one, counts.get(one.id, 0)) for one in everybody]}
     return show(
         request,
         context,
-        "people.html",
+        "preference_people.html" if is_preference else "people.html",
         organiser=organiser,
         problem=problem,
         campaign=campaign,
         tab="people",
-        invitations=[_shown(context, one) for one in invitations],
-        made=[_shown(context, one) for one in made],
+        invitations=[_shown(context, campaign, one) for one in invitations],
+        made=[_shown(context, campaign, one) for one in made],
         made_words=f"{several(len(made), 'new link')}: send {'it' if len(made) == 1 else 'each to its person'}",
-        people=[_person(one, counts.get(one.id, 0)) for one in everybody],
         receipt=None if receipt is None else _receipt(receipt),
+        **people,
     )
 
 
-def _shown(context: Context, found: Invitation) -> dict[str, Any]:
-    """An invitation with its link, and how it ended where it did."""
+def _shown(context: Context, campaign: Campaign, found: Invitation) -> dict[str, Any]:
+    """An invitation with its link, and how it ended where it did; a recruiter's link has what it is to fill in."""
     ended = None
     if found.revoked_at is not None:
         ended = "withdrawn"
@@ -210,6 +238,8 @@ def _shown(context: Context, found: Invitation) -> dict[str, Any]:
     elif found.cap is not None and not found.is_personal and found.used >= found.cap:
         ended = "full"
     link = f"{context.settings.address.rstrip('/')}/i/{found.token}"
+    if campaign.kind == "preference":
+        link = recruiters_link(link, campaign.preference.recruiter)
     return {**asdict(found), "link": link, "ended": ended, "personal": found.is_personal}
 
 

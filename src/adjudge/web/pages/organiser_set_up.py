@@ -24,6 +24,7 @@ from adjudge.web.context import Context, InContext
 from adjudge.web.holdings import candidates_of, missing_items, needed_items
 from adjudge.web.invitations import list_invitations
 from adjudge.web.pages.organiser_forms import ears_in_words, goal_in_words
+from adjudge.web.pages.organiser_preference_set_up import preference_set_up_page
 from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show
 from adjudge.web.people import Organiser
 from adjudge.web.schema import event, run
@@ -90,6 +91,9 @@ def set_up_page(
     taken: TakenDocuments | None = None,
 ) -> Response:
     """The list, perhaps with what came of the last form."""
+    told = None if taken is None else {"problems": taken.problems, "words": _in_words(taken)}
+    if campaign.kind == "preference":
+        return preference_set_up_page(request, context, organiser, campaign, problem=problem, taken=told)
     with context.database.read() as connection:
         held = _holdings(connection, context, campaign)
         past = select(event.c.at, event.c.who, event.c.what).where(event.c.campaign_id == campaign.id)
@@ -110,7 +114,7 @@ def set_up_page(
         goal=goal_in_words(campaign.judging),
         ears=ears_in_words(campaign.judging),
         events=events,
-        taken=None if taken is None else {"problems": taken.problems, "words": _in_words(taken)},
+        taken=told,
     )
 
 

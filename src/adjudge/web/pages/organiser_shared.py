@@ -31,6 +31,7 @@ SAID = {
     "logged-out": "You are logged out.",
     "password": "The password is changed; log in with the new one.",
     "created": "Created. It is a draft: bring runs and documents, then open it.",
+    "created-preference": "Created. It is a draft: bring questions and documents, then open it.",
     "saved": "The settings are saved.",
     "state": "Done.",
     "revoked": "The invitation is withdrawn.",
@@ -38,6 +39,9 @@ SAID = {
     "unblocked": "They can go on judging.",
     "token-revoked": "The token is revoked.",
     "runs": "The runs are here.",
+    "questions": "The questions are here.",
+    "set-aside": "Set aside: their answers do not count, and their questions are asked again.",
+    "counted": "Their answers count again.",
     "imported": "The judgments are here.",
 }
 """What a page says after a change, by the word in its address."""

@@ -1,8 +1,8 @@
 /** One's last answers: hear them again, change them. */
 
-import { call, newKey } from "./api.js";
+import { call, newKey } from "../shared/api.js";
 import { Fields, nameOf } from "./scales.js";
-import { clock, count, say } from "./words.js";
+import { clock, count, say } from "../shared/words.js";
 
 const LAST = 10;
 

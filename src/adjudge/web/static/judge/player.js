@@ -1,21 +1,21 @@
 /** Two clips of which one plays at a time, with switching at the same position and honest counting of what was heard. */
 
-import { Library } from "./library.js";
-import { minutes, say } from "./words.js";
+import { visible } from "../shared/items.js";
+import { Library } from "../shared/library.js";
+import { Listened } from "../shared/listened.js";
+import { minutes, say } from "../shared/words.js";
 
-const LONGEST_STEP = 3; // seconds between two looks at a playing clip; more is a jump
 const NAMES = { query: say("query"), candidate: say("candidate") };
 export const OTHER = { query: "candidate", candidate: "query" };
 
 /** One card: what it shows, its audio, and how much of it was heard. */
-class Clip {
-  heardMs = 0;
+class Clip extends Listened {
   started = false;
   looked = false;
-  #last = null;
   #dragging = false;
 
   constructor(side, card, deck) {
+    super();
     this.side = side;
     this.card = card;
     this.deck = deck;
@@ -38,7 +38,7 @@ class Clip {
     for (const name of ["timeupdate", "pause", "ended", "durationchange", "seeked"]) audio.addEventListener(name, () => this.look());
     audio.addEventListener("play", () => this.deck.began(this.side));
     audio.addEventListener("ended", () => this.deck.ended(this.side));
-    audio.addEventListener("seeking", () => (this.#last = null));
+    audio.addEventListener("seeking", () => this.jump());
     audio.addEventListener("waiting", () => this.card.classList.add("is-waiting"));
     for (const name of ["playing", "canplay", "pause"]) audio.addEventListener(name, () => this.card.classList.remove("is-waiting"));
     audio.addEventListener("error", () => this.#fail());
@@ -63,7 +63,7 @@ class Clip {
     this.audio.dataset.address = item.url ?? "";
     this.heardMs = 0;
     this.started = this.looked = false;
-    this.#last = null;
+    this.jump();
     this.broken.hidden = true;
     this.card.classList.remove("is-waiting");
     this.player.hidden = !this.isAudio;
@@ -76,51 +76,28 @@ class Clip {
   }
 
   #visible() {
-    const { item } = this;
-    if (item.kind === "image") return this.#picture();
-    if (item.kind === "url") return this.#link();
-    const text = Object.assign(document.createElement("p"), { className: "clip-text", textContent: item.text ?? "", tabIndex: 0 }); // long ones scroll
-    text.setAttribute("role", "group");
-    text.setAttribute("aria-labelledby", `${this.side}-name`);
-    return text;
-  }
-
-  #picture() {
-    const picture = Object.assign(document.createElement("img"), { src: this.item.url, alt: say("clip.image", { name: NAMES[this.side] }) });
-    picture.addEventListener("error", () => this.#breakDown("clip.unseen"));
-    picture.addEventListener("load", () => (this.broken.hidden = true));
-    return picture;
-  }
-
-  #link() {
-    const address = this.item.text ?? this.item.url;
-    const safe = /^https?:\/\//i.test(address) ? address : "about:blank";
-    const link = Object.assign(document.createElement("a"), { href: safe, target: "_blank", rel: "noopener noreferrer", className: "button" });
-    link.textContent = say("clip.open");
-    link.setAttribute("aria-label", `${say("clip.open")}: ${NAMES[this.side]}`);
-    link.addEventListener("click", () => {
-      this.looked = true;
-      this.deck.changed();
+    return visible(this.item, {
+      name: NAMES[this.side],
+      labelId: `${this.side}-name`,
+      looked: () => {
+        this.looked = true;
+        this.deck.changed();
+      },
+      broken: () => this.#breakDown("clip.unseen"),
+      whole: () => (this.broken.hidden = true),
     });
-    return link;
   }
 
   moveTo(seconds) {
     this.look();
-    this.#last = null;
+    this.jump();
     this.audio.currentTime = Math.min(Math.max(0, seconds), Math.max(0, this.duration - 0.05));
     this.draw();
   }
 
   /** Count what was heard since the last look; a jump is not heard. */
   look() {
-    const { audio } = this;
-    const now = audio.currentTime;
-    if (!audio.seeking && this.#last !== null) {
-      const step = now - this.#last;
-      if (step > 0 && step <= LONGEST_STEP) this.heardMs += step * 1000;
-    }
-    this.#last = audio.seeking || audio.paused ? null : now;
+    this.listen(this.audio);
     this.draw();
     this.deck.changed();
   }

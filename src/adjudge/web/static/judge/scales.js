@@ -1,6 +1,6 @@
 /** Scales as something to press or slide, and the gentle question whether two grades go together. */
 
-import { knows, number, say } from "./words.js";
+import { knows, number, say } from "../shared/words.js";
 
 const SLACK = 0.2; // how far apart two grades may lie, as a share of their scales, before we ask
 

@@ -60,6 +60,19 @@ if (languages !== null) {
   showLanguages();
 }
 
+/* What belongs to another recruiter is out of the way. */
+const recruiter = document.querySelector("[data-recruiter]");
+function showRecruiter() {
+  const chosen = recruiter.querySelector('input[name="recruiter"]:checked')?.value;
+  for (const part of recruiter.querySelectorAll("[data-for-recruiter]")) {
+    part.hidden = !part.dataset.forRecruiter.split(" ").includes(chosen);
+  }
+}
+if (recruiter !== null) {
+  recruiter.addEventListener("change", showRecruiter);
+  showRecruiter();
+}
+
 /* Markdown as assessors will see it; the server renders it, so that it is the same. */
 for (const text of document.querySelectorAll("[data-markdown]")) {
   const preview = document.querySelector(`[data-preview-of="${text.id}"]`);
@@ -145,6 +158,7 @@ function tell(form, result, { ok, status, answer }) {
 function summary(answer) {
   const parts = [];
   if (Array.isArray(answer?.systems)) parts.push(`${several(answer.systems.length, "system")} taken`);
+  if (typeof answer?.questions === "number") parts.push(`${several(answer.questions, "question")} and ${several(answer.traps, "trap")} taken`);
   if (typeof answer?.taken === "number") parts.push(`${answer.taken} taken`);
   if (answer?.already) parts.push(`${answer.already} were there already`);
   if (answer?.skipped) parts.push(`${answer.skipped} not needed`);

@@ -177,7 +177,7 @@ function problemItem(problem, hold, clips) {
   listen.addEventListener("click", async () => {
     const found = await clips(problem);
     if (found === null) return;
-    listen.replaceWith(shown("Query", found.query), shown("Candidate", found.candidate));
+    listen.replaceWith(...players(found));
     tools.querySelector("audio")?.focus();
   });
   const word = problem.held ? "Put back" : "Keep back";
@@ -199,6 +199,12 @@ function problemItem(problem, hold, clips) {
     ),
     tools,
   );
+}
+
+/** A query with its candidate, or with both lists. */
+function players({ query, candidate, a = [], b = [] }) {
+  const lists = [["a", a], ["b", b]].flatMap(([side, list]) => list.map((one, i) => shown(`List ${side}, result ${i + 1}`, one)));
+  return [shown("Query", query), ...(candidate ? [shown("Candidate", candidate)] : lists)];
 }
 
 /** What people heard, read or saw. */

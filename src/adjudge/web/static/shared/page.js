@@ -1,4 +1,4 @@
-/** What the page says besides the question: progress, banners, announcements, dialogs, and what it shows while it rests. */
+/** What a page says besides the question: banners, announcements, dialogs, and what it shows while it rests. */
 
 import { count, knows, say } from "./words.js";
 
@@ -55,30 +55,19 @@ export function showWaiting(outbox, unreachable) {
   banner.hidden = !words;
 }
 
-/** How much this person did and how much the campaign still needs. */
-export function showProgress(progress, mine) {
-  const remaining = progress.done ? 0 : progress.remaining;
-  const parts = [count("progress.mine", mine)];
-  if (progress.done) parts.push(say("progress.reached"));
-  else if (remaining !== null) parts.push(count("progress.remaining", remaining));
-  const whole = remaining === null ? progress.candidates : progress.judged + remaining;
-  write($("progress-words"), parts.join(" · "));
-  $("progress-bar").value = progress.done ? 1 : whole > 0 ? Math.min(1, progress.judged / whole) : 0;
-  $("progress").hidden = false;
-}
-
-/** Show one of: "question", "resting", "loading". */
+/** Show one of: "question", "resting", "ended", "loading". */
 export function showOnly(name) {
-  for (const part of ["question", "resting", "loading"]) $(part).hidden = part !== name;
+  for (const part of ["question", "resting", "ended", "loading"]) if ($(part)) $(part).hidden = part !== name;
 }
 
-/** Kind words where there is no question. */
-export function rest(why, { mine = 0, message = "" } = {}) {
-  const words = message || (knows(`rest.${why}`) ? say(`rest.${why}`) : "");
+/** Kind words where there is no question; a page may have `words` of its own. */
+export function rest(why, { mine = 0, message = "", words: own = "rest" } = {}) {
+  const said = (key) => (knows(`${own}.${key}`) ? say(`${own}.${key}`) : say(`rest.${key}`));
+  const words = message || (knows(`rest.${why}`) ? said(why) : "");
   const changed = $("resting").hidden || $("resting-words").textContent !== words;
-  write($("resting-title"), say(`rest.${why}.title`));
+  write($("resting-title"), said(`${why}.title`));
   write($("resting-words"), words);
-  write($("resting-thanks"), mine ? count("rest.thanks", mine) : say("rest.thanks.none"));
+  write($("resting-thanks"), mine ? count(`${own}.thanks`, mine) : say("rest.thanks.none"));
   $("resting").dataset.why = why;
   $("resting-again").hidden = !["wait", "paused", "draft", "offline"].includes(why);
   showOnly("resting");

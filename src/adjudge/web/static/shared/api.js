@@ -52,9 +52,9 @@ export async function call(method, path, body) {
 }
 
 /** Say goodbye while the page goes away; nobody waits for the answer. */
-export function leave() {
+export function leave(address) {
   const headers = { "X-CSRF-Token": CSRF };
-  fetch("/api/judging/leave?may_return=true", { method: "POST", headers, credentials: "same-origin", keepalive: true }).catch(() => {});
+  fetch(`${address}/leave?may_return=true`, { method: "POST", headers, credentials: "same-origin", keepalive: true }).catch(() => {});
 }
 
 /** A key that no other answer has; plain http on a local network has no randomUUID. */

@@ -1,0 +1,189 @@
+"""What a preference campaign needs before it opens: questions and traps, documents, settings, people.
+
+After it opened, the same page tells how people answer the traps, and opens, pauses and closes it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import Connection, select
+from starlette.concurrency import run_in_threadpool
+
+from adjudge.errors import AdjudgeError
+from adjudge.web.access import AsOrganiser, OwnCampaign
+from adjudge.web.api.files import questions as take_questions
+from adjudge.web.campaign_rows import Campaign
+from adjudge.web.campaigns import overview
+from adjudge.web.context import Context, InContext
+from adjudge.web.invitations import list_invitations
+from adjudge.web.pages.organiser_preference_questions import (
+    ENOUGH,
+    clips_of_lists,
+    coverage_rows,
+    names_of,
+    trap_rows,
+)
+from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show
+from adjudge.web.people import Organiser
+from adjudge.web.preference_costs import Cost, cost_of
+from adjudge.web.preference_holdings import missing_question_items, needed_question_items, questions_of
+from adjudge.web.preference_settings import PreferenceSettings, Recruiter
+from adjudge.web.preference_watching import traps_seen, watch_preferences
+from adjudge.web.schema import event
+
+router = APIRouter(route_class=OrganiserRoute)
+
+_EVENTS = 50
+_PREVIEWS = 200  # questions among which one is chosen to listen to
+_PLACEHOLDERS = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
+
+
+@router.post("/campaigns/{name}/set-up/questions")
+async def questions(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Response:
+    """Questions from a form without scripts."""
+    try:
+        await take_questions(request, campaign, organiser, context)
+    except AdjudgeError as error:
+        return await run_in_threadpool(preference_set_up_page, request, context, organiser, campaign, problem=error)
+    return go(f"/campaigns/{campaign.name}/set-up", "questions")
+
+
+def preference_set_up_page(
+    request: Request,
+    context: Context,
+    organiser: Organiser,
+    campaign: Campaign,
+    *,
+    problem: AdjudgeError | None = None,
+    taken: dict[str, Any] | None = None,
+) -> Response:
+    """The list, perhaps with what came of the last form."""
+    with context.database.read() as connection:
+        held = _holdings(connection, campaign, chosen=request.query_params.get("question", ""))
+        people = _invited(connection, context, campaign)
+        past = select(event.c.at, event.c.who, event.c.what).where(event.c.campaign_id == campaign.id)
+        events = connection.execute(past.order_by(event.c.id.desc()).limit(_EVENTS)).all()
+    ready = bool(held["n_questions"]) and not held["missing"]
+    return show(
+        request,
+        context,
+        "preference_set_up.html",
+        organiser=organiser,
+        problem=problem,
+        campaign=campaign,
+        tab="set-up",
+        settings=campaign.preference,
+        trust=trust_in_words(campaign.preference),
+        ready=ready,
+        enough=ENOUGH,
+        steps={
+            "questions": "done" if held["n_questions"] else "",
+            "documents": "done" if ready else "wrong" if held["missing"] else "",
+            "people": "done" if people["usable"] else "",
+            "open": "done" if campaign.state != "draft" else "",
+        },
+        events=events,
+        taken=taken,
+        people=people,
+        **held,
+    )
+
+
+def _holdings(connection: Connection, campaign: Campaign, *, chosen: str) -> dict[str, Any]:
+    """Questions, what they cover and what is missing; nothing is computed while there are none."""
+    seen, settings = watch_preferences(connection, campaign.id), campaign.preference
+    n_questions, n_traps = len(seen.questions), len(seen.traps)
+    wanted = sum(one.left for one in seen.questions) if campaign.state != "draft" else n_questions * settings.judged_by
+    held: dict[str, Any] = {
+        "n_questions": n_questions,
+        "n_traps": n_traps,
+        "missing": [],
+        "needed": 0,
+        "coverage": [],
+        "traps": trap_rows(traps_seen(seen)),
+        "asked_traps": any(one.kind == "trap" for one in seen.answers),
+        "preview": None,
+        "batches": -(-n_questions // settings.batch_size) if settings.batch_size and n_questions else 1,
+        "wanted": n_questions * settings.judged_by,
+        "cost": _in_money(
+            cost_of(settings, [], remaining=wanted, n_questions=n_questions, n_traps=n_traps) if n_questions else None
+        ),
+    }
+    if not n_questions:
+        return held
+    needed = needed_question_items(connection, campaign) or {}
+    asked = questions_of(connection, campaign.id)
+    return held | {
+        "missing": missing_question_items(connection, campaign),
+        "needed": len(set().union(*needed.values())),
+        "n_queries": several(len(set(asked.queries)), "query", "queries"),
+        "scales": list(asked.grades),
+        "coverage": coverage_rows(settings, asked),
+        "preview": _preview(connection, campaign, chosen),
+    }
+
+
+def _preview(connection: Connection, campaign: Campaign, chosen: str) -> dict[str, Any] | None:
+    """One question as people get it, without grades and names, and the others to choose among."""
+    rows = [one for role in ("question", "trap") for one in names_of(connection, campaign.id, role, most=_PREVIEWS)]
+    if not rows:
+        return None
+    this = next((row for row in rows if row.name == chosen), rows[0])
+    clips = clips_of_lists(connection, this.id)
+    names = [row.name for row in rows]
+    return {"name": this.name, "clips": clips, "names": names, "chosen": bool(chosen)}
+
+
+def _in_money(cost: Cost | None) -> dict[str, str] | None:
+    """The cost to the goal as it is written."""
+    if cost is None:
+        return None
+    return {
+        "about": f"{cost.to_goal:,.2f} {cost.currency}",
+        "range": f"{cost.low:,.2f} to {cost.high:,.2f}",
+        "each": f"{cost.per_counted_answer:,.3g} {cost.currency}",
+    }
+
+
+def _invited(connection: Connection, context: Context, campaign: Campaign) -> dict[str, Any]:
+    """Invitations in words, and the link to give to the recruiter."""
+    invitations = list_invitations(connection, campaign, secret=context.settings.secret)
+    usable = [one for one in invitations if one.revoked_at is None]
+    n_people = overview(connection, campaign).participants
+    many = next((one for one in usable if not one.is_personal), None)
+    base = context.settings.address.rstrip("/")
+    recruiter = campaign.preference.recruiter
+    link = recruiters_link(f"{base}/i/{many.token}", recruiter) if many is not None else None
+    return {
+        "usable": len(usable),
+        "words": f"{several(len(usable), 'invitation')}, {several(n_people, 'person', 'people')} came.",
+        "link": link,
+        "recruited": recruiter.kind != "none",
+    }
+
+
+def recruiters_link(link: str, recruiter: Recruiter) -> str:
+    """The link to give to a recruiter, with what it is to fill in for each person.
+
+    >>> recruiters_link("https://a.example/i/T", Recruiter(kind="other", parameters=("worker",)))
+    'https://a.example/i/T?worker=WORKER'
+    """
+    if recruiter.kind == "none":
+        return link
+    given = {name: _PLACEHOLDERS.get(name, name.upper()) for name in recruiter.expected}
+    return f"{link}?{urlencode(given, safe='{}%')}"
+
+
+def trust_in_words(settings: PreferenceSettings) -> str:
+    """How somebody must do on traps.
+
+    >>> trust_in_words(PreferenceSettings(title="Demo"))
+    'a quiz of 4 traps (70 % right), then 15 % traps (70 % right overall)'
+    """
+    later = f"{settings.trap_share * 100:g} % traps ({settings.trust_bar * 100:g} % right overall)"
+    if not settings.quiz:
+        return later
+    return f"a quiz of {several(settings.quiz, 'trap')} ({settings.quiz_bar * 100:g} % right), then {later}"

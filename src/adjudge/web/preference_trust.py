@@ -1,0 +1,242 @@
+"""Live trust: whether somebody still listens, and how their part in a preference campaign ends.
+
+After each answer the traps and other signs of attention are held against the campaign's rules
+(:mod:`adjudge.preferences.trust`). Who is not trusted is stopped, kindly: their part has an outcome, others get their
+questions, and their answers stay in the store without counting. An organiser can set people aside too, and take them
+back; whom an organiser took back the rules do not stop again.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, select, update
+
+from adjudge.preferences.trust import Trust, TrustRules, assess
+from adjudge.preferences.trust_cues import AnswerFacts, Side
+from adjudge.web.answering import ENOUGH_OF_A_CLIP
+from adjudge.web.campaign_rows import Campaign, in_use, log_event
+from adjudge.web.errors import Conflict, Gone, Refused
+from adjudge.web.invitations import Participant, locked_participant, participant_from
+from adjudge.web.leasing import release
+from adjudge.web.pair_counts import lock_pairs, recount_pairs
+from adjudge.web.preference_leasing import Part, is_anything_left, part_of
+from adjudge.web.schema import answer, event, item, lease, listed, pair, participant
+
+WHY = {"failed quiz": "quiz", "failed traps": "traps", "inattentive": "attention"}
+"""Why somebody is set aside, by the verdict; ``organiser`` is what organisers do."""
+_TAKEN_BACK = "taken back"
+_MOST_ATTENTION = 0.5  # rules of attention go no higher: more likely attentive than not is never stopped
+
+
+def rules_of(found: Campaign) -> TrustRules:
+    """The campaign's rules of trust."""
+    settled = found.preference
+    return TrustRules(
+        quiz=settled.quiz,
+        quiz_bar=settled.quiz_bar,
+        bar=settled.trust_bar,
+        least=settled.least_traps,
+        attention=min(settled.attention_bar, _MOST_ATTENTION),
+    )
+
+
+def trust_of(connection: Connection, campaign: Campaign, participant_id: int) -> Trust:
+    """Trust in somebody, from every answer they gave, also where those were set aside."""
+    return assess(facts_of(connection, campaign, participant_id), rules_of(campaign))
+
+
+def facts_of(connection: Connection, found: Campaign, participant_id: int) -> list[AnswerFacts]:
+    """Somebody's answers as trust is assessed from them, in the order in which they came."""
+    rows = connection.execute(
+        select(
+            answer.c.pair_id,
+            answer.c.kind,
+            answer.c.grades,
+            answer.c.took_ms,
+            lease.c.swapped,
+            pair.c.details,
+            item.c.kind.label("query_kind"),
+            item.c.seconds.label("query_seconds"),
+        )
+        .join_from(answer, pair, pair.c.id == answer.c.pair_id)
+        .join(item, item.c.id == pair.c.query_item_id)
+        .outerjoin(lease, lease.c.id == answer.c.lease_id)
+        .where(answer.c.participant_id == participant_id, answer.c.kind.in_(("judgment", "repeat", "trap")))
+        .order_by(answer.c.id)
+    ).all()
+    lists = _lists(connection, participant_id)
+    first: dict[int, str] = {}
+    facts = []
+    for row in rows:
+        facts.append(_fact(row, lists[row.pair_id], first.get(row.pair_id), found.settings.listen_seconds))
+        first.setdefault(row.pair_id, row.grades["choice"])
+    return facts
+
+
+def _lists(connection: Connection, participant_id: int) -> dict[int, list[Any]]:
+    """What stands in the lists of everything that somebody answered, in order of rank."""
+    answered = select(answer.c.pair_id).where(answer.c.participant_id == participant_id)
+    query = (
+        select(listed.c.pair_id, listed.c.side, listed.c.item_id, item.c.kind, item.c.seconds)
+        .join(item, item.c.id == listed.c.item_id)
+        .where(listed.c.pair_id.in_(answered))
+        .order_by(listed.c.pair_id, listed.c.side, listed.c.rank)
+    )
+    found: dict[int, list[Any]] = defaultdict(list)
+    for row in connection.execute(query):
+        found[row.pair_id].append(row)
+    return found
+
+
+def _fact(row: Any, lists: Sequence[Any], before: str | None, listen: float) -> AnswerFacts:
+    choice, is_trap = row.grades["choice"], row.kind == "trap"
+    expected = row.details["expected"]
+    a, b = ([one.item_id for one in lists if one.side == side] for side in "ab")
+    clips = [(row.query_kind, row.query_seconds), *((one.kind, one.seconds) for one in lists)]
+    return AnswerFacts(
+        is_trap,
+        right=is_trap and choice in expected,
+        choice=choice,
+        side=_side(choice, row.swapped),
+        seconds=None if row.took_ms is None else row.took_ms / 1000,
+        least_seconds=sum(least_heard(kind, seconds, listen) for kind, seconds in clips),
+        identical_lists=a == b,
+        same=None if row.kind != "repeat" or before is None else choice == before,
+        chance=len(expected) / 4 or 0.25,
+    )
+
+
+def _side(choice: str, swapped: bool | None) -> Side | None:
+    if choice not in ("a", "b") or swapped is None:
+        return None
+    return "left" if (choice == "b") == swapped else "right"
+
+
+def least_heard(kind: str, seconds: float | None, listen: float) -> float:
+    """How many seconds of an item must be heard: of audio the listening time, or nearly all of a shorter clip."""
+    if kind != "audio":
+        return 0.0
+    return listen if seconds is None else min(listen, ENOUGH_OF_A_CLIP * seconds)
+
+
+def why_stop(connection: Connection, found: Campaign, person: Participant) -> str | None:
+    """Why somebody should be stopped after their last answer: quiz, traps or attention; None where they go on."""
+    trust = trust_of(connection, found, person.id)
+    why = WHY.get(trust.verdict)
+    if why is None and trust.traps_asked < found.preference.quiz:
+        why = _ran_out(connection, found, person.id, trust)
+    return None if why is None or _was_taken_back(connection, person) else why
+
+
+def _ran_out(connection: Connection, found: Campaign, participant_id: int, trust: Trust) -> str | None:
+    """Whether no trap is left for a quiz that is not decided, because they were skipped; then those were not right.
+
+    Traps that are held back by now, which others called broken too, do not count.
+    """
+    part = part_of(connection, found, participant_id)
+    if part.begun or part.unasked or part.in_hand:
+        return None
+    skips = select(answer.c.id).join(pair, pair.c.id == answer.c.pair_id)
+    mine = (answer.c.participant_id == participant_id) & (answer.c.kind == "skip")
+    skipped = len(connection.execute(skips.where(mine, pair.c.role == "trap", ~pair.c.held)).all())
+    asked = trust.traps_asked + skipped
+    return "quiz" if trust.traps_right < found.preference.quiz_bar * asked - 1e-9 else None
+
+
+def _was_taken_back(connection: Connection, person: Participant) -> bool:
+    ours = (event.c.campaign_id == person.campaign_id) & (event.c.what == _TAKEN_BACK)
+    logged = connection.execute(select(event.c.details).where(ours)).scalars()
+    return any(details.get("participant") == person.code for details in logged)
+
+
+def set_aside(connection: Connection, participant: Participant, *, why: str, who: str, now: float) -> Participant:
+    """Let somebody's answers count no longer, and end their part; others get their questions.
+
+    Somebody whose part has no outcome yet was screened out where they answered no question, else failed. Nothing is
+    deleted. No pair may be locked yet where this is called, see :func:`~adjudge.web.pair_counts.lock_pairs`.
+    """
+    if why not in (*WHY.values(), "organiser"):
+        raise Refused(f"Expected a reason among {', '.join(WHY.values())} and organiser, got {why!r}.")
+    campaign, person = _in_hand(connection, participant)
+    if person.set_aside_at is not None:
+        return person
+    pairs = lock_pairs(connection, person.id)
+    values: dict[str, Any] = {"set_aside_at": now, "set_aside_why": why}
+    part = part_of(connection, campaign, person.id)
+    if person.outcome is None:
+        is_early = why == "quiz" or (why != "organiser" and not part.answered)
+        values |= {"outcome": "screened_out" if is_early else "failed", "outcome_at": now}
+    changed = _change(connection, person, values)
+    release(connection, person.id, now=now)
+    recount_pairs(connection, pairs)
+    details = {"participant": person.code, "why": why, "answers": part.answered}
+    log_event(connection, campaign.id, who=who, what="set aside", details=details, now=now)
+    return changed
+
+
+def take_back(connection: Connection, participant: Participant, *, who: str, now: float) -> Participant:
+    """Let somebody's answers count again, and let them go on; the rules of trust do not stop them any more.
+
+    A part that was done stays done.
+    """
+    campaign, person = _in_hand(connection, participant)
+    if person.set_aside_at is None:
+        return person
+    pairs = lock_pairs(connection, person.id)
+    part = part_of(connection, campaign, person.id)
+    is_done = person.outcome == "done" or part.answered >= campaign.preference.per_participant
+    values = {"set_aside_at": None, "set_aside_why": None, "outcome": "done" if is_done else None}
+    changed = _change(connection, person, {**values, "outcome_at": (person.outcome_at or now) if is_done else None})
+    recount_pairs(connection, pairs)
+    details = {"participant": person.code, "why": person.set_aside_why, "answers": part.answered}
+    log_event(connection, campaign.id, who=who, what=_TAKEN_BACK, details=details, now=now)
+    return changed
+
+
+def _in_hand(connection: Connection, found: Participant) -> tuple[Campaign, Participant]:
+    """The campaign and the participant as they are until this transaction ends."""
+    campaign = in_use(connection, found.campaign_id)
+    if campaign.kind != "preference":
+        raise Conflict(f"Campaign {campaign.name} sets nobody aside; block them instead.")
+    person = locked_participant(connection, found.id)
+    if person.erased_at is not None:
+        raise Gone(f"Participant {found.code} was erased.")
+    return campaign, person
+
+
+def settle_outcome(connection: Connection, campaign: Campaign, participant_id: int, *, now: float) -> Participant:
+    """The participant, whose part is done from now on where it is.
+
+    It is done when they answered as many questions as one person may. Whom a recruiter sent cannot be kept waiting:
+    theirs is done also when nothing is left to ask them now and nothing is in their hands, unless they skipped more
+    questions than they answered.
+    """
+    person = locked_participant(connection, participant_id)
+    if person.outcome is not None or person.set_aside_at is not None:
+        return person
+    part = part_of(connection, campaign, participant_id)
+    if part.answered < campaign.preference.per_participant and not _is_over(connection, campaign, person, part):
+        return person
+    if part.in_hand:
+        lock_pairs(connection, participant_id)
+        release(connection, participant_id, now=now)
+    return _change(connection, person, {"outcome": "done", "outcome_at": now})
+
+
+def _is_over(connection: Connection, found: Campaign, person: Participant, part: Part) -> bool:
+    """Whether somebody whom a recruiter sent did all that there is for them."""
+    if person.recruited is None or part.in_hand or part.skipped > part.answered:
+        return False
+    if found.state == "closed":
+        return part.answered > 0
+    if found.state != "open" or part.in_quiz:
+        return False
+    return not is_anything_left(connection, found, person.id)
+
+
+def _change(connection: Connection, person: Participant, values: dict[str, Any]) -> Participant:
+    this = update(participant).where(participant.c.id == person.id)
+    return participant_from(connection.execute(this.values(**values).returning(participant)).one())

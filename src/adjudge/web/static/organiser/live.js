@@ -1,0 +1,156 @@
+/* What live dashboards share: the stream of pictures, the state of the campaign, drawing without disturbing. */
+
+import { celebrate } from "./celebration.js";
+import { ask, send, toast } from "./asking.js";
+
+/**
+ * Listen to the pictures of a campaign and draw each of them.
+ *
+ * `parts(picture)` are functions that draw one part each; a part
+ * that cannot be drawn does not take the others with it. `often(picture)` draws what changes although nothing came, and
+ * `reached` is said when the goal is reached while somebody watches.
+ */
+export function watch(page, { reached, parts, often }) {
+  const { campaign } = page.dataset;
+  let shown = null;
+
+  function draw(picture) {
+    for (const part of [() => drawState(page, picture, shown, reached), ...parts(picture)]) {
+      try {
+        part();
+      } catch (error) {
+        console.error(error);
+      }
+    }
+    page.dataset.version = String(picture.version);
+    shown = picture;
+  }
+
+  page.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-go]");
+    if (button === null) return;
+    event.preventDefault();
+    const question = shown?.status.done ? (button.dataset.askDone ?? button.dataset.ask) : button.dataset.ask;
+    if (question && !(await ask(question, button.dataset.yes))) return;
+    button.disabled = true;
+    const changed = await send("POST", `/api/campaigns/${campaign}/state`, { state: button.dataset.go });
+    button.disabled = false;
+    if (changed && shown !== null) draw({ ...shown, campaign: { ...shown.campaign, state: button.dataset.go } });
+  });
+
+  let width = innerWidth;
+  addEventListener("resize", () => {
+    if (shown !== null && innerWidth !== width) draw(shown);
+    width = innerWidth;
+  });
+  setInterval(() => shown !== null && often(shown), 30_000);
+
+  const first = document.querySelector("#picture");
+  if (first?.textContent.trim()) {
+    const picture = JSON.parse(first.textContent);
+    if (picture) draw(picture);
+  }
+  listen(campaign, draw);
+}
+
+/** Draw a place anew without taking away what somebody opened, scrolled to or has the focus on. */
+export function keeping(place, drawAnew) {
+  const reachable = () => [...place.querySelectorAll("summary, button, a, audio, [tabindex]")];
+  const focused = place.contains(document.activeElement) ? document.activeElement : null;
+  const number = reachable().indexOf(focused);
+  const opened = [...place.querySelectorAll("details")].map((details) => details.open);
+  const scrolled = [...place.querySelectorAll("[tabindex]")].map((element) => [element.scrollLeft, element.scrollTop]);
+  drawAnew();
+  [...place.querySelectorAll("details")].forEach((details, i) => { details.open = opened[i] ?? false; });
+  [...place.querySelectorAll("[tabindex]")].forEach((element, i) => element.scrollTo(...(scrolled[i] ?? [0, 0])));
+  if (focused !== null) (focused.isConnected ? focused : reachable()[number])?.focus({ preventScroll: true });
+}
+
+function drawState(page, picture, before, said) {
+  const { state } = picture.campaign;
+  const reached = picture.status.done && (state === "open" || state === "paused");
+  const badge = document.querySelector("[data-state-badge]");
+  badge.textContent = state;
+  badge.dataset.state = state;
+  for (const banner of page.querySelectorAll("[data-banner]")) {
+    const { banner: kind } = banner.dataset;
+    banner.hidden = !(kind === (reached ? "reached" : state));
+  }
+  if (reached) page.querySelector('[data-place="reason"]').textContent = reason(picture.status.reason);
+  if (reached && before !== null && !before.status.done) {
+    celebrate(page);
+    toast(said);
+  }
+  for (const element of document.querySelectorAll("[data-in-state]")) {
+    element.hidden = !element.dataset.inState.split(" ").includes(state);
+  }
+}
+
+/** Why the goal counts as reached; that it is reached says the heading. */
+const reason = (text) => sentence((text ?? "").replace(/^the goal is reached[,:;]\s*/i, "").replace(">=", "≥").replace("<=", "≤"));
+const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "");
+
+export function drawNotes(place, notes) {
+  place.replaceChildren(...(notes ?? []).map((note) => Object.assign(document.createElement("li"), { textContent: note })));
+  place.hidden = place.childElementCount === 0;
+}
+
+/** What an organiser does about a pair or question that people could not answer. */
+export function problemTools(campaign) {
+  return {
+    async hold(problem) {
+      const done = await send("POST", `/api/campaigns/${campaign}/pairs/${problem.pair}/held`, { held: !problem.held });
+      if (done) toast(problem.held ? "Put back: it will be asked again." : "Kept back: nobody is asked about it.");
+    },
+    /** Where the clips are; asked for when somebody wants to listen. */
+    async clips(problem) {
+      try {
+        const response = await fetch(`/campaigns/${campaign}/pairs/${problem.pair}/clips`);
+        if (response.ok) return await response.json();
+      } catch {
+        /* told below */
+      }
+      toast("The clips cannot be had just now.", "bad");
+      return null;
+    },
+  };
+}
+
+/* The connection. Browsers reconnect by themselves; after a refusal (a restart behind a proxy) we do. */
+const connection = document.querySelector("[data-connection]");
+
+function say(kind, text) {
+  if (connection.dataset.connection === kind) return; // not to be read out again
+  connection.dataset.connection = kind;
+  connection.querySelector("[data-words]").textContent = text;
+}
+
+function listen(campaign, draw) {
+  let source = null;
+
+  function open() {
+    source = new EventSource(`/api/campaigns/${campaign}/events`);
+    source.addEventListener("open", () => say("live", "live"));
+    source.addEventListener("picture", (event) => {
+      say("live", "live");
+      draw(JSON.parse(event.data));
+    });
+    source.addEventListener("error", () => {
+      say("reconnecting", "reconnecting");
+      if (source.readyState === EventSource.CLOSED) comeBack();
+    });
+  }
+
+  /** The stream was refused or broke: the page itself knows the way to the login, anything else is tried again. */
+  async function comeBack() {
+    const reply = await fetch(`/api/campaigns/${campaign}/picture`).catch(() => null);
+    if (reply?.status === 401) location.reload();
+    else setTimeout(open, 3000);
+  }
+
+  addEventListener("pagehide", () => source?.close());
+  addEventListener("pageshow", (event) => {
+    if (event.persisted) open();
+  });
+  open();
+}

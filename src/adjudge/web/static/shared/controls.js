@@ -1,0 +1,42 @@
+/** What people press on every page that asks: the language, the copy buttons, the sound's own start, closing what was told. */
+
+import { call } from "./api.js";
+import { $, tell, untell } from "./page.js";
+import { say } from "./words.js";
+
+const BY_ITSELF = "adjudge.by-itself";
+
+/** Whether a new question starts playing by itself; people may not like it. */
+export const playsByItself = () => localStorage.getItem(BY_ITSELF) !== "no";
+
+/** Copy what a field holds when its button is pressed; the button says that it did. */
+export function copies(button, field) {
+  button.addEventListener("click", async () => {
+    field.select();
+    try {
+      await navigator.clipboard.writeText(field.value);
+    } catch {
+      document.execCommand("copy"); // plain http has no clipboard
+    }
+    button.textContent = say("device.copied");
+  });
+}
+
+export function setUpControls(asking) {
+  $("told-close").addEventListener("click", untell);
+  $("resting-again").addEventListener("click", () => asking.refresh());
+  $("comment").addEventListener("input", () => asking.keepDraft());
+  copies($("copy"), $("resume"));
+  $("by-itself").checked = playsByItself();
+  $("by-itself").addEventListener("change", (event) => localStorage.setItem(BY_ITSELF, event.target.checked ? "yes" : "no"));
+  $("language")?.addEventListener("change", async (event) => {
+    asking.keepDraft();
+    try {
+      await call("PATCH", "/api/judging/me", { language: event.target.value });
+      location.reload();
+    } catch (failure) {
+      tell(failure.passes ? say("offline") : failure.message);
+      event.target.value = document.documentElement.lang;
+    }
+  });
+}

@@ -1,0 +1,126 @@
+"""Preference campaigns for tests: questions about lists of texts, and answers put straight into the store."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sqlalchemy import insert, select, update
+
+from adjudge.preferences.questions import CHOICES, Question, Questions
+from adjudge.web.answering import answer_digest
+from adjudge.web.campaign_rows import Campaign
+from adjudge.web.campaigns import create_campaign, set_state
+from adjudge.web.database import Database
+from adjudge.web.items import put_items
+from adjudge.web.preference_holdings import put_questions
+from adjudge.web.preference_settings import preference_settings_from
+from adjudge.web.preference_simulated import preference_texts
+from adjudge.web.schema import answer, lease, pair, participant
+
+DEPTH = 2
+
+
+def some_questions(n: int = 6, traps: int = 2, *, queries: int = 2, seed: int = 0, depth: int = DEPTH) -> Questions:
+    """Questions ``n1``, … about documents ``q1-1``, …, with Fine and Broad grades; then traps ``t1``, …
+
+    Of a trap list a has grades of 100 and list b grades of 0, and ``a`` is expected.
+    """
+    rng = np.random.default_rng(seed)
+    made, fine = [], []
+    for number in range(n + traps):
+        query, is_trap = f"q{number % queries + 1}", number >= n
+        drawn = [f"{query}-{d + 1}" for d in rng.permutation(4 * depth)[: 2 * depth]]
+        name = f"t{number - n + 1}" if is_trap else f"n{number + 1}"
+        expected = frozenset("a") if is_trap else frozenset[str]()
+        made.append(Question(name, query, tuple(drawn[:depth]), tuple(drawn[depth:]), expected))
+        fine.append([[100.0] * depth, [0.0] * depth] if is_trap else rng.integers(0, 101, (2, depth)).tolist())
+    grades = np.array(fine, dtype=np.float64)
+    return Questions(tuple(made), {"fine": grades, "broad": np.digitize(grades, [33.5, 66.5]).astype(np.float64)})
+
+
+def preference_draft(database: Database, name: str = "lists", **settings: Any) -> Campaign:
+    """A campaign without questions."""
+    values = {"title": "Which list is better?", "quiz": 2, "listen_seconds": 0, **settings}
+    with database.write() as connection:
+        made = preference_settings_from(values)
+        return create_campaign(connection, name=name, settings=made, organiser_id=None, now=10.0)
+
+
+def preference_campaign(
+    database: Database,
+    name: str = "lists",
+    *,
+    questions: Questions | None = None,
+    state: str = "open",
+    **settings: Any,
+) -> Campaign:
+    """A campaign with questions and something to read for all of them."""
+    found, asked = preference_draft(database, name, **settings), questions or some_questions()
+    with database.write() as connection:
+        put_questions(connection, found, asked, inputs=[("questions.csv", "1" * 64)], now=11.0)
+        put_items(connection, found, preference_texts(asked))
+        for step in {"draft": (), "open": ("open",)}.get(state, ("open", state)):
+            found = set_state(connection, found, step, who="ann", now=12.0)
+    return found
+
+
+def store_people(database: Database, campaign: Campaign, codes: Sequence[str], **more: Any) -> dict[str, int]:
+    """Participants by code; ``more`` are columns that all of them have."""
+    values = {"campaign_id": campaign.id, "language": "en", "created_at": 20.0, "seen_at": 20.0, **more}
+    with database.write() as connection:
+        return {
+            code: connection.execute(
+                insert(participant).values(**values, code=code, nonce=secrets.token_urlsafe(8)).returning(participant)
+            ).scalar_one()
+            for code in codes
+        }
+
+
+def store_answers(database: Database, campaign: Campaign, given: Sequence[tuple[int, str, str]], **more: Any) -> None:
+    """Answers of (participant, question, choice) with leases, counters and digests as the server leaves them.
+
+    The first of two lists is list b for every other answer. ``more`` are columns that all answers have.
+    """
+    with database.write() as connection:
+        rows = connection.execute(
+            select(pair.c.document, pair.c.id, pair.c.role).where(pair.c.campaign_id == campaign.id)
+        ).all()
+        known = {row.document: row for row in rows}
+        leases, answers = [], []
+        for number, (who, name, choice) in enumerate(given):
+            row, swapped = known[name], bool(number % 2)
+            kind = "trap" if row.role == "trap" else "judgment"
+            own = {"id": secrets.token_urlsafe(12), "campaign_id": campaign.id, "pair_id": row.id}
+            times = {"issued_at": 30.0 + number, "expires_at": 999.0, "ended_at": 31.0 + number}
+            slot = 0 if kind == "judgment" else None
+            leases.append({**own, **times, "participant_id": who, "kind": kind, "slot": slot, "number": number,
+                           "swapped": swapped, "ended_how": "answered"})  # fmt: skip
+            heard = {"query_ms": 1000, "a_ms": [500] * DEPTH, "b_ms": [750] * DEPTH, "first": "b" if swapped else "a"}
+            values = {"campaign_id": campaign.id, "pair_id": row.id, "participant_id": who, "lease_id": own["id"],
+                      "key": f"key-{number}-{own['id']}", "kind": kind, "corrects": None,
+                      "grades": {"choice": choice}, "reason": None, "comment": None, "heard": heard, "took_ms": 9000,
+                      "late": False, "created_at": 31.0 + number, **more}  # fmt: skip
+            answers.append({**values, "sha256": answer_digest(values)})
+            if kind == "judgment":
+                counted = update(pair).where(pair.c.id == row.id)
+                connection.execute(counted.values(answered=pair.c.answered + 1, taken=pair.c.taken + 1))
+        connection.execute(insert(lease), leases)
+        connection.execute(insert(answer), answers)
+
+
+def answered_at_random(
+    database: Database, campaign: Campaign, questions: Questions, *, people: int = 3, seed: int = 0
+) -> list[tuple[str, str, str]]:
+    """Everybody answers everything, traps rightly; what was stored as (code, question, choice)."""
+    rng = np.random.default_rng(seed)
+    ids = store_people(database, campaign, [f"p{number + 1}" for number in range(people)])
+    said = []
+    for code in ids:
+        for one in questions.questions:
+            choice = min(one.expected) if one.expected else CHOICES[rng.integers(len(CHOICES))]
+            said.append((code, one.name, choice))
+    store_answers(database, campaign, [(ids[code], name, choice) for code, name, choice in said])
+    return said

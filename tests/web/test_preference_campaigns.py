@@ -1,0 +1,240 @@
+"""Preference campaigns in the store: questions kept as they came, batches and queue drawn from the seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from sqlalchemy import func, select, update
+from tests.web.preferring_rows import (
+    preference_campaign,
+    preference_draft,
+    some_questions,
+    store_answers,
+    store_people,
+)
+
+from adjudge.preferences.questions import Question, Questions
+from adjudge.web.campaigns import change_settings, overview, set_state
+from adjudge.web.database import Database
+from adjudge.web.errors import Conflict, Refused
+from adjudge.web.holdings import missing_items, needed_items
+from adjudge.web.items import NewItem, put_items
+from adjudge.web.preference_holdings import put_questions, questions_of
+from adjudge.web.preference_settings import preference_settings_from
+from adjudge.web.preference_simulated import preference_texts
+from adjudge.web.schema import event, item, listed, pair, queue
+from adjudge.web.settings import Settings
+from adjudge.web.verifying import verify
+
+
+def same(one: Questions, other: Questions) -> bool:
+    equal = [np.array_equal(one.grades[scale], other.grades[scale], equal_nan=True) for scale in one.grades]
+    return one.questions == other.questions and list(one.grades) == list(other.grades) and all(equal)
+
+
+def test_questions_come_back_as_they_were(database: Database) -> None:
+    given = Questions(
+        (
+            Question("Frage 1, \"süß\"", "q;1", ("ä", "b", "c"), ("d",), systems=("one", "two")),
+            Question("2", "q;1", ("b",), ("ä", "d")),
+            Question("trap", "b", ("x",), ("y",), frozenset({"good", "bad"})),
+        ),
+        {"fine": np.array([[[80.0, 12.5, np.nan], [0, np.nan, np.nan]], [[7, np.nan, np.nan], [80, 0, np.nan]],
+                           np.full((2, 3), np.nan)]),
+         "0..4": np.full((3, 2, 3), np.nan)},
+    )  # fmt: skip
+    found = preference_draft(database, quiz=1)
+    with database.write() as connection:
+        put_questions(connection, found, given, now=1.0)
+        assert same(questions_of(connection, found.id), given)
+
+
+def test_traps_are_told_from_questions_by_the_expected_answer(database: Database) -> None:
+    found = preference_campaign(database, judged_by=3)
+    with database.read() as connection:
+        rows = connection.execute(select(pair).where(pair.c.campaign_id == found.id)).mappings().all()
+        counts = overview(connection, found)
+        queued = set(connection.execute(select(queue.c.pair_id)).scalars())
+    assert Counter((row["role"], row["wanted"], row["batch"]) for row in rows) == {
+        ("question", 3, 0): 6,
+        ("trap", 0, None): 2,
+    }
+    assert queued == {row["id"] for row in rows if row["role"] == "question"}
+    assert (counts.pairs, counts.traps, counts.judged, counts.answers) == (6, 2, 0, 0)
+
+
+def test_questions_are_replaced_not_added(database: Database) -> None:
+    found = preference_draft(database)
+    first, second = some_questions(5, 2, queries=5, seed=1), some_questions(3, 3, queries=1, seed=2)
+    with database.write() as connection:
+        put_questions(connection, found, first, now=1.0)
+        put_items(connection, found, [NewItem("q5-1", facts={"artist": "somebody"})])
+        put_questions(connection, found, second, inputs=[("two.csv", "2" * 64)], now=2.0)
+        assert same(questions_of(connection, found.id), second)
+        kept = set(connection.execute(select(item.c.identifier)).scalars())
+        n_listed = connection.execute(select(func.count()).select_from(listed)).scalar_one()
+        last = connection.execute(select(event.c.details).order_by(event.c.id.desc()).limit(1)).scalar_one()
+    needed = {name for one in second.questions for name in (*one.a, *one.b, one.query)}
+    assert kept == needed | {"q5-1"}  # what is known of a document stays, empty rows go
+    assert n_listed == sum(len(one.a) + len(one.b) for one in second.questions)
+    assert last == {"questions": 3, "traps": 3, "inputs": [["two.csv", "2" * 64]]}
+
+
+def test_a_query_that_is_a_document_stands_for_itself(database: Database) -> None:
+    asked = Questions((Question("1", "d1", ("d2",), ("d3",)),))
+    found = preference_draft(database, quiz=0)
+    with database.write() as connection:
+        put_questions(connection, found, asked, now=1.0)
+        assert missing_items(connection, found) == ["d1", "d2", "d3"]
+        put_items(connection, found, [NewItem(f"d{n}", kind="text", text=str(n)) for n in (1, 2)])
+        assert missing_items(connection, found) == ["d3"]
+        put_items(connection, found, [NewItem("d3", kind="text", text="3")])
+        set_state(connection, found, "open", who="ann", now=2.0)
+        stands = connection.execute(
+            select(item.c.role, item.c.text).join(pair, pair.c.query_item_id == item.c.id)
+        ).one()
+    assert tuple(stands) == ("document", "1")
+
+
+def test_a_query_that_is_no_document_is_heard_as_its_own(database: Database) -> None:
+    found = preference_campaign(database)
+    with database.read() as connection:
+        needed = needed_items(connection, found)
+        stands = connection.execute(
+            select(pair.c.query, item.c.role, item.c.text).join(item, item.c.id == pair.c.query_item_id).distinct()
+        ).all()
+    assert sorted(map(tuple, stands)) == [("q1", "query", "q1"), ("q2", "query", "q2")]
+    assert needed is not None
+    assert needed["query"] == {"q1", "q2"} < needed["document"]
+
+
+def test_opening_needs_questions_and_all_their_documents(database: Database) -> None:
+    found, asked = preference_draft(database), some_questions()
+    with database.write() as connection, pytest.raises(Refused, match="no questions yet; give it a questions file"):
+        set_state(connection, found, "open", who="ann", now=1.0)
+    with database.write() as connection:
+        put_questions(connection, found, asked, now=1.0)
+        put_items(connection, found, preference_texts(asked)[1:])
+    lacking = preference_texts(asked)[0].identifier
+    with (
+        database.write() as connection,
+        pytest.raises(Refused, match=f"for every document and query; 1 document has nothing: '{lacking}'"),
+    ):
+        set_state(connection, found, "open", who="ann", now=2.0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        (Questions(()), "Expected questions, got none"),
+        (some_questions(0, 4), "Expected questions, got 4 traps and no other"),
+        (some_questions(4, 1), "The quiz wants 2 traps, and there is 1; give more traps, or a shorter quiz"),
+        (some_questions(4, 0), "The quiz wants 2 traps, and there are none"),
+        (some_questions(4, 2, depth=13), "Question 'n1': expected at most 12 documents in list a, got 13"),
+        (Questions((*some_questions().questions, Question("x" * 401, "q", ("d",), ("e",)))), "in at most 400"),
+        (Questions((*some_questions().questions, Question("x", "q\n", ("d",), ("e",)))), "without control characters"),
+    ],
+)
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_what_cannot_be_asked_is_refused(database: Database, asked: Questions, sentence: str) -> None:
+    found = preference_draft(database)
+    with database.write() as connection, pytest.raises(Refused, match=sentence):
+        put_questions(connection, found, asked, now=1.0)
+
+
+def test_questions_of_an_open_campaign_stay(database: Database) -> None:
+    found = preference_campaign(database)
+    with database.write() as connection, pytest.raises(Conflict, match="while it is a draft; this one is open"):
+        put_questions(connection, found, some_questions(), now=1.0)
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_judging_campaign_takes_no_questions(database: Database) -> None:
+    from tests.web.test_campaigns import draft
+
+    found = draft(database)
+    with database.write() as connection, pytest.raises(Refused, match="asks for grades, not for preferences"):
+        put_questions(connection, found, some_questions(), now=1.0)
+
+
+def laid(database: Database, name: str) -> list[tuple[int, str]]:
+    """Batch and name of questions as they are queued."""
+    with database.read() as connection:
+        found = (
+            select(pair.c.batch, pair.c.document)
+            .join(queue, queue.c.pair_id == pair.c.id)
+            .where(pair.c.campaign_id == queue.c.campaign_id)
+            .order_by(queue.c.campaign_id, queue.c.place)
+        )
+        from adjudge.web.campaign_rows import find_campaign
+
+        here = find_campaign(connection, name).id
+        return [(batch, document) for batch, document in connection.execute(found.where(pair.c.campaign_id == here))]
+
+
+def test_batches_and_their_order_follow_the_seed(database: Database) -> None:
+    asked = some_questions(20, 2)
+    for name, seed in (("one", 5), ("two", 5), ("three", 6)):
+        preference_campaign(database, name, questions=asked, batch_size=8, seed=seed)
+    one, two, three = laid(database, "one"), laid(database, "two"), laid(database, "three")
+    assert one == two != three
+    assert [batch for batch, _ in one] == [0] * 8 + [1] * 8 + [2] * 4
+    assert {name for _, name in one} == {f"n{number}" for number in range(1, 21)}
+
+
+def test_questions_that_were_begun_come_first_when_a_campaign_opens_again(database: Database) -> None:
+    found = preference_campaign(database, questions=some_questions(10, 2), batch_size=5, judged_by=2)
+    before = laid(database, "lists")
+    begun = [name for _, name in before[2:4]]
+    (who,) = store_people(database, found, ["p1"]).values()
+    store_answers(database, found, [(who, name, "a") for name in begun])
+    with database.write() as connection:
+        for state in ("paused", "open"):
+            found = set_state(connection, found, state, who="ann", now=50.0)
+    after = laid(database, "lists")
+    assert [name for _, name in after[:2]] == begun
+    assert after[2:] == [one for one in before if one[1] not in begun]
+
+
+def test_what_was_decided_may_change_until_somebody_answers(database: Database) -> None:
+    found = preference_campaign(database, questions=some_questions(10, 2))
+    with database.write() as connection:
+        other = preference_settings_from({**found.settings.model_dump(), "judged_by": 4, "batch_size": 5, "seed": 9})
+        found = change_settings(connection, found, other, who="ann", now=20.0)
+        batches = connection.execute(select(pair.c.batch, pair.c.wanted).where(pair.c.role == "question")).all()
+    assert Counter(map(tuple, batches)) == {(0, 4): 5, (1, 4): 5}
+    (who,) = store_people(database, found, ["p1"]).values()
+    store_answers(database, found, [(who, "t1", "a")])
+    for name, value in (("judged_by", 5), ("batch_size", None), ("seed", 1)):
+        other = preference_settings_from({**found.settings.model_dump(), name: value})
+        with database.write() as connection, pytest.raises(Conflict, match=f"The {name} of a preference campaign"):
+            change_settings(connection, found, other, who="ann", now=21.0)
+
+
+def test_pay_bars_and_recruiter_may_change_at_any_time(database: Database) -> None:
+    found = preference_campaign(database)
+    (who,) = store_people(database, found, ["p1"]).values()
+    store_answers(database, found, [(who, "n1", "a")])
+    more = {"per_participant": 5, "trap_share": 0.3, "trust_bar": 0.5, "quiz": 1, "pay": {"per_answer": 0.2},
+            "recruiter": {"kind": "prolific", "codes": {"done": "C1"}}}  # fmt: skip
+    with database.write() as connection:
+        other = preference_settings_from({**found.settings.model_dump(), **more})
+        assert change_settings(connection, found, other, who="ann", now=21.0).preference == other
+        longer = preference_settings_from({**other.model_dump(), "quiz": 3})
+        with pytest.raises(Refused, match="The quiz wants 3 traps, and there are 2"):
+            change_settings(connection, found, longer, who="ann", now=21.0)
+
+
+def test_answers_of_people_set_aside_are_not_counted(database: Database, settings: Settings) -> None:
+    from adjudge.web.schema import participant
+
+    found = preference_campaign(database, judged_by=2)
+    people = store_people(database, found, ["p1", "p2"])
+    store_answers(database, found, [(who, "n1", "a") for who in people.values()] + [(people["p1"], "t1", "b")])
+    assert verify(database, settings) == []
+    with database.write() as connection:
+        aside = update(participant).where(participant.c.id == people["p1"])
+        connection.execute(aside.values(set_aside_at=40.0, set_aside_why="traps"))
+        assert overview(connection, found).answers == 1

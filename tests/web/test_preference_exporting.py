@@ -1,0 +1,255 @@
+"""A preference campaign out of the server: the study as it was answered, and nobody's identity in it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from sqlalchemy import update
+from tests.web.preferring_rows import (
+    answered_at_random,
+    preference_campaign,
+    some_questions,
+    store_answers,
+    store_people,
+)
+from tests.web.test_archiving import everything
+
+from adjudge.formats import Source
+from adjudge.preferences.files import read_answers, read_questions
+from adjudge.preferences.questions import CHOICES
+from adjudge.reports.render import render
+from adjudge.users.mapping_files import read_mappings
+from adjudge.web.archiving import backup, restore
+from adjudge.web.campaign_rows import Campaign
+from adjudge.web.database import Database
+from adjudge.web.errors import Refused
+from adjudge.web.exporting import export
+from adjudge.web.importing import import_judgments
+from adjudge.web.preference_exporting import study_of
+from adjudge.web.preference_reporting import preference_report
+from adjudge.web.schema import answer, participant
+from adjudge.web.settings import Settings
+from adjudge.web.verifying import verify
+
+RECRUITER = {"kind": "prolific", "codes": {"done": "C-DONE", "failed": "C-FAILED"}}
+TOLD = {"PROLIFIC_PID": "5f3e-secret", "STUDY_ID": "study-7", "SESSION_ID": "session-9"}
+
+
+def table(data: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(data.decode())))
+
+
+def data_of(database: Database, campaign: Campaign, what: str, **options: Any) -> bytes:
+    with database.read() as connection:
+        return export(connection, campaign, what, **options).data
+
+
+def test_a_study_is_what_people_answered(database: Database) -> None:
+    asked = some_questions(5, 2)
+    campaign = preference_campaign(database, questions=asked, judged_by=3)
+    said = answered_at_random(database, campaign, asked)
+    with database.read() as connection:
+        study = study_of(connection, campaign)
+    names = [one.name for one in study.questions.questions]
+    found = [
+        (study.participants[who], names[place], CHOICES[choice])
+        for who, place, choice in zip(study.participant, study.question, study.choice, strict=True)
+    ]
+    assert found == said
+    assert study.swapped.tolist() == [number % 2 for number in range(len(said))]
+    assert set(study.seconds) == {9.0}
+    assert set(study.heard) == {1.0 + 2 * 0.5 + 2 * 0.75}
+    assert study.at.tolist() == [31.0 + number for number in range(len(said))]
+    assert study.trap.sum() == 3 * 2
+    assert study.right[study.trap].all()
+    assert len(study.counted()) == 3 * 5
+
+
+def test_the_file_of_answers_is_the_whole_study(database: Database, tmp_path: Path) -> None:
+    asked = some_questions(4, 2)
+    campaign = preference_campaign(database, questions=asked, judged_by=3)
+    answered_at_random(database, campaign, asked)
+    with database.write() as connection:
+        connection.execute(
+            update(participant)
+            .where(participant.c.code == "p2")
+            .values(set_aside_at=50.0, set_aside_why="traps", outcome="failed", outcome_at=50.0)
+        )
+        study = study_of(connection, campaign)
+    path = tmp_path / "answers.csv"
+    path.write_bytes(data_of(database, campaign, "answers"))
+    back = read_answers(path)
+    for name in ("choice", "participant", "swapped", "seconds", "heard", "set_aside"):
+        assert np.array_equal(getattr(back, name), getattr(study, name)), name
+    assert (back.participants, back.reasons) == (study.participants, ("", "traps", ""))
+    assert [back.questions.questions[place] for place in back.question] == [
+        study.questions.questions[place] for place in study.question
+    ]
+    (tmp_path / "questions.csv").write_bytes(data_of(database, campaign, "questions"))
+    questions = read_questions(tmp_path / "questions.csv")
+    assert questions.questions == asked.questions
+    assert all(np.array_equal(questions.grades[scale], asked.grades[scale]) for scale in ("fine", "broad"))
+
+
+def test_a_campaign_without_answers_has_an_empty_study(database: Database) -> None:
+    campaign = preference_campaign(database)
+    with database.read() as connection:
+        assert len(study_of(connection, campaign)) == 0
+    assert table(data_of(database, campaign, "answers")) == []
+    assert table(data_of(database, campaign, "log")) == []
+    assert len(table(data_of(database, campaign, "questions"))) == 8
+
+
+def test_repeats_and_skips_are_in_the_log_alone(database: Database) -> None:
+    campaign = preference_campaign(database, judged_by=2)
+    (who,) = store_people(database, campaign, ["p1"]).values()
+    store_answers(database, campaign, [(who, "n1", "a"), (who, "n2", "good")])
+    with database.write() as connection:
+        connection.execute(update(answer).where(answer.c.id == 1).values(kind="repeat"))
+    with database.read() as connection:
+        assert len(study_of(connection, campaign)) == 1
+    rows = table(data_of(database, campaign, "log"))
+    assert [(row["kind"], row["question"], row["choice"], row["first"]) for row in rows] == [
+        ("repeat", "n1", "a", "a"),
+        ("judgment", "n2", "good", "b"),
+    ]
+    assert (rows[0]["query_ms"], rows[0]["a_ms"], rows[0]["b_ms"]) == ("1000", "500|500", "750|750")
+    assert pl.read_parquet(io.BytesIO(data_of(database, campaign, "log", form="parquet"))).height == 2
+    assert len(json.loads(data_of(database, campaign, "log", form="json"))) == 2
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_what_people_write_never_becomes_a_formula(database: Database) -> None:
+    campaign = preference_campaign(database)
+    (who,) = store_people(database, campaign, ["p1"]).values()
+    store_answers(database, campaign, [(who, "n1", "a")], comment='=HYPERLINK("http://x","y")')
+    for what in ("answers", "log"):
+        assert table(data_of(database, campaign, what))[0]["comment"] == '\'=HYPERLINK("http://x","y")'
+
+
+def test_only_the_people_export_says_what_the_recruiter_told(database: Database) -> None:
+    asked = some_questions(4, 2)
+    campaign = preference_campaign(database, questions=asked, judged_by=2, recruiter=RECRUITER)
+    people = store_people(database, campaign, ["p1"], recruited=TOLD, outcome="done", outcome_at=60.0)
+    people |= store_people(database, campaign, ["p2"], recruited={**TOLD, "PROLIFIC_PID": "=1+1"}, outcome="failed",
+                           outcome_at=61.0, set_aside_at=61.0, set_aside_why="traps")  # fmt: skip
+    people |= store_people(database, campaign, ["p3"])
+    given = [(who, name, "a") for who in list(people.values())[:2] for name in ("n1", "n2", "t1")]
+    store_answers(database, campaign, [*given, (people["p2"], "t2", "b")])
+    rows = {row["code"]: row for row in table(data_of(database, campaign, "people"))}
+    assert {name: rows["p1"][name] for name in ("outcome", "completion_code", "answers", "traps_asked", "trust")} == {
+        "outcome": "done", "completion_code": "C-DONE", "answers": "2", "traps_asked": "1", "trust": "1.0"
+    }  # fmt: skip
+    assert [rows["p1"][name] for name in TOLD] == list(TOLD.values())
+    assert (rows["p2"]["set_aside"], rows["p2"]["trust"], rows["p2"]["PROLIFIC_PID"]) == ("traps", "0.5", "'=1+1")
+    assert (rows["p3"]["outcome"], rows["p3"]["answers"], rows["p3"]["trust"]) == ("", "0", "")
+    for what, form in (("answers", "csv"), ("questions", "csv"), ("log", "csv"), ("log", "json"), ("log", "parquet")):
+        content = data_of(database, campaign, what, form=form)
+        assert not any(value.encode() in content for value in TOLD.values()), what
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_what_a_preference_campaign_does_not_have_is_refused(database: Database) -> None:
+    campaign = preference_campaign(database)
+    with database.read() as connection:
+        with pytest.raises(Refused, match="to export of a preference campaign, got 'qrels'"):
+            export(connection, campaign, "qrels")
+        with pytest.raises(Refused, match="The answers can be had as csv, not as 'parquet'"):
+            export(connection, campaign, "answers", form="parquet")
+        with pytest.raises(Refused, match="has no grades; expected no scale"):
+            export(connection, campaign, "log", scale="fine")
+    source = Source("file.csv", b"query,document,grade\nq1,q1-1,80\n")
+    with database.write() as connection, pytest.raises(Refused, match="asks for preferences, not for grades"):
+        import_judgments(connection, campaign, source, now=1.0)
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_before_there_is_enough_a_sentence_says_so(database: Database) -> None:
+    campaign = preference_campaign(database, judged_by=3)
+    with database.read() as connection, pytest.raises(Refused, match="A report needs answers; so far there are none"):
+        export(connection, campaign, "report")
+    people = store_people(database, campaign, ["p1", "p2"])
+    store_answers(database, campaign, [(people["p1"], "n1", "a"), (people["p1"], "t1", "a"), (people["p2"], "n1", "b")])
+    told = "Curves need 20 answers that count; so far there are 2."
+    with database.read() as connection, pytest.raises(Refused, match=told):
+        export(connection, campaign, "mapping")
+    report = data_of(database, campaign, "report", form="markdown").decode()
+    assert told in report
+    assert "2 answers count, of 18 that 6 questions want. 0 more are set aside, and 1 are to traps." in report
+    assert "p2" in report  # the people are there all the same
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_answers_that_are_all_alike_are_a_sentence_too(database: Database) -> None:
+    asked = some_questions(24, 2)
+    campaign = preference_campaign(database, questions=asked)
+    (who,) = store_people(database, campaign, ["p1"]).values()
+    store_answers(database, campaign, [(who, f"n{number}", "a") for number in range(1, 25)])
+    with database.read() as connection, pytest.raises(Refused, match="The answers so far allow no curves: "):
+        export(connection, campaign, "mapping")
+    assert "The answers so far allow no curves" in data_of(database, campaign, "report", form="markdown").decode()
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_curves_and_a_report_once_there_is_enough(database: Database, tmp_path: Path) -> None:
+    asked = some_questions(40, 4, queries=8)
+    campaign = preference_campaign(
+        database, questions=asked, judged_by=4, combinations=["CG@2 on fine", "P@2 on binary40"]
+    )
+    answered_at_random(database, campaign, asked, people=4)
+    with database.write() as connection:
+        aside = update(participant).where(participant.c.code == "p4")
+        connection.execute(aside.values(set_aside_at=50.0, set_aside_why="organiser"))
+    (tmp_path / "mapping.json").write_bytes(data_of(database, campaign, "mapping"))
+    mappings = read_mappings(tmp_path / "mapping.json")
+    for found in (mappings.satisfaction, mappings.agreement):
+        assert [(one.measure, one.scale) for one in found] == [("CG@2", "fine"), ("P@2", "binary40")]
+    assert dict(mappings.agreement[0].provenance)["answers"] == "120"
+    with database.read() as connection:
+        made = preference_report(connection, campaign)
+    keys = [section.name for section in made.sections]
+    assert keys[:2] == ["so-far", "learnt"]
+    assert "participants" in keys
+    assert made.provenance["inputs"]
+    page = render(made, "html")
+    assert page.startswith("<!")
+    assert "120 answers count, of 160 that 40 questions want. 40 more are set aside, and 16 are to traps." in page
+
+
+def test_a_preference_campaign_moves_to_the_other_database(
+    database: Database, settings: Settings, tmp_path: Path, backend: str, request: pytest.FixtureRequest
+) -> None:
+    asked = some_questions(4, 2)
+    campaign = preference_campaign(database, questions=asked, judged_by=3, batch_size=2, recruiter=RECRUITER)
+    answered_at_random(database, campaign, asked)
+    store_people(database, campaign, ["p9"], recruited=TOLD, recruited_as="1" * 64, outcome="done", outcome_at=60.0)
+    assert settings.secret
+    backup(database, settings, tmp_path / "all.tar", now=10.0)
+    other: str | None = None
+    if backend == "sqlite":
+        postgres = request.getfixturevalue("_postgres")
+        if isinstance(postgres, str):
+            pytest.skip(postgres)
+        name, other = postgres.fresh()
+        request.addfinalizer(lambda: postgres.drop(name))
+    target = Settings(data=tmp_path / "new", database=other)
+    restore(tmp_path / "all.tar", target)
+    opened = Database(target.url)
+    try:
+        there = everything(database)
+        assert everything(opened) == there
+        assert len(there["listed"]) == 6 * 4
+        assert verify(opened, target) == []
+        assert data_of(opened, campaign, "answers") == data_of(database, campaign, "answers")
+        with opened.read() as connection:  # what is not known is nothing, also after the way through JSON
+            nobody = participant.select().where(participant.c.recruited.is_(None))
+            assert len(connection.execute(nobody).all()) == 3
+    finally:
+        opened.close()
