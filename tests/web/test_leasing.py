@@ -34,9 +34,7 @@ def make_campaign(
     connection: Connection, *, pairs: int = 6, people: int = 3, wanted: int = 1, state: str = "open", **values: object
 ) -> tuple[Campaign, list[int], list[int]]:
     """A campaign of text items in the tables: itself, the numbers of its pairs and those of its participants."""
-    decided: JudgingSettings = settings_from(
-        {"title": "Texts", "scales": [{"name": "fine", "maximum": 100}], **values}
-    )
+    decided: JudgingSettings = settings_from({"title": "Texts", "scales": [{"name": "fine", "maximum": 100}], **values})
     row = {
         "name": "c",
         "kind": "judging",

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError, shown
+from adjudge.preferences.trust import TrustRules
 
 if TYPE_CHECKING:
     from adjudge.web.preference_settings import PreferenceSettings
 
+_RULES = TrustRules()
 _OUTCOMES = {"done": "done", "screened-out": "screened_out", "failed": "failed"}
 _JUDGING = {
     "format": "--format", "teams": "--teams", "artist_filter": "--artist-filter", "scales": "--scale",
@@ -19,12 +21,16 @@ _JUDGING = {
 }  # fmt: skip
 _NUMBERS = {
     "per_participant": (int, "N", "most questions that one person answers, traps aside (default: 20)"),
-    "quiz": (int, "N", "traps that everybody is asked first (default: 4)"),
-    "quiz_bar": (float, "X", "share of the quiz that must be right (default: 0.7)"),
-    "trap_share": (float, "X", "share of later questions that are traps (default: 0.15)"),
-    "trust_bar": (float, "X", "whoever gets a smaller share of traps right is stopped (default: 0.7)"),
-    "least_traps": (int, "N", "but not before so many traps (default: 4)"),
-    "attention_bar": (float, "X", "whoever is attentive with a smaller probability is stopped (default: 0.05)"),
+    "quiz": (int, "N", f"traps that everybody is asked first (default: {_RULES.quiz})"),
+    "quiz_bar": (float, "X", f"share of the quiz that must be right (default: {_RULES.quiz_bar})"),
+    "trap_share": (float, "X", "share of later questions that are traps (default: 0.2)"),
+    "trust_bar": (float, "X", f"whoever gets a smaller share of traps right is stopped (default: {_RULES.bar})"),
+    "least_traps": (int, "N", f"but not before so many traps (default: {_RULES.least})"),
+    "attention_bar": (
+        float,
+        "X",
+        f"whoever is less probably attentive is stopped (default: {_RULES.attention})",
+    ),
     "batch_size": (int, "N", "questions asked before the next ones are (default: all)"),
 }
 _PAY = {

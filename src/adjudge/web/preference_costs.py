@@ -68,7 +68,7 @@ def typical_person(settings: PreferenceSettings, *, n_questions: int, n_traps: i
     """Somebody who finishes, as the settings have it: all their questions, the quiz, traps and repeats among them.
 
     >>> typical_person(PreferenceSettings(title="Demo"), n_questions=100, n_traps=30)
-    Work(answers=28, counted=20, outcome='done')
+    Work(answers=30, counted=20, outcome='done')
     """
     questions = min(settings.per_participant, max(1, n_questions))
     share = min(0.9, settings.trap_share + settings.repeat_share)

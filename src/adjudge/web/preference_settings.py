@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
 from adjudge.errors import AdjudgeError, shown
+from adjudge.preferences.trust import TrustRules
 from adjudge.web.asking_settings import AskingSettings, Line, one_line
 
 OUTCOMES = ("done", "screened_out", "failed")
@@ -16,6 +17,7 @@ Outcome = Literal["done", "screened_out", "failed"]
 _PROLIFIC = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 _PROLIFIC_ADDRESS = "https://app.prolific.com/submissions/complete?cc={code}"
 _MOST_PARAMETERS = 10
+_RULES = TrustRules()
 
 
 def _address(text: str) -> str:
@@ -113,12 +115,12 @@ class PreferenceSettings(AskingSettings):
     repeat_share: Annotated[float, Field(ge=0, le=0.5)] = 0.0
     combinations: Annotated[tuple[Line, ...], Field(max_length=200)] = ()
     per_participant: Annotated[int, Field(ge=1, le=10_000)] = 20
-    quiz: Annotated[int, Field(ge=0, le=50)] = 4
-    quiz_bar: Annotated[float, Field(ge=0, le=1)] = 0.7
-    trap_share: Annotated[float, Field(ge=0, le=0.5)] = 0.15
-    trust_bar: Annotated[float, Field(ge=0, le=1)] = 0.7
-    least_traps: Annotated[int, Field(ge=1, le=50)] = 4
-    attention_bar: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    quiz: Annotated[int, Field(ge=0, le=50)] = _RULES.quiz
+    quiz_bar: Annotated[float, Field(ge=0, le=1)] = _RULES.quiz_bar
+    trap_share: Annotated[float, Field(ge=0, le=0.5)] = 0.2
+    trust_bar: Annotated[float, Field(ge=0, le=1)] = _RULES.bar
+    least_traps: Annotated[int, Field(ge=1, le=50)] = _RULES.least
+    attention_bar: Annotated[float, Field(ge=0, le=0.5)] = _RULES.attention
     batch_size: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     pause_after_batch: bool = False
     recruiter: Recruiter = Recruiter()

@@ -28,7 +28,6 @@ from adjudge.web.schema import answer, event, item, lease, listed, pair, partici
 WHY = {"failed quiz": "quiz", "failed traps": "traps", "inattentive": "attention"}
 """Why somebody is set aside, by the verdict; ``organiser`` is what organisers do."""
 _TAKEN_BACK = "taken back"
-_MOST_ATTENTION = 0.5  # rules of attention go no higher: more likely attentive than not is never stopped
 
 
 def rules_of(found: Campaign) -> TrustRules:
@@ -39,7 +38,7 @@ def rules_of(found: Campaign) -> TrustRules:
         quiz_bar=settled.quiz_bar,
         bar=settled.trust_bar,
         least=settled.least_traps,
-        attention=min(settled.attention_bar, _MOST_ATTENTION),
+        attention=settled.attention_bar,
     )
 
 

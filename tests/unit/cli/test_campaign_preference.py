@@ -53,7 +53,7 @@ def test_a_campaign_from_first_to_last(here: Path, capsys: Captured) -> None:
     lines = run(capsys, "show", "lists").splitlines()
     assert [line.split("  ", 1)[1].strip() for line in lines if line.startswith(("questions", "traps", "pay"))] == [
         "5, 0 answered",
-        "3; 2 in the quiz, then 15% of questions",
+        "3; 2 in the quiz, then 20% of questions",
         "0.12 GBP an answer + 0.1 GBP a screened-out participant, fee 33%",
     ]
     assert run(capsys, "open", "lists") == "The campaign lists is open.\n"
@@ -110,7 +110,7 @@ def test_another_recruiter_has_parameters_and_ways_back(here: Path, capsys: Capt
             [*CREATE, "--combination", "CG@2 on 0..4"],
             "CG@2 on 0..4 needs grades on 0..4; the questions have fine, broad",
         ),
-        (["create", "lists", "--questions", "questions.csv"], "The quiz wants 4 traps, and there are none"),
+        (["create", "lists", "--questions", "questions.csv"], "The quiz wants 5 traps, and there are none"),
         (["create", "lists", "--questions", "nowhere.csv"], "nowhere.csv"),
         ([*CREATE, "--per-participant", "0"], "per_participant"),
     ],

@@ -34,6 +34,7 @@ from adjudge.web.invitations import (
     make_invitation,
     revoke_invitation,
 )
+from adjudge.web.links import invitation_link
 from adjudge.web.people import (
     ApiToken,
     Organiser,
@@ -241,7 +242,7 @@ def invitations(campaign: OwnCampaign, context: InContext) -> Invitations:
     """Newest first, with their links and how many used them."""
     with context.database.read() as connection:
         found = list_invitations(connection, campaign, secret=context.settings.secret)
-    return Invitations(invitations=[invitation_of(context, invitation) for invitation in found])
+    return Invitations(invitations=[invitation_of(context, campaign, invitation) for invitation in found])
 
 
 @router.post("/campaigns/{name}/invitations", status_code=201, summary="Invite people to a campaign")
@@ -256,7 +257,7 @@ def invite(sent: NewInvitations, campaign: OwnCampaign, context: InContext) -> I
             )
             for label in labels
         ]
-    return Invitations(invitations=[invitation_of(context, invitation) for invitation in made])
+    return Invitations(invitations=[invitation_of(context, campaign, invitation) for invitation in made])
 
 
 @router.delete("/campaigns/{name}/invitations/{invitation_id}", status_code=204, summary="Withdraw an invitation")
@@ -345,9 +346,9 @@ def token_of(found: ApiToken) -> TokenOut:
     return TokenOut.model_validate(found, from_attributes=True)
 
 
-def invitation_of(context: Context, found: Invitation) -> InvitationOut:
+def invitation_of(context: Context, campaign: Campaign, found: Invitation) -> InvitationOut:
     """An invitation as it is sent, with its link."""
-    url = f"{context.settings.address.rstrip('/')}/i/{found.token}"
+    url = invitation_link(context.settings.address, found.token, campaign)
     return InvitationOut.model_validate({**vars(found), "url": url})
 
 

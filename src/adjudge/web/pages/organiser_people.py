@@ -26,8 +26,8 @@ from adjudge.web.invitations import (
     make_invitation,
     revoke_invitation,
 )
+from adjudge.web.links import invitation_link
 from adjudge.web.pages.organiser_preference_people import preference_people
-from adjudge.web.pages.organiser_preference_set_up import recruiters_link
 from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, day_end, field, go, several, show
 from adjudge.web.people import Organiser
 from adjudge.web.preference_trust import set_aside, take_back
@@ -237,9 +237,7 @@ def _shown(context: Context, campaign: Campaign, found: Invitation) -> dict[str,
         ended = "expired"
     elif found.cap is not None and not found.is_personal and found.used >= found.cap:
         ended = "full"
-    link = f"{context.settings.address.rstrip('/')}/i/{found.token}"
-    if campaign.kind == "preference":
-        link = recruiters_link(link, campaign.preference.recruiter)
+    link = invitation_link(context.settings.address, found.token, campaign)
     return {**asdict(found), "link": link, "ended": ended, "personal": found.is_personal}
 
 

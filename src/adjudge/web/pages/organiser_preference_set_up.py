@@ -6,7 +6,6 @@ After it opened, the same page tells how people answer the traps, and opens, pau
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy import Connection, select
@@ -19,6 +18,7 @@ from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaigns import overview
 from adjudge.web.context import Context, InContext
 from adjudge.web.invitations import list_invitations
+from adjudge.web.links import invitation_link
 from adjudge.web.pages.organiser_preference_questions import (
     ENOUGH,
     clips_of_lists,
@@ -30,7 +30,7 @@ from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show
 from adjudge.web.people import Organiser
 from adjudge.web.preference_costs import Cost, cost_of
 from adjudge.web.preference_holdings import missing_question_items, needed_question_items, questions_of
-from adjudge.web.preference_settings import PreferenceSettings, Recruiter
+from adjudge.web.preference_settings import PreferenceSettings
 from adjudge.web.preference_watching import traps_seen, watch_preferences
 from adjudge.web.schema import event
 
@@ -38,7 +38,6 @@ router = APIRouter(route_class=OrganiserRoute)
 
 _EVENTS = 50
 _PREVIEWS = 200  # questions among which one is chosen to listen to
-_PLACEHOLDERS = {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}", "SESSION_ID": "{{%SESSION_ID%}}"}
 
 
 @router.post("/campaigns/{name}/set-up/questions")
@@ -154,34 +153,20 @@ def _invited(connection: Connection, context: Context, campaign: Campaign) -> di
     usable = [one for one in invitations if one.revoked_at is None]
     n_people = overview(connection, campaign).participants
     many = next((one for one in usable if not one.is_personal), None)
-    base = context.settings.address.rstrip("/")
-    recruiter = campaign.preference.recruiter
-    link = recruiters_link(f"{base}/i/{many.token}", recruiter) if many is not None else None
+    link = invitation_link(context.settings.address, many.token, campaign) if many is not None else None
     return {
         "usable": len(usable),
         "words": f"{several(len(usable), 'invitation')}, {several(n_people, 'person', 'people')} came.",
         "link": link,
-        "recruited": recruiter.kind != "none",
+        "recruited": campaign.preference.recruiter.kind != "none",
     }
-
-
-def recruiters_link(link: str, recruiter: Recruiter) -> str:
-    """The link to give to a recruiter, with what it is to fill in for each person.
-
-    >>> recruiters_link("https://a.example/i/T", Recruiter(kind="other", parameters=("worker",)))
-    'https://a.example/i/T?worker=WORKER'
-    """
-    if recruiter.kind == "none":
-        return link
-    given = {name: _PLACEHOLDERS.get(name, name.upper()) for name in recruiter.expected}
-    return f"{link}?{urlencode(given, safe='{}%')}"
 
 
 def trust_in_words(settings: PreferenceSettings) -> str:
     """How somebody must do on traps.
 
     >>> trust_in_words(PreferenceSettings(title="Demo"))
-    'a quiz of 4 traps (70 % right), then 15 % traps (70 % right overall)'
+    'a quiz of 5 traps (60 % right), then 20 % traps (60 % right overall)'
     """
     later = f"{settings.trap_share * 100:g} % traps ({settings.trust_bar * 100:g} % right overall)"
     if not settings.quiz:
