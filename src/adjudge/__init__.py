@@ -32,12 +32,19 @@ if TYPE_CHECKING:
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import Effectiveness
     from adjudge.model.scales import BINARY, BROAD, FINE, Scale
+    from adjudge.preferences.files import read_answers, read_questions, write_questions
+    from adjudge.preferences.generation import make_questions
+    from adjudge.preferences.influence import influence
+    from adjudge.preferences.learning import learn
+    from adjudge.preferences.quality import quality
+    from adjudge.preferences.traps import make_traps
     from adjudge.relevance.goals import Goal
     from adjudge.relevance.session import judging
     from adjudge.stats.agreement import agreement, ratings
     from adjudge.stats.generalizability import gstudy
     from adjudge.stats.summary import summarize
     from adjudge.users.comparison import compare
+    from adjudge.users.mapping_files import read_mappings, write_mappings
     from adjudge.users.satisfaction import satisfaction
     from adjudge.web.client import connect
 
@@ -72,6 +79,16 @@ _HOMES = {
     "agreement": "adjudge.stats.agreement",
     "ratings": "adjudge.stats.agreement",
     "connect": "adjudge.web.client",
+    "read_answers": "adjudge.preferences.files",
+    "read_questions": "adjudge.preferences.files",
+    "write_questions": "adjudge.preferences.files",
+    "make_questions": "adjudge.preferences.generation",
+    "make_traps": "adjudge.preferences.traps",
+    "learn": "adjudge.preferences.learning",
+    "quality": "adjudge.preferences.quality",
+    "influence": "adjudge.preferences.influence",
+    "read_mappings": "adjudge.users.mapping_files",
+    "write_mappings": "adjudge.users.mapping_files",
 }
 
 __all__ = [
@@ -96,16 +113,26 @@ __all__ = [
     "evaluate_assessors",
     "gain",
     "gstudy",
+    "influence",
     "judging",
+    "learn",
+    "make_questions",
+    "make_traps",
     "measure",
     "parse_measure",
     "parse_measures",
+    "quality",
     "ratings",
     "read",
+    "read_answers",
     "read_effectiveness",
+    "read_mappings",
+    "read_questions",
     "satisfaction",
     "summarize",
     "write",
+    "write_mappings",
+    "write_questions",
 ]
 
 

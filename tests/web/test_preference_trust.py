@@ -245,6 +245,7 @@ def test_trust_is_made_of_what_was_stored(stage: Stage) -> None:
     for number in range(4):
         held = stage.hold(ana)
         choice = stage.side(held[0], "a" if number == 0 else "b")
+        stage.now += 50
         stage.choose(ana, held[0], choice, played=Played(9000, (9000, 9000), (9000, 9000)), took_ms=45_000)
     with stage.database.read() as connection:
         campaign = in_use(connection, stage.campaign.id)

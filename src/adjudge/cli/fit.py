@@ -134,7 +134,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise AdjudgeError(f"{target}: expected a mapping file that ends in .json; see --report for others")
     if report is not None and os.path.splitext(report)[1].lower() not in _REPORTS:
         raise AdjudgeError(f"{report}: expected a report that ends in {', '.join(_REPORTS)}")
-    inputs = [*arguments.answers, *filter(None, [arguments.questions, arguments.judgments])]
+    inputs = [*arguments.answers, *filter(None, [arguments.questions, arguments.judgments]), *(arguments.runs or ())]
     for output in (target, report):
         check_output(argparse.Namespace(output=output, style="", figures=arguments.figures, runs=inputs))
 
@@ -147,7 +147,12 @@ def _read(arguments: argparse.Namespace) -> tuple[Study, Collection | None]:
     from adjudge.preferences.files_joining import joined_studies
 
     asked = None if arguments.questions is None else read_questions(arguments.questions)
-    study = joined_studies([read_answers(path, asked) for path in arguments.answers])
+    studies = [read_answers(path, asked) for path in arguments.answers]
+    digests = [one.sha256 for one in studies]
+    for place, digest in enumerate(digests):
+        if (earlier := digests.index(digest)) < place:
+            raise AdjudgeError(f"{studies[place].source}: has the same answers as {studies[earlier].source}")
+    study = joined_studies(studies)
     if arguments.judgments is None:
         return study, None
     named = arguments.judgments_format
@@ -175,18 +180,20 @@ def _graded(study: Study, judgments: Judgments) -> Study:
     from adjudge.users.combinations import RelevanceScale
 
     scale = str(RelevanceScale(judgments.scale))
-    if scale in study.questions.grades:
-        return study
     pool = judgments.pool
     query = np.repeat(np.arange(len(pool.offsets) - 1), np.diff(pool.offsets))
     pairs = zip(judgments.queries.decode(query), judgments.documents.decode(pool.documents), strict=True)
     graded = dict(zip(pairs, pool.grades.tolist(), strict=True))
-    return replace(study, questions=study.questions.with_grades(scale, graded))
+    added, own = study.questions.with_grades(scale, graded), study.questions.grades.get(scale)
+    if own is not None:  # its own grades come first
+        added = replace(added, grades={**added.grades, scale: np.where(np.isnan(own), added.grades[scale], own)})
+    return replace(study, questions=added)
 
 
 def _combinations(arguments: argparse.Namespace, study: Study) -> tuple[Combination, ...]:
     """What to learn curves for."""
-    from adjudge.preferences.combinations import as_combinations, crossed, possible, thesis_combinations
+    from adjudge.measures import parse_measures
+    from adjudge.preferences.combinations import as_combinations, crossed
 
     questions = study.questions
     if not questions.grades:
@@ -194,24 +201,34 @@ def _combinations(arguments: argparse.Namespace, study: Study) -> tuple[Combinat
     found: list[Combination] = []
     for which in arguments.combinations or ():
         is_thesis = which.strip().lower() == "thesis"
-        known = possible(thesis_combinations(questions.n_ranks), questions.grades) if is_thesis else ()
-        found.extend(known if is_thesis else as_combinations([which]))
+        found.extend(_thesis(study) if is_thesis else as_combinations([which]))
     if arguments.measures or not found:
         measures = arguments.measures or [f"CG@{questions.n_ranks}", f"DCG@{questions.n_ranks}"]
         scales = list(questions.grades) if arguments.on is None else [s for s in arguments.on.split(",") if s.strip()]
-        found.extend(crossed(measures, scales))
+        found.extend(crossed([str(one) for one in parse_measures(measures)], scales))
     return as_combinations(found)
+
+
+def _thesis(study: Study) -> list[Combination]:
+    """The combinations of the thesis that the grades allow, but for those by which all answers are about one size."""
+    from adjudge.preferences.combinations import possible, thesis_combinations
+    from adjudge.preferences.curves import has_several_sizes
+    from adjudge.preferences.evidence import evidence
+
+    known = possible(thesis_combinations(study.questions.n_ranks), study.questions.grades)
+    return [one for one in known if has_several_sizes(evidence(study, one.measure, one.scale).delta)]
 
 
 def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study) -> None:
     """The table on the terminal or in the form asked for; the report into its file."""
+    from adjudge.preferences.wording import counted_of
     from adjudge.reports.preference_sections import preference_sections
 
     provenance = _provenance(arguments)
     names = "" if len(learnt.combinations) > 1 else f": {learnt.combinations[0].combination}"
     shared: dict[str, Any] = {
         "title": f"What effectiveness means to users{names}",
-        "subtitle": f"{learnt.n_answers:,} answers about {learnt.n_queries:,} queries",
+        "subtitle": f"{learnt.n_answers:,} answers about {counted_of(learnt.n_queries, 'query')}",
         "provenance": provenance,
         "values": {
             "combinations": learnt.rows(),

@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
     named = argparse.Namespace(**vars(arguments), runs=inputs)
     check_output(named, forms=("text", "json", "csv", "markdown", "latex", "html"))
     rules = _rules(arguments)
-    if arguments.least_seconds is not None and arguments.least_seconds <= 0:
+    if arguments.least_seconds is not None and not arguments.least_seconds > 0:
         raise AdjudgeError(f"'least-seconds' must be above 0, got {arguments.least_seconds:g}")
     study = _read(arguments)
     if arguments.apply:
@@ -78,13 +78,14 @@ def run(arguments: argparse.Namespace) -> None:
     first = combinations[0] if combinations else (None, None)
     with progress("leaving out each participant"):
         found = quality(study, rules=rules, least_seconds=arguments.least_seconds, measure=first[0], scale=first[1])
-        changes = influence(study, combinations=combinations) if combinations else None
+        is_enough = bool(combinations) and len(study.counted()) > 1  # else people are all there is to say
+        changes = influence(study, combinations=combinations) if is_enough else None
     provenance = _provenance(arguments, study)
     show_report(
         arguments,
         participant_sections(found, changes),
         title="Participants",
-        subtitle=f"{len(study.participants):,} participants, {len(study):,} answers",
+        subtitle=_subtitle(study),
         provenance=provenance,
         values={
             "participants": found.to_dicts(),
@@ -95,6 +96,12 @@ def run(arguments: argparse.Namespace) -> None:
         },
         records=found.to_dicts(),
     )
+
+
+def _subtitle(study: Study) -> str:
+    people = f"{len(study.participants):,} participant{'' if len(study.participants) == 1 else 's'}"
+    traps = int(study.trap.sum())
+    return f"{people}, {len(study) - traps:,} answers" + (f" and {traps:,} to traps" if traps else "")
 
 
 def _rules(arguments: argparse.Namespace) -> TrustRules:
@@ -120,13 +127,14 @@ def _read(arguments: argparse.Namespace) -> Study:
 
 def _combinations(arguments: argparse.Namespace, study: Study) -> list[tuple[str, str]]:
     """Measures x scales as asked; none where questions have no grades."""
+    from adjudge.measures import parse_measures
     from adjudge.preferences.combinations import Combination
 
     given = [scale.strip() for scale in (arguments.on or "").split(",") if scale.strip()]
     scales = given or sorted(study.questions.grades, key=lambda scale: scale != "fine")
     depth = study.questions.n_ranks
-    measures = arguments.measures or [f"CG@{depth}", f"DCG@{depth}"]
-    made = [Combination(measure, scale) for scale in scales for measure in measures]
+    measures = parse_measures(arguments.measures or [f"CG@{depth}", f"DCG@{depth}"])
+    made = [Combination(str(measure), scale) for scale in scales for measure in measures]
     return [(one.measure, one.scale) for one in made]
 
 

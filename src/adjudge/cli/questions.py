@@ -239,7 +239,15 @@ def _from_judgments(
         )
     most, even = made.coverage.most_of_a_query, len(made.questions) / max(1, made.coverage.n_queries)
     often = [f"{most} questions are of one query; --per-query sets a limit."] if most > _OFTEN * even else []
-    return made.questions, made.coverage, often
+    return made.questions, made.coverage, [*often, *_too_deep(wanted, arguments.k)]
+
+
+def _too_deep(wanted: tuple[Combination, ...], k: int) -> list[str]:
+    """A note about measures that look further down than lists go."""
+    deep = dict.fromkeys(one.measure for one in wanted if (one.parsed.cutoff or 0) > k)
+    return (
+        [f"{', '.join(deep)}: lists have {k} documents, and the ranks below count as nothing relevant."] if deep else []
+    )
 
 
 def _from_runs(

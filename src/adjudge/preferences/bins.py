@@ -207,10 +207,7 @@ def _table(title: str, shares: Mapping[str, ShareBins]) -> str:
     first = next(iter(shares.values()))
     lines = [title, f"{'bin':<11} {'n':>5}  " + "  ".join(f"{name:<20}" for name in shares)]
     for k in range(len(first.count)):
-        cells = [
-            f"{one.share[k]:.3f} [{one.low[k]:.3f}, {one.high[k]:.3f}]" if one.count[k] else "–"
-            for one in shares.values()
-        ]
+        cells = [_cell(one, k) for one in shares.values()]
         ends = f"[{first.edges[k]:.2g}, {first.edges[k + 1]:.2g}{']' if k + 1 == len(first.count) else ')'}"
         lines.append(f"{ends:<11} {first.count[k]:>5}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip())
     return "\n".join(lines)

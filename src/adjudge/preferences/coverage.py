@@ -20,6 +20,7 @@ from adjudge.arrays import Ints
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.combinations import Combination, as_combinations
 from adjudge.preferences.questions import Questions
+from adjudge.preferences.wording import counted_of
 from adjudge.users.binning import bin_of
 
 Status = Literal["filled", "short", "impossible"]
@@ -84,12 +85,14 @@ class Coverage:
     def summary(self) -> str:
         """One sentence or two."""
         cells, totals = self.counts.size, self.totals
-        aside = f"; {totals['impossible']} are impossible" if totals["impossible"] else ""
+        never = totals["impossible"]
+        aside = f"; {never} {'is' if never == 1 else 'are'} impossible" if never else ""
         short = f" and {totals['short']} have fewer" if totals["short"] else ""
         return (
-            f"{self.n_questions:,} questions of {self.n_queries:,} queries with {self.n_documents:,} documents: "
-            f"{totals['filled']} of {cells} bins ({len(self.combinations)} combinations, {self.bins} each) have at "
-            f"least {self.per_bin}{short}{aside}."
+            f"{counted_of(self.n_questions, 'question')} of {counted_of(self.n_queries, 'query')} with "
+            f"{counted_of(self.n_documents, 'document')}: {totals['filled']} of {counted_of(cells, 'bin')} "
+            f"({counted_of(len(self.combinations), 'combination')}, {self.bins} each) have at least "
+            f"{self.per_bin}{short}{aside}."
         )
 
     def rows(self, *, statuses: Iterable[Status] = STATUSES) -> Iterator[dict[str, Any]]:
@@ -142,7 +145,7 @@ def coverage_of(
     >>> asked = Questions((Question("1", "q", ("d1", "d2"), ("d3", "d4")),),
     ...                   {"broad": np.array([[[2.0, 1.0], [0.0, 1.0]]])})
     >>> print(coverage_of(asked, ["CG@2 on broad"], bins=2, per_bin=1))
-    1 questions of 1 queries with 4 documents: 1 of 2 bins (1 combinations, 2 each) have at least 1 and 1 have fewer.
+    1 question of 1 query with 4 documents: 1 of 2 bins (1 combination, 2 each) have at least 1 and 1 have fewer.
     questions by |Δ| from  0  0.5
     CG@2 on broad          0    1
     """

@@ -33,6 +33,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError
 from adjudge.preferences.evidence import Evidence
 from adjudge.users.agreement import AgreementMapping
 from adjudge.users.agreement_fit import fit_agreement
@@ -67,7 +68,14 @@ def satisfaction_curve(
 def agreement_curve(
     seen: Evidence, *, form: str = DEFAULT_FORM, source: str = "", provenance: Facts = ()
 ) -> AgreementMapping:
-    """P(Agr | |Δλ|) fitted to all counted answers, with the covariance of its parameters by clusters."""
+    """P(Agr | |Δλ|) fitted to all counted answers, with the covariance of its parameters by clusters.
+
+    Answers about differences of one size alone say nothing of other sizes, and are refused.
+    """
+    if not has_several_sizes(seen.delta):
+        raise AdjudgeError(
+            f"{seen.measure} on {seen.scale}: expected differences of two sizes or more, got {seen.sizes[0]:g} alone"
+        )
     fit = fit_agreement(seen.delta, seen.prefers, form=form, clusters=seen.clusters, few_clusters=True)
     known = bool(np.isfinite(fit.covariance).all())
     return AgreementMapping(
@@ -79,6 +87,15 @@ def agreement_curve(
         source,
         provenance,
     )
+
+
+def has_several_sizes(delta: Floats) -> bool:
+    """Whether there are differences of more than one size: a curve through one point could be any.
+
+    >>> has_several_sizes(np.array([0.5, -0.5])), has_several_sizes(np.array([0.0, 0.5]))
+    (False, True)
+    """
+    return len(np.unique(np.abs(delta))) > 1
 
 
 def compare_kinds(

@@ -85,7 +85,8 @@ def resampled_weights(clusters: Sequence[Ints], resamples: int, seed: int) -> It
     """How often each answer counts in each resample: arrays (some resamples, answers), few enough to hold.
 
     Clusters are drawn with replacement; of two kinds that cross, each kind on its own, and an answer counts as often as
-    its query times its participant, which is on the wide side (Owen 2007, doi:10.1214/07-AOAS122).
+    its query times its participant, which is on the wide side (Owen 2007, doi:10.1214/07-AOAS122). One cluster alone
+    says nothing of others: all weights are NaN then.
     """
     rng = np.random.default_rng(seed)
     n = len(clusters[0])
@@ -96,7 +97,7 @@ def resampled_weights(clusters: Sequence[Ints], resamples: int, seed: int) -> It
         for kind in clusters:
             present, places = np.unique(kind, return_inverse=True)
             drawn = rng.multinomial(len(present), np.full(len(present), 1 / len(present)), size=some)
-            weights *= drawn[:, places]
+            weights *= drawn[:, places] if len(present) > 1 else np.nan
         yield weights
 
 

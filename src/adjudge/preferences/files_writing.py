@@ -14,6 +14,7 @@ from adjudge.errors import AdjudgeError, shown
 from adjudge.formats.compression import compression_of
 from adjudge.formats.text import BLANKS
 from adjudge.formats.writing import write_whole
+from adjudge.preferences.files import SET_ASIDE
 from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.study import Study
 
@@ -56,7 +57,7 @@ def answer_columns(study: Study) -> pl.DataFrame:
     who = study.participant
     people = [*_names("participant", study.participants), None]  # -1 is nobody
     aside = [
-        (reasons[p] or "set aside" if p >= 0 else "set aside") if is_aside else None
+        ((reasons[p] if p >= 0 else None) or SET_ASIDE) if is_aside else None
         for p, is_aside in zip(who.tolist(), study.set_aside.tolist(), strict=True)
     ]
     own = pl.DataFrame(

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from adjudge.arrays import Ints
+from adjudge.arrays import Ints, Mask
+from adjudge.errors import AdjudgeError
 from adjudge.preferences.combinations import Combination, as_combinations
 from adjudge.preferences.coverage import Coverage, check_whole, covered
 from adjudge.preferences.generation_data import JudgmentsByScale, Material, material
@@ -91,6 +92,8 @@ def make_questions(
     rng = np.random.default_rng(seed)
     greedy = _Greedy(stuff, known, per_bin, bins, rng, most=max_questions, per_query=cap, progress=progress)
     greedy.run()
+    if not greedy.query:
+        raise AdjudgeError(f"expected judgments that allow two different lists of {k} documents of a query, got none")
     questions = greedy.questions()
     coverage = covered(questions, known, greedy.counts, greedy.impossible, per_bin=per_bin)
     return Generated(questions, coverage, seed)
@@ -117,7 +120,6 @@ class _Greedy:
         shape = (len(self.combinations), self.bins)
         self.counts = np.zeros(shape, dtype=np.int64)
         self.given_up = np.zeros(shape, dtype=np.bool_)
-        self.impossible = np.zeros(shape, dtype=np.bool_)
         self.used = np.zeros(len(self.material))
         self.evaluator = Evaluator(self.material, self.combinations)
         self.search = Search(self.material, self.evaluator, self.bins)
@@ -128,10 +130,17 @@ class _Greedy:
         while (self.most is None or len(self.query) < self.most) and (target := self._target()) is not None:
             if not self._add_one(*target):
                 self.given_up[target] = True
-                self.impossible[target] = not self.search.able(*target)[0].any()
             if self.progress is not None:
                 missing = int(np.maximum(self.per_bin - self.counts, 0)[~self.given_up].sum())
                 self.progress(self.counts.size * self.per_bin - missing, self.counts.size * self.per_bin)
+
+    @property
+    def impossible(self) -> Mask:
+        """Which bins no two lists can reach, those too that there was no time to try."""
+        found: Mask = np.asarray(self.counts == 0)
+        for c, b in np.argwhere(found).tolist():
+            found[c, b] = not self.search.able(c, b)[0].any()
+        return found
 
     def _target(self) -> tuple[int, int] | None:
         """A bin with the fewest questions of those to fill; None when there is nothing left to do."""

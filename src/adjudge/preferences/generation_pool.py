@@ -44,14 +44,10 @@ class Pool:
     def __len__(self) -> int:
         return len(self.query)
 
-    def limits(self, b: int) -> tuple[float, float]:
-        """Differences that fall in a bin: from the first (included) to the second."""
-        return limits_of(b, self.bins)
-
     def pairs(self, c: int, b: int, anchors: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Up to one pair for each anchor: the anchor and a list that is better by a difference in the bin."""
         order, keys = self._order(c)
-        low, high = self.limits(b)
+        low, high = limits_of(b, self.bins)
         start = _APART * self.query[anchors] + self.values[anchors, c]
         first = np.searchsorted(keys, start + low)
         n = np.searchsorted(keys, np.minimum(start + high, _APART * self.query[anchors] + 1.5)) - first

@@ -34,10 +34,6 @@ class Search:
     _able: dict[int, Mask] = field(default_factory=dict)
     _likely: dict[int, Mask] = field(default_factory=dict)
 
-    def limits(self, b: int) -> tuple[float, float]:
-        """Differences that fall in a bin: from the first (included) to the second."""
-        return limits_of(b, self.bins)
-
     def able(self, c: int, b: int) -> tuple[Mask, bool]:
         """Which queries may have two lists in the bin, and whether that is exact (else: no more than these can)."""
         graded = self.evaluator.graded[self.evaluator.combinations[c].scale]
@@ -48,7 +44,7 @@ class Search:
     def _by_levels(self, c: int) -> Mask:
         """Bins that each query can reach, (queries, bins), from all lists that it can have."""
         profile, attainable = self._levels(c)
-        edges = np.array([*(self.limits(b)[0] for b in range(self.bins)), 2.0])
+        edges = np.array([*(limits_of(b, self.bins)[0] for b in range(self.bins)), 2.0])
         can = np.zeros((len(attainable), self.bins), dtype=np.bool_)
         for place, one in enumerate(attainable):
             values = np.unique(np.round(self.evaluator.tables[c][one], 12))
@@ -64,7 +60,7 @@ class Search:
 
     def _by_range(self, c: int, graded: Graded) -> Mask:
         """Bins that each query might reach, (queries, bins), as far as its best and its worst list lie apart."""
-        edges = np.array([self.limits(b)[0] for b in range(self.bins)])
+        edges = np.array([limits_of(b, self.bins)[0] for b in range(self.bins)])
         within: Mask = self._range(c, graded)[:, None] >= edges
         self._likely[c] = within
         is_proof = self.evaluator.combinations[c].parsed.monotone and self.material.k <= _MOST_RANKS
@@ -111,7 +107,7 @@ class Search:
         lists = self._assembled(c, b, query, rng) if exact else self._climbed(c, b, query, rng)
         values = np.stack([self.evaluator(query, lists[:, side]) for side in (0, 1)])
         differences: Floats = np.abs(values[0] - values[1])
-        low, high = self.limits(b)
+        low, high = limits_of(b, self.bins)
         good = (differences[:, c] >= low) & (differences[:, c] < high) & (lists[:, 0] != lists[:, 1]).any(axis=1)
         return Candidates(query[good], lists[good], differences[good]) if good.any() else None
 
@@ -120,7 +116,7 @@ class Search:
         profile, attainable = self._levels(c)
         graded = self.evaluator.graded[self.evaluator.combinations[c].scale]
         table = self.evaluator.tables[c]
-        low, high = self.limits(b)
+        low, high = limits_of(b, self.bins)
         vectors = np.empty((len(query), 2, graded.k), dtype=np.int64)
         for kind in np.unique(profile[query]):
             rows = np.flatnonzero(profile[query] == kind)
@@ -135,7 +131,7 @@ class Search:
 
     def _climbed(self, c: int, b: int, query: Ints, rng: np.random.Generator) -> Ints:
         """Pairs of lists that change document by document, nearer to the bin, and inside it in any way."""
-        low, high = self.limits(b)
+        low, high = limits_of(b, self.bins)
         middle, width = (low + min(high, 1.0)) / 2, (min(high, 1.0) - low) / 2
         lists = np.stack([aimed_lists(self.material, query, rng) for _ in (0, 1)], axis=1)
         far = rng.random(len(query)) < (b + 1) / self.bins  # bins of large differences are near the ends

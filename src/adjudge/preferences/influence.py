@@ -16,6 +16,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.combinations import Combination
+from adjudge.preferences.curves import has_several_sizes
 from adjudge.preferences.leaving_out import curves_without, satisfaction_without
 from adjudge.preferences.study import GOOD, A, B, Study
 from adjudge.stats.effects import table
@@ -267,7 +268,7 @@ def _without(
         likelihoods.append([found.log_likelihood / len(delta), *without])
         if (measure, scale) == first:
             now, changed = found.noticeable(level)
-            noticeable = [now, *changed[:n].tolist()]
+            noticeable = [now, *changed[:n].tolist()] if has_several_sizes(delta) else [np.nan] * (n + 1)
     return noticeable, satisfied_without(counted, *first, n=n), np.argmax(np.array(likelihoods), axis=0)
 
 

@@ -27,6 +27,7 @@ from adjudge.preferences.evidence import Evidence, evidence
 from adjudge.preferences.prediction import Outcome, Predicted, Predictions, predictions
 from adjudge.preferences.priors import Noticed, Prior, interpolated_difference, noticed, prior_of
 from adjudge.preferences.study import BAD, GOOD, Study
+from adjudge.preferences.wording import counted_of
 from adjudge.users.agreement import AgreementMapping, noticeable_difference, noticeable_interval
 from adjudge.users.binning import bin_of
 from adjudge.users.mapping_files import Mappings
@@ -116,9 +117,9 @@ class Learnt:
 
     def __str__(self) -> str:
         width = max(len(str(one.combination)) for one in self.combinations)
-        who = "" if self.n_participants is None else f" of {self.n_participants:,} participants"
+        who = "" if self.n_participants is None else f" of {counted_of(self.n_participants, 'participant')}"
         lines = [
-            f"{self.n_answers:,} answers{who} about {self.n_queries:,} queries; "
+            f"{counted_of(self.n_answers, 'answer')}{who} about {counted_of(self.n_queries, 'query')}; "
             f"{self.n_nonpreferences:,} without a preference, {self.n_good:,} of them good",
             f"{'':<{width}}  noticed from          P(Sat | 0)  P(Sat | 1)  log-likelihood",
         ]
@@ -160,8 +161,8 @@ def _row(learnt: Learnt, one: LearntCombination, agrees: Key, satisfies: Key) ->
         row |= {
             f"{name}_log_likelihood": predicted.log_likelihood,
             f"{name}_behind": predicted.behind,
-            f"{name}_behind_low": predicted.behind_low,
-            f"{name}_behind_high": predicted.behind_high,
+            f"{name}_behind_low": _plain(predicted.behind_low),
+            f"{name}_behind_high": _plain(predicted.behind_high),
             f"{name}_among_best": predicted.among_best,
         }
     return row | {f"held_out_{kind}": value for kind, value in one.held_out.items()}

@@ -45,6 +45,18 @@ class Predicted:
     behind_high: float
     among_best: bool
 
+    @property
+    def shown(self) -> str:
+        """The log-likelihood and its interval, where there is one."""
+        ends = "" if np.isnan(self.low) else f" [{self.low:.3f}, {self.high:.3f}]"
+        return f"{self.log_likelihood:.3f}{ends}"
+
+    @property
+    def shown_behind(self) -> str:
+        """How far behind the best, and the interval where there is one; empty for the best itself."""
+        ends = "" if np.isnan(self.behind_low) else f" [{self.behind_low:.4f}, {self.behind_high:.4f}]"
+        return f"{self.behind:.4f}{ends}" if self.behind else ""
+
 
 @dataclass(frozen=True)
 class Predictions:
@@ -71,7 +83,7 @@ class Predictions:
         lines = [f"{heading}; without any measure {self.chance:.4f}"]
         for row in self.rows:
             name = f"{row.measure} on {row.scale}"
-            behind = f"{row.behind:.4f} [{row.behind_low:.4f}, {row.behind_high:.4f}]" if row.behind else "the best"
+            behind = row.shown_behind or "the best"
             lines.append(f"{name:<{width}}  {row.log_likelihood:.4f}  {behind}{'  *' if row.among_best else ''}")
         return "\n".join([*lines, "* not distinguishable from the best"])
 

@@ -102,9 +102,13 @@ class Study:
         return self.select(self.participant != self.participants.index(participant))
 
     def clusters(self) -> dict[str, Ints]:
-        """What makes answers alike: the query, and the participant where they are known."""
+        """What makes answers alike: the query, and the participant where any is known.
+
+        Where some are not known, each such answer counts as somebody's only one.
+        """
         queries = np.unique(np.array(self.questions.queries, dtype=object), return_inverse=True)[1]
         found = {"query": queries.astype(np.int64)[self.question]}
-        if self.knows_participants:
-            found["participant"] = self.participant
+        if bool((self.participant >= 0).any()):
+            alone = len(self.participants) + np.arange(len(self))
+            found["participant"] = np.where(self.participant >= 0, self.participant, alone)
         return found

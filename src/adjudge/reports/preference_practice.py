@@ -129,8 +129,8 @@ def _prediction_table(found: Predictions) -> TableBlock:
         (
             row.measure,
             row.scale,
-            f"{row.log_likelihood:.3f} [{row.low:.3f}, {row.high:.3f}]",
-            f"{row.behind:.4f} [{row.behind_low:.4f}, {row.behind_high:.4f}]" if row.behind else "",
+            row.shown,
+            row.shown_behind,
             "yes" if row.among_best else "",
         )
         for row in found.rows

@@ -14,6 +14,7 @@ from adjudge.preferences.bins import ShareBins
 from adjudge.preferences.endpoints import Estimate
 from adjudge.preferences.learning import Learnt, LearntCombination
 from adjudge.preferences.study import Study
+from adjudge.preferences.wording import counted_of
 from adjudge.reports import preference_figures as figures
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.preference_practice import ends, prediction_section, priors_section, two
@@ -63,7 +64,7 @@ def _shares(estimate: Estimate) -> str:
 
 
 def _study_sentence(learnt: Learnt) -> str:
-    who = "" if learnt.n_participants is None else f" of {learnt.n_participants:,} participants"
+    who = "" if learnt.n_participants is None else f" of {counted_of(learnt.n_participants, 'participant')}"
     left = [
         f"{count:,} {what}"
         for count, what in ((learnt.n_traps, "to traps"), (learnt.n_set_aside, "set aside"))
@@ -72,7 +73,7 @@ def _study_sentence(learnt: Learnt) -> str:
     out = f" Answers that do not count: {' and '.join(left)}." if left else ""
     alike = f"to one query{'' if learnt.n_participants is None else ' or of one participant'}"
     return (
-        f"Learnt from {learnt.n_answers:,} answers{who} about {learnt.n_queries:,} queries, "
+        f"Learnt from {learnt.n_answers:,} answers{who} about {counted_of(learnt.n_queries, 'query')}, "
         f"{learnt.n_nonpreferences:,} of them without a preference ({learnt.n_good:,} good, "
         f"{learnt.n_nonpreferences - learnt.n_good:,} bad).{out} Intervals are of {percent(learnt.confidence)}; "
         f"answers {alike} count as alike."
@@ -81,11 +82,10 @@ def _study_sentence(learnt: Learnt) -> str:
 
 def _agreement(learnt: Learnt, study: Study) -> Section:
     first, _, about = preference_sentences(learnt)
-    unknown = (
-        ""
-        if study.knows_participants
-        else " Who gave which answer is not known, so that intervals cannot allow for what one person says often."
-    )
+    unknown = " Who gave which answer is not known, so that intervals cannot allow for what one person says often."
+    if (study.participant >= 0).any():
+        some = " Who gave some of the answers is not known; each of these counts as somebody's only one."
+        unknown = "" if study.knows_participants else some
     blocks: list[Block] = [Paragraph(first), Paragraph(about + unknown), _agreement_figure(learnt)]
     blocks.append(_agreement_table(learnt))
     blocks += [_agreement_bins(i, one) for i, one in enumerate(learnt.combinations[:_SHOWN_BINS])]
@@ -113,7 +113,8 @@ def _agreement_figure(learnt: Learnt) -> FigureBlock:
     data = figures.Panels("difference in effectiveness", "share of people", _GRID, names, names, tuple(panels))
     caption = (
         f"Shares of answers by the size of the difference, in bins with {percent(learnt.confidence)} intervals, and "
-        f"curves fitted to the answers. Dashed: from here on more than half prefer the better list{_some(learnt)}."
+        "curves fitted to the answers. Dashed: from here on more than half prefer the better list; grey: the "
+        f"interval of that{_some(learnt)}."
     )
     alt = " ".join(_noticed_sentence(one) for one in learnt.combinations[:_SHOWN])
     return FigureBlock("agreement-curves", caption, alt, data, figures.agreement_panels)

@@ -22,10 +22,11 @@ from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.measures import Measure
 from adjudge.registry import Registry
-from adjudge.users.combinations import Lookup, find
+from adjudge.users.combinations import Lookup, find, wrong_covariance
 
 _ROUNDING = 1e-9  # by which differences computed elsewhere may exceed 1
 _STEP = 1e-5  # of numerical derivatives in the parameters
+_LARGE = 700.0  # e to the power of which is still a number
 
 
 class Agreement(NamedTuple):
@@ -70,8 +71,13 @@ def agreement_form(name: str, **parameters: tuple[float, float, float]) -> Calla
     return decorate
 
 
+def _exp(x: Floats) -> Floats:
+    """e^x, finite however steep a curve is."""
+    return np.exp(np.minimum(x, _LARGE))
+
+
 def _logistic(x: Floats) -> Floats:
-    return 1.0 / (1.0 + np.exp(-x))
+    return 1.0 / (1.0 + _exp(-x))
 
 
 @agreement_form("ordinal", slope=(3.0, 0.0, np.inf), threshold=(1.0, 0.0, np.inf))
@@ -105,7 +111,7 @@ def two_stage(size: Floats, base: float, slope: float, direction: float) -> tupl
 
     The log-log link rises fast and levels off slowly, as preferences do: some always see no difference.
     """
-    return _two_stages(np.exp(-np.exp(-(base + slope * size))), size, direction)
+    return _two_stages(np.exp(-_exp(-(base + slope * size))), size, direction)
 
 
 @agreement_form("two-stage-exponential", base=(0.3, 0.0, 1.0), rate=(2.0, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
@@ -142,8 +148,8 @@ class AgreementMapping:
         for name, value, low, high in zip(names, self.parameters, form.lowest, form.highest, strict=True):
             if not low <= value <= high:
                 raise AdjudgeError(f"{where}: {name!r} must be in [{low:g}, {high:g}], got {value:g}")
-        if self.covariance and {len(self.covariance), *map(len, self.covariance)} != {len(names)}:
-            raise AdjudgeError(f"{where}: the covariance must be {len(names)} x {len(names)}")
+        if wrong := wrong_covariance(self.covariance, len(names)):
+            raise AdjudgeError(f"{where}: {wrong}")
 
     @property
     def standard_errors(self) -> tuple[float, ...]:

@@ -15,7 +15,7 @@ it is: grades 0..2 of a text collection are not MIREX's Broad grades.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
@@ -137,6 +137,20 @@ def _what_is_known(known: Iterable[Mapped], wanted: RelevanceScale) -> str:
         hint = f" (if these are {looks.title()} grades of MIREX, say scale='{looks}')"
     scales = list(dict.fromkeys(str(relevance_scale(m.scale)) for m in known))
     return f"known scales: {', '.join(scales) or 'none'}{hint}"
+
+
+def wrong_covariance(covariance: Sequence[Sequence[float]], n: int) -> str | None:
+    """What keeps the covariance of n parameters from being one; None where nothing does, or nobody knows it.
+
+    >>> wrong_covariance([[1.0, 0.0]], 2), wrong_covariance([[-1.0]], 1), wrong_covariance((), 3)
+    ('the covariance must be 2 x 2', 'the covariance must be finite, with variances of 0 or more', None)
+    """
+    if covariance and {len(covariance), *map(len, covariance)} != {n}:
+        return f"the covariance must be {n} x {n}"
+    values = np.array(covariance, dtype=np.float64)
+    if covariance and not (bool(np.isfinite(values).all()) and bool((np.diag(values) >= 0).all())):
+        return "the covariance must be finite, with variances of 0 or more"
+    return None
 
 
 def check_combination(measure: str, scale: str) -> None:

@@ -27,6 +27,7 @@ TINY = 1e-12
 _STEP = 1e-5  # of numerical derivatives in the parameters
 _HESSIAN_STEP = 1e-4
 _MOST_STEPS = 200
+_CERTAIN = -1.0  # log-likelihood of all answers above which a curve passes through every one of them
 _ENOUGH, _FAIR = 1e-10, 1e-3  # log-likelihood gained by the last step of a search
 
 Clusters = Sequence[Ints]
@@ -160,8 +161,11 @@ def hessian(model: Model, data: Data, at: Floats) -> Floats:
 def covariance(model: Model, data: Data, at: Floats, clusters: Clusters = (), *, prior: Data | None = None) -> Floats:
     """Covariance of fitted parameters; every answer is a cluster of its own where none are given.
 
-    ``prior`` are answers that were made up to keep the curve sound: they bend it, but nobody gave them.
+    ``prior`` are answers that were made up to keep the curve sound: they bend it, but nobody gave them. NaN where the
+    curve passes through all answers: without residuals nothing is known of how far off it is.
     """
+    if _total(model, data, at) > _CERTAIN:
+        return np.full((len(at), len(at)), np.nan)
     bread = np.linalg.pinv(hessian(model, data.joined(prior), at))
     spread = bread @ between_clusters(scores_of(model, data, at), clusters) @ bread
     return (spread + spread.T) / 2

@@ -22,7 +22,7 @@ from adjudge.measures import Measure
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.registry import Registry
 from adjudge.stats.intervals import t_interval, wilson_interval
-from adjudge.users.combinations import Lookup, find, relevance_scale, scale_of
+from adjudge.users.combinations import Lookup, find, relevance_scale, scale_of, wrong_covariance
 from adjudge.users.satisfaction_curves import MONOTONE, SatisfactionForm
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ class SatisfactionMapping:
         if shape is not None:
             raise AdjudgeError(f"{self.measure} on {self.scale}: {shape}")
         n = len(self.coefficients)
-        if self.covariance and {len(self.covariance), *map(len, self.covariance)} != {n}:
-            raise AdjudgeError(f"{self.measure} on {self.scale}: the covariance must be {n} x {n}")
+        if wrong := wrong_covariance(self.covariance, n):
+            raise AdjudgeError(f"{self.measure} on {self.scale}: {wrong}")
 
     def __call__(self, effectiveness: npt.ArrayLike) -> Floats:
         """P(Sat) for effectiveness of any shape; NaN stays NaN."""

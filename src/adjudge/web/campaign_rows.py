@@ -16,6 +16,8 @@ from adjudge.web.judging_settings import JudgingSettings, settings_from
 from adjudge.web.preference_settings import PreferenceSettings, preference_settings_from
 from adjudge.web.schema import answer, campaign, event
 
+_TURNS = 726_381  # any number that nobody else locks by in this database
+
 
 @dataclass(frozen=True)
 class Campaign:
@@ -83,6 +85,7 @@ def campaign_by_id(connection: Connection, campaign_id: int) -> Campaign:
 
 def locked(connection: Connection, found: Campaign) -> Campaign:
     """The campaign as it is now, kept from others until this transaction ends."""
+    _wait_for_turn(connection, found.id, shared=False)
     row = connection.execute(select(campaign).where(campaign.c.id == found.id).with_for_update()).mappings().first()
     if row is None:
         raise NotFound(f"There is no campaign called {shown(found.name)} any more.")
@@ -95,11 +98,23 @@ def in_use(connection: Connection, campaign_id: int) -> Campaign:
     Whoever is going to lock pairs of a campaign uses it first. Rows that name a campaign make PostgreSQL ask for just
     this when they are stored; asking only then, with a pair in hand, is how two transactions wait for each other.
     """
+    _wait_for_turn(connection, campaign_id, shared=True)
     query = select(campaign).where(campaign.c.id == campaign_id).with_for_update(read=True, key_share=True)
     row = connection.execute(query).mappings().first()
     if row is None:
         raise NotFound("There is no such campaign.")
     return campaign_of(row)
+
+
+def _wait_for_turn(connection: Connection, campaign_id: int, *, shared: bool) -> None:
+    """Stand in line for a campaign.
+
+    PostgreSQL lets everybody who only uses a row pass those who wait to lock it: closing a campaign would wait until
+    people stop to answer. These locks are given in the order in which they were asked for.
+    """
+    if connection.dialect.name == "postgresql":  # in SQLite everybody who writes waits for everybody
+        turn = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
+        connection.execute(select(turn(_TURNS, campaign_id % 2**31)))
 
 
 def count_answers(connection: Connection, campaign_id: int) -> int:

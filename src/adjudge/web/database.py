@@ -43,7 +43,8 @@ class Database:
         self._turn = threading.Lock()
         if self.is_sqlite and parsed.database:
             _own_file(Path(parsed.database))
-        options: dict[str, Any] = {} if self.is_sqlite else {"pool_pre_ping": True}
+        options: dict[str, Any] = {"hide_parameters": True}  # what people wrote is not for the server's log
+        options |= {} if self.is_sqlite else {"pool_pre_ping": True}
         self.engine: Engine = create_engine(parsed, pool_size=20, max_overflow=40, pool_timeout=30, **options)
         if self.is_sqlite:
             _tune_sqlite(self.engine)

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from adjudge.errors import shown
-from adjudge.web.campaign_rows import Campaign, campaign_by_id, campaign_of, log_event
+from adjudge.web.campaign_rows import Campaign, campaign_by_id, campaign_of, in_use, log_event
 from adjudge.web.coming import Told, come, come_back, personal
 from adjudge.web.errors import Forbidden, Gone, NotFound, NotLoggedIn, Refused
 from adjudge.web.leasing import release
@@ -122,6 +122,7 @@ def list_invitations(connection: Connection, found: Campaign, *, secret: bytes) 
 
 def revoke_invitation(connection: Connection, found: Campaign, invitation_id: int, *, who: str, now: float) -> None:
     """End an invitation, and the links of those who joined by it; their answers stay."""
+    in_use(connection, found.id)
     this = (invitation.c.id == invitation_id) & (invitation.c.campaign_id == found.id)
     row = connection.execute(select(invitation).where(this).with_for_update()).first()
     if row is None:
@@ -294,6 +295,7 @@ def block_participant(
     connection: Connection, found: Participant, *, blocked: bool, who: str, now: float
 ) -> Participant:
     """End somebody's part in a campaign, or let them back; their answers stay, others get their questions."""
+    in_use(connection, found.campaign_id)
     if locked_participant(connection, found.id).erased_at is not None:
         raise Gone(f"Participant {found.code} was erased.")
     if blocked:

@@ -2,7 +2,8 @@
 
 People choose between the lists on the two sides of their screen; what is stored is about lists a and b of the question.
 Each answer may decide the quiz, show that somebody stopped listening, or be the last one wanted of them; then their
-part ends with it. An answer that comes after that, or after its lease ended, is kept all the same, marked as late.
+part ends with it. An answer that comes after that, or after its lease ended, is kept all the same, marked as late,
+unless it is one more than a person may give.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from adjudge.web.answering import (
     values_of,
 )
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.errors import Refused
-from adjudge.web.invitations import locked_participant
+from adjudge.web.errors import Conflict, Refused
+from adjudge.web.invitations import Participant, locked_participant
 from adjudge.web.leasing import Lease
 from adjudge.web.pair_counts import lock_pairs
 from adjudge.web.preference_leasing import part_of
@@ -72,6 +73,7 @@ def store_choice(
     if before is not None:
         return before
     check_not_answered(connection, found)
+    _check_cap(connection, campaign, person, found)
     _check_played(connection, campaign, found, chosen.played)
     late = found.ended_at is not None
     given = _given(found, chosen, {"choice": list_chosen(chosen.choice, swapped=bool(found.swapped))})
@@ -144,6 +146,15 @@ def _given(found: Lease, chosen: Chosen, grades: dict[str, str]) -> Given:
     a, b = (played.second_ms, played.first_ms) if swapped else (played.first_ms, played.second_ms)
     heard = {"query_ms": played.query_ms, "a_ms": list(a), "b_ms": list(b), "first": "b" if swapped else "a"}
     return Given(chosen.key, grades, heard, chosen.took_ms, chosen.comment)
+
+
+def _check_cap(connection: Connection, campaign: Campaign, person: Participant, found: Lease) -> None:
+    """Refuse more questions than one person may answer, which somebody gathered by handing them back unanswered."""
+    if person.outcome != "done" or found.ended_at is None or found.kind == "trap":
+        return
+    most = campaign.preference.per_participant
+    if part_of(connection, campaign, person.id).answered >= most:
+        raise Conflict(f"You answered {most} questions already, as many as one person may; thank you.")
 
 
 def _check_played(connection: Connection, campaign: Campaign, found: Lease, played: Played) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import islice
 from typing import Literal
 
 from pydantic import BaseModel
@@ -16,8 +17,8 @@ from sqlalchemy import Connection, func, select
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.desk import DeskCampaign, DeskParticipant, Heard, heard_from
 from adjudge.web.invitations import Participant
-from adjudge.web.leasing import Lease, next_number
-from adjudge.web.preference_leasing import Part, is_anything_left, part_of, trap_due
+from adjudge.web.leasing import Lease
+from adjudge.web.preference_leasing import Part, free_places, is_anything_left, part_of, trap_due
 from adjudge.web.preference_settings import Outcome
 from adjudge.web.recruiting import recruiter_of
 from adjudge.web.schema import item, lease, listed, pair
@@ -162,11 +163,11 @@ def _to_come(connection: Connection, campaign: Campaign, participant_id: int, pa
     quiz_left = max(0, part.quiz - part.traps - part.traps_in_hand) if part.in_quiz else 0
     in_hand = () if part.in_quiz else part.in_hand
     total, questions = len(in_hand), questions - sum(one.kind != "trap" for one in in_hand)
-    number, unasked = next_number(connection, participant_id) + quiz_left, len(part.unasked) - quiz_left
-    for foreseen in range(_FORESEEN):
+    places, unasked = free_places(connection, participant_id), len(part.unasked) - quiz_left
+    for place in islice(places, quiz_left, quiz_left + _FORESEEN):
         if questions <= 0:
             return total
-        is_trap = unasked > 0 and trap_due(campaign, participant_id, number + foreseen)
+        is_trap = unasked > 0 and trap_due(campaign, participant_id, place)
         total, unasked, questions = total + 1, unasked - is_trap, questions - (not is_trap)
     return total + questions
 

@@ -29,6 +29,8 @@ from adjudge.web.schema import item, lease, listed, pair, queue
 
 LONGEST_LIST = 12
 """So many documents a list has at most: nobody listens to more of them twice."""
+MOST_QUESTIONS = 100_000
+"""So many questions and traps a campaign has at most: storing them takes seconds, in which nobody else can write."""
 _NONE = "The campaign has no questions yet; give it a questions file."
 
 
@@ -70,6 +72,8 @@ def _check(found: Campaign, questions: Questions, n_traps: int) -> None:
     """Refuse what cannot be asked."""
     if n_traps == len(questions):
         raise Refused(f"Expected questions, got {f'{n_traps:,} traps and no other' if n_traps else 'none'}.")
+    if len(questions) > MOST_QUESTIONS:
+        raise Refused(f"Expected at most {MOST_QUESTIONS:,} questions, got {len(questions):,}.")
     check_quiz(found.preference.quiz, n_traps)
     check_combinations(found.preference.combinations, list(questions.grades))
     for one in questions.questions:

@@ -3,16 +3,20 @@
 Nobody gets a question before the quiz is decided, more questions than their campaign has for one person, or a trap
 twice. Questions come batch after batch; where the campaign pauses after each, nothing of the next batch is given out
 before it has paused. Whether a trap comes, which one, and which list stands first is drawn from the campaign's seed,
-the person and the question: asked again, it is the same.
+the person and the question: asked again, it is the same. So it is where somebody hands everything back and asks again:
+what is drawn belongs to a place in their order, which is theirs until it is answered, or else the questions that come
+again and again would tell themselves from traps.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, or_, select, update
 
 from adjudge.web.campaign_rows import Campaign, locked, log_event
 from adjudge.web.invitations import locked_participant
@@ -23,7 +27,6 @@ from adjudge.web.leasing import (
     give,
     lease_of,
     new_to,
-    next_number,
     next_pair,
     renew,
     repeat_due,
@@ -101,7 +104,7 @@ def _unasked_traps(connection: Connection, found: Campaign, participant_id: int)
 def hold_questions(
     connection: Connection, campaign: Campaign, participant_id: int, *, now: float, seconds: float, most: int = 2
 ) -> list[Lease]:
-    """The questions in a participant's hands, renewed, and as many new ones as make ``most``; oldest first.
+    """The questions in a participant's hands, renewed, and as many new ones as make ``most``; by place.
 
     New ones are given out while the campaign is open only, and none to whom it is done with. Needs a campaign that is
     :func:`~adjudge.web.campaign_rows.in_use`.
@@ -118,13 +121,13 @@ def hold_questions(
         if new is None:
             break
         held.append(new)
-    return held
+    return sorted(held, key=lambda one: one.number)
 
 
 def _take(connection: Connection, found: Campaign, participant_id: int, *, now: float, seconds: float) -> Lease | None:
     """A new question or trap for a participant, None where there is none for them now."""
     part, settled = part_of(connection, found, participant_id), found.preference
-    number = next_number(connection, participant_id)
+    number = next(free_places(connection, participant_id))
     values: dict[str, Any] = {"number": number, "issued_at": now, "expires_at": now + seconds}
 
     def leased(pair_id: int, kind: str, slot: int | None = None) -> Lease:
@@ -149,8 +152,19 @@ def _take(connection: Connection, found: Campaign, participant_id: int, *, now: 
     return leased(free.id, "judgment", take_slot(connection, free.id, wanted=free.wanted))
 
 
+def free_places(connection: Connection, participant_id: int) -> Iterator[int]:
+    """The places in somebody's order that nothing stands at, lowest first, without end.
+
+    What they hold, answered or skipped stands at its place; what they gave back, or what ran out, at none.
+    """
+    stands = or_(lease.c.ended_at.is_(None), lease.c.ended_how.in_(("answered", "skipped")))
+    query = select(lease.c.number).where(lease.c.participant_id == participant_id, stands)
+    taken = set(connection.execute(query).scalars())
+    return (place for place in count() if place not in taken)
+
+
 def trap_due(found: Campaign, participant_id: int, number: int) -> bool:
-    """Whether question ``number`` of somebody is to be a trap, once they passed the quiz."""
+    """Whether what stands at a place of somebody's order is to be a trap, once they passed the quiz."""
     share, seed = found.preference.trap_share, found.settings.seed
     return chance("trap due", seed, participant_id, number) < share
 

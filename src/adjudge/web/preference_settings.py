@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
@@ -23,12 +24,19 @@ _RULES = TrustRules()
 def _address(text: str) -> str:
     if text and not text.startswith(("https://", "http://")):
         raise ValueError(f"expected an address that begins with https://, got {shown(text)}")
+    if not text.isprintable() or " " in text:
+        raise ValueError(f"expected an address without blanks and control characters, got {shown(text)}")
+    host = re.split(r"[/?#\\]", text.partition("://")[2], maxsplit=1)[0]
+    if text and (not host or set(host) & set("{}@")):  # whoever writes the link would choose where people go
+        raise ValueError(f"expected an address whose server is written out, got {shown(text)}")
     return text
 
 
 def _parameter(text: str) -> str:
     if not text or len(text) > 60 or not text.replace("_", "").replace("-", "").isalnum() or not text.isascii():
         raise ValueError(f"expected names of URL parameters in letters, digits, - and _, got {shown(text)}")
+    if text == "code":
+        raise ValueError("expected another name than 'code', which stands for the completion code in addresses")
     return text
 
 
@@ -42,7 +50,7 @@ class Recruiter(BaseModel):
     ``prolific`` knows its own parameters and address; ``other`` is any panel that puts an identity into the link and
     takes people back at an address. The first of ``parameters`` identifies a person. ``codes`` and ``addresses`` are by
     outcome; in an address ``{code}`` stands for the code of the outcome, and ``{NAME}`` for what came as parameter
-    NAME.
+    NAME, for nothing where it did not come.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -80,7 +88,7 @@ class Recruiter(BaseModel):
         if self.kind == "prolific" and code is not None:
             address = _PROLIFIC_ADDRESS
         if address is not None:
-            for name, value in {"code": code or "", **came_with}.items():
+            for name, value in {"code": code or "", **dict.fromkeys(self.expected, ""), **came_with}.items():
                 address = address.replace("{" + name + "}", quote(value, safe=""))
         return code, address
 

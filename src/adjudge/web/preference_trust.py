@@ -55,6 +55,8 @@ def facts_of(connection: Connection, found: Campaign, participant_id: int) -> li
             answer.c.kind,
             answer.c.grades,
             answer.c.took_ms,
+            answer.c.created_at,
+            lease.c.issued_at,
             lease.c.swapped,
             pair.c.details,
             item.c.kind.label("query_kind"),
@@ -100,12 +102,21 @@ def _fact(row: Any, lists: Sequence[Any], before: str | None, listen: float) -> 
         right=is_trap and choice in expected,
         choice=choice,
         side=_side(choice, row.swapped),
-        seconds=None if row.took_ms is None else row.took_ms / 1000,
+        seconds=_seconds(row.took_ms, row.created_at, row.issued_at),
         least_seconds=sum(least_heard(kind, seconds, listen) for kind, seconds in clips),
         identical_lists=a == b,
         same=None if row.kind != "repeat" or before is None else choice == before,
         chance=len(expected) / 4 or 0.25,
     )
+
+
+def _seconds(took_ms: int | None, created_at: float, issued_at: float | None) -> float | None:
+    """How long an answer took, as the page says, but never longer than somebody had the question.
+
+    Pages can be made to say anything; when a question was given out and when its answer came is ours to know.
+    """
+    said = [] if took_ms is None else [took_ms / 1000]
+    return min([*said, *([] if issued_at is None else [max(0.0, created_at - issued_at)])], default=None)
 
 
 def _side(choice: str, swapped: bool | None) -> Side | None:
@@ -166,7 +177,7 @@ def set_aside(connection: Connection, participant: Participant, *, why: str, who
     values: dict[str, Any] = {"set_aside_at": now, "set_aside_why": why}
     part = part_of(connection, campaign, person.id)
     if person.outcome is None:
-        is_early = why == "quiz" or (why != "organiser" and not part.answered)
+        is_early = why != "organiser" and not part.answered
         values |= {"outcome": "screened_out" if is_early else "failed", "outcome_at": now}
     changed = _change(connection, person, values)
     release(connection, person.id, now=now)
@@ -211,7 +222,7 @@ def settle_outcome(connection: Connection, campaign: Campaign, participant_id: i
 
     It is done when they answered as many questions as one person may. Whom a recruiter sent cannot be kept waiting:
     theirs is done also when nothing is left to ask them now and nothing is in their hands, unless they skipped more
-    questions than they answered.
+    questions than they answered, or answered nothing at all.
     """
     person = locked_participant(connection, participant_id)
     if person.outcome is not None or person.set_aside_at is not None:
@@ -228,6 +239,8 @@ def settle_outcome(connection: Connection, campaign: Campaign, participant_id: i
 def _is_over(connection: Connection, found: Campaign, person: Participant, part: Part) -> bool:
     """Whether somebody whom a recruiter sent did all that there is for them."""
     if person.recruited is None or part.in_hand or part.skipped > part.answered:
+        return False
+    if not part.answered + part.traps:
         return False
     if found.state == "closed":
         return part.answered > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -137,3 +138,84 @@ def test_what_cannot_be_done_gets_one_line(
     assert code == 2
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def rewritten(change: Callable[[dict[str, str]], dict[str, str]], name: str = "changed.csv") -> str:
+    """The answers with every row changed, as another file."""
+    with open("answers.csv", encoding="utf-8") as file:
+        rows = [change(row) for row in csv.DictReader(file)]
+    with open(name, "w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    return name
+
+
+def test_answers_that_follow_a_curve_exactly_give_no_warning_and_no_interval(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def plain(row: dict[str, str]) -> dict[str, str]:
+        a, b = (sum(float(row[f"fine_{side}{rank}"]) for rank in (1, 2)) for side in "ab")
+        return row | {"choice": ("good" if a + b > 200 else "bad") if abs(a - b) <= 60 else "a" if a > b else "b"}
+
+    code, out, err = run(capsys, rewritten(plain), "-m", "CG@2", "--json", *QUICK)
+    assert code == 0
+    assert err == ""
+    row = json.loads(out)["combinations"][0]
+    assert 0.28 < row["noticeable"] < 0.32
+    assert row["noticeable_low"] is None
+
+
+def test_differences_of_one_size_teach_no_curve(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    same = rewritten(lambda row: row | {f"fine_{side}{rank}": "50" for side in "ab" for rank in (1, 2)})
+    code, _, err = run(capsys, same, *QUICK)
+    assert code == 2
+    assert err == "adjudge: CG@2 on fine: expected differences of two sizes or more, got 0 alone\n"
+
+
+@pytest.mark.parametrize("column", ["query", "participant"])
+def test_one_query_or_one_participant_leaves_everything_open(
+    folder: Path, capsys: pytest.CaptureFixture[str], column: str
+) -> None:
+    one = rewritten(lambda row: row | {column: "the only one"})
+    code, out, _ = run(capsys, one, "-m", "CG@2", "-m", "DCG@2", "--json", "--report", "one.md", *QUICK)
+    assert code == 0
+    for row in json.loads(out)["combinations"]:
+        unknown = {name for name, value in row.items() if name.endswith(("_low", "_high")) and value is None}
+        assert unknown == {name for name in row if name.endswith(("_low", "_high"))}
+    assert "[nan" not in Path("one.md").read_text()
+    assert f" 1 {column}" in Path("one.md").read_text()
+
+
+def test_an_answer_of_nobody_does_not_make_people_strangers_to_themselves(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one = rewritten(lambda row: row | {"participant": "" if row["answer"] == "1" else row["participant"]})
+    widths = []
+    for file in ("answers.csv", one, rewritten(lambda row: row | {"participant": ""}, "nobody.csv")):
+        row = json.loads(run(capsys, file, "-m", "CG@2", "--json", *QUICK)[1])["combinations"][0]
+        widths.append(row["noticeable_high"] - row["noticeable_low"])
+    assert abs(widths[1] - widths[0]) < 0.1 * abs(widths[2] - widths[0])
+
+
+def test_the_same_answers_twice_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("copy.csv").write_bytes(Path("answers.csv").read_bytes())
+    code, _, err = run(capsys, "answers.csv", "copy.csv", *QUICK)
+    assert code == 2
+    assert err == "adjudge: copy.csv: has the same answers as answers.csv\n"
+
+
+def test_several_measures_in_quotes_are_several(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = csv.DictReader(io.StringIO(run(capsys, "answers.csv", "-m", "CG@2 DCG@2", "--csv", *QUICK)[1]))
+    assert [row["measure"] for row in rows] == ["CG@2", "DCG@2"]
+
+
+def test_judgments_fill_single_grades_that_are_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open("answers.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    grades = {(row["query"], row[f"a{rank}"]): row[f"fine_a{rank}"] for row in rows for rank in (1, 2)}
+    lines = [f"{query},{document},{grade}" for (query, document), grade in grades.items()]
+    Path("fine.csv").write_text("\n".join(["query,document,grade", *lines]) + "\n")
+    holes = rewritten(lambda row: row | {"fine_a1": "" if int(row["question"]) % 2 else row["fine_a1"]})
+    filled = run(capsys, holes, "--judgments", "fine.csv", "--scale", "fine", "--csv", *QUICK)
+    assert filled == run(capsys, "answers.csv", "--csv", *QUICK)

@@ -102,3 +102,25 @@ def test_what_makes_no_sense_is_refused(
     code, _, err = run(capsys, "answers.csv", *options)
     assert code == 2
     assert words in err
+
+
+def test_people_are_told_of_when_none_of_their_answers_count(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with open("answers.csv", encoding="utf-8") as file:
+        rows = [row | {"set_aside": "a pilot"} for row in csv.DictReader(file)]
+    with open("aside.csv", "w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    code, out, err = run(capsys, "aside.csv")
+    assert (code, err) == (0, "")
+    assert out.startswith("10 participants gave 300 answers, of which 300 are set aside.")
+
+
+def test_a_time_that_is_no_number_is_refused(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = run(capsys, "answers.csv", "--least-seconds", "nan")
+    assert (code, err) == (2, "adjudge: 'least-seconds' must be above 0, got nan\n")
+
+
+def test_a_page_says_how_many_answers_are_to_traps(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, "answers.csv", "-m", "CG@5 DCG@5", "-o", "people.md")
+    assert "10 participants, 300 answers and " in Path("people.md").read_text()

@@ -171,3 +171,8 @@ def test_judgments_are_not_overwritten(folder: Path, capsys: Captured) -> None:
     assert main(["questions", "--judgments", "fine=fine.csv", *QUICK, "-o", "fine.csv"]) == 2
     assert "is an input, and would be overwritten" in capsys.readouterr().err
     assert Path("fine.csv").read_bytes() == before
+
+
+def test_a_measure_that_looks_further_than_lists_go_is_mentioned(folder: Path, capsys: Captured) -> None:
+    main(["questions", "--judgments", "fine=fine.csv", "-m", "CG@9", "-k", "2", "--per-bin", "1", "-o", "deep.csv"])
+    assert "CG@9: lists have 2 documents, and the ranks below count as nothing relevant." in capsys.readouterr().out

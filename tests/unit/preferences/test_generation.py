@@ -233,3 +233,14 @@ def test_documents_without_a_grade_on_every_scale_are_not_used() -> None:
     broad = read_judgments({"q": {"z": 1}}, scale="broad")
     with pytest.raises(AdjudgeError, match="expected documents judged on fine and broad, got none"):
         make_questions({"fine": fine, "broad": broad}, ["CG@1 on fine", "CG@1 on broad"], k=1)
+
+
+def test_one_document_makes_no_question_and_says_so() -> None:
+    alone = read_judgments({"q": {"d": 5}}, scale="fine")
+    with pytest.raises(AdjudgeError, match="two different lists of 1 documents of a query, got none"):
+        make_questions(alone, ["CG@1 on fine"], k=1)
+
+
+def test_what_is_impossible_is_told_also_where_a_limit_ends_the_work() -> None:
+    few = make_questions(lots(), ["P@5 on binary40"], per_bin=5, max_questions=2).coverage
+    assert status(few, "P@5 on binary40", IMPOSSIBLE) == [1, 3, 5, 7]

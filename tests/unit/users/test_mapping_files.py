@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -109,3 +110,18 @@ def test_bad_files_are_refused_with_their_place(tmp_path: Path, text: str, messa
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(aj.InputError, match="cannot be read: no such file"):
         read_mappings(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"covariance": [[float("nan")] * 3] * 3}, "the covariance must be finite"),
+        ({"covariance": [[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, "with variances of 0 or more"),
+    ],
+)
+def test_a_covariance_that_is_none_is_refused(tmp_path: Path, changed: dict[str, object], said: str) -> None:
+    entry = {"measure": "CG@5", "scale": "fine", "form": "two-stage", "parameters": [-0.2, 3.0, 4.2], **changed}
+    file = tmp_path / "mapping.json"
+    file.write_text(json.dumps({"agreement": [entry]}))
+    with pytest.raises(aj.AdjudgeError, match=said):
+        read_mappings(file)

@@ -140,9 +140,15 @@ def make_studies(folder: Path) -> tuple[Settings, dict[str, str]]:
         table = folder / f"{role}.csv"
         table.write_text(f"{role},text\n" + "".join(f"{name},some words about {name}\n" for name in names))
         assert not take_documents(database, settings, texts, table=table, role=role, who="test").problems
+    links_only = _draft(database, "links", plain, asked(questions=3, traps=0, k=1))
+    for role, names in (("document", (*FIT[:2], *UNFIT[:1])), ("query", QUERIES)):
+        table = folder / f"{role}-links.csv"
+        table.write_text(f"{role},url\n" + "".join(f"{name},http://127.0.0.1/elsewhere/{name}\n" for name in names))
+        assert not take_documents(database, settings, links_only, table=table, role=role, who="test").problems
     drafts = [
         long,
         texts,
+        links_only,
         _draft(database, "study", study, asked(questions=3, traps=4, k=2), like=long),
         _draft(database, "trapped", mixed, asked(questions=12, traps=6, k=1), like=long),
     ]

@@ -276,6 +276,7 @@ def test_a_question_can_be_skipped_with_a_reason(page: Page, campaign_server: Ca
     page.mouse.up()
     expect(page.locator("#skip-comment")).to_have_value("too short")
     page.get_by_role("button", name="Skip this one").click()
+    expect(page.locator("#heading")).to_be_focused()
     wait_for_another(page, before)
     all_sent(page)
     (row,) = answers()

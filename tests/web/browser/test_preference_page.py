@@ -251,14 +251,18 @@ def test_a_clip_that_does_not_come_is_told_and_its_question_skipped(quiet: Page,
     quiet.keyboard.press("3")
     broken = quiet.locator("[data-place=first][data-rank='3']")
     expect(broken).to_contain_text("This clip cannot be played.")
+    expect(quiet.locator("#live")).to_contain_text("List A, result 3: This clip cannot be played.")
     is_accessible(quiet)
     quiet.unroute("**/media/*")
     broken.get_by_role("button", name="Try again: List A, result 3").click()
     expect(quiet.locator("[data-place=first][data-rank='3'].is-done")).to_be_visible()
     before = shown(quiet)
+    quiet.evaluate("localStorage.removeItem('adjudge.by-itself')")
     quiet.keyboard.press("k")
     expect(quiet.get_by_role("radio", name="A clip is broken or silent")).to_be_checked()
-    quiet.get_by_role("button", name="Skip this one").click()
+    quiet.keyboard.press("Enter")
+    expect(quiet.locator("#heading")).to_be_focused()
+    until(quiet, "document.querySelector('.track.is-playing, .track.is-done')")  # by itself, as after an answer
     all_sent(quiet)
     assert shown(quiet) != before
     assert "skip" in {row["kind"] for row in studies.rows("SELECT kind FROM answer")}
@@ -380,6 +384,42 @@ def test_lists_of_texts_are_read_and_compared(page: Page, studies: Studies) -> N
     send(page)
     all_sent(page)
     expect(page.locator("#progress-words")).to_have_text("Question 2 of 2")
+
+
+def test_links_are_opened_not_heard(page: Page, context: BrowserContext, studies: Studies) -> None:
+    context.route("**/elsewhere/**", lambda route: route.fulfill(body="there"))
+    come_quietly(page, studies.open_link("links"))
+    missing, live = page.locator("#missing"), page.locator("#live")
+    expect(missing).to_contain_text("0 of 4 opened")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Enter")
+    expect(live).to_contain_text("Still to open: Query")
+    is_accessible(page)
+    page.set_viewport_size({"width": 320, "height": 568})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 320
+    for link in page.get_by_role("link", name="Open in a new tab").all():
+        with context.expect_page() as tab:
+            link.click()
+        tab.value.close()
+    expect(missing).to_have_text("Ready to send")
+    expect(live).to_contain_text("All opened.")
+
+
+@pytest.mark.parametrize("language", ["de", "es", "fr"])
+def test_the_bar_fits_a_small_phone_in_every_language(browser: Browser, studies: Studies, language: str) -> None:
+    opened = browser.new_context(viewport={"width": 320, "height": 568}, locale=language, has_touch=True)
+    page = opened.new_page()
+    page.add_init_script("localStorage.setItem('adjudge.by-itself', 'no')")
+    page.goto(studies.open_link("long"))
+    page.locator("form .button.primary").click()
+    page.wait_for_selector(READY)
+    boxes = [page.locator(one).bounding_box() for one in (".send-bar", ".send-bar .quiet", "#missing", "#send")]
+    bar, skip, missing, sending = (box or {} for box in boxes)
+    assert bar["x"] <= skip["x"]
+    assert skip["x"] + skip["width"] <= missing["x"]
+    assert missing["x"] + missing["width"] <= sending["x"]
+    assert sending["x"] + sending["width"] <= bar["x"] + bar["width"] + 0.5
+    opened.close()
 
 
 def test_nothing_says_which_list_is_which(page: Page, studies: Studies, who: str) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
+from annotated_types import Le
 from tests.web.organiser.visiting import Visitor, new_campaign, new_preference_campaign
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.campaign_rows import find_campaign
 from adjudge.web.campaigns import list_campaigns
 from adjudge.web.database import Database
-from adjudge.web.pages.organiser_preference_forms import preference_form_of, preference_settings_of_form
+from adjudge.web.pages.organiser_preference_forms import COUNTS, SHARES, preference_form_of, preference_settings_of_form
 from adjudge.web.preference_settings import PreferenceSettings, preference_settings_from
 
 
@@ -24,6 +26,18 @@ def test_a_new_campaign_begins_with_its_kind(carla: Visitor) -> None:
     assert 'name="quiz_bar"' in carla.page
     carla.get("/campaigns/new?kind=judging")
     assert 'name="measure"' in carla.page
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_the_form_takes_what_the_settings_take(carla: Visitor) -> None:
+    carla.get("/campaigns/new?kind=preference")
+    bounded = [name for name in (*SHARES, *COUNTS, "listen_seconds") if name in PreferenceSettings.model_fields]
+    assert len(bounded) > 8
+    for name in bounded:
+        (most,) = (one.le for one in PreferenceSettings.model_fields[name].metadata if isinstance(one, Le))
+        found = re.search(rf'id="{name}"[^>]* max="(\d+)"', carla.page)
+        assert found is not None, name
+        assert float(found[1]) == float(str(most)) * (100 if name in SHARES else 1), name
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)

@@ -101,6 +101,7 @@ def test_the_recruiters_link_has_what_prolific_fills_in(chief: Visitor, stage: S
     for page in ("set-up", "people"):
         chief.get(f"/campaigns/lists/{page}")
         assert f'value="{html.escape(link)}' in chief.page
+    assert re.search(r'name="cap"[^>]* value=""', chief.page)  # the recruiter has a number of places itself
 
 
 def test_somebody_is_set_aside_and_counted_again(chief: Visitor, stage: Stage) -> None:

@@ -155,6 +155,8 @@ def _named(message: str) -> str:
     'Of the quiz to get right: expected at most 100 %, got 700 %'
     >>> _named("quiz: input should be greater than or equal to 0, got -1")
     'Traps in the quiz: input should be greater than or equal to 0, got -1'
+    >>> _named("pay.currency: string should match pattern '^[A-Z]{3}$', got 'EURO'")
+    "Currency: expected three letters such as EUR, got 'EURO'"
     """
     place, colon, rest = message.partition(": ")
     if not colon or place not in _NAMES:
@@ -162,6 +164,8 @@ def _named(message: str) -> str:
     field_name = place.rpartition(".")[2]
     if field_name in SHARES:
         rest = _in_percent(rest)
+    if field_name == "currency":
+        rest = f"expected three letters such as EUR, got {rest.rpartition(', got ')[2]}"
     return f"{_NAMES[place]}: {rest}"
 
 

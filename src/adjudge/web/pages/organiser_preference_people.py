@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
+from statistics import median
 from typing import Any
 
 from sqlalchemy import Connection, func, select
@@ -61,7 +62,7 @@ def _row(
     connection: Connection, campaign: Campaign, found: Participant, done: list[tuple[str, int | None]]
 ) -> dict[str, Any]:
     """Somebody as they are shown."""
-    took = sorted(ms for kind, ms in done if ms is not None and kind in PAID)
+    took = [ms for kind, ms in done if ms is not None and kind in PAID]
     trust = trust_of(connection, campaign, found.id) if done else None
     why = found.set_aside_why or "organiser"
     return {
@@ -70,7 +71,7 @@ def _row(
         "seen_at": found.seen_at,
         "answers": sum(kind == "judgment" for kind, _ in done),
         "skips": sum(kind == "skip" for kind, _ in done),
-        "seconds": took[len(took) // 2] / 1000 if took else None,
+        "seconds": median(took) / 1000 if took else None,
         "outcome": found.outcome,
         "outcome_words": OUTCOME_WORDS.get(found.outcome or ""),
         "aside": None if found.set_aside_at is None else WHY_WORDS.get(why, why),

@@ -107,6 +107,7 @@ def _holdings(connection: Connection, campaign: Campaign, *, chosen: str) -> dic
         "preview": None,
         "batches": -(-n_questions // settings.batch_size) if settings.batch_size and n_questions else 1,
         "wanted": n_questions * settings.judged_by,
+        "left": wanted,
         "cost": _in_money(
             cost_of(settings, [], remaining=wanted, n_questions=n_questions, n_traps=n_traps) if n_questions else None
         ),
@@ -118,7 +119,7 @@ def _holdings(connection: Connection, campaign: Campaign, *, chosen: str) -> dic
     return held | {
         "missing": missing_question_items(connection, campaign),
         "needed": len(set().union(*needed.values())),
-        "n_queries": several(len(set(asked.queries)), "query", "queries"),
+        "n_queries": several(len({one.query for one in asked.questions if not one.is_trap}), "query", "queries"),
         "scales": list(asked.grades),
         "coverage": coverage_rows(settings, asked),
         "preview": _preview(connection, campaign, chosen),
@@ -137,13 +138,19 @@ def _preview(connection: Connection, campaign: Campaign, chosen: str) -> dict[st
 
 
 def _in_money(cost: Cost | None) -> dict[str, str] | None:
-    """The cost to the goal as it is written."""
+    """The cost to the goal as it is written.
+
+    >>> each = Cost("KRW", 0, 1500, 1500, 1500, 1500, True, "")
+    >>> _in_money(each)["each"]
+    '1,500.00 KRW'
+    """
     if cost is None:
         return None
+    each = cost.per_counted_answer
     return {
         "about": f"{cost.to_goal:,.2f} {cost.currency}",
         "range": f"{cost.low:,.2f} to {cost.high:,.2f}",
-        "each": f"{cost.per_counted_answer:,.3g} {cost.currency}",
+        "each": f"{each:{',.2f' if each >= 1 else '.3g'}} {cost.currency}",
     }
 
 

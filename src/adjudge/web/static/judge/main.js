@@ -46,8 +46,10 @@ $("doubt-change").addEventListener("click", () => {
   untellDoubt();
   page.fields.all[0].focus();
 });
-$("skip-form").addEventListener("submit", () => {
+$("skip-form").addEventListener("submit", (event) => {
+  event.preventDefault();
   const chosen = new FormData($("skip-form")).get("reason");
+  $("skip").close(); // before the next question comes: it takes the focus and plays only where no dialog is open
   skip(chosen, $("skip-comment").value.trim());
 });
 

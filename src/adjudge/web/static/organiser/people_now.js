@@ -153,10 +153,10 @@ function severity(value, widest) {
 const REASONS = { broken: "does not play", cannot_tell: "cannot tell", known: "knew it", other: "another reason" };
 
 /** Clips that people skipped or said something about: listen, keep back, put back. */
-export function drawProblems(place, picture, { hold, clips }) {
+export function drawProblems(place, picture, { hold, clips, what = "clip" }) {
   const { problems } = picture;
   if (problems.length === 0) {
-    place.replaceChildren(html("p", { class: "soft" }, "No clip was skipped or commented on. Good."));
+    place.replaceChildren(html("p", { class: "soft" }, `No ${what} was skipped or commented on. Good.`));
     return;
   }
   const playing = [...place.querySelectorAll("audio")].some((audio) => !audio.paused);

@@ -21,7 +21,7 @@ function parts(picture) {
     () => drawOutcomes(at("outcomes"), picture),
     () => people(picture),
     () => drawTraps(at("traps"), picture),
-    () => keeping(at("problems"), () => drawProblems(at("problems"), picture, tools)),
+    () => keeping(at("problems"), () => drawProblems(at("problems"), picture, { ...tools, what: "question" })),
     () => drawCostNote(picture),
     () => drawPaused(picture),
     () => drawNotes(at("notes"), picture.notes),

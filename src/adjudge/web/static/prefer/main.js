@@ -33,8 +33,10 @@ $("tour").addEventListener("click", tourAll);
 for (const place of ["first", "second"]) $(`tour-${place}`).addEventListener("click", () => tourList(place));
 $("seek").addEventListener("input", () => deck.moveTo(Number($("seek").value)));
 $("replay").addEventListener("click", () => deck.replay());
-$("skip-form").addEventListener("submit", () => {
+$("skip-form").addEventListener("submit", (event) => {
+  event.preventDefault();
   const reason = new FormData($("skip-form")).get("reason");
+  $("skip").close(); // before the next question comes: it takes the focus and plays only where no dialog is open
   skip(reason, $("skip-comment").value.trim());
 });
 

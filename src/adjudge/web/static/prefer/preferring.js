@@ -124,9 +124,12 @@ export const tourList = (place) => deck.tour(place, deck.of(place));
 const required = () => deck.tracks.filter((track) => track.isRequired);
 const missingTracks = () => required().filter((track) => !track.isDone);
 
+/** What is said of things to hear, or of links where there is nothing to hear. */
+const saidOfAll = (key, values) => say(`prefer.${required().some((track) => track.isAudio) ? "heard" : "opened"}${key}`, values);
+
 function heardWords() {
   const all = required();
-  return say("prefer.heard", { n: number(all.length - missingTracks().length), of: number(all.length) });
+  return saidOfAll("", { n: number(all.length - missingTracks().length), of: number(all.length) });
 }
 
 export function redraw() {
@@ -140,7 +143,7 @@ export function redraw() {
   writeAll($("missing"), words.length ? words : [say("missing.nothing")]);
   $("missing").classList.toggle("is-ready", !words.length);
   $("send").setAttribute("aria-disabled", String(words.length > 0));
-  if (!missing.length && !allHeard) announce(say("prefer.heard.all"));
+  if (!missing.length && !allHeard) announce(saidOfAll(".all"));
   allHeard = !missing.length;
 }
 
@@ -212,7 +215,7 @@ export function skip(reason, comment) {
 
 function refuse(missing) {
   const names = missing.map((track) => track.name).join("; ");
-  const words = [...(names ? [say("prefer.still", { names })] : []), ...(choice() ? [] : [say("prefer.choose")])];
+  const words = [...(names ? [saidOfAll(".still", { names })] : []), ...(choice() ? [] : [say("prefer.choose")])];
   announce(words.join(". "));
   for (const row of rows) if (missing.includes(row.track)) row.nod();
   rows.find((row) => missing.includes(row.track))?.element.scrollIntoView({ block: "nearest" });

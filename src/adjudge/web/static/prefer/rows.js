@@ -1,6 +1,7 @@
 /** How the things of a question look: a button with a ring that fills while it is heard, or what is read, seen or opened. */
 
 import { visible } from "../shared/items.js";
+import { announce } from "../shared/page.js";
 import { minutes, say } from "../shared/words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -109,8 +110,10 @@ export class Row {
     element.classList.toggle("is-done", track.isRequired && track.isDone);
     element.classList.toggle("is-broken", track.broken);
     if (this.broken.hidden === track.broken) {
-      this.broken.firstChild.textContent = say(track.isAudio ? "clip.broken" : "clip.unseen");
+      const words = say(track.isAudio ? "clip.broken" : "clip.unseen");
+      this.broken.firstChild.textContent = words;
       this.broken.hidden = !track.broken;
+      if (track.broken) announce(`${track.name}: ${words}`);
     }
     if (!track.isAudio) return;
     const playing = deck.playing === track;

@@ -1,0 +1,13 @@
+"""Words that sentences about studies share."""
+
+from __future__ import annotations
+
+
+def counted_of(n: int, noun: str) -> str:
+    """A number and what it counts, as one says it.
+
+    >>> counted_of(1, "query"), counted_of(2200, "query"), counted_of(2, "bin")
+    ('1 query', '2,200 queries', '2 bins')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{n:,} {noun if n == 1 else plural}"
