@@ -16,6 +16,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -67,8 +68,9 @@ def read_study(path: Path) -> Study:
 
 
 def fits(study: Study, form: str) -> dict[str, AgreementFit]:
-    """One curve for each combination."""
-    return {c: fit_agreement(study.delta[c], study.answer, form=form, clusters=study.query) for c in COMBINATIONS}
+    """One curve for each combination; 73 queries are many clusters."""
+    shared: dict[str, Any] = {"form": form, "clusters": study.query, "few_clusters": False}
+    return {column: fit_agreement(study.delta[column], study.answer, **shared) for column in COMBINATIONS}
 
 
 def compare_forms(study: Study) -> str:

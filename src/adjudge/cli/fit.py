@@ -6,17 +6,26 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.options import Subparsers, add_run_reading
-from adjudge.cli.output import check_output, command_line, progress, show_report, with_inputs
+from adjudge.cli.options import (
+    Subparsers,
+    add_combinations,
+    add_combine,
+    add_run_reading,
+    check_run_reading,
+    combination_files,
+    study_combinations,
+)
+from adjudge.cli.output import check_output, made_from, progress, show_report
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
     from adjudge.model.judgments import Judgments
-    from adjudge.preferences.combinations import Combination
+    from adjudge.model.provenance import Provenance
     from adjudge.preferences.learning import Learnt
     from adjudge.preferences.study import Study
     from adjudge.reports.document import Section
+    from adjudge.users.mapping_files import Mappings
 
 _EXAMPLES = """examples:
   adjudge fit answers.csv -o mapping.json
@@ -47,6 +56,8 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument("--scale", help="scale of --judgments: broad, fine, binary or an interval such as 0..4")
     group.add_argument("--runs", metavar="RUN", nargs="+", help="runs to see how large differences are in practice")
     group.add_argument("--judgments-format", metavar="FORMAT", help="format of the judgments (default: recognised)")
+    add_combine(group)
+    group.add_argument("--metadata", metavar="FILE", help="table of documents, for the artist filter of runs")
     add_run_reading(group)
     group = parser.add_argument_group("output")
     kinds = group.add_mutually_exclusive_group()
@@ -60,17 +71,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def _add_learning(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learning")
-    group.add_argument(
-        "--combinations",
-        action="append",
-        metavar="WHICH",
-        help="'thesis' (its 95, as far as the grades allow) or one such as 'CG@5 on fine'; repeatable",
-    )
-    group.add_argument(
-        "-m", "--measure", dest="measures", action="append", metavar="MEASURE",
-        help="a measure, on the scales of --on (default: CG and DCG at the length of the lists); repeatable",
-    )  # fmt: skip
-    group.add_argument("--on", metavar="SCALES", help="scales, with commas: fine,binary40 (default: those with grades)")
+    add_combinations(group, usual="CG and DCG at the length of the lists")
     group.add_argument(
         "--kind",
         default="bounded",
@@ -88,11 +89,12 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Read, learn, show, write."""
     from adjudge.preferences.learning import learn
-    from adjudge.users.mapping_files import write_mappings
 
     _check(arguments)
     study, collection = _read(arguments)
-    wanted = _combinations(arguments, study)
+    if not study.questions.grades:
+        raise AdjudgeError(f"{study.source}: has no grades of the documents; give them with --judgments and --scale")
+    wanted = study_combinations(arguments, study)
     with progress("learning") as advance:
         learnt = learn(
             study,
@@ -106,9 +108,8 @@ def run(arguments: argparse.Namespace) -> None:
             seed=arguments.seed,
             progress=advance,
         )
-    if arguments.output is not None:
-        write_mappings(learnt.mappings(), arguments.output)
-    _show(arguments, learnt, study)
+    known = None if collection is None else collection.provenance
+    _show(arguments, learnt, study, made_from(_inputs(arguments), seed=arguments.seed, known=known))
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -129,14 +130,20 @@ def _check(arguments: argparse.Namespace) -> None:
         raise AdjudgeError("expected --judgments with --runs, to know how effective these are")
     if arguments.judgments is not None and arguments.scale is None:
         raise AdjudgeError("expected --scale with --judgments, for curves hold on one scale")
+    check_run_reading(arguments)
     target, report = arguments.output, arguments.report
     if target is not None and os.path.splitext(target)[1].lower() != ".json":
         raise AdjudgeError(f"{target}: expected a mapping file that ends in .json; see --report for others")
     if report is not None and os.path.splitext(report)[1].lower() not in _REPORTS:
         raise AdjudgeError(f"{report}: expected a report that ends in {', '.join(_REPORTS)}")
-    inputs = [*arguments.answers, *filter(None, [arguments.questions, arguments.judgments]), *(arguments.runs or ())]
     for output in (target, report):
-        check_output(argparse.Namespace(output=output, style="", figures=arguments.figures, runs=inputs))
+        check_output(argparse.Namespace(output=output, style="", figures=arguments.figures, runs=_inputs(arguments)))
+
+
+def _inputs(arguments: argparse.Namespace) -> list[str]:
+    """Everything that is read."""
+    single = (arguments.questions, arguments.judgments, arguments.metadata, arguments.teams)
+    return [*arguments.answers, *filter(None, single), *(arguments.runs or ()), *combination_files(arguments)]
 
 
 def _read(arguments: argparse.Namespace) -> tuple[Study, Collection | None]:
@@ -157,17 +164,19 @@ def _read(arguments: argparse.Namespace) -> tuple[Study, Collection | None]:
         return study, None
     named = arguments.judgments_format
     if arguments.runs is None:
-        return _graded(study, read_judgments(arguments.judgments, scale=arguments.scale, format=named)), None
+        judgments = read_judgments(arguments.judgments, scale=arguments.scale, format=named)
+        return _graded(study, judgments.combined(arguments.combine)), None
     collection = read(
         arguments.runs,
         arguments.judgments,
+        arguments.metadata,
         scale=arguments.scale,
         teams=arguments.teams,
         format=arguments.format,
         judgments_format=named,
         names=arguments.names,
         artist_filter=arguments.artist_filter,
-    )
+    ).combined(arguments.combine)
     return _graded(study, collection.need_judgments()), collection
 
 
@@ -190,41 +199,13 @@ def _graded(study: Study, judgments: Judgments) -> Study:
     return replace(study, questions=added)
 
 
-def _combinations(arguments: argparse.Namespace, study: Study) -> tuple[Combination, ...]:
-    """What to learn curves for."""
-    from adjudge.measures import parse_measures
-    from adjudge.preferences.combinations import as_combinations, crossed
-
-    questions = study.questions
-    if not questions.grades:
-        raise AdjudgeError(f"{study.source}: has no grades of the documents; give them with --judgments and --scale")
-    found: list[Combination] = []
-    for which in arguments.combinations or ():
-        is_thesis = which.strip().lower() == "thesis"
-        found.extend(_thesis(study) if is_thesis else as_combinations([which]))
-    if arguments.measures or not found:
-        measures = arguments.measures or [f"CG@{questions.n_ranks}", f"DCG@{questions.n_ranks}"]
-        scales = list(questions.grades) if arguments.on is None else [s for s in arguments.on.split(",") if s.strip()]
-        found.extend(crossed([str(one) for one in parse_measures(measures)], scales))
-    return as_combinations(found)
-
-
-def _thesis(study: Study) -> list[Combination]:
-    """The combinations of the thesis that the grades allow, but for those by which all answers are about one size."""
-    from adjudge.preferences.combinations import possible, thesis_combinations
-    from adjudge.preferences.curves import has_several_sizes
-    from adjudge.preferences.evidence import evidence
-
-    known = possible(thesis_combinations(study.questions.n_ranks), study.questions.grades)
-    return [one for one in known if has_several_sizes(evidence(study, one.measure, one.scale).delta)]
-
-
-def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study) -> None:
-    """The table on the terminal or in the form asked for; the report into its file."""
+def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Provenance) -> None:
+    """The report and the curves into their files; the table on the terminal or in the form asked for."""
     from adjudge.preferences.wording import counted_of
     from adjudge.reports.preference_sections import preference_sections
+    from adjudge.users.mapping_files import write_mappings
 
-    provenance = _provenance(arguments)
+    provenance = made.to_dict()
     names = "" if len(learnt.combinations) > 1 else f": {learnt.combinations[0].combination}"
     shared: dict[str, Any] = {
         "title": f"What effectiveness means to users{names}",
@@ -239,11 +220,14 @@ def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study) -> None:
         },
         "records": learnt.rows(),
     }
-    notes = (f"wrote {len(learnt.combinations)} combinations to {arguments.output}",) if arguments.output else ()
-    if arguments.report is not None:
+    notes: tuple[str, ...] = ()
+    if arguments.report is not None:  # before the curves: more can go wrong with it
         page = argparse.Namespace(output=arguments.report, style=None, figures=arguments.figures)
         show_report(page, preference_sections(learnt, study), **shared)
-        notes = (*notes, f"wrote the report to {arguments.report}")
+        notes = (f"wrote the report to {arguments.report}",)
+    if arguments.output is not None:
+        write_mappings(_with_origin(learnt.mappings(), made), arguments.output)
+        notes = (f"wrote {len(learnt.combinations)} combinations to {arguments.output}", *notes)
     figures = None if arguments.report is not None else arguments.figures
     plain = argparse.Namespace(output=None, style=arguments.style, figures=figures)
     whole = arguments.style == "markdown" or figures is not None
@@ -264,12 +248,17 @@ def _bins(one: Any) -> dict[str, Any]:
     }
 
 
-def _provenance(arguments: argparse.Namespace) -> dict[str, Any]:
-    from adjudge.model.provenance import Provenance
+def _with_origin(mappings: Mappings, made: Provenance) -> Mappings:
+    """The curves, each with the command, the seed and all inputs among its facts."""
+    from dataclasses import replace
 
-    files = [*arguments.answers, *filter(None, [arguments.questions, arguments.judgments])]
-    settings = Provenance().with_settings(command=command_line(), seed=arguments.seed)
-    return with_inputs(settings, files).to_dict()
+    inputs = ", ".join(f"{name} {digest}" for name, digest in made.inputs)
+    facts = (*((name, str(made.settings[name])) for name in ("command", "seed")), ("inputs", inputs))
+    return replace(
+        mappings,
+        satisfaction=tuple(replace(one, provenance=(*one.provenance, *facts)) for one in mappings.satisfaction),
+        agreement=tuple(replace(one, provenance=(*one.provenance, *facts)) for one in mappings.agreement),
+    )
 
 
 def _summary(learnt: Learnt) -> Section:
@@ -279,8 +268,8 @@ def _summary(learnt: Learnt) -> Section:
     with_priors = any(one.noticed is not None for one in learnt.combinations)
     names = ["noticed from", "P(Sat | 0)", "P(Sat | ½)", "P(Sat | 1)", "bias", "to P(Agr = 1)", "to P(Agr = -1)",
              "unseen agreement", "unseen satisfaction"]  # fmt: skip
-    columns = [Column("measure", "left"), Column("scale", "left"), *map(Column, names)]
-    rows = [_cells(learnt, one, row) for one, row in zip(learnt.combinations, learnt.rows(), strict=True)]
+    columns = [Column("combination", "left"), *map(Column, names)]  # one, so that it stands in every part of a table
+    rows = [_cells(one, row) for one, row in zip(learnt.combinations, learnt.rows(), strict=True)]
     if with_priors:
         columns.append(Column("comparisons noticed"))
         shares = [str(one.noticed.share) if one.noticed else "–" for one in learnt.combinations]
@@ -290,7 +279,7 @@ def _summary(learnt: Learnt) -> Section:
     return Section("fit", "What effectiveness means to users", (Paragraph(text), table))
 
 
-def _cells(learnt: Learnt, one: Any, row: dict[str, Any]) -> tuple[str, ...]:
+def _cells(one: Any, row: dict[str, Any]) -> tuple[str, ...]:
     ends = [f"{row[name]:.2f}" for name in ("p_sat_0", "p_sat_05", "p_sat_1")]
     distances = [one.endpoints.bias, one.endpoints.positive, one.endpoints.negative]
     unseen = [
@@ -298,4 +287,4 @@ def _cells(learnt: Learnt, one: Any, row: dict[str, Any]) -> tuple[str, ...]:
         for name in ("agreement", "satisfaction")
     ]
     shown = ["–" if value.value != value.value else f"{value.value:.3f}" for value in distances]
-    return (one.combination.measure, one.combination.scale, str(one.noticeable), *ends, *shown, *unseen)
+    return (str(one.combination), str(one.noticeable), *ends, *shown, *unseen)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from adjudge.choices import Combine, Interval, Names
 from adjudge.cli.output import with_inputs
+from adjudge.errors import AdjudgeError, InputError, shown
 
 if TYPE_CHECKING:
     from adjudge.formats.reading import Progress
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import Effectiveness
+    from adjudge.preferences.combinations import Combination
+    from adjudge.preferences.study import Study
     from adjudge.users.mapping_files import Mappings
 
 Subparsers = argparse._SubParsersAction
@@ -44,6 +49,16 @@ def add_collection(parser: argparse.ArgumentParser, *, required: bool = True) ->
     add_reading(parser)
 
 
+def add_combine(group: argparse._ArgumentGroup) -> None:
+    """What becomes of the grades of several assessors."""
+    group.add_argument(
+        "--combine",
+        choices=get_args(Combine),
+        default="mean",
+        help="grades of several assessors (default: mean)",
+    )
+
+
 def add_run_reading(group: argparse._ArgumentGroup) -> None:
     """How to read runs."""
     group.add_argument("--format", help="format of the runs (default: recognised; see 'adjudge formats')")
@@ -62,6 +77,13 @@ def add_run_reading(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def check_run_reading(arguments: argparse.Namespace) -> None:
+    """Refuse options about runs where there are none."""
+    for name in ("metadata", "teams", "format", "artist_filter"):
+        if getattr(arguments, name) is not None and not arguments.runs:
+            raise AdjudgeError(f"--{name.replace('_', '-')} is about the lists of --runs, got none")
+
+
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """How to read runs, judgments and what belongs to them."""
     group = parser.add_argument_group("reading")
@@ -70,12 +92,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         help="relevance scale: broad, fine, binary or an interval such as 0..4 (default: highest grade found)",
     )
     group.add_argument("--rescale", metavar="TO", help="convert grades: graded3, graded5, binary40, …")
-    group.add_argument(
-        "--combine",
-        choices=get_args(Combine),
-        default="mean",
-        help="grades of several assessors (default: mean)",
-    )
+    add_combine(group)
     add_run_reading(group)
     group.add_argument("--judgments-format", metavar="FORMAT", help="format of the judgments (default: recognised)")
     group.add_argument("--metadata", metavar="FILE", help="table of documents: artist, genre, any column")
@@ -131,3 +148,126 @@ def with_users_file(eff: Effectiveness, arguments: argparse.Namespace) -> Effect
     from dataclasses import replace
 
     return replace(eff, provenance=with_inputs(eff.provenance, [arguments.users]))
+
+
+WHICH = "'thesis' (its 95, as far as grades allow), one such as 'CG@5 on fine', or a file with one a line; repeatable"
+_THESIS = "thesis"
+
+
+def add_combinations(group: argparse._ArgumentGroup, *, usual: str) -> None:
+    """Which measures on which scales; ``usual`` says what is meant when nobody says."""
+    group.add_argument("--combinations", action="append", metavar="WHICH", help=f"{WHICH} (default: {usual})")
+    group.add_argument(
+        "-m",
+        "--measure",
+        dest="measures",
+        action="append",
+        metavar="MEASURE",
+        help="a measure, or several in quotes, on the scales of --on; repeatable",
+    )
+    group.add_argument("--on", metavar="SCALES", help="scales, with commas: fine,binary40 (default: those with grades)")
+
+
+def combinations_of(
+    arguments: argparse.Namespace,
+    scales: Sequence[str],
+    k: int,
+    *,
+    usual: Sequence[str] = (),
+    tells: Callable[[Combination], bool] = lambda one: True,
+) -> tuple[Combination, ...]:
+    """What the options ask for, each once; where they say nothing, the ``usual`` measures, else what the thesis has.
+
+    ``scales`` are those with grades, ``k`` is the length of lists, and ``tells`` says which of the thesis's to take.
+    """
+    from adjudge.measures import parse_measures
+    from adjudge.preferences.combinations import crossed
+
+    texts = list(arguments.combinations or ())
+    measures = arguments.measures or ([] if texts else usual)
+    if arguments.on is not None and not measures:
+        raise AdjudgeError("--on says on which scales the measures of --measure are; expected --measure, got none")
+    on = [one.strip() for one in (arguments.on or "").split(",") if one.strip()] or list(scales)
+    found = [*crossed([str(one) for one in parse_measures(measures)], on)] if measures and on else []
+    found += named_combinations(texts or ([] if measures else [_THESIS]), scales, k, tells=tells)
+    return tuple(dict.fromkeys(found))
+
+
+def named_combinations(
+    texts: Iterable[str], scales: Sequence[str], k: int, *, tells: Callable[[Combination], bool] = lambda one: True
+) -> tuple[Combination, ...]:
+    """What values of ``--combinations`` mean: the thesis's, one, or those of a file."""
+    from adjudge.preferences.combinations import Combination, possible, thesis_combinations
+
+    found: list[Combination] = []
+    for text in texts:
+        if _is_thesis(text):
+            of_thesis = [one for one in possible(thesis_combinations(k), scales) if tells(one)]
+            if scales and not of_thesis:
+                raise AdjudgeError(
+                    f"the thesis has no combinations on {', '.join(scales)} that can be told apart here; "
+                    "name the scale (--scale fine) or single ones, as 'CG@5 on fine'"
+                )
+            found += of_thesis
+        else:
+            found += _in_file(text) if _is_file(text) else [Combination.parse(text)]
+    return tuple(dict.fromkeys(found))
+
+
+def study_combinations(arguments: argparse.Namespace, study: Study) -> tuple[Combination, ...]:
+    """What to learn from a study: CG and DCG of whole lists on its scales, if nothing is said.
+
+    Of the thesis's combinations, those are left out by which all answers are about one size.
+    """
+    from adjudge.preferences.curves import has_several_sizes
+    from adjudge.preferences.evidence import evidence
+
+    asked = study.questions
+    return combinations_of(
+        arguments,
+        sorted(asked.grades, key=lambda scale: scale != "fine"),
+        asked.n_ranks,
+        usual=[f"CG@{asked.n_ranks}", f"DCG@{asked.n_ranks}"],
+        tells=lambda one: has_several_sizes(evidence(study, one.measure, one.scale).delta),
+    )
+
+
+def combination_files(arguments: argparse.Namespace) -> list[str]:
+    """The files among the values of ``--combinations``."""
+    return [text for text in arguments.combinations or () if not _is_thesis(text) and _is_file(text)]
+
+
+def _is_thesis(text: str) -> bool:
+    return text.strip().lower() == _THESIS
+
+
+def _is_file(text: str) -> bool:
+    """Whether a value is a file; what is neither that nor a combination is refused."""
+    if os.path.isfile(text):
+        return True
+    if " on " not in text:
+        raise AdjudgeError(
+            f"--combinations: expected MEASURE on SCALE, such as 'CG@5 on fine', {_THESIS!r}, or a file with one a "
+            f"line, got {shown(text)}"
+        )
+    return False
+
+
+def _in_file(path: str) -> list[Combination]:
+    """Combinations of a file, one a line; blank lines and what follows a # are passed over."""
+    from pathlib import Path
+
+    from adjudge.formats import Source
+    from adjudge.preferences.combinations import Combination
+
+    source = Source.open(Path(path))
+    found = []
+    for number, line in enumerate(source.text.decode("utf-8-sig", errors="replace").splitlines(), start=1):
+        if text := line.partition("#")[0].strip():
+            try:
+                found.append(Combination.parse(text))
+            except AdjudgeError as error:
+                raise InputError(str(error), source=source.name, line=number) from None
+    if not found:
+        raise InputError("expected combinations such as 'CG@5 on fine', one a line, got none", source=source.name)
+    return found

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from adjudge.model.provenance import Provenance
     from adjudge.reports.document import Section
 
-_INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions", "answers", "questions")
+_INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions", "answers", "questions",
+           "combinations")  # fmt: skip
 TABLE_FORMS = ("text", "json", "csv", "latex")
 _STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown", ".html": "html"}
+_PLAIN = ("", ".txt")
 
 
 def style_of(arguments: argparse.Namespace) -> str:
@@ -34,21 +36,55 @@ def style_of(arguments: argparse.Namespace) -> str:
 def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) -> None:
     """Refuse an output that cannot be written, is an input or has no such form, before any work is done."""
     target = arguments.output
-    figures = getattr(arguments, "figures", None)
-    if figures is not None and os.path.exists(figures) and not os.path.isdir(figures):
-        raise AdjudgeError(f"{figures}: expected a directory for figures")
+    _check_figures(getattr(arguments, "figures", None))
     if target is None:
         return
     if forms and style_of(arguments) not in forms:
         raise AdjudgeError(f"{target}: this is written as {', '.join(forms)}, not as {style_of(arguments)}")
+    if forms and arguments.style is None:
+        _check_suffix(target, forms)
     folder = os.path.dirname(target) or "."
     if os.path.isdir(target) or not os.path.isdir(folder):
         raise AdjudgeError(f"{target}: expected a file in an existing directory as output")
     if not os.access(target if os.path.exists(target) else folder, os.W_OK):
         raise AdjudgeError(f"{target}: cannot be written: permission denied")
-    inputs = [getattr(arguments, name, None) for name in _INPUTS]
-    for path in (path for given in inputs if given for path in ([given] if isinstance(given, str) else given)):
-        if os.path.exists(target) and os.path.exists(path) and os.path.samefile(target, path):
+    given = [getattr(arguments, name, None) for name in _INPUTS]
+    _check_no_input(target, [path for one in given if one for path in ([one] if isinstance(one, str) else one)])
+
+
+def _check_figures(folder: str | None) -> None:
+    """Refuse a directory of figures that cannot be made or written to."""
+    if folder is None:
+        return
+    there = os.path.abspath(folder)
+    while not os.path.exists(there):
+        there = os.path.dirname(there)
+    if not os.path.isdir(there):
+        raise AdjudgeError(f"{folder}: expected a directory for figures")
+    if not os.access(there, os.W_OK):
+        raise AdjudgeError(f"{folder}: cannot be written: permission denied")
+
+
+def _check_suffix(target: str, forms: Sequence[str]) -> None:
+    """Refuse a name that promises something else than what would be in the file."""
+    suffix = os.path.splitext(target)[1].lower()
+    known = [".txt", *(name for name, style in _STYLES.items() if style in forms)]
+    if suffix not in (*_PLAIN, *known):
+        raise AdjudgeError(f"{target}: expected a name that ends in {', '.join(known)}, got {suffix}")
+
+
+def _check_no_input(target: str, given: Sequence[str]) -> None:
+    """Refuse to overwrite what is read, also where a directory or a pattern means it."""
+    if not os.path.exists(target):
+        return
+    from adjudge.formats.paths import expand
+
+    for one in given:
+        try:
+            files = expand(one, "runs")
+        except AdjudgeError:  # reading says what is wrong with it
+            continue
+        if any(file.exists() and file.samefile(target) for file in files):
             raise AdjudgeError(f"{target}: is an input, and would be overwritten")
 
 
@@ -138,6 +174,23 @@ def with_inputs(provenance: Provenance, files: Iterable[str]) -> Provenance:
 
     sources = [Source.open(Path(file)) for file in files]
     return replace(provenance, inputs=(*provenance.inputs, *((source.name, source.sha256) for source in sources)))
+
+
+def made_from(files: Iterable[str | None], *, seed: int, known: Provenance | None = None) -> Provenance:
+    """Version, command, seed and every input with its digest, each once; ``known`` is of what was read already."""
+    from dataclasses import replace
+
+    from adjudge.formats.paths import STDIN, expand, open_source
+    from adjudge.model.provenance import Provenance
+
+    start = known or Provenance()
+    digests = dict(start.inputs)
+    paths = expand([file for file in files if file], "runs")
+    inputs = {str(path): digests.get(str(path)) for path in paths}
+    for path in paths:
+        if inputs[str(path)] is None:  # standard input is gone once it was read
+            inputs[str(path)] = "unknown" if path is STDIN else open_source(path).sha256
+    return replace(start.with_settings(command=command_line(), seed=seed), inputs=tuple((inputs | digests).items()))
 
 
 @contextmanager

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from adjudge.cli.options import Subparsers, add_output
-from adjudge.cli.output import check_output, command_line, progress, show_report, with_inputs
+from adjudge.cli.options import Subparsers, add_combinations, add_output, combination_files, study_combinations
+from adjudge.cli.output import check_output, made_from, progress, show_report
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
@@ -32,14 +32,9 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     parser.add_argument("answers", metavar="ANSWERS", help="file with answers")
     parser.add_argument("--questions", metavar="FILE", help="file with the questions, where answers do not have them")
-    parser.add_argument(
-        "-m", "--measure", dest="measures", action="append", metavar="MEASURE",
-        help="a measure, on the scales of --on (default: CG and DCG at the length of the lists); repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--on", metavar="SCALES", help="scales, with commas: fine,binary40 (default: those with grades)"
-    )
+    add_combinations(parser.add_argument_group("learning"), usual="CG and DCG at the length of the lists")
     _add_rules(parser)
+    parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
     add_output(parser, page="markdown")
     parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
     parser.set_defaults(run=run)
@@ -65,22 +60,28 @@ def run(arguments: argparse.Namespace) -> None:
     from adjudge.preferences.trust import assess_all, set_aside
     from adjudge.reports.participant_section import participant_sections
 
-    inputs = [path for path in (arguments.answers, arguments.questions) if path is not None]
-    named = argparse.Namespace(**vars(arguments), runs=inputs)
-    check_output(named, forms=("text", "json", "csv", "markdown", "latex", "html"))
+    inputs = [arguments.answers, *filter(None, [arguments.questions]), *combination_files(arguments)]
+    check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
     rules = _rules(arguments)
     if arguments.least_seconds is not None and not arguments.least_seconds > 0:
         raise AdjudgeError(f"'least-seconds' must be above 0, got {arguments.least_seconds:g}")
     study = _read(arguments)
     if arguments.apply:
         study = set_aside(study, assess_all(study, rules, least_seconds=arguments.least_seconds))
-    combinations = _combinations(arguments, study)
+    combinations = [(one.measure, one.scale) for one in study_combinations(arguments, study)]
     first = combinations[0] if combinations else (None, None)
     with progress("leaving out each participant"):
-        found = quality(study, rules=rules, least_seconds=arguments.least_seconds, measure=first[0], scale=first[1])
+        found = quality(
+            study,
+            rules=rules,
+            least_seconds=arguments.least_seconds,
+            measure=first[0],
+            scale=first[1],
+            seed=arguments.seed,
+        )
         is_enough = bool(combinations) and len(study.counted()) > 1  # else people are all there is to say
         changes = influence(study, combinations=combinations) if is_enough else None
-    provenance = _provenance(arguments, study)
+    provenance = made_from(inputs, seed=arguments.seed).to_dict()
     show_report(
         arguments,
         participant_sections(found, changes),
@@ -123,23 +124,3 @@ def _read(arguments: argparse.Namespace) -> Study:
             f"{arguments.answers}: does not say who gave which answer, so nothing can be said of participants"
         )
     return study
-
-
-def _combinations(arguments: argparse.Namespace, study: Study) -> list[tuple[str, str]]:
-    """Measures x scales as asked; none where questions have no grades."""
-    from adjudge.measures import parse_measures
-    from adjudge.preferences.combinations import Combination
-
-    given = [scale.strip() for scale in (arguments.on or "").split(",") if scale.strip()]
-    scales = given or sorted(study.questions.grades, key=lambda scale: scale != "fine")
-    depth = study.questions.n_ranks
-    measures = parse_measures(arguments.measures or [f"CG@{depth}", f"DCG@{depth}"])
-    made = [Combination(str(measure), scale) for scale in scales for measure in measures]
-    return [(one.measure, one.scale) for one in made]
-
-
-def _provenance(arguments: argparse.Namespace, study: Study) -> dict[str, Any]:
-    from adjudge.model.provenance import Provenance
-
-    made = Provenance(((study.source, study.sha256),), {"command": command_line()})
-    return with_inputs(made, [arguments.questions] if arguments.questions else []).to_dict()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
-from adjudge.choices import Combine
-from adjudge.cli.options import Subparsers, add_run_reading
-from adjudge.cli.output import check_output, command_line, progress, show
-from adjudge.errors import AdjudgeError, InputError
+from adjudge.cli.options import (
+    Subparsers,
+    add_combinations,
+    add_combine,
+    add_run_reading,
+)
+from adjudge.cli.output import check_output, progress, say, show
+from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.model.judgments import Judgments
@@ -24,6 +28,7 @@ _EXAMPLES = """examples:
   adjudge questions --runs runs/*.txt --judgments judgments.tsv --scale fine --max 500 -o questions.csv
 """
 
+_Made = tuple["Questions", "Coverage | None", list[str], "Provenance | None"]
 _OFTEN = 10  # times what a query has on average
 
 
@@ -40,19 +45,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     _add_sources(parser)
     group = parser.add_argument_group("asking")
-    group.add_argument(
-        "--combinations",
-        action="append",
-        metavar="WHICH",
-        help="'thesis' (its 95, as far as the scales allow; the default), one such as 'CG@5 on fine', or a file with "
-        "one a line; repeatable",
-    )
-    group.add_argument(
-        "-m", "--measure", dest="measures", action="append", metavar="MEASURE", help="a measure, on the scales of --on"
-    )
-    group.add_argument(
-        "--on", metavar="SCALES", help="scales for --measure, with commas: fine,binary40 (default: those of judgments)"
-    )
+    add_combinations(group, usual="thesis")
     group.add_argument("--per-bin", type=int, default=200, metavar="N", help="questions wanted in a bin (default: 200)")
     group.add_argument("--bins", type=int, default=10, metavar="N", help="bins of the difference (default: 10)")
     group.add_argument("-k", type=int, default=5, metavar="N", help="documents in a list (default: 5)")
@@ -82,9 +75,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--scale", help="scale of a file without one in front: broad, fine, binary or 0..4")
     group.add_argument("--judgments-format", metavar="FORMAT", help="format of the judgments (default: recognised)")
-    group.add_argument(
-        "--combine", choices=get_args(Combine), default="mean", help="grades of several assessors (default: mean)"
-    )
+    add_combine(group)
     group.add_argument("--runs", nargs="+", metavar="RUN", help="ask about the lists of these runs instead")
     group.add_argument("--metadata", metavar="FILE", help="table of documents, for the artist filter of runs")
     add_run_reading(group)
@@ -95,23 +86,24 @@ def run(arguments: argparse.Namespace) -> None:
     from adjudge.preferences.files import write_questions
     from adjudge.preferences.questions import joined
 
-    inputs = dict(map(_named, arguments.judgments))
-    named = argparse.Namespace(**{**vars(arguments), "judgments": list(inputs.values())})
-    check_output(named)
-    _check(arguments, inputs)
+    judged = dict(map(_named, arguments.judgments))
+    single = (arguments.metadata, arguments.teams)
+    inputs = [*judged.values(), *filter(None, single), *(arguments.runs or ()), *combination_files(arguments)]
+    _check(arguments, judged)
+    check_output(argparse.Namespace(output=arguments.output, runs=inputs))
     judgments = _read_judgments(arguments)
-    wanted = _combinations(arguments, judgments)
-    questions, coverage, notes = (
-        _from_runs(arguments, judgments, wanted) if arguments.runs else _from_judgments(arguments, judgments, wanted)
-    )
+    wanted = combinations_of(arguments, list(judgments), arguments.k)
+    made = _from_runs(arguments, judgments, wanted) if arguments.runs else _from_judgments(arguments, judgments, wanted)
+    questions, coverage, notes, known = made
     if arguments.traps:
         from adjudge.preferences.traps import make_traps
 
         traps = make_traps(judgments, per_choice=arguments.traps, k=arguments.k, seed=arguments.seed)
         questions = joined([questions, traps])
         notes = [*notes, f"{len(traps)} traps are among the questions: listen to each before you use it."]
+    provenance = made_from(inputs, seed=arguments.seed, known=known)
     write_questions(questions, arguments.output)
-    _show(arguments, questions, coverage, notes)
+    _show(arguments, questions, coverage, notes, provenance)
 
 
 def _named(text: str) -> tuple[str | None, str]:
@@ -122,12 +114,12 @@ def _named(text: str) -> tuple[str | None, str]:
 
 def _check(arguments: argparse.Namespace, inputs: dict[str | None, str]) -> None:
     """Refuse what does not go together, before anything is read."""
+    _check_name(arguments.output)
+    check_run_reading(arguments)
     if not arguments.judgments and not arguments.runs:
         raise AdjudgeError("expected --judgments to make lists of, or --runs whose lists to ask about, got neither")
     if len(inputs) < len(arguments.judgments) or (None in inputs and len(inputs) > 1):
         raise AdjudgeError("--judgments: expected a different scale in front of each of several files, as broad=b.csv")
-    if arguments.on and not arguments.measures:
-        raise AdjudgeError("--on says on which scales the measures of --measure are; expected --measure, got none")
     if arguments.traps < 0:
         raise AdjudgeError(f"'traps' must be a whole number of at least 0, got {arguments.traps}")
     if arguments.traps and not arguments.judgments:
@@ -137,6 +129,19 @@ def _check(arguments: argparse.Namespace, inputs: dict[str | None, str]) -> None
             raise AdjudgeError(f"--{name.replace('_', '-')} is about the lists of --runs, got none")
     if arguments.per_query is not None and arguments.runs:
         raise AdjudgeError("--per-query is about artificial lists; with --runs, queries take turns by themselves")
+
+
+def _check_name(target: str) -> None:
+    """Refuse a name that promises something else than CSV."""
+    from pathlib import Path
+
+    from adjudge.formats.compression import without_compression
+
+    if (suffix := without_compression(Path(target)).suffix.lower()) not in ("", ".csv"):
+        raise AdjudgeError(
+            f"{target}: expected a name that ends in .csv, or in .csv.gz and the like, got {suffix}; coverage comes as "
+            "JSON with --json"
+        )
 
 
 def _read_judgments(arguments: argparse.Namespace) -> dict[str, Judgments]:
@@ -175,54 +180,9 @@ def _column_of(path: str, scale: str) -> Any:
         raise source.error(f"expected a table with the same {len(names)} columns in every line") from None
 
 
-def _combinations(arguments: argparse.Namespace, judgments: dict[str, Judgments]) -> tuple[Combination, ...]:
-    """What the options ask for; what the thesis has, as far as the scales allow, when they say nothing."""
-    from adjudge.measures import parse_measures
-    from adjudge.preferences.combinations import Combination, crossed, possible, thesis_combinations
-
-    found: list[Combination] = []
-    if arguments.measures:
-        scales = [one.strip() for one in arguments.on.split(",")] if arguments.on else list(judgments)
-        if scales:
-            found += crossed([str(one) for one in parse_measures(arguments.measures)], scales)
-    texts = arguments.combinations or ([] if arguments.measures else ["thesis"])
-    for text in texts:
-        if text == "thesis":
-            found += possible(thesis_combinations(arguments.k), judgments)
-        else:
-            found += [Combination.parse(text)] if " on " in text else _in_file(text)
-    if not found and judgments:
-        known = ", ".join(judgments)
-        raise AdjudgeError(
-            f"the thesis has no combinations on {known}; name the scale (--scale fine) or measures (-m CG@5)"
-        )
-    return tuple(dict.fromkeys(found))
-
-
-def _in_file(path: str) -> list[Combination]:
-    """Combinations of a file, one a line; blank lines and those after # are passed over."""
-    from pathlib import Path
-
-    from adjudge.formats import Source
-    from adjudge.preferences.combinations import Combination
-
-    source = Source.open(Path(path))
-    found = []
-    for number, line in enumerate(source.text.decode("utf-8-sig", errors="replace").splitlines(), start=1):
-        text = line.partition("#")[0].strip()
-        if text:
-            try:
-                found.append(Combination.parse(text))
-            except AdjudgeError as error:
-                raise InputError(str(error), source=source.name, line=number) from None
-    if not found:
-        raise InputError("expected combinations such as 'CG@5 on fine', one a line, got none", source=source.name)
-    return found
-
-
 def _from_judgments(
     arguments: argparse.Namespace, judgments: dict[str, Judgments], wanted: tuple[Combination, ...]
-) -> tuple[Questions, Coverage | None, list[str]]:
+) -> _Made:
     from adjudge.preferences.generation import make_questions
 
     with progress("making questions") as advance:
@@ -239,7 +199,7 @@ def _from_judgments(
         )
     most, even = made.coverage.most_of_a_query, len(made.questions) / max(1, made.coverage.n_queries)
     often = [f"{most} questions are of one query; --per-query sets a limit."] if most > _OFTEN * even else []
-    return made.questions, made.coverage, [*often, *_too_deep(wanted, arguments.k)]
+    return made.questions, made.coverage, [*often, *_too_deep(wanted, arguments.k)], None
 
 
 def _too_deep(wanted: tuple[Combination, ...], k: int) -> list[str]:
@@ -252,7 +212,7 @@ def _too_deep(wanted: tuple[Combination, ...], k: int) -> list[str]:
 
 def _from_runs(
     arguments: argparse.Namespace, judgments: dict[str, Judgments], wanted: tuple[Combination, ...]
-) -> tuple[Questions, Coverage | None, list[str]]:
+) -> _Made:
     from adjudge.formats import read
     from adjudge.preferences.coverage import coverage_of
     from adjudge.preferences.system_lists import questions_from_runs
@@ -289,14 +249,13 @@ def _from_runs(
 
 def _show(arguments: argparse.Namespace, questions: Questions, coverage: Coverage | None, notes: list[str]) -> None:
     """Coverage on standard output: what is lacking for people, everything as JSON or CSV."""
-    from adjudge.cli.output import say
     from adjudge.reports.tables import as_csv, as_json
 
     wrote = f"wrote {len(questions):,} questions to {arguments.output}"
     here = argparse.Namespace(output=None)
     if arguments.style == "json":
         say(notes)
-        show(here, as_json(_values(questions, coverage, notes)))
+        show(here, as_json(_values(questions, coverage, notes) | {"provenance": made.to_dict()}))
     elif arguments.style == "csv":
         say([*notes, wrote])
         rows = list(coverage.rows()) if coverage is not None else []
@@ -307,8 +266,6 @@ def _show(arguments: argparse.Namespace, questions: Questions, coverage: Coverag
 
 
 def _values(questions: Questions, coverage: Coverage | None, notes: list[str]) -> dict[str, Any]:
-    from adjudge._version import __version__
-
     about: dict[str, Any] = {}
     if coverage is not None:
         about = {"summary": coverage.summary, **{str(name): n for name, n in coverage.totals.items()}}
@@ -319,5 +276,4 @@ def _values(questions: Questions, coverage: Coverage | None, notes: list[str]) -
         "queries": len(set(questions.queries)),
         "coverage": about,
         "notes": notes,
-        "provenance": {"version": __version__, "command": command_line()},
     }

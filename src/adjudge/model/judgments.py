@@ -119,6 +119,24 @@ class Judgments:
         offsets = np.searchsorted(frame["query"].to_numpy(), np.arange(self.n_queries + 1)).astype(np.int64)
         return Pool(offsets, frame["document"].to_numpy().copy(), frame["grade"].to_numpy().copy())
 
+    def pairs(self) -> pl.DataFrame:
+        """Table ``query, document, grade``, one row a judged pair (see :attr:`pool`), in the order of the queries."""
+        import polars as pl
+
+        query = np.repeat(np.arange(len(self.pool.offsets) - 1, dtype=np.int32), np.diff(self.pool.offsets))
+        names = {"query": self.queries.decode(query), "document": self.documents.decode(self.pool.documents)}
+        return pl.DataFrame({**names, "grade": self.pool.grades})
+
+    def by_pair(self) -> dict[tuple[str, str], float]:
+        """The grade of each judged pair of query and document.
+
+        >>> from adjudge.formats.reading import read_judgments
+        >>> read_judgments({"q": {"d1": 2, "d2": 0}}, scale="broad").by_pair()
+        {('q', 'd1'): 2.0, ('q', 'd2'): 0.0}
+        """
+        queries, documents, grades = (column.to_list() for column in self.pairs())
+        return dict(zip(zip(queries, documents, strict=True), grades, strict=True))
+
     def to_polars(self) -> pl.DataFrame:
         """Table ``query, document, grade[, assessor][, subtopic]``, one row a judgment."""
         import polars as pl

@@ -8,7 +8,7 @@ has enough questions (thesis section 3.2.1).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Ints
-from adjudge.errors import AdjudgeError
+from adjudge.checks import check_whole
 from adjudge.preferences.combinations import Combination, as_combinations
 from adjudge.preferences.questions import Questions
 from adjudge.preferences.wording import counted_of
@@ -26,14 +26,6 @@ from adjudge.users.binning import bin_of
 Status = Literal["filled", "short", "impossible"]
 STATUSES: tuple[Status, ...] = ("filled", "short", "impossible")
 FILLED, SHORT, IMPOSSIBLE = range(3)
-
-
-def check_whole(name: str, value: object, least: int, most: int | None = None) -> int:
-    """A whole number of at least ``least``, or an error."""
-    wanted = f"of at least {least}" if most is None else f"from {least} to {most:,}"
-    if isinstance(value, bool) or not isinstance(value, int) or value < least or (most is not None and value > most):
-        raise AdjudgeError(f"{name!r} must be a whole number {wanted}, got {value}")
-    return value
 
 
 @dataclass(frozen=True)
@@ -95,22 +87,23 @@ class Coverage:
             f"{self.per_bin}{short}{aside}."
         )
 
-    def rows(self, *, statuses: Iterable[Status] = STATUSES) -> Iterator[dict[str, Any]]:
+    def to_dicts(self, *, statuses: Iterable[Status] = STATUSES) -> list[dict[str, Any]]:
         """One record a cell: measure, scale, low and high end of the bin, questions, status."""
         wanted = set(statuses)
-        for c, one in enumerate(self.combinations):
-            for b in range(self.bins):
-                status = STATUSES[self.status[c, b]]
-                if status in wanted:
-                    yield {
-                        "measure": one.measure,
-                        "scale": one.scale,
-                        "low": round(b / self.bins, 9),
-                        "high": round((b + 1) / self.bins, 9),
-                        "questions": int(self.counts[c, b]),
-                        "wanted": self.per_bin,
-                        "status": status,
-                    }
+        return [
+            {
+                "measure": one.measure,
+                "scale": one.scale,
+                "low": round(b / self.bins, 9),
+                "high": round((b + 1) / self.bins, 9),
+                "questions": int(self.counts[c, b]),
+                "wanted": self.per_bin,
+                "status": status,
+            }
+            for c, one in enumerate(self.combinations)
+            for b in range(self.bins)
+            if (status := STATUSES[self.status[c, b]]) in wanted
+        ]
 
     def __str__(self) -> str:
         """The sentence, and a line for each combination that is not filled: counts by bin, – where impossible."""

@@ -76,7 +76,7 @@ def agreement_curve(
         raise AdjudgeError(
             f"{seen.measure} on {seen.scale}: expected differences of two sizes or more, got {seen.sizes[0]:g} alone"
         )
-    fit = fit_agreement(seen.delta, seen.prefers, form=form, clusters=seen.clusters, few_clusters=True)
+    fit = fit_agreement(seen.delta, seen.prefers, form=form, clusters=seen.clusters)
     known = bool(np.isfinite(fit.covariance).all())
     return AgreementMapping(
         seen.measure,

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from adjudge.arrays import Ints, Mask
+from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.combinations import Combination, as_combinations
-from adjudge.preferences.coverage import Coverage, check_whole, covered
+from adjudge.preferences.coverage import Coverage, covered
 from adjudge.preferences.generation_data import JudgmentsByScale, Material, material
 from adjudge.preferences.generation_lists import Evaluator
 from adjudge.preferences.generation_pool import Candidates, Pool, make_pool

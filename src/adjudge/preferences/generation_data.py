@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.judgments import Judgments
 from adjudge.preferences.combinations import Combination
@@ -90,8 +91,7 @@ def material(judgments: JudgmentsByScale, combinations: Sequence[Combination] | 
     """The documents of each query that are judged on all scales of the combinations (all scales when None)."""
     import polars as pl
 
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= 50:
-        raise AdjudgeError(f"'k' must be a whole number from 1 to 50, got {k}")
+    check_whole("k", k, 1, 50)
     given = by_scale(judgments)
     needed = list(given) if combinations is None else list(dict.fromkeys(one.origin for one in combinations))
     lacking = next((one for one in combinations or () if one.origin not in given), None)
@@ -99,7 +99,7 @@ def material(judgments: JudgmentsByScale, combinations: Sequence[Combination] | 
         raise AdjudgeError(f"{lacking} needs judgments on {lacking.origin}, got {', '.join(given)}")
     frame = None
     for scale in needed:
-        one = _one_grade(given[scale], scale)
+        one = given[scale].pairs().rename({"grade": f"on {scale}"})
         frame = one if frame is None else frame.join(one, on=["query", "document"], how="inner", maintain_order="left")
     if frame is None or frame.height == 0:
         raise AdjudgeError(f"expected documents judged on {' and '.join(needed)}, got none")
@@ -115,21 +115,6 @@ def material(judgments: JudgmentsByScale, combinations: Sequence[Combination] | 
     sizes = groups["n documents"].to_numpy().astype(np.int64)
     documents = tuple(tuple(names) for names in groups["document"].to_list())
     return Material(tuple(groups["query"]), documents, {s: _padded(groups[f"on {s}"], sizes) for s in needed}, sizes, k)
-
-
-def _one_grade(judgments: Judgments, scale: str) -> pl.DataFrame:
-    """Table ``query, document, on <scale>`` with one grade a pair, in the order of the queries."""
-    import polars as pl
-
-    pool = judgments.pool
-    query = np.repeat(np.arange(len(pool.offsets) - 1, dtype=np.int32), np.diff(pool.offsets))
-    return pl.DataFrame(
-        {
-            "query": judgments.queries.decode(query),
-            "document": judgments.documents.decode(pool.documents),
-            f"on {scale}": pool.grades,
-        }
-    )
 
 
 def _padded(column: pl.Series, sizes: Ints) -> Floats:

@@ -16,6 +16,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError, shown
 from adjudge.measures import Measure, parse_measure
+from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Lists
 from adjudge.users.combinations import RelevanceScale, relevance_scale
 
@@ -122,6 +123,14 @@ class Questions:
             for side, documents in enumerate(one.lists):
                 array[place, side, : len(documents)] = [graded.get((one.query, d), np.nan) for d in documents]
         return replace(self, grades={**self.grades, str(relevance_scale(scale)): array})
+
+    def graded(self, judgments: Judgments) -> Questions:
+        """The same questions with the grades of judgments, where they do not have grades of their own on that scale."""
+        scale = str(RelevanceScale(judgments.scale))
+        added, own = self.with_grades(scale, judgments.by_pair()), self.grades.get(scale)
+        if own is None:
+            return added
+        return replace(added, grades={**added.grades, scale: np.where(np.isnan(own), added.grades[scale], own)})
 
     def effectiveness(self, measure: str | Measure, scale: str) -> Floats:
         """Effectiveness of list a and list b of every question: (questions, 2); NaN where a document is unjudged.

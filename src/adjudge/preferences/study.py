@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, unknown
 from adjudge.preferences.questions import CHOICES, Questions
 
 A, B, GOOD, BAD = range(len(CHOICES))
@@ -52,15 +52,22 @@ class Study:
         n = len(self.question)
         columns = (self.choice, self.participant, self.swapped, self.seconds, self.heard, self.at, self.set_aside)
         if any(len(column) != n for column in columns) or (self.comments and len(self.comments) != n):
-            raise AdjudgeError(f"Study: expected columns of {n} answers each")
+            lengths = sorted({*map(len, columns), *([len(self.comments)] if self.comments else [])})
+            raise AdjudgeError(f"Study: expected columns of {n} answers each, got {', '.join(map(str, lengths))}")
         if n and not (0 <= int(self.question.min()) <= int(self.question.max()) < len(self.questions)):
-            raise AdjudgeError("Study: expected answers to questions that there are")
+            worst = int(self.question.min()) if int(self.question.min()) < 0 else int(self.question.max())
+            raise AdjudgeError(f"Study: expected answers to {len(self.questions)} questions, from 0 on, got {worst}")
         if not bool(np.isin(self.choice, range(len(CHOICES))).all()):
-            raise AdjudgeError(f"Study: expected answers among {', '.join(CHOICES)}")
+            worst = int(self.choice[~np.isin(self.choice, range(len(CHOICES)))][0])
+            raise AdjudgeError(f"Study: expected choices from 0 to 3 ({', '.join(CHOICES)}), got {worst}")
         if n and int(self.participant.max()) >= len(self.participants):
-            raise AdjudgeError("Study: expected answers of participants that there are")
+            people, worst = len(self.participants), int(self.participant.max())
+            raise AdjudgeError(f"Study: expected answers of {people} participants, from 0 on, got {worst}")
         if self.reasons and len(self.reasons) != len(self.participants):
-            raise AdjudgeError("Study: expected a reason, empty or not, for each participant")
+            people, given = len(self.participants), len(self.reasons)
+            raise AdjudgeError(
+                f"Study: expected a reason, empty or not, for each of {people} participants, got {given}"
+            )
 
     def __len__(self) -> int:
         return len(self.question)
@@ -97,8 +104,14 @@ class Study:
         """The answers that say something about lists: no traps, nothing set aside."""
         return self.select(~self.trap & ~self.set_aside)
 
+    def with_aside(self) -> Study:
+        """The study had nothing been set aside."""
+        return replace(self, set_aside=np.zeros(len(self), dtype=np.bool_))
+
     def without(self, participant: str) -> Study:
         """The study had one participant not come."""
+        if participant not in self.participants:
+            raise unknown("participant", participant, self.participants)
         return self.select(self.participant != self.participants.index(participant))
 
     def clusters(self) -> dict[str, Ints]:

@@ -13,11 +13,11 @@ from itertools import combinations as pairs_of
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.errors import AdjudgeError, shown
+from adjudge.checks import check_whole
+from adjudge.errors import AdjudgeError, shown, unknown
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
 from adjudge.preferences.combinations import Combination, as_combinations
-from adjudge.preferences.coverage import check_whole
 from adjudge.preferences.generation_data import by_scale
 from adjudge.preferences.questions import Question, Questions
 from adjudge.users.binning import bin_of
@@ -170,7 +170,7 @@ def _pairs(systems: tuple[str, ...], pairs: Sequence[tuple[str, str]] | None) ->
         return list(pairs_of(range(len(systems)), 2))
     for name in (name for pair in pairs for name in pair):
         if name not in systems:
-            raise AdjudgeError(f"expected systems that there are, got {shown(name)}")
+            raise unknown("system", name, systems)
     found = [(systems.index(one), systems.index(other)) for one, other in pairs]
     alone = next((systems[one] for one, other in found if one == other), None)
     if alone is not None:
@@ -191,16 +191,8 @@ def _as_questions(
         made.append(Question(str(place), names[query], lists[0], lists[1], systems=(systems[a], systems[b])))
     questions = Questions(tuple(made))
     for scale, judgments in graded.items():
-        questions = questions.with_grades(scale, _grades(judgments))
+        questions = questions.with_grades(scale, judgments.by_pair())
     return questions
-
-
-def _grades(judgments: Judgments) -> dict[tuple[str, str], float]:
-    """Grade of each judged pair."""
-    pool = judgments.pool
-    query = np.repeat(np.arange(len(pool.offsets) - 1, dtype=np.int32), np.diff(pool.offsets))
-    names = zip(judgments.queries.decode(query), judgments.documents.decode(pool.documents), strict=True)
-    return dict(zip(names, pool.grades.tolist(), strict=True))
 
 
 def _hits(questions: Questions, combinations: Sequence[Combination], bins: int) -> Ints:

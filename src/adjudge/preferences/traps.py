@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError, AdjudgeWarning
-from adjudge.preferences.coverage import check_whole
 from adjudge.preferences.generation_data import JudgmentsByScale, Material, material
 from adjudge.preferences.questions import Questions
 

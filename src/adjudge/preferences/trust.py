@@ -45,6 +45,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
 
+from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.trust_cues import CUES, AnswerFacts, Cue, Side, sequence
 
@@ -102,9 +103,7 @@ class TrustRules:
 
     def __post_init__(self) -> None:
         for name, least in (("quiz", 0), ("least", 1), ("answers", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise AdjudgeError(f"TrustRules: {name!r} must be a whole number of at least {least}, got {value}")
+            check_whole(name, getattr(self, name), least, where="TrustRules: ")
         for name, high in (("quiz_bar", 1.0), ("bar", 1.0), ("attention", 0.5)):
             value = getattr(self, name)
             if not 0 <= value <= high:

@@ -23,10 +23,11 @@ from adjudge.errors import AdjudgeError
 from adjudge.measures import Measure
 from adjudge.registry import Registry
 from adjudge.users.combinations import Lookup, find, wrong_covariance
+from adjudge.users.curve_forms import LARGE, CurveForm, logistic_of, registering
 
 _ROUNDING = 1e-9  # by which differences computed elsewhere may exceed 1
 _STEP = 1e-5  # of numerical derivatives in the parameters
-_LARGE = 700.0  # e to the power of which is still a number
+_HALVINGS = 50
 
 
 class Agreement(NamedTuple):
@@ -37,19 +38,9 @@ class Agreement(NamedTuple):
     disagree: Floats
 
 
-Curve = Callable[..., tuple[Floats, Floats]]  # (size of the difference, *parameters) -> agree, disagree
-
-
 @dataclass(frozen=True)
-class AgreementForm:
-    """A family of agreement curves: its function, its parameters, where a fit starts and what they may be."""
-
-    name: str
-    function: Curve
-    parameters: tuple[str, ...]
-    start: tuple[float, ...]
-    lowest: tuple[float, ...]
-    highest: tuple[float, ...]
+class AgreementForm(CurveForm):
+    """A family of agreement curves: (size of the difference, *parameters) -> agree, disagree."""
 
     def __call__(self, size: Floats, parameters: npt.ArrayLike) -> Agreement:
         """The three probabilities at differences of a size of 0 or more."""
@@ -60,30 +51,14 @@ class AgreementForm:
 FORMS: Registry[AgreementForm] = Registry("form of agreement curve")
 
 
-def agreement_form(name: str, **parameters: tuple[float, float, float]) -> Callable[[Curve], Curve]:
-    """Register a family of curves; each parameter has the value that a fit starts from, its lowest and its highest."""
-
-    def decorate(function: Curve) -> Curve:
-        start, lowest, highest = zip(*parameters.values(), strict=True)
-        FORMS.add(name, AgreementForm(name, function, tuple(parameters), start, lowest, highest))
-        return function
-
-    return decorate
-
-
-def _exp(x: Floats) -> Floats:
-    """e^x, finite however steep a curve is."""
-    return np.exp(np.minimum(x, _LARGE))
-
-
-def _logistic(x: Floats) -> Floats:
-    return 1.0 / (1.0 + _exp(-x))
+agreement_form = registering(FORMS, AgreementForm)
+"""Register a family of curves; each parameter has the value that a fit starts from, its lowest and its highest."""
 
 
 @agreement_form("ordinal", slope=(3.0, 0.0, np.inf), threshold=(1.0, 0.0, np.inf))
 def ordinal(size: Floats, slope: float, threshold: float) -> tuple[Floats, Floats]:
     """Ordinal logit: users feel slope·x plus logistic noise and need a threshold to tell (Rao and Kupper 1967)."""
-    return _logistic(slope * size - threshold), _logistic(-slope * size - threshold)
+    return logistic_of(slope * size - threshold), logistic_of(-slope * size - threshold)
 
 
 @agreement_form("ordinal-lapse", slope=(3.0, 0.0, np.inf), threshold=(1.5, 0.0, np.inf), lapse=(0.1, 0.0, 1.0))
@@ -102,7 +77,7 @@ def _two_stages(prefers: Floats, size: Floats, direction: float) -> tuple[Floats
 @agreement_form("two-stage-logit", base=(-1.0, -np.inf, np.inf), slope=(3.0, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
 def two_stage_logit(size: Floats, base: float, slope: float, direction: float) -> tuple[Floats, Floats]:
     """P(prefers) = 1 / (1 + e^-(base + slope·x)); P(the better one | prefers) = 1 - e^(-direction·x) / 2."""
-    return _two_stages(_logistic(base + slope * size), size, direction)
+    return _two_stages(logistic_of(base + slope * size), size, direction)
 
 
 @agreement_form("two-stage", base=(-0.2, -np.inf, np.inf), slope=(2.5, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
@@ -111,7 +86,7 @@ def two_stage(size: Floats, base: float, slope: float, direction: float) -> tupl
 
     The log-log link rises fast and levels off slowly, as preferences do: some always see no difference.
     """
-    return _two_stages(np.exp(-_exp(-(base + slope * size))), size, direction)
+    return _two_stages(np.exp(-np.exp(np.minimum(-(base + slope * size), LARGE))), size, direction)
 
 
 @agreement_form("two-stage-exponential", base=(0.3, 0.0, 1.0), rate=(2.0, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
@@ -233,7 +208,17 @@ def noticeable_difference(mapping: AgreementMapping, *, level: float = 0.5) -> f
     >>> round(noticeable_difference(find_agreement("CG@5", "fine").mapping), 2)
     0.29
     """
-    return _crossing(lambda size: float(agreement(mapping, size).agree), level)
+    found = float(noticeable_differences(FORMS[mapping.form], np.array([mapping.parameters]), level=level)[0])
+    return None if np.isnan(found) else found
+
+
+def noticeable_differences(form: AgreementForm, parameters: Floats, *, level: float = 0.5) -> Floats:
+    """The noticeable difference of each of many curves (curves, parameters) of one family; NaN where there is none.
+
+    >>> noticeable_differences(FORMS["two-stage"], np.array([[-0.2, 2.5, 3.0], [-3.0, 0.1, 1.0]])).round(3).tolist()
+    [0.31, nan]
+    """
+    return _crossings(lambda size: form.function(size, *(column[:, None] for column in parameters.T))[0], level)
 
 
 def noticeable_interval(
@@ -243,24 +228,29 @@ def noticeable_interval(
     if not mapping.covariance:
         return None, None
 
-    def band(end: int) -> Callable[[float], float]:
-        return lambda size: float(agreement_interval(mapping, size, confidence=confidence)[end].agree)
+    def reached(end: int) -> float | None:
+        bands = _crossings(lambda size: agreement_interval(mapping, size, confidence=confidence)[end].agree, level)
+        return None if np.isnan(bands[0]) else float(bands[0])
 
-    return _crossing(band(1), level), _crossing(band(0), level)
+    return reached(1), reached(0)
 
 
-def _crossing(curve: Callable[[float], float], level: float) -> float | None:
-    """Where a curve over [0, 1] first exceeds the level: bracketed on a grid, then narrowed down."""
-    from scipy.optimize import brentq
+def _crossings(curves: Callable[[Floats], Floats], level: float) -> Floats:
+    """Where each of some curves over [0, 1] first exceeds the level, NaN where none does.
 
+    ``curves`` takes sizes, (1 or curves, places), to shares (curves, places). Bracketed on a grid, then halved.
+    """
     if not 0 < level < 1:
         raise AdjudgeError(f"'level' must be in (0, 1), got {level:g}")
     grid = np.linspace(0.0, 1.0, 101)
-    above = np.flatnonzero([curve(size) > level for size in grid])
-    if not len(above):
-        return None
-    first = int(above[0])
-    return 0.0 if first == 0 else float(brentq(lambda size: curve(size) - level, grid[first - 1], grid[first]))
+    above = curves(grid[None, :]) > level
+    first = above.argmax(axis=1)
+    low, high = grid[np.maximum(first - 1, 0)], grid[first]
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        over = curves(middle[:, None])[:, 0] > level
+        low, high = np.where(over, low, middle), np.where(over, middle, high)
+    return np.where(above.any(axis=1), high, np.nan)
 
 
 def find_agreement(

@@ -16,6 +16,7 @@ from adjudge.users.likelihood import (
     Model,
     as_clusters,
     covariance,
+    fewest,
     held_out_logs,
     log_shares,
     maximum,
@@ -79,7 +80,7 @@ def fit_agreement(
     *,
     form: str = "two-stage",
     clusters: Given = None,
-    few_clusters: bool = False,
+    few_clusters: bool = True,
 ) -> AgreementFit:
     """Fit a family of curves to answers.
 
@@ -108,7 +109,7 @@ def fit_agreement(
         widened(spread, groups) if few_clusters else spread,
         float(log_shares(model, data, parameters).sum()),
         len(data.x),
-        min((int(group.max()) + 1 for group in groups), default=len(data.x)),
+        fewest(groups, len(data.x)),
     )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
 
 TINY = 1e-12
@@ -213,6 +214,11 @@ def as_clusters(given: npt.ArrayLike | Mapping[str, npt.ArrayLike] | None, n: in
     return found
 
 
+def fewest(clusters: Clusters, n: int) -> int:
+    """Clusters of the kind of which there are fewest; each of n answers is one where there are no kinds."""
+    return min((int(kind.max()) + 1 for kind in clusters), default=n)
+
+
 def widened(spread: Floats, clusters: Clusters) -> Floats:
     """A covariance for few clusters: 95 % bands by normal quantiles become those by Student's t.
 
@@ -223,12 +229,12 @@ def widened(spread: Floats, clusters: Clusters) -> Floats:
     """
     from scipy.special import ndtri, stdtrit
 
-    fewest = min((int(kind.max()) + 1 for kind in clusters), default=0)
     if not clusters:
         return spread
-    if fewest < 2:
+    few = fewest(clusters, 0)
+    if few < 2:
         return np.full_like(spread, np.nan)
-    return spread * float(stdtrit(fewest - 1, 0.975) / ndtri(0.975)) ** 2
+    return spread * float(stdtrit(few - 1, 0.975) / ndtri(0.975)) ** 2
 
 
 def blocks(clusters: Clusters, n: int, folds: int, rng: np.random.Generator) -> Iterator[tuple[Mask, Mask]]:
@@ -236,8 +242,9 @@ def blocks(clusters: Clusters, n: int, folds: int, rng: np.random.Generator) -> 
 
     No cluster of any kind is on both sides: with two kinds, cells of queries x participants are held out in turn and
     whatever shares a query or a participant with the cell is left out of the fit (``folds`` x ``folds`` cells). A kind
-    of which there is one cluster only cannot be parted and is passed over.
+    of which there is one cluster only cannot be parted and is passed over. One fold would leave nothing to fit on.
     """
+    check_whole("folds", folds, 2)
     kinds = [kind for kind in clusters if int(kind.max()) > 0] or [np.arange(n)]
     parts = []
     for kind in kinds:
@@ -262,11 +269,13 @@ def held_out_logs(
     """Log-likelihood of each answer under the curve fitted without its fold (see :func:`blocks`).
 
     Each fit starts from the curve of all answers and stops where no step gains a thousandth of one log-likelihood.
-    ``prior`` are made-up answers that each fit has besides.
+    ``prior`` are made-up answers that each fit has besides. Where everything shares a query or a participant with what
+    is held out, there is nothing to fit on: the curve is then where fits of its family start, not that of all answers.
     """
     seen: Floats = np.empty(len(data.x))
     start = maximum(model, data.joined(prior), enough=_FAIR)
     for fit_on, out in blocks(clusters, len(data.x), folds, np.random.default_rng(seed)):
-        found = maximum(model, data.select(fit_on).joined(prior), start=start, enough=_FAIR)
+        begin = start if fit_on.any() else model.start
+        found = maximum(model, data.select(fit_on).joined(prior), start=begin, enough=_FAIR)
         seen[out] = log_shares(model, data.select(out), found)
     return seen

@@ -6,57 +6,38 @@ A cubic (eq 4.3) may do both. These rise from P(Sat | 0) to P(Sat | 1) and are f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.registry import Registry
-
-Curve = Callable[..., Floats]  # (effectiveness, *parameters) -> P(Sat)
+from adjudge.users.curve_forms import CurveForm, logistic_of, registering
 
 _EDGE = 1e-12  # powers of 0 have no slope
 
 
 @dataclass(frozen=True)
-class SatisfactionForm:
-    """A family of curves: its function, its parameters, where a fit starts and what they may be."""
-
-    name: str
-    function: Curve
-    parameters: tuple[str, ...]
-    start: tuple[float, ...]
-    lowest: tuple[float, ...]
-    highest: tuple[float, ...]
+class SatisfactionForm(CurveForm):
+    """A family of curves: (effectiveness, *parameters) -> P(Sat)."""
 
     def __call__(self, effectiveness: Floats, parameters: Floats) -> Floats:
         """P(Sat) at effectiveness in [0, 1]."""
-        return self.function(effectiveness, *parameters)
+        found: Floats = self.function(effectiveness, *parameters)
+        return found
 
 
 MONOTONE: Registry[SatisfactionForm] = Registry("monotone satisfaction curve")
 
 
-def satisfaction_form(name: str, **parameters: tuple[float, float, float]) -> Callable[[Curve], Curve]:
-    """Register a family of curves; each parameter has the value that a fit starts from, its lowest and its highest."""
-
-    def decorate(function: Curve) -> Curve:
-        start, lowest, highest = zip(*parameters.values(), strict=True)
-        MONOTONE.add(name, SatisfactionForm(name, function, tuple(parameters), start, lowest, highest))
-        return function
-
-    return decorate
-
-
-def _logistic(x: Floats) -> Floats:
-    return 1.0 / (1.0 + np.exp(-np.clip(x, -700.0, 700.0)))
+satisfaction_form = registering(MONOTONE, SatisfactionForm)
+"""Register a family of curves; each parameter has the value that a fit starts from, its lowest and its highest."""
 
 
 @satisfaction_form("logistic", base=(-1.5, -20.0, 20.0), slope=(3.5, 0.0, 200.0))
 def logistic(values: Floats, base: float, slope: float) -> Floats:
     """P(Sat) = 1 / (1 + e^-(base + slope·λ))."""
-    return _logistic(base + slope * values)
+    return logistic_of(base + slope * values)
 
 
 @satisfaction_form(
@@ -68,7 +49,7 @@ def psychometric(values: Floats, low: float, rise: float, slope: float, middle: 
     Some are satisfied whatever they get (``low``), some never are: the curve levels off at both ends, wherever these
     lie (Wichmann and Hill 2001).
     """
-    return low + (1.0 - low) * rise * _logistic(slope * (values - middle))
+    return low + (1.0 - low) * rise * logistic_of(slope * (values - middle))
 
 
 @satisfaction_form("bounded", low=(0.15, 0.0, 1.0), rise=(0.8, 0.0, 1.0), a=(1.2, 0.2, 20.0), b=(1.2, 0.2, 20.0))

@@ -25,6 +25,7 @@ from adjudge.users.likelihood import (
     between_clusters,
     blocks,
     covariance,
+    fewest,
     held_out_logs,
     log_shares,
     maximum,
@@ -122,7 +123,7 @@ def fit_satisfaction(
         widened(spread, groups) if few_clusters else spread,
         float(data.weighted(log_shares(model, data, found)).sum()),
         len(data.x),
-        min((int(group.max()) + 1 for group in groups), default=len(data.x)),
+        fewest(groups, len(data.x)),
     )
 
 
@@ -250,5 +251,5 @@ def _fit_cubic(data: Data, groups: Clusters, bins: int, place: Place, few_cluste
         widened(spread, groups) if few_clusters else spread,
         float(data.weighted(logs).sum()),
         len(data.x),
-        min((int(group.max()) + 1 for group in groups), default=len(data.x)),
+        fewest(groups, len(data.x)),
     )

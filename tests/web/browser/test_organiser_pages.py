@@ -384,7 +384,7 @@ def test_a_token_is_made_copied_and_used(page: Page, campaign_server: CampaignSe
     page.get_by_role("button", name="Make a token").click()
     token = page.get_by_label("The new token").input_value()
     listed = httpx.get(f"{campaign_server.url}/api/campaigns", headers={"Authorization": f"Bearer {token}"})
-    assert [one["name"] for one in listed.json()["campaigns"]] == [campaign_server.campaign]
+    assert campaign_server.campaign in [one["name"] for one in listed.json()["campaigns"]]
     assert_accessible(page)
 
 
