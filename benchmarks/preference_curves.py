@@ -42,9 +42,7 @@ SPREAD = 0.1  # of what makes answers differ lies between people, and as much be
 def main(argv: Sequence[str]) -> int:
     """Simulate, fit, count."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.preference_curves", description=__doc__)
-    parser.add_argument(
-        "--studies", type=int, default=1000, help="simulated for each number of people (default: 1,000)"
-    )
+    parser.add_argument("--studies", type=int, default=1000, help="for each number of people (default: 1,000)")
     parser.add_argument("--people", type=int, nargs="+", default=[40, 10], help="in a study (default: 40 and 10)")
     parser.add_argument("--answers", type=int, default=20, help="of each (default: 20)")
     arguments = parser.parse_args(argv)
@@ -55,8 +53,8 @@ def main(argv: Sequence[str]) -> int:
         print(f"{people} people: {rows[-1][2:]}", file=sys.stderr, flush=True)
     head = ["people", "answers", *(f"P(Sat | {at:g})" for at in AT), *(f"P(Agr = 1 | {size:g})" for size in SIZES)]
     notes = (
-        f"{arguments.studies:,} studies each, 95 % intervals: how many of 100 hold the truth. {SPREAD:.0%} of what makes "
-        "answers differ lies between people, as much between queries."
+        f"{arguments.studies:,} studies each, 95 % intervals: how many of 100 hold the truth. {SPREAD:.0%} of what "
+        "makes answers differ lies between people, as much between queries."
     )
     table = Table("Coverage of the curves of a preference study", notes, [*head, "noticeable difference"], rows)
     print("\n".join([*machine(), "", table.text()]))

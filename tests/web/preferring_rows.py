@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sqlalchemy import insert, select, update
+from tests.web.preference_simulated import preference_texts
 
 from adjudge.preferences.questions import CHOICES, Question, Questions
 from adjudge.web.answering import answer_digest
@@ -17,7 +18,6 @@ from adjudge.web.database import Database
 from adjudge.web.items import put_items
 from adjudge.web.preference_holdings import put_questions
 from adjudge.web.preference_settings import preference_settings_from
-from adjudge.web.preference_simulated import preference_texts
 from adjudge.web.schema import answer, lease, pair, participant
 
 DEPTH = 2

@@ -67,7 +67,7 @@ def come(database: Database, settings: Settings, token: str, **told: Any) -> tup
 
 def known(database: Database, settings: Settings, token: str) -> Participant:
     with database.read() as connection:
-        return participant_of_token(connection, token, secret=settings.secret, now=settings.clock())
+        return participant_of_token(connection, token, secret=settings.secret)
 
 
 def look(database: Database, settings: Settings, token: str) -> Invitation:
@@ -172,7 +172,7 @@ def test_the_secret_of_another_server_opens_nothing(database: Database, settings
         with pytest.raises(NotFound):
             find_invitation(connection, link, secret=b"another", now=0.0)
         with pytest.raises(NotLoggedIn):
-            participant_of_token(connection, token, secret=b"another", now=0.0)
+            participant_of_token(connection, token, secret=b"another")
 
 
 def test_an_expired_invitation_lets_nobody_in_and_nobody_out(

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from sqlalchemy import func, select, update
+from tests.web.preference_simulated import preference_texts
 from tests.web.preferring_rows import (
     preference_campaign,
     preference_draft,
@@ -22,8 +23,7 @@ from adjudge.web.errors import Conflict, Refused
 from adjudge.web.holdings import missing_items, needed_items
 from adjudge.web.items import NewItem, put_items
 from adjudge.web.preference_holdings import put_questions, questions_of
-from adjudge.web.preference_settings import preference_settings_from
-from adjudge.web.preference_simulated import preference_texts
+from adjudge.web.preference_settings import OUTCOMES, preference_settings_from
 from adjudge.web.schema import event, item, listed, pair, queue
 from adjudge.web.settings import Settings
 from adjudge.web.verifying import verify
@@ -218,13 +218,72 @@ def test_pay_bars_and_recruiter_may_change_at_any_time(database: Database) -> No
     (who,) = store_people(database, found, ["p1"]).values()
     store_answers(database, found, [(who, "n1", "a")])
     more = {"per_participant": 5, "trap_share": 0.3, "trust_bar": 0.5, "quiz": 1, "pay": {"per_answer": 0.2},
-            "recruiter": {"kind": "prolific", "codes": {"done": "C1"}}}  # fmt: skip
+            "recruiter": {"kind": "prolific", "codes": dict.fromkeys(OUTCOMES, "C1")}}  # fmt: skip
     with database.write() as connection:
         other = preference_settings_from({**found.settings.model_dump(), **more})
         assert change_settings(connection, found, other, who="ann", now=21.0).preference == other
         longer = preference_settings_from({**other.model_dump(), "quiz": 3})
         with pytest.raises(Refused, match="The quiz wants 3 traps, and there are 2"):
             change_settings(connection, found, longer, who="ann", now=21.0)
+
+
+@pytest.mark.parametrize(
+    ("recruiter", "quiz", "words"),
+    [
+        ({"kind": "prolific"}, 2, "People from Prolific need a completion code .* none for done, screened out, failed"),
+        ({"kind": "prolific", "codes": {"done": "C1", "failed": "C3"}}, 2, "there is none for screened out"),
+        ({"kind": "prolific", "codes": {"done": "C1"}}, 0, "there is none for failed"),
+        (
+            {"kind": "other", "parameters": ["pid"], "codes": {"done": "C1"},
+             "addresses": {"screened_out": "https://panel.example/out"}},
+            2,
+            "need a completion code or an address .* there is neither for failed",
+        ),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_campaign_opens_only_with_a_way_back_from_every_end(
+    database: Database, recruiter: dict[str, object], quiz: int, words: str
+) -> None:
+    found = preference_campaign(database, state="draft", recruiter=recruiter, quiz=quiz)
+    with database.write() as connection, pytest.raises(Refused, match=words):
+        set_state(connection, found, "open", who="ann", now=12.0)
+    with database.write() as connection:
+        ways = {**recruiter, "codes": dict.fromkeys(OUTCOMES, "C")}
+        whole = preference_settings_from({**found.settings.model_dump(), "recruiter": ways})
+        found = change_settings(connection, found, whole, who="ann", now=13.0)
+        assert set_state(connection, found, "open", who="ann", now=14.0).state == "open"
+
+
+@pytest.mark.parametrize("state", ["open", "paused", "closed"])
+def test_a_way_back_is_not_taken_away_from_people_who_may_need_it(database: Database, state: str) -> None:
+    codes = {"done": "C1", "failed": "C3"}
+    found = preference_campaign(database, quiz=0, recruiter={"kind": "prolific", "codes": codes}, state=state)
+    fewer = {"recruiter": {"kind": "prolific", "codes": {"done": "C1"}}}
+    for change, missing in ((fewer, "failed"), ({"quiz": 1}, "screened out")):
+        other = preference_settings_from({**found.settings.model_dump(), **change})
+        with database.write() as connection, pytest.raises(Refused, match=f"there is none for {missing}"):
+            change_settings(connection, found, other, who="ann", now=21.0)
+
+
+def test_who_recruits_stays_once_somebody_was_recruited(database: Database) -> None:
+    codes = dict.fromkeys(OUTCOMES, "C")
+    panel = {"kind": "other", "parameters": ["pid", "visit"], "codes": codes}
+    found = preference_campaign(database, recruiter=panel)
+    prolific = {"kind": "prolific", "codes": codes}
+    with database.write() as connection:
+        for recruiter in (prolific, panel):  # nobody came yet
+            other = preference_settings_from({**found.settings.model_dump(), "recruiter": recruiter})
+            found = change_settings(connection, found, other, who="ann", now=21.0)
+    store_people(database, found, ["p1"], recruited_as="1" * 64)
+    for another in ({"kind": "none"}, prolific, {**panel, "parameters": ["visit", "pid"]}):
+        other = preference_settings_from({**found.settings.model_dump(), "recruiter": another})
+        with database.write() as connection, pytest.raises(Conflict, match="cannot be changed once somebody was recr"):
+            change_settings(connection, found, other, who="ann", now=22.0)
+    more = {**panel, "parameters": ["pid", "visit", "wave"], "codes": dict.fromkeys(OUTCOMES, "D")}
+    with database.write() as connection:
+        other = preference_settings_from({**found.settings.model_dump(), "recruiter": more})
+        assert change_settings(connection, found, other, who="ann", now=23.0).preference == other
 
 
 def test_answers_of_people_set_aside_are_not_counted(database: Database, settings: Settings) -> None:

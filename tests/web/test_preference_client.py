@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.web.preference_simulated import Person, careful, spammer, take_part
 from tests.web.preferring_rows import some_questions
 from tests.web.test_client import ROOT, lab
 
@@ -17,7 +18,6 @@ from adjudge.users.agreement import find_agreement
 from adjudge.users.mapping_files import read_mappings
 from adjudge.users.satisfaction import find_satisfaction
 from adjudge.web.client import Campaign, CampaignError, Organiser
-from adjudge.web.preference_simulated import Person, careful, spammer, take_part
 
 __all__ = ["lab"]  # a fixture
 N = 16

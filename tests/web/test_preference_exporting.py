@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -23,9 +24,11 @@ from tests.web.test_archiving import everything
 
 from adjudge.formats import Source
 from adjudge.preferences.files import read_answers, read_questions
+from adjudge.preferences.learning import learn
 from adjudge.preferences.questions import CHOICES
 from adjudge.reports.render import render
 from adjudge.users.mapping_files import read_mappings
+from adjudge.web import preference_reporting
 from adjudge.web.archiving import backup, restore
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.database import Database
@@ -38,7 +41,7 @@ from adjudge.web.schema import answer, participant
 from adjudge.web.settings import Settings
 from adjudge.web.verifying import verify
 
-RECRUITER = {"kind": "prolific", "codes": {"done": "C-DONE", "failed": "C-FAILED"}}
+RECRUITER = {"kind": "prolific", "codes": {"done": "C-DONE", "screened_out": "C-OUT", "failed": "C-FAILED"}}
 TOLD = {"PROLIFIC_PID": "5f3e-secret", "STUDY_ID": "study-7", "SESSION_ID": "session-9"}
 
 
@@ -211,7 +214,17 @@ def test_curves_and_a_report_once_there_is_enough(database: Database, tmp_path: 
     mappings = read_mappings(tmp_path / "mapping.json")
     for found in (mappings.satisfaction, mappings.agreement):
         assert [(one.measure, one.scale) for one in found] == [("CG@2", "fine"), ("P@2", "binary40")]
-    assert dict(mappings.agreement[0].provenance)["answers"] == "120"
+    facts = dict(mappings.agreement[0].provenance)
+    assert facts["answers"] == "120"
+    answers = tmp_path / "answers.csv"
+    answers.write_bytes(data_of(database, campaign, "answers"))
+    assert facts["sha256"] == hashlib.sha256(answers.read_bytes()).hexdigest()
+    taken_away = learn(read_answers(answers), ["CG@2 on fine", "P@2 on binary40"], resamples=10).mappings()
+    for here, there in zip(mappings.agreement + mappings.satisfaction,
+                           taken_away.agreement + taken_away.satisfaction, strict=True):  # fmt: skip
+        assert here.provenance == there.provenance
+        here_at, there_at = (np.asarray(one(np.array([0.1, 0.6]))) for one in (here, there))
+        assert here_at == pytest.approx(there_at, abs=1e-9)
     with database.read() as connection:
         made = preference_report(connection, campaign)
     keys = [section.name for section in made.sections]
@@ -221,6 +234,24 @@ def test_curves_and_a_report_once_there_is_enough(database: Database, tmp_path: 
     page = render(made, "html")
     assert page.startswith("<!")
     assert "120 answers count, of 160 that 40 questions want. 40 more are set aside, and 16 are to traps." in page
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_the_report_says_what_it_does_not_look_at(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = some_questions(12, 2)
+    campaign = preference_campaign(database, questions=asked, judged_by=4)
+    answered_at_random(database, campaign, asked)
+    assert "asked again" not in data_of(database, campaign, "report", form="markdown").decode()
+    with database.write() as connection:
+        connection.execute(update(answer).where(answer.c.id == 1).values(kind="repeat"))
+    monkeypatch.setattr(preference_reporting, "_MOST_LEFT_OUT", 2)
+    said = data_of(database, campaign, "report", form="markdown").decode()
+    assert "1 answer to questions asked again is not looked at here" in said
+    assert "without each participant for up to 2 of them, and there are 3" in said
+    with database.write() as connection:
+        connection.execute(update(answer).where(answer.c.id > 15).values(kind="repeat"))
+    said = data_of(database, campaign, "report", form="markdown").decode()
+    assert said.count("Curves need 20 answers that count") == 2  # nothing is learnt, and nothing hangs on anybody
 
 
 def test_a_preference_campaign_moves_to_the_other_database(

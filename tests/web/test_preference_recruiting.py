@@ -26,7 +26,7 @@ from adjudge.web.settings import Settings
 PANEL = {
     "kind": "other",
     "parameters": ["pid", "visit"],
-    "codes": {"done": "D"},
+    "codes": {"done": "D", "failed": "F"},
     "addresses": {"done": "https://panel.example/back?who={pid}&visit={visit}&code={code}"},
 }
 
@@ -266,6 +266,21 @@ def test_a_closed_laptop_is_opened_again_on_the_same_question(stage: Stage, comi
     assert (desk["progress"]["phase"], desk["progress"]["answered"]) == ("main", 0)
     taken = elsewhere.choose(desk["question"], "good")
     assert taken.desk["progress"]["answered"] == 1
+
+
+def test_an_answer_beyond_the_cap_is_a_conflict_that_nobody_sends_again(stage: Stage, coming: Caller) -> None:
+    stage.begin(n=6, traps=0, quiz=0, per_participant=1, recruiter=PROLIFIC)
+    ana = coming(stage.link, recruited=pid("ana"))
+    handed_back = ana.desk()["question"]
+    ana.leave()
+    coming(stage.link, recruited=pid("bo")).desk()
+    last = ana.desk()["question"]
+    assert last["lease"] != handed_back["lease"]
+    assert ana.choose(last, "good").desk["completion"]["code"] == "DONE-1"
+    with pytest.raises(CampaignError, match="You answered 1 question already") as refused:
+        ana.choose(handed_back, "good")
+    assert refused.value.status == 409  # pages drop what is refused so, and try again after 408, 429 and 5xx only
+    assert ana.desk()["completion"]["code"] == "DONE-1"
 
 
 def test_who_is_blocked_or_erased_is_refused(stage: Stage, coming: Caller) -> None:

@@ -185,9 +185,10 @@ def _create_preference(arguments: argparse.Namespace) -> bool:
     from adjudge.web.preference_holdings import put_questions
     from adjudge.web.question_files import question_files
 
-    settings = campaign_preference.decisions(arguments, common_decisions(arguments))
+    common = common_decisions(arguments)
     files = [arguments.questions] + ([] if arguments.traps is None else [arguments.traps])
     questions, inputs = question_files([Path(file) for file in files])
+    settings = campaign_preference.decisions(arguments, common, questions)
     with opened(arguments, new=True) as store:
         with store.database.write() as connection:
             owner = _owner(arguments.organiser, connection)

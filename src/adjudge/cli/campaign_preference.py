@@ -6,18 +6,21 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from adjudge.cli.options import WHICH, named_combinations
 from adjudge.errors import AdjudgeError, shown
 from adjudge.preferences.trust import TrustRules
 
 if TYPE_CHECKING:
+    from adjudge.preferences.questions import Questions
     from adjudge.web.preference_settings import PreferenceSettings
 
 _RULES = TrustRules()
 _OUTCOMES = {"done": "done", "screened-out": "screened_out", "failed": "failed"}
 _JUDGING = {
-    "format": "--format", "teams": "--teams", "artist_filter": "--artist-filter", "scales": "--scale",
-    "on_scale": "--on-scale", "measure": "--measure", "goal": "--goal", "level": "--level", "zone": "--zone",
-    "agreement_share": "--agreement-share", "estimator": "--estimator", "rule": "--rule",
+    "format": "--format", "teams": "--teams", "names": "--names", "artist_filter": "--artist-filter",
+    "scales": "--scale", "on_scale": "--on-scale", "measure": "--measure", "goal": "--goal",
+    "level": "--level", "zone": "--zone", "agreement_share": "--agreement-share", "estimator": "--estimator",
+    "rule": "--rule",
 }  # fmt: skip
 _NUMBERS = {
     "per_participant": (int, "N", "most questions that one person answers, traps aside (default: 20)"),
@@ -51,11 +54,12 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
         "--pause-after-batch", action="store_true", default=None, help="pause the campaign when a batch is complete"
     )
     group.add_argument(
+        "--combinations",
         "--combination",
         dest="combinations",
         action="append",
-        metavar="'MEASURE on SCALE'",
-        help="what curves are learnt for; repeatable (default: CG on each scale that there are grades on)",
+        metavar="WHICH",
+        help=f"what curves are learnt for: {WHICH} (default: CG on each scale that there are grades on)",
     )
     group = parser.add_argument_group("recruiting and pay (comparing two lists)")
     group.add_argument("--recruiter", choices=("prolific", "other"), help="where participants come from")
@@ -92,25 +96,30 @@ def check_kind(arguments: argparse.Namespace) -> None:
     if arguments.questions is not None:
         if arguments.runs:
             raise AdjudgeError(f"Expected runs or --questions, not both; got {shown(arguments.runs[0])} as well.")
-        strange = [option for name, option in _JUDGING.items() if getattr(arguments, name) is not None]
-        if strange:
+        strange = [option for name, option in _JUDGING.items() if getattr(arguments, name) not in (None, "tag")]
+        if strange:  # systems are named after their tag unless --names says otherwise
             raise AdjudgeError(f"{strange[0]} is for judging documents; with --questions two lists are compared.")
         return
     strange = [name for name in own if getattr(arguments, name) is not None]
     if strange:
-        option = {"combinations": "combination", "parameters": "parameter", "codes": "code", "way_backs": "way-back"}
+        option = {"parameters": "parameter", "codes": "code", "way_backs": "way-back"}
         name = option.get(strange[0], strange[0].replace("_", "-"))
         raise AdjudgeError(f"--{name} is for comparing two lists; give --questions FILE as well.")
     if not arguments.runs:
         raise AdjudgeError("Expected files with runs, or --questions FILE.")
 
 
-def decisions(arguments: argparse.Namespace, common: dict[str, Any]) -> PreferenceSettings:
-    """The settings that the options describe."""
+def decisions(
+    arguments: argparse.Namespace, common: dict[str, Any], questions: Questions | None = None
+) -> PreferenceSettings:
+    """The settings that the options describe; ``questions`` say which combinations of the thesis there can be."""
     from adjudge.web.preference_settings import preference_settings_from
 
-    names = (*_NUMBERS, "pause_after_batch", "combinations")
+    names = (*_NUMBERS, "pause_after_batch")
     values = common | {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    if arguments.combinations is not None:
+        scales, k = (("fine", "broad"), 5) if questions is None else (tuple(questions.grades), questions.n_ranks)
+        values["combinations"] = [str(one) for one in named_combinations(arguments.combinations, scales, k)]
     recruiter = {
         "kind": arguments.recruiter,
         "parameters": arguments.parameters,

@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
             collection=collection,
             bins=arguments.bins,
             confidence=arguments.confidence,
-            bootstrap=arguments.resamples,
+            resamples=arguments.resamples,
             seed=arguments.seed,
             progress=advance,
         )
@@ -184,19 +184,7 @@ def _graded(study: Study, judgments: Judgments) -> Study:
     """The study, its questions with the grades of judgments besides those that they have."""
     from dataclasses import replace
 
-    import numpy as np
-
-    from adjudge.users.combinations import RelevanceScale
-
-    scale = str(RelevanceScale(judgments.scale))
-    pool = judgments.pool
-    query = np.repeat(np.arange(len(pool.offsets) - 1), np.diff(pool.offsets))
-    pairs = zip(judgments.queries.decode(query), judgments.documents.decode(pool.documents), strict=True)
-    graded = dict(zip(pairs, pool.grades.tolist(), strict=True))
-    added, own = study.questions.with_grades(scale, graded), study.questions.grades.get(scale)
-    if own is not None:  # its own grades come first
-        added = replace(added, grades={**added.grades, scale: np.where(np.isnan(own), added.grades[scale], own)})
-    return replace(study, questions=added)
+    return replace(study, questions=study.questions.graded(judgments))
 
 
 def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Provenance) -> None:
@@ -212,13 +200,13 @@ def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Pro
         "subtitle": f"{learnt.n_answers:,} answers about {counted_of(learnt.n_queries, 'query')}",
         "provenance": provenance,
         "values": {
-            "combinations": learnt.rows(),
+            "combinations": learnt.to_dicts(),
             "agreement": learnt.predicts_agreement.to_dicts(),
             "satisfaction": learnt.predicts_satisfaction.to_dicts(),
             "bins": [_bins(one) for one in learnt.combinations],
             "provenance": provenance,
         },
-        "records": learnt.rows(),
+        "records": learnt.to_dicts(),
     }
     notes: tuple[str, ...] = ()
     if arguments.report is not None:  # before the curves: more can go wrong with it
@@ -240,10 +228,10 @@ def _bins(one: Any) -> dict[str, Any]:
     return {
         "measure": one.combination.measure,
         "scale": one.combination.scale,
-        "satisfied": one.satisfaction_bins.satisfied.rows(),
-        "agree": agreed.agree.rows(),
-        "cannot_tell": agreed.cannot_tell.rows(),
-        "disagree": agreed.disagree.rows(),
+        "satisfied": one.satisfaction_bins.satisfied.to_dicts(),
+        "agree": agreed.agree.to_dicts(),
+        "cannot_tell": agreed.cannot_tell.to_dicts(),
+        "disagree": agreed.disagree.to_dicts(),
         "tied": agreed.tied,
     }
 
@@ -269,13 +257,13 @@ def _summary(learnt: Learnt) -> Section:
     names = ["noticed from", "P(Sat | 0)", "P(Sat | ½)", "P(Sat | 1)", "bias", "to P(Agr = 1)", "to P(Agr = -1)",
              "unseen agreement", "unseen satisfaction"]  # fmt: skip
     columns = [Column("combination", "left"), *map(Column, names)]  # one, so that it stands in every part of a table
-    rows = [_cells(one, row) for one, row in zip(learnt.combinations, learnt.rows(), strict=True)]
+    rows = [_cells(one, row) for one, row in zip(learnt.combinations, learnt.to_dicts(), strict=True)]
     if with_priors:
         columns.append(Column("comparisons noticed"))
         shares = [str(one.noticed.share) if one.noticed else "–" for one in learnt.combinations]
         rows = [(*row, share) for row, share in zip(rows, shares, strict=True)]
     text = str(learnt).split("\n", 1)[0] + "."
-    table = TableBlock("fit", "* not distinguishable from the best", tuple(columns), tuple(rows), learnt.rows())
+    table = TableBlock("fit", "* not distinguishable from the best", tuple(columns), tuple(rows), learnt.to_dicts())
     return Section("fit", "What effectiveness means to users", (Paragraph(text), table))
 
 

@@ -79,8 +79,8 @@ def add_run_reading(group: argparse._ArgumentGroup) -> None:
 
 def check_run_reading(arguments: argparse.Namespace) -> None:
     """Refuse options about runs where there are none."""
-    for name in ("metadata", "teams", "format", "artist_filter"):
-        if getattr(arguments, name) is not None and not arguments.runs:
+    for name in ("metadata", "teams", "format", "names", "artist_filter"):
+        if getattr(arguments, name) not in (None, "tag") and not arguments.runs:  # tag is what --names has unasked
             raise AdjudgeError(f"--{name.replace('_', '-')} is about the lists of --runs, got none")
 
 

@@ -186,10 +186,11 @@ def made_from(files: Iterable[str | None], *, seed: int, known: Provenance | Non
     start = known or Provenance()
     digests = dict(start.inputs)
     paths = expand([file for file in files if file], "runs")
-    inputs = {str(path): digests.get(str(path)) for path in paths}
+    inputs: dict[str, str] = {}
     for path in paths:
-        if inputs[str(path)] is None:  # standard input is gone once it was read
-            inputs[str(path)] = "unknown" if path is STDIN else open_source(path).sha256
+        if (digest := digests.get(str(path))) is None:  # standard input is gone once it was read
+            digest = "unknown" if path is STDIN else open_source(path).sha256
+        inputs[str(path)] = digest
     return replace(start.with_settings(command=command_line(), seed=seed), inputs=tuple((inputs | digests).items()))
 
 

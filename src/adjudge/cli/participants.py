@@ -65,6 +65,8 @@ def run(arguments: argparse.Namespace) -> None:
     rules = _rules(arguments)
     if arguments.least_seconds is not None and not arguments.least_seconds > 0:
         raise AdjudgeError(f"'least-seconds' must be above 0, got {arguments.least_seconds:g}")
+    if arguments.seed < 0:
+        raise AdjudgeError(f"'seed' must be 0 or more, got {arguments.seed}")
     study = _read(arguments)
     if arguments.apply:
         study = set_aside(study, assess_all(study, rules, least_seconds=arguments.least_seconds))

@@ -11,12 +11,16 @@ from adjudge.cli.options import (
     add_combinations,
     add_combine,
     add_run_reading,
+    check_run_reading,
+    combination_files,
+    combinations_of,
 )
-from adjudge.cli.output import check_output, progress, say, show
+from adjudge.cli.output import check_output, made_from, progress, say, show
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.model.judgments import Judgments
+    from adjudge.model.provenance import Provenance
     from adjudge.preferences.combinations import Combination
     from adjudge.preferences.coverage import Coverage
     from adjudge.preferences.questions import Questions
@@ -238,16 +242,13 @@ def _from_runs(
         identical=arguments.identical,
         seed=arguments.seed,
     )
-    if not wanted:
-        return made.questions, None, [str(made)]
-    return (
-        made.questions,
-        coverage_of(made.questions, wanted, bins=arguments.bins, per_bin=arguments.per_bin),
-        [str(made)],
-    )
+    coverage = coverage_of(made.questions, wanted, bins=arguments.bins, per_bin=arguments.per_bin) if wanted else None
+    return made.questions, coverage, [str(made)], collection.provenance
 
 
-def _show(arguments: argparse.Namespace, questions: Questions, coverage: Coverage | None, notes: list[str]) -> None:
+def _show(
+    arguments: argparse.Namespace, questions: Questions, coverage: Coverage | None, notes: list[str], made: Provenance
+) -> None:
     """Coverage on standard output: what is lacking for people, everything as JSON or CSV."""
     from adjudge.reports.tables import as_csv, as_json
 
@@ -258,7 +259,7 @@ def _show(arguments: argparse.Namespace, questions: Questions, coverage: Coverag
         show(here, as_json(_values(questions, coverage, notes) | {"provenance": made.to_dict()}))
     elif arguments.style == "csv":
         say([*notes, wrote])
-        rows = list(coverage.rows()) if coverage is not None else []
+        rows = coverage.to_dicts() if coverage is not None else []
         show(here, as_csv(rows) if rows else "")
     else:
         lines = [*([] if coverage is None else [str(coverage)]), *notes, wrote]
@@ -269,7 +270,7 @@ def _values(questions: Questions, coverage: Coverage | None, notes: list[str]) -
     about: dict[str, Any] = {}
     if coverage is not None:
         about = {"summary": coverage.summary, **{str(name): n for name, n in coverage.totals.items()}}
-        about["bins"] = list(coverage.rows())
+        about["bins"] = coverage.to_dicts()
     return {
         "questions": len(questions),
         "traps": sum(one.is_trap for one in questions.questions),

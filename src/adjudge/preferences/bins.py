@@ -7,9 +7,9 @@ The interval of a share is Wilson's, with two changes. (1) For n it takes the nu
 leave as much unknown: n_eff = p (1 - p) / V, where V is the variance of the share between clusters (queries, and
 participants where they are known; both at once by Cameron, Gelbach and Miller 2011), but never more than the answers
 that the bin has: two lists of one answer are one answer. Where all or none are satisfied V is 0 and says nothing; the
-bin then takes the design effect n / n_eff of all bins together. (2) For the normal quantile it takes Student's t with
-as many degrees of freedom as the bin has clusters, less one, of the kind that has fewest. One cluster alone leaves
-everything open: [0, 1].
+bin then takes the design effect n / n_eff of all bins where V is above 0, taken together, or 1 without any. (2) For the
+normal quantile it takes Student's t with as many degrees of freedom as the bin has clusters, less one, of the kind that
+has fewest. One cluster alone leaves everything open: [0, 1].
 
 Urbano 2013 (thesis), sections 3.3.1 and 3.3.2; Cameron, Gelbach and Miller 2011, doi:10.1198/jbes.2010.07136.
 """
@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.evidence import Evidence, evidence
 from adjudge.preferences.study import Study
@@ -51,7 +52,17 @@ class ShareBins:
         """The bins that have observations."""
         return np.flatnonzero(self.count)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def interval(self, k: int) -> str:
+        """Bin k as an interval: ``[0.1, 0.2)``, the last one closed."""
+        return f"[{self.edges[k]:.2g}, {self.edges[k + 1]:.2g}{']' if k + 1 == len(self.count) else ')'}"
+
+    def cell(self, k: int, digits: int = 3) -> str:
+        """The share of bin k with its interval, a dash where it has no observations."""
+        if not self.count[k]:
+            return "–"
+        return f"{self.share[k]:.{digits}f} [{self.low[k]:.{digits}f}, {self.high[k]:.{digits}f}]"
+
+    def to_dicts(self) -> list[dict[str, Any]]:
         """One dictionary a bin, plain values."""
         names = ("mean", "count", "answers", "share", "low", "high")
         columns = [getattr(self, name).tolist() for name in names]
@@ -149,8 +160,7 @@ def share_bins(
     >>> found.share.tolist(), found.count.tolist()
     ([0.5, 1.0], [2, 2])
     """
-    if bins < 1:
-        raise AdjudgeError(f"'bins' must be 1 or more, got {bins}")
+    check_whole("bins", bins, 1)
     which = bin_of(x, bins)
     count = np.bincount(which, minlength=bins)
     ids = np.arange(len(x)) if answer is None else answer
@@ -199,15 +209,12 @@ def _wilson(share: Floats, n: Floats, clusters: Ints, confidence: float) -> tupl
     return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
-def _cell(one: ShareBins, k: int) -> str:
-    return f"{one.share[k]:.3f} [{one.low[k]:.3f}, {one.high[k]:.3f}]" if one.count[k] else "–"
-
-
 def _table(title: str, shares: Mapping[str, ShareBins]) -> str:
     first = next(iter(shares.values()))
     lines = [title, f"{'bin':<11} {'n':>5}  " + "  ".join(f"{name:<20}" for name in shares)]
     for k in range(len(first.count)):
-        cells = [_cell(one, k) for one in shares.values()]
-        ends = f"[{first.edges[k]:.2g}, {first.edges[k + 1]:.2g}{']' if k + 1 == len(first.count) else ')'}"
-        lines.append(f"{ends:<11} {first.count[k]:>5}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip())
+        cells = [one.cell(k) for one in shares.values()]
+        lines.append(
+            f"{first.interval(k):<11} {first.count[k]:>5}  " + "  ".join(f"{cell:<20}" for cell in cells).rstrip()
+        )
     return "\n".join(lines)

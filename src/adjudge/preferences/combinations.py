@@ -154,7 +154,3 @@ def crossed(measures: Iterable[str], scales: Iterable[str]) -> tuple[Combination
     """
     wanted = list(scales)
     return as_combinations([Combination(measure, scale) for measure in measures for scale in wanted])
-
-
-THESIS_COMBINATIONS = thesis_combinations()
-"""The 95 combinations of the thesis's Table 3.1."""

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
-from adjudge.preferences.evidence import Evidence, evidence, percentiles, resampled_weights
+from adjudge.checks import check_whole
+from adjudge.preferences.evidence import Evidence, evidence, percentiles, resampled_weights, stacked
 from adjudge.preferences.study import Study
 from adjudge.users.binning import bin_of
 
@@ -65,11 +66,16 @@ def endpoints(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Endpoints:
-    """Bias at the endpoints and distances to the ideal, with intervals by resampling queries and participants."""
+    """Bias at the endpoints and distances to the ideal, with intervals by resampling queries and participants.
+
+    Without resamples there are no intervals.
+    """
+    check_whole("bins", bins, 1)
+    check_whole("resamples", resamples, 0)
     seen = evidence(study, measure, scale) if isinstance(study, Study) else study
     draws = [_three(seen, bins, weights) for weights in resampled_weights([*seen.clusters.values()], resamples, seed)]
     value = _three(seen, bins, np.ones((1, len(seen.delta))))[0]
-    low, high = percentiles(np.concatenate([*draws, np.full((0, 3), np.nan)]), confidence)
+    low, high = percentiles(stacked(draws, 3), confidence)
     bias, positive, negative = (Estimate(*map(float, ends)) for ends in zip(value, low, high, strict=True))
     used = len(np.unique(bin_of(seen.sizes, bins)))
     return Endpoints(seen.measure, seen.scale, bias, positive, negative, (used, bins))

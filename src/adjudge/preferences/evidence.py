@@ -7,7 +7,7 @@ precision of something learnt treats them as clusters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +46,13 @@ class Evidence:
         return np.abs(self.delta)
 
     @property
+    def participant(self) -> Ints:
+        """Who gave each answer, where that is known."""
+        if "participant" not in self.clusters:
+            raise AdjudgeError(f"{self.measure} on {self.scale}: expected answers that say whose they are, got none")
+        return self.clusters["participant"]
+
+    @property
     def agrees(self) -> Ints:
         """1 where the better list was preferred, -1 where the worse one, 0 otherwise.
 
@@ -81,6 +88,23 @@ def evidence(study: Study, measure: str, scale: str) -> Evidence:
     )
 
 
+def judged_by_all(study: Study, combinations: Sequence[tuple[str, str]]) -> Mask:
+    """Which answers are about lists that every combination (measure, scale) can score."""
+    known = np.ones(len(study), dtype=np.bool_)
+    for measure, scale in combinations:
+        known &= ~np.isnan(study.questions.effectiveness(measure, scale)[study.question]).any(axis=1)
+    return known
+
+
+def stacked(draws: Iterable[Floats], width: int) -> Floats:
+    """Draws (some, width) as one array, also where there are none.
+
+    >>> stacked([], 3).shape
+    (0, 3)
+    """
+    return np.concatenate([*draws, np.full((0, width), np.nan)])
+
+
 def resampled_weights(clusters: Sequence[Ints], resamples: int, seed: int) -> Iterator[Floats]:
     """How often each answer counts in each resample: arrays (some resamples, answers), few enough to hold.
 
@@ -105,6 +129,8 @@ def percentiles(draws: Floats, confidence: float) -> tuple[Floats, Floats]:
     """Ends of the middle of some draws along the first axis, NaN draws aside."""
     if not 0 < confidence < 1:
         raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
+    if not len(draws):
+        return np.full(draws.shape[1:], np.nan), np.full(draws.shape[1:], np.nan)
     levels = [50 * (1 - confidence), 50 * (1 + confidence)]
     known = ~np.isnan(draws).all(axis=0)
     ends = np.full((2, *draws.shape[1:]), np.nan)

@@ -1,8 +1,10 @@
 """Influence: how the conclusions of a study change without each participant, and with the answers that were set aside.
 
 Three conclusions are looked at: the difference that more than half of the people notice, the probability that somebody
-is satisfied with a list of medium effectiveness, and which measure on which scale predicts answers best. Everything is
-fitted again without each participant, exactly; nothing is approximated by derivatives.
+is satisfied with a list of medium effectiveness, and which measure on which scale explains answers best: whose own
+curve makes them likeliest, among answers that all of them can score. (Which predicts *unseen* answers best is the
+question of :mod:`adjudge.preferences.prediction`.) Everything is fitted again without each participant, exactly;
+nothing is approximated by derivatives.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints
+from adjudge.arrays import Ints
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.combinations import Combination
 from adjudge.preferences.curves import has_several_sizes
-from adjudge.preferences.leaving_out import curves_without, satisfaction_without
-from adjudge.preferences.study import GOOD, A, B, Study
+from adjudge.preferences.evidence import Evidence, evidence, judged_by_all
+from adjudge.preferences.leaving_out import CurvesWithout, curves_without, satisfaction_without
+from adjudge.preferences.study import Study
+from adjudge.preferences.wording import number
 from adjudge.stats.effects import table
 
 if TYPE_CHECKING:
@@ -97,14 +101,14 @@ class Influence:
         if row is None:
             return ""
         lost = f" Without {gone_list(gone)} no difference would be noticed by more than half." if gone else ""
-        if _number(row.noticeable) == _number(self.of_all.noticeable):
+        if number(row.noticeable) == number(self.of_all.noticeable):
             return (
-                f"The noticeable difference in {self.measure} on {self.scale}, {_number(self.of_all.noticeable)}, "
+                f"The noticeable difference in {self.measure} on {self.scale}, {number(self.of_all.noticeable)}, "
                 f"does not hang on anybody: without any one participant it stays the same to two digits.{lost}"
             )
         return (
             f"Without {row.participant} the noticeable difference in {self.measure} on {self.scale} would be "
-            f"{_number(row.noticeable)} instead of {_number(self.of_all.noticeable)}, the largest change that "
+            f"{number(row.noticeable)} instead of {number(self.of_all.noticeable)}, the largest change that "
             f"any one participant makes.{lost}"
         )
 
@@ -116,7 +120,7 @@ class Influence:
         if len(known) < 2:
             return ""
         row = max(known, key=lambda one: abs(one.satisfied_change))
-        now, then = _number(self.of_all.satisfied), _number(row.satisfied)
+        now, then = number(self.of_all.satisfied), number(row.satisfied)
         if now == then:
             return f"P(Sat) at {MEDIUM:g} is {now} without any one of them, too."
         return f"P(Sat) at {MEDIUM:g} would be {then} instead of {now} without {row.participant}."
@@ -126,17 +130,17 @@ class Influence:
             return ""
         others = [row for row in self.rows if row.answers and row.best != self.of_all.best]
         if not others:
-            return f"{self.of_all.best} predicts answers best, whoever is left out."
+            return f"{self.of_all.best} explains answers best, whoever is left out."
         named = gone_list([row.participant for row in others])
-        return f"{self.of_all.best} predicts answers best; without {named} {others[0].best} would."
+        return f"{self.of_all.best} explains answers best; without {named} {others[0].best} would."
 
     def _aside(self) -> str:
         if self.with_aside is None:
             return ""
         more = self.with_aside.answers - self.of_all.answers
         told = f"With the {more:,} answers that are set aside put back in"
-        now, then = _number(self.of_all.noticeable), _number(self.with_aside.noticeable)
-        sat = f"P(Sat) at {MEDIUM:g} {_number(self.with_aside.satisfied)} instead of {_number(self.of_all.satisfied)}"
+        now, then = number(self.of_all.noticeable), number(self.with_aside.noticeable)
+        sat = f"P(Sat) at {MEDIUM:g} {number(self.with_aside.satisfied)} instead of {number(self.of_all.satisfied)}"
         return f"{told} the noticeable difference would be {then} instead of {now}, and {sat}."
 
     def to_dicts(self) -> list[dict[str, Any]]:
@@ -151,8 +155,8 @@ class Influence:
 
     def __str__(self) -> str:
         order = sorted(self.rows, key=lambda row: -np.nan_to_num(abs(row.noticeable_change)))
-        cells = [(row.participant, f"{row.answers}", *map(_number, (row.noticeable, row.satisfied))) for row in order]
-        all_ = ("nobody", str(self.of_all.answers), _number(self.of_all.noticeable), _number(self.of_all.satisfied))
+        cells = [(row.participant, f"{row.answers}", *map(number, (row.noticeable, row.satisfied))) for row in order]
+        all_ = ("nobody", str(self.of_all.answers), number(self.of_all.noticeable), number(self.of_all.satisfied))
         more = [f"and {len(order) - _SHOWN:,} participants more"] if len(order) > _SHOWN else []
         head = ("without", "answers", "noticeable", f"P(Sat) at {MEDIUM:g}")
         return "\n".join([*table([head, all_, *cells[:_SHOWN]]), *more, *self.sentences()])
@@ -166,10 +170,6 @@ def gone_list(names: Sequence[str], most: int = 3) -> str:
     """
     listed = [*names[:most], *([f"{len(names) - most} others"] if len(names) > most else [])]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}" if np.isfinite(value) else "–"
 
 
 def influence(
@@ -186,7 +186,7 @@ def influence(
     - the noticeable difference: where the agreement curve (``form``) fitted to ``measure`` on ``scale`` exceeds
       ``level``;
     - P(Sat | λ = 0.5): the monotone curve (``bounded``) fitted to the lists of nonpreferences;
-    - the best of ``combinations``: the highest likelihood of the answers under its own curve.
+    - the best of ``combinations``: under whose own curve the answers that all of them can score are likeliest.
 
     ``measure`` and ``scale`` default to the first combination, else to CG on the finest scale that there are grades on.
     A study that does not know who answered what has no such thing and is refused.
@@ -241,7 +241,7 @@ def _put_back(study: Study, first: Pair, combinations: Sequence[Pair], form: str
     """The conclusions from all answers, those set aside too."""
     if not bool((study.set_aside & ~study.trap).any()):
         return None
-    everything = study.select(~study.trap)
+    everything = study.with_aside().counted()
     noticeable, satisfied, best = _without(everything, first, combinations, form, level, each=False)
     return Conclusions(len(everything), noticeable[0], satisfied[0], " on ".join(combinations[int(best[0])]))
 
@@ -257,45 +257,47 @@ def _without(
 ) -> tuple[list[float], list[float], Ints]:
     """Noticeable difference, P(Sat) and best combination: of all answers, then without each participant."""
     n = len(counted.participants) if each else 0
-    likelihoods = []
-    noticeable: list[float] = []
-    for measure, scale in combinations:
-        delta, answer, who = differences(counted, measure, scale)
-        found = curves_without(delta, answer, who if each else np.zeros_like(who), max(n, 1), form=form)
-        # a combination without grades of some documents sees fewer answers: compare likelihoods of one answer
-        others = len(delta) - np.bincount(who, minlength=n)[:n] if each else np.zeros(0)
-        without = found.log_likelihood_without[:n] / np.maximum(others, 1)
-        likelihoods.append([found.log_likelihood / len(delta), *without])
-        if (measure, scale) == first:
-            now, changed = found.noticeable(level)
-            noticeable = [now, *changed[:n].tolist()] if has_several_sizes(delta) else [np.nan] * (n + 1)
-    return noticeable, satisfied_without(counted, *first, n=n), np.argmax(np.array(likelihoods), axis=0)
+    seen = _seen(counted, first)
+    found = _curves(seen, n, form)
+    now, changed = found.noticeable(level)
+    noticeable = [now, *changed[:n].tolist()] if has_several_sizes(seen.delta) else [np.nan] * (n + 1)
+    best = _best(counted, combinations, n, form) if len(combinations) > 1 else np.zeros(n + 1, dtype=np.int64)
+    return noticeable, satisfied_without(seen, n=n), best
 
 
-def differences(study: Study, measure: str, scale: str) -> tuple[Floats, Ints, Ints]:
-    """What agreement curves are fitted to: λa - λb, 1, 0 or -1 as a, none or b was preferred, and whose it is."""
-    lists = study.questions.effectiveness(measure, scale)[study.question]
-    known = np.isfinite(lists).all(axis=1)
-    if int(known.sum()) < _FEWEST:
+def _seen(counted: Study, one: Pair) -> Evidence:
+    seen = evidence(counted, *one)
+    if len(seen.delta) < _FEWEST:
         wanted = f"{_FEWEST} answers or more to lists that are judged"
-        raise AdjudgeError(f"{measure} on {scale}: expected {wanted}, got {known.sum()}")
-    answer = np.where(study.choice == A, 1, np.where(study.choice == B, -1, 0))
-    delta = np.clip(np.round(lists[:, 0] - lists[:, 1], 9), -1.0, 1.0)  # what is equal may differ by rounding
-    return delta[known], answer[known].astype(np.int64), study.participant[known]
+        raise AdjudgeError(f"{' on '.join(one)}: expected {wanted}, got {len(seen.delta)}")
+    return seen
 
 
-def satisfied_without(study: Study, measure: str, scale: str, *, n: int, kind: str = "bounded") -> list[float]:
+def _curves(seen: Evidence, n: int, form: str) -> CurvesWithout:
+    """The curve of all, and of all but each of n participants."""
+    who = seen.participant if n else np.zeros(len(seen.delta), dtype=np.int64)
+    return curves_without(seen.delta, seen.prefers, who, max(n, 1), form=form)
+
+
+def _best(counted: Study, combinations: Sequence[Pair], n: int, form: str) -> Ints:
+    """Place of the combination that makes the answers that all can score likeliest: of all, then without each."""
+    common = counted.select(judged_by_all(counted, combinations))
+    if len(common) < _FEWEST:
+        raise AdjudgeError(f"expected {_FEWEST} answers or more that all combinations can score, got {len(common)}")
+    found = [_curves(evidence(common, *one), n, form) for one in combinations]
+    likelihoods = [[one.log_likelihood, *one.log_likelihood_without[:n]] for one in found]
+    best: Ints = np.argmax(np.array(likelihoods), axis=0)
+    return best
+
+
+def satisfied_without(seen: Evidence, *, n: int, kind: str = "bounded") -> list[float]:
     """P(Sat) at medium effectiveness: of all, then without each of n participants; NaN where no curve can be fitted."""
     from adjudge.users.satisfaction_curves import MONOTONE
 
-    neither = study.select(study.choice >= GOOD)
-    lists = neither.questions.effectiveness(measure, scale)[neither.question]
-    known = np.isfinite(lists).all(axis=1)
-    if int(known.sum()) < _FEWEST:
+    if len(seen.lists) < 2 * _FEWEST:
         return [np.nan] * (n + 1)
-    who = np.repeat(neither.participant[known], 2) if n else np.zeros(2 * int(known.sum()), dtype=np.int64)
-    good = np.repeat(neither.choice[known] == GOOD, 2).astype(np.int64)
-    all_, without = satisfaction_without(lists[known].ravel(), good, who, max(n, 1), kind=kind)
+    who = seen.participant[seen.answer] if n else np.zeros(len(seen.lists), dtype=np.int64)
+    all_, without = satisfaction_without(seen.lists, seen.good, who, max(n, 1), kind=kind)
     curve = MONOTONE[kind]
     medium = np.array([MEDIUM])
     return [float(curve(medium, parameters)[0]) for parameters in (all_, *without[:n])]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from adjudge._version import __version__
+from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
 from adjudge.preferences.bins import AgreementBins, SatisfactionBins, agreement_bins, satisfaction_bins
@@ -26,7 +27,7 @@ from adjudge.preferences.endpoints import Endpoints, Estimate, endpoints
 from adjudge.preferences.evidence import Evidence, evidence
 from adjudge.preferences.prediction import Outcome, Predicted, Predictions, predictions
 from adjudge.preferences.priors import Noticed, Prior, interpolated_difference, noticed, prior_of
-from adjudge.preferences.study import BAD, GOOD, Study
+from adjudge.preferences.study import GOOD, Study
 from adjudge.preferences.wording import counted_of
 from adjudge.users.agreement import AgreementMapping, noticeable_difference, noticeable_interval
 from adjudge.users.binning import bin_of
@@ -35,7 +36,7 @@ from adjudge.users.satisfaction import SatisfactionMapping
 from adjudge.users.satisfaction_fit import satisfaction_interval
 
 _ENDS = np.array([0.0, 0.5, 1.0])
-_LEAST_BINS = 5  # through four a cubic goes exactly, and leaving some out leaves too few
+_LEAST_BINS = 6  # through four a cubic goes exactly, and folds may leave one or two out
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class LearntCombination:
     """All that was learnt for one measure on one scale.
 
     ``noticeable`` is the difference from which on more than half prefer the better list, by the curve (NaN where none
-    does it; an end of the interval is 1 where the band does not reach half), ``interpolated`` the same by the bins.
+    does it; where a band does not reach half, the interval ends at 0 or at 1), ``interpolated`` the same by the bins.
     ``held_out`` has the mean log-likelihood per list not seen of the chosen kind of satisfaction curve and of the
     cubic; ``prior`` and ``noticed`` are there where runs were given.
     """
@@ -107,7 +108,7 @@ class Learnt:
             tuple(one.satisfaction for one in self.combinations), tuple(one.agreement for one in self.combinations)
         )
 
-    def rows(self) -> list[dict[str, Any]]:
+    def to_dicts(self) -> list[dict[str, Any]]:
         """One dictionary a combination, plain values."""
         agrees, satisfies = (
             {(row.measure, row.scale): row for row in found.rows}
@@ -123,7 +124,7 @@ class Learnt:
             f"{self.n_nonpreferences:,} without a preference, {self.n_good:,} of them good",
             f"{'':<{width}}  noticed from          P(Sat | 0)  P(Sat | 1)  log-likelihood",
         ]
-        for row, one in zip(self.rows(), self.combinations, strict=True):
+        for row, one in zip(self.to_dicts(), self.combinations, strict=True):
             lines.append(
                 f"{one.combination!s:<{width}}  {one.noticeable!s:<20}  {row['p_sat_0']:10.3f}  {row['p_sat_1']:10.3f}"
                 f"  {row['agreement_log_likelihood']:14.4f}{'  *' if row['agreement_among_best'] else ''}"
@@ -181,52 +182,43 @@ def learn(
     collection: Collection | None = None,
     bins: int = 10,
     confidence: float = 0.95,
-    bootstrap: int = 1000,
+    resamples: int = 1000,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Learnt:
     """Learn from a study what effectiveness means to its participants, for each combination of measure and scale.
 
     ``kind`` and ``form`` name the families of satisfaction and agreement curves, ``collection`` holds the runs for the
-    priors of differences (of combinations on the scale of its judgments), ``bootstrap`` is the number of resamples of
-    queries and participants. Answers to traps and those set aside do not count.
+    priors of differences (of combinations on the scale of its judgments), ``resamples`` are drawn of queries
+    and participants for the intervals, none where 0. Answers to traps and those set aside do not count.
 
     >>> from adjudge.preferences.simulated import example_study
-    >>> print(learn(example_study(), ["CG@2 on fine"], bootstrap=200))
+    >>> print(learn(example_study(), ["CG@2 on fine"], resamples=200))
     600 answers of 30 participants about 40 queries; 276 without a preference, 157 of them good
                   noticed from          P(Sat | 0)  P(Sat | 1)  log-likelihood
     CG@2 on fine  0.296 [0.237, 0.371]       0.150       0.770         -0.9165  *
     * not distinguishable from the best at predicting preferences
     """
+    check_whole("bins", bins, 1)
+    check_whole("resamples", resamples, 0)
     wanted, counted = as_combinations(combinations), study.counted()
-    neither = np.isin(counted.choice, (GOOD, BAD))
-    if not len(counted) or not neither.any() or neither.all():
-        raise AdjudgeError(
-            f"expected answers with a preference and without to learn from, got {np.count_nonzero(~neither)} and "
-            f"{np.count_nonzero(neither)}"
-        )
+    _check_answers(counted)
     source = f"fitted with Adjudge on {_name(study)}"
-    how = _How(kind, form, collection, bins, confidence, bootstrap, seed, source, _facts(study, counted))
+    how = _How(kind, form, collection, bins, confidence, resamples, seed, source, facts_of(study))
     tell = progress or (lambda done, total: None)
     n = len(wanted)
     found = []
     for i, one in enumerate(wanted):
         found.append(_learnt(one, evidence(study, one.measure, one.scale), how))
         tell(i + 1, 3 * n)
-
-    def ranked(outcome: Outcome, done_before: int) -> Predictions:
-        def further(done: int, _: int) -> None:
-            tell(done_before + done, 3 * n)
-
-        shared: dict[str, Any] = {"resamples": bootstrap, "confidence": confidence, "seed": seed, "progress": further}
-        return predictions(study, wanted, outcome=outcome, form=form, kind=kind, **shared)
-
+    agreement = _ranked(study, wanted, "agreement", how, lambda done, _: tell(n + done, 3 * n))
+    satisfaction = _ranked(study, wanted, "satisfaction", how, lambda done, _: tell(2 * n + done, 3 * n))
     return Learnt(
         tuple(found),
-        ranked("agreement", n),
-        ranked("satisfaction", 2 * n),
+        agreement,
+        satisfaction,
         len(counted),
-        int(neither.sum()),
+        int(np.count_nonzero(counted.choice >= GOOD)),
         int(np.count_nonzero(counted.choice == GOOD)),
         len(np.unique(counted.participant)) if counted.knows_participants else None,
         len(np.unique(counted.clusters()["query"])),
@@ -239,6 +231,12 @@ def learn(
     )
 
 
+def _check_answers(counted: Study) -> None:
+    with_, without = np.count_nonzero(counted.choice < GOOD), np.count_nonzero(counted.choice >= GOOD)
+    if not with_ or not without:
+        raise AdjudgeError(f"expected answers with a preference and without to learn from, got {with_} and {without}")
+
+
 @dataclass(frozen=True)
 class _How:
     kind: str
@@ -246,10 +244,25 @@ class _How:
     collection: Collection | None
     bins: int
     confidence: float
-    bootstrap: int
+    resamples: int
     seed: int
     source: str
     facts: Facts
+
+    @property
+    def resampling(self) -> dict[str, Any]:
+        return {"confidence": self.confidence, "resamples": self.resamples, "seed": self.seed}
+
+
+def _ranked(
+    study: Study,
+    wanted: tuple[Combination, ...],
+    outcome: Outcome,
+    how: _How,
+    progress: Callable[[int, int], None],
+) -> Predictions:
+    families: dict[str, Any] = {"form": how.form, "kind": how.kind, "bins": how.bins}
+    return predictions(study, wanted, outcome=outcome, **families, **how.resampling, progress=progress)
 
 
 def _learnt(one: Combination, seen: Evidence, how: _How) -> LearntCombination:
@@ -260,7 +273,6 @@ def _learnt(one: Combination, seen: Evidence, how: _How) -> LearntCombination:
     cubic = _cubic(seen, how)
     kinds = tuple(dict.fromkeys([how.kind, *([] if cubic is None else ["cubic"])]))
     prior = _prior(one, how.collection)
-    resampling: dict[str, Any] = {"confidence": how.confidence, "resamples": how.bootstrap, "seed": how.seed}
     return LearntCombination(
         one,
         seen,
@@ -271,10 +283,10 @@ def _learnt(one: Combination, seen: Evidence, how: _How) -> LearntCombination:
         agreement,
         _noticeable(agreement, how.confidence),
         interpolated_difference(agreed),
-        endpoints(seen, bins=how.bins, **resampling),
-        compare_kinds(seen, kinds=kinds, seed=how.seed),
+        endpoints(seen, bins=how.bins, **how.resampling),
+        compare_kinds(seen, kinds=kinds, bins=how.bins, seed=how.seed),
         prior,
-        None if prior is None else noticed(prior, agreement, agreed, **resampling),
+        None if prior is None else noticed(prior, agreement, agreed, **how.resampling),
     )
 
 
@@ -287,7 +299,7 @@ def _prior(one: Combination, collection: Collection | None) -> Prior | None:
 
 def _cubic(seen: Evidence, how: _How) -> SatisfactionMapping | None:
     """The cubic beside the chosen curve; None where too few bins have lists."""
-    if len(np.unique(bin_of(seen.lists, how.bins))) <= _LEAST_BINS:
+    if len(np.unique(bin_of(seen.lists, how.bins))) < _LEAST_BINS:
         return None
     return satisfaction_curve(seen, kind="cubic", bins=how.bins, source=how.source, provenance=how.facts)
 
@@ -306,8 +318,9 @@ def _name(study: Study) -> str:
     return Path(study.source).name or "a preference study"
 
 
-def _facts(study: Study, counted: Study) -> Facts:
-    """What a mapping says of where it comes from."""
+def facts_of(study: Study) -> Facts:
+    """What a mapping that is fitted to a study says of where it comes from."""
+    counted = study.counted()
     clusters = counted.clusters()
     facts = {
         "answers": str(len(counted)),

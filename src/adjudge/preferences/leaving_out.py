@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.users.agreement import FORMS, AgreementForm
+from adjudge.users.agreement import FORMS, noticeable_differences
 from adjudge.users.agreement_fit import fit_agreement
 from adjudge.users.likelihood import TINY
 
@@ -44,7 +44,7 @@ class CurvesWithout:
     def noticeable(self, level: float = 0.5) -> tuple[float, Floats]:
         """The difference that more than ``level`` of the people notice: of all, and without each; NaN where none."""
         both = np.concatenate([self.parameters[None], self.parameters_without])
-        found = crossings(FORMS[self.form], both, level)
+        found = noticeable_differences(FORMS[self.form], both, level=level)
         return float(found[0]), found[1:]
 
 
@@ -191,21 +191,3 @@ def _scoring(curves: _Curves, values: Floats, counts: Floats, at: Floats, dampin
     diagonal += damping[:, None] * diagonal + 1e-12 * diagonal.max(axis=1, keepdims=True) + TINY + held
     step: Floats = np.linalg.solve(information, np.where(held, 0.0, score)[:, :, None])[:, :, 0]
     return step
-
-
-def crossings(family: AgreementForm, parameters: Floats, level: float) -> Floats:
-    """Where each curve of agreeing first exceeds the level; NaN where it never does up to a difference of 1."""
-    grid = np.linspace(0.0, 1.0, 101)
-
-    def agree(size: Floats) -> Floats:
-        found: Floats = family.function(size, *(column[:, None] for column in parameters.T))[0]
-        return found
-
-    above = agree(grid[None, :]) > level
-    first = above.argmax(axis=1)
-    low, high = grid[np.maximum(first - 1, 0)], grid[first]
-    for _ in range(50):
-        middle = (low + high) / 2
-        over = agree(middle[:, None])[:, 0] > level
-        low, high = np.where(over, low, middle), np.where(over, middle, high)
-    return np.where(above.any(axis=1), high, np.nan)

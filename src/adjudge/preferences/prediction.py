@@ -18,12 +18,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints, Mask
+from adjudge.arrays import Floats, Mask
+from adjudge.checks import check_whole
 from adjudge.choices import check_choice
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.combinations import Combination, as_combinations
-from adjudge.preferences.evidence import percentiles, resampled_weights
-from adjudge.preferences.study import BAD, GOOD, A, B, Study
+from adjudge.preferences.evidence import evidence, judged_by_all, percentiles, resampled_weights, stacked
+from adjudge.preferences.study import BAD, GOOD, Study
 from adjudge.users.agreement_fit import held_out
 from adjudge.users.satisfaction_fit import held_out_satisfaction
 
@@ -95,6 +96,7 @@ def predictions(
     outcome: Outcome = "agreement",
     form: str = "two-stage",
     kind: str = "bounded",
+    bins: int = 10,
     folds: int | None = None,
     resamples: int = 1000,
     confidence: float = 0.95,
@@ -104,39 +106,41 @@ def predictions(
     """Compare combinations by how well they predict answers not seen.
 
     ``folds`` are 10, or 5 x 5 where queries and participants are both known. Answers about lists that some combination
-    cannot score (an unjudged document) are left out for all.
+    cannot score (an unjudged document) are left out for all. ``bins`` matter to the cubic only. Without resamples there
+    are no intervals, and all are among the best.
     """
     check_choice("outcome", outcome, Outcome)
+    check_whole("resamples", resamples, 0)
+    check_whole("bins", bins, 1)
     wanted = as_combinations(combinations)
     counted = study.counted()
     if outcome == "satisfaction":
         counted = counted.select(np.isin(counted.choice, (GOOD, BAD)))
-    lists = [np.round(study.questions.effectiveness(c.measure, c.scale)[counted.question], 9) for c in wanted]
-    judged: Mask = np.asarray(~np.isnan(lists).any(axis=(0, 2)))
+    judged = judged_by_all(counted, [(one.measure, one.scale) for one in wanted])
     used = counted.select(judged)
     if len(used) < 2:
         raise AdjudgeError(
             f"expected 2 or more answers about {outcome} that all combinations can score, got {len(used)}"
         )
     clusters = used.clusters()
-    n_folds = folds or (FOLDS if len(clusters) == 1 else FOLDS_OF_TWO_KINDS)
+    shared: dict[str, Any] = {"folds": n_folds(folds, len(clusters)), "seed": seed}
     columns = []
-    for done, two in enumerate(lists):
+    for done, one in enumerate(wanted):
+        seen = evidence(used, one.measure, one.scale)
         if outcome == "agreement":
-            delta = np.round(two[judged, 0] - two[judged, 1], 9)
-            seen = held_out(delta, _signs(used), form=form, clusters=clusters, folds=n_folds, seed=seed)
+            logs = held_out(seen.delta, seen.prefers, form=form, clusters=clusters, **shared)
         else:
-            both = {name: np.repeat(group, 2) for name, group in clusters.items()}
-            good = np.repeat(used.choice == GOOD, 2)
-            seen = held_out_satisfaction(two[judged].ravel(), good, kind=kind, clusters=both, folds=n_folds, seed=seed)
-            seen = seen.reshape(-1, 2).mean(axis=1)
-        columns.append(seen)
+            both = held_out_satisfaction(
+                seen.lists, seen.good, kind=kind, clusters=seen.list_clusters, bins=bins, **shared
+            )
+            logs = both.reshape(-1, 2).mean(axis=1)
+        columns.append(logs)
         if progress is not None:
             progress(done + 1, len(wanted))
-    logs = np.stack(columns, axis=1)
-    draws = [_means(logs, weights) for weights in resampled_weights([*clusters.values()], resamples, seed)]
-    rows = _rows(wanted, logs.mean(axis=0), np.concatenate(draws), confidence)
-    chance = _chance(np.abs(_signs(used)) if outcome == "agreement" else used.choice == GOOD, outcome)
+    table = np.stack(columns, axis=1)
+    draws = [_means(table, weights) for weights in resampled_weights([*clusters.values()], resamples, seed)]
+    rows = _rows(wanted, table.mean(axis=0), stacked(draws, len(wanted)), confidence)
+    chance = _chance(used.choice < GOOD if outcome == "agreement" else used.choice == GOOD, outcome)
     return Predictions(outcome, rows, chance, len(used), int(np.count_nonzero(~judged)), confidence)
 
 
@@ -147,11 +151,14 @@ def _means(logs: Floats, weights: Floats) -> Floats:
     return means
 
 
-def _signs(study: Study) -> Ints:
-    return np.select([study.choice == A, study.choice == B], [1, -1], 0).astype(np.int64)
+def n_folds(folds: int | None, kinds: int) -> int:
+    """How many folds: as asked, two or more, else 10, or 5 of each of two kinds of clusters."""
+    if folds is None:
+        return FOLDS if kinds == 1 else FOLDS_OF_TWO_KINDS
+    return check_whole("folds", folds, 2)
 
 
-def _chance(hit: Ints | Mask, outcome: Outcome) -> float:
+def _chance(hit: Mask, outcome: Outcome) -> float:
     """Mean log-likelihood without any measure: the share of each answer, and either list as likely."""
     p = float(np.mean(hit))
     entropy = sum(share * np.log(share) for share in (p, 1 - p) if share > 0)

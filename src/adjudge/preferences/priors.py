@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
 from adjudge.preferences.bins import AgreementBins
 from adjudge.preferences.endpoints import Estimate
-from adjudge.preferences.evidence import percentiles, resampled_weights
-from adjudge.users.agreement import FORMS, AgreementMapping, noticeable_difference
+from adjudge.preferences.evidence import percentiles, resampled_weights, stacked
+from adjudge.users.agreement import FORMS, AgreementMapping, noticeable_difference, noticeable_differences
 from adjudge.users.combinations import RelevanceScale, relevance_scale
 
 _GRID = np.linspace(0.0, 1.0, 1001)
@@ -119,13 +120,14 @@ def noticed(
     """The share of comparisons that more than ``level`` of the users would notice.
 
     Its interval covers the curve (parameters drawn from their covariance) and the queries of the prior (resampled), not
-    other systems. Without a covariance only the queries.
+    other systems. Without a covariance only the queries; without resamples there is none.
     """
+    check_whole("resamples", resamples, 0)
     threshold, by_bins = noticeable_difference(mapping, level=level), interpolated_difference(bins, level=level)
     places = _drawn_thresholds(mapping, level, resamples, seed)
     queries, which = np.unique(prior.query, return_inverse=True)
     reached = np.stack([_counts_from(prior.sizes[which == q]) for q in range(len(queries))])
-    weights = np.concatenate(list(resampled_weights([np.arange(len(queries))], resamples, seed)))
+    weights = stacked(resampled_weights([np.arange(len(queries))], resamples, seed), len(queries))
     draws = (weights * reached[:, places].T).sum(axis=1) / (weights @ reached[:, 0])
     low, high = percentiles(draws, confidence)
     value = _reach(prior, threshold)
@@ -154,5 +156,5 @@ def _drawn_thresholds(mapping: AgreementMapping, level: float, n: int, seed: int
         rng = np.random.default_rng((seed, 1))
         drawn = rng.multivariate_normal(centre, np.array(mapping.covariance), size=n, method="eigh")
         drawn = np.clip(drawn, form.lowest, form.highest)
-    above = np.stack([form(_GRID, parameters).agree > level for parameters in drawn])
-    return np.where(above.any(axis=1), above.argmax(axis=1), len(_GRID)).astype(np.int64)
+    found = noticeable_differences(form, drawn, level=level)
+    return np.searchsorted(_GRID, found - _ROUNDING).astype(np.int64)  # NaN is past the end

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.errors import AdjudgeError
-from adjudge.preferences.influence import Pair, default_combination, differences
+from adjudge.checks import check_whole
+from adjudge.preferences.evidence import evidence, judged_by_all
+from adjudge.preferences.influence import Pair, default_combination
 from adjudge.preferences.leaving_out import curves_without
 from adjudge.preferences.questions import CHOICES
 from adjudge.preferences.study import B, Study
 from adjudge.preferences.trust import Trust, TrustRules, assess_all
+from adjudge.preferences.wording import number
 from adjudge.stats.agreement import Estimate
 from adjudge.stats.effects import table
 
@@ -148,11 +150,6 @@ class Quality:
         return "\n".join([*self.sentences(), *table([head, *cells]), *more])
 
 
-def number(value: float, digits: int = 2) -> str:
-    """A number, or a dash where it is not known."""
-    return f"{value:.{digits}f}" if math.isfinite(value) else "–"
-
-
 def quality(
     study: Study,
     *,
@@ -161,22 +158,23 @@ def quality(
     measure: str | None = None,
     scale: str | None = None,
     form: str = "two-stage",
-    n_boot: int = 500,
+    resamples: int = 500,
     seed: int = 0,
 ) -> Quality:
     """Everything known of each participant; a study that does not know who answered what is refused.
 
     ``rules`` and ``least_seconds`` are those of :func:`~adjudge.preferences.trust.assess_all`. The curve of the others
     that ``follows`` holds answers against is fitted to ``measure`` on ``scale``, by default CG on the finest grades;
-    answers that are set aside are held against the curve of those that count. ``n_boot`` draws make the interval of
+    answers that are set aside are held against the curve of those that count. ``resamples`` make the interval of
     alpha, none where 0.
     """
+    check_whole("resamples", resamples, 0)
     rules = rules or TrustRules()
     trusts = assess_all(study, rules, least_seconds=least_seconds)
     plain = study.select(~study.trap)
     combination = default_combination(study, measure, scale) if study.questions.grades else ("", "")
     others = _Others(*_with_others(plain), _follows(plain, combination, form))
-    alpha, n_shared = _alpha(plain.select(~plain.set_aside), n_boot, seed)
+    alpha, n_shared = _alpha(plain.select(~plain.set_aside), resamples, seed)
     rows = tuple(_row(plain, i, at, trusts[i], others) for i, at in enumerate(_places(plain)))
     return Quality(rows, trusts, rules, alpha, n_shared, *combination)
 
@@ -247,7 +245,7 @@ def _with_others(study: Study) -> tuple[Floats, Ints]:
     return _means(same[met] / others[met], who, n), np.bincount(who, minlength=n)
 
 
-def _alpha(study: Study, n_boot: int, seed: int) -> tuple[Estimate, int]:
+def _alpha(study: Study, resamples: int, seed: int) -> tuple[Estimate, int]:
     """Krippendorff's alpha of the answers that count.
 
     It does not matter whose they are, only which are of one question. So answers are put into as many columns as the
@@ -270,7 +268,7 @@ def _alpha(study: Study, n_boot: int, seed: int) -> tuple[Estimate, int]:
     questions = study.questions.questions
     units = tuple((questions[place].query, questions[place].name) for place in several.tolist())
     ratings = Ratings(values, tuple(f"answer {i + 1}" for i in range(values.shape[1])), units)
-    return agreement(ratings, metric="nominal", n_boot=n_boot, seed=seed).alpha, n_shared
+    return agreement(ratings, metric="nominal", n_boot=resamples, seed=seed).alpha, n_shared
 
 
 def _follows(study: Study, combination: Pair, form: str) -> Floats:
@@ -278,13 +276,12 @@ def _follows(study: Study, combination: Pair, form: str) -> Floats:
     n = len(study.participants)
     if not combination[0]:
         return np.full(n, np.nan)
-    counted = study.select(~study.set_aside)
-    try:
-        delta, answer, who = differences(counted, *combination)
-    except AdjudgeError:  # too few answers to judged lists
+    counted = study.counted()
+    if np.count_nonzero(judged_by_all(counted, [combination])) < 2:  # too few for a curve
         return np.full(n, np.nan)
-    curves = curves_without(delta, answer, who, n, form=form)
-    follows = curves.own - _mean_guess(answer, who, n)
+    seen = evidence(counted, *combination)
+    curves = curves_without(seen.delta, seen.prefers, seen.participant, n, form=form)
+    follows = curves.own - _mean_guess(seen.prefers, seen.participant, n)
     if bool(study.set_aside.any()):
         follows = np.where(np.isfinite(follows), follows, _against(study, combination, form, curves.parameters))
     return follows
@@ -304,11 +301,10 @@ def _means(values: Floats, who: Ints, n: int) -> Floats:
 
 def _against(study: Study, combination: Pair, form: str, parameters: Floats) -> Floats:
     """The same for answers that are set aside, which no curve was fitted to."""
-    from adjudge.users.agreement import FORMS
+    from adjudge.users.agreement_fit import agreement_data, agreement_model
+    from adjudge.users.likelihood import log_shares
 
-    delta, answer, who = differences(study, *combination)
-    shares = FORMS[form](np.abs(delta), parameters)
-    agrees = (answer > 0) == (delta >= 0)
-    given = np.where(answer == 0, shares.cannot_tell, np.where(agrees, shares.agree, shares.disagree))
+    seen = evidence(study.with_aside(), *combination)
+    logs = log_shares(agreement_model(form), agreement_data(seen.delta, seen.prefers), parameters)
     n = len(study.participants)
-    return _means(np.log(np.maximum(given, 1e-12)), who, n) - _mean_guess(answer, who, n)
+    return _means(logs, seen.participant, n) - _mean_guess(seen.prefers, seen.participant, n)

@@ -85,39 +85,53 @@ def simulate_study(
     """
     is_trap = np.array([one.is_trap for one in questions.questions], dtype=np.bool_)
     plain, known = np.flatnonzero(~is_trap), np.flatnonzero(is_trap)
-    n_traps = len(known) if traps is None else traps
-    _check_numbers((participants, per_participant, n_traps), (len(plain), len(known)))
+    wanted = participants, per_participant, len(known) if traps is None else traps
+    _check_numbers(wanted, (len(plain), len(known)))
     _check_people(spammers, spread, query_spread, kinds)
-    rng = np.random.default_rng(seed)
-    asked, person = _assigned(rng, plain, known, (participants, per_participant, n_traps))
-    n = len(asked)
-    swapped = rng.integers(0, 2, size=n)
     lists = questions.effectiveness(measure, scale)
     if bool(np.isnan(lists[plain]).any()):
         raise AdjudgeError(f"Simulated participants need grades on {scale} of every document of the questions")
+    rng = np.random.default_rng(seed)
+    asked, person = _assigned(rng, plain, known, wanted)
+    swapped = rng.integers(0, 2, size=len(asked))
     query = np.unique(np.array(questions.queries, dtype=object), return_inverse=True)[1].astype(np.int64)[asked]
     noise = _Noise(rng, person, query, spread, query_spread)
     choice = _honest(noise, lists[asked], satisfaction, agreement)
     choice = np.where(is_trap[asked], _trap_answers(rng, questions, asked, trap_accuracy), choice)
     kind = _spam_kinds(rng, participants, spammers, kinds)
     choice = np.where(kind[person] >= 0, _spam(rng, kind[person], person, swapped), choice)
+    study = _told(rng, questions, _Given(asked, choice, person, swapped), kind, source=f"simulated with seed {seed}")
+    return Simulated(study, kind >= 0, tuple("" if k < 0 else KINDS[k] for k in kind.tolist()))
+
+
+class _Given(NamedTuple):
+    """Answers: question, choice, participant, and whether list b stood first."""
+
+    asked: Ints
+    choice: Ints
+    person: Ints
+    swapped: Ints
+
+
+def _told(rng: Generator, questions: Questions, given: _Given, kind: Ints, *, source: str) -> Study:
+    """The answers as a study, with how long each took and how much was heard, in the order in which they came."""
+    person, n = given.person, len(given.asked)
     seconds = _seconds(rng, person, kind, n)
     heard = seconds * np.where(kind[person] >= 0, rng.uniform(0.0, 0.4, n), rng.uniform(0.6, 0.95, n))
     study = Study(
         questions,
-        asked,
-        choice,
+        given.asked,
+        given.choice,
         person,
-        tuple(f"p{i + 1}" for i in range(participants)),
-        swapped,
+        tuple(f"p{i + 1}" for i in range(len(kind))),
+        given.swapped,
         seconds,
         heard,
-        _times(rng, person, seconds, participants),
+        _times(rng, person, seconds, len(kind)),
         np.zeros(n, dtype=np.bool_),
-        source=f"simulated with seed {seed}",
+        source=source,
     )
-    return Simulated(study.select(np.argsort(study.at, kind="stable")), kind >= 0,
-                     tuple("" if k < 0 else KINDS[k] for k in kind.tolist()))  # fmt: skip
+    return study.select(np.argsort(study.at, kind="stable"))
 
 
 def example_study(*, participants: int = 30, per_participant: int = 20, seed: int = 1) -> Study:

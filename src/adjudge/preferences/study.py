@@ -66,7 +66,7 @@ class Study:
         if self.reasons and len(self.reasons) != len(self.participants):
             people, given = len(self.participants), len(self.reasons)
             raise AdjudgeError(
-                f"Study: expected a reason, empty or not, for each of {people} participants, got {given}"
+                f"Study: expected a reason or an empty one for each of {people} participants, got {given}"
             )
 
     def __len__(self) -> int:

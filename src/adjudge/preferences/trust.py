@@ -47,7 +47,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
-from adjudge.preferences.trust_cues import CUES, AnswerFacts, Cue, Side, sequence
+from adjudge.preferences.trust_cues import CUES, AnswerFacts, Cue, chance_of, sequence, side_of
 
 if TYPE_CHECKING:
     from adjudge.preferences.study import Study
@@ -303,7 +303,7 @@ def answer_facts(
         raise AdjudgeError(f"{where}expected answers that say whose they are, got none that do")
     asked = study.questions.questions
     identical = [one.a == one.b for one in asked]
-    chances = [len(one.expected) / len(CHOICES) or 0.25 for one in asked]
+    chances = [chance_of(one.expected) for one in asked]
     sounds = [_sound(one.name, least_seconds) for one in asked]
     found: tuple[list[AnswerFacts], ...] = tuple([] for _ in study.participants)
     before: dict[tuple[int, int], int] = {}
@@ -316,7 +316,7 @@ def answer_facts(
                 is_trap,
                 right,
                 CHOICES[choice],
-                _side(choice, swapped),
+                side_of(CHOICES[choice], swapped=None if swapped < 0 else bool(swapped)),
                 None if math.isnan(seconds) else seconds,
                 sounds[place],
                 identical[place],
@@ -329,10 +329,3 @@ def answer_facts(
 
 def _sound(question: str, least_seconds: float | Mapping[str, float] | None) -> float | None:
     return least_seconds.get(question) if isinstance(least_seconds, Mapping) else least_seconds
-
-
-def _side(choice: int, swapped: int) -> Side | None:
-    """Where the preferred list stood: list a left unless swapped."""
-    if choice > 1 or swapped < 0:
-        return None
-    return "left" if choice == swapped else "right"

@@ -17,7 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -70,6 +70,26 @@ class AnswerFacts:
     def prefers(self) -> bool:
         """Whether one list was preferred."""
         return self.choice in ("a", "b")
+
+
+def side_of(choice: str, *, swapped: bool | None) -> Side | None:
+    """Where the list that was preferred stood: list a on the left unless they were swapped; None where not known.
+
+    >>> side_of("a", swapped=False), side_of("a", swapped=True), side_of("good", swapped=True)
+    ('left', 'right', None)
+    """
+    if choice not in ("a", "b") or swapped is None:
+        return None
+    return "left" if (choice == "b") == swapped else "right"
+
+
+def chance_of(expected: Collection[str]) -> float:
+    """Probability that somebody who guesses gets a trap right; that of one right answer in four where it is no trap.
+
+    >>> chance_of({"good", "bad"}), chance_of(())
+    (0.5, 0.25)
+    """
+    return len(expected) / 4 or 0.25
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.preferences.influence import MEDIUM, Conclusions, Influence, InfluenceRow
-from adjudge.preferences.quality import ParticipantQuality, Quality, number
+from adjudge.preferences.quality import ParticipantQuality, Quality
+from adjudge.preferences.wording import number
 from adjudge.reports import preference_figures as figures
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
 
@@ -165,7 +166,7 @@ def _changes(influence: Influence) -> TableBlock:
         Column("Change"),
         Column(f"P(Sat) at {MEDIUM:g}", about=f"of lists with {on} of {MEDIUM:g}, by the monotone curve"),
         Column("Change of P(Sat)"),
-        Column("Best", "left", about="combination that predicts answers best"),
+        Column("Best", "left", about="combination that explains answers best"),
     )
     lines = [_conclusion("nobody", influence.of_all)]
     if influence.with_aside is not None:

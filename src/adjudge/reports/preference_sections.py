@@ -147,7 +147,7 @@ def _agreement_table(learnt: Learnt) -> TableBlock:
         for one in learnt.combinations
     )
     caption = "What people notice, by measure and scale."
-    return TableBlock("noticeable-differences", caption, columns, rows, learnt.rows())
+    return TableBlock("noticeable-differences", caption, columns, rows, learnt.to_dicts())
 
 
 def _lowest(values: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
@@ -170,25 +170,17 @@ def _agreement_bins(i: int, one: LearntCombination) -> TableBlock:
     )
     shares = (bins.agree, bins.cannot_tell, bins.disagree)
     rows = tuple(
-        (_bin(bins.agree, k), f"{bins.agree.count[k]:,}", *(_share(share, k) for share in shares))
+        (bins.agree.interval(k), f"{bins.agree.count[k]:,}", *(share.cell(k, 2) for share in shares))
         for k in range(len(bins.agree.count))
     )
     records = [
         {"outcome": name, **row}
         for name, share in zip(("agree", "cannot tell", "disagree"), shares, strict=True)
-        for row in share.rows()
+        for row in share.to_dicts()
     ]
     tied = f" {bins.tied:,} preferences between lists that are equal count as not telling." if bins.tied else ""
     caption = f"Answers by the difference in {one.combination}.{tied}"
     return TableBlock(f"agreement-bins-{i + 1}", caption, columns, rows, records)
-
-
-def _bin(bins: ShareBins, k: int) -> str:
-    return f"[{bins.edges[k]:.2g}, {bins.edges[k + 1]:.2g}{']' if k + 1 == len(bins.count) else ')'}"
-
-
-def _share(bins: ShareBins, k: int) -> str:
-    return f"{bins.share[k]:.2f} [{bins.low[k]:.2f}, {bins.high[k]:.2f}]" if bins.count[k] else "–"
 
 
 def _satisfaction(learnt: Learnt) -> Section:
@@ -224,7 +216,7 @@ def _satisfaction_figure(learnt: Learnt) -> FigureBlock:
         f"Share of satisfied people by effectiveness, in bins with {percent(learnt.confidence)} intervals, and the "
         f"curves fitted to it{_some(learnt)}."
     )
-    alt = f"P(Sat) rises with effectiveness. {_satisfied_sentence(shown[0], learnt.confidence)}"
+    alt = f"P(Sat) by effectiveness. {_satisfied_sentence(shown[0], learnt.confidence)}"
     return FigureBlock("satisfaction-curves", caption, alt, data, figures.satisfaction_panels)
 
 
@@ -248,7 +240,7 @@ def _satisfaction_table(learnt: Learnt) -> TableBlock:
         )
         for one in learnt.combinations
     )
-    return TableBlock("satisfaction-ends", "Satisfaction by measure and scale.", columns, rows, learnt.rows())
+    return TableBlock("satisfaction-ends", "Satisfaction by measure and scale.", columns, rows, learnt.to_dicts())
 
 
 def _endpoints(learnt: Learnt) -> TableBlock:
@@ -268,7 +260,7 @@ def _endpoints(learnt: Learnt) -> TableBlock:
     best = _lowest([[end.bias.value, end.positive.value, end.negative.value] for end in ends])
     caption = "How far people are from being satisfied with the best alone, and from agreeing always; lower is better."
     emphasised = frozenset((row, 2 + column) for row, column in best)
-    return TableBlock("endpoints", caption, columns, rows, learnt.rows(), emphasised)
+    return TableBlock("endpoints", caption, columns, rows, learnt.to_dicts(), emphasised)
 
 
 def _logs(one: LearntCombination, kind: str) -> str:
@@ -280,6 +272,8 @@ def _satisfaction_bins(i: int, one: LearntCombination) -> TableBlock:
     columns = (Column("Effectiveness", "left"), Column("Lists"), Column("Satisfied"), Column("Curve"))
     middle = (bins.edges[:-1] + bins.edges[1:]) / 2
     at = one.satisfaction(np.where(np.isnan(bins.mean), middle, bins.mean))
-    rows = tuple((_bin(bins, k), f"{bins.count[k]:,}", _share(bins, k), f"{at[k]:.2f}") for k in range(len(bins.count)))
+    rows = tuple(
+        (bins.interval(k), f"{bins.count[k]:,}", bins.cell(k, 2), f"{at[k]:.2f}") for k in range(len(bins.count))
+    )
     caption = f"Lists that people called good or bad, by {one.combination}."
-    return TableBlock(f"satisfaction-bins-{i + 1}", caption, columns, rows, bins.rows())
+    return TableBlock(f"satisfaction-bins-{i + 1}", caption, columns, rows, bins.to_dicts())

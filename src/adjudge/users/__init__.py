@@ -19,6 +19,7 @@ from adjudge.users.agreement import (
     agreement_interval,
     find_agreement,
     noticeable_difference,
+    noticeable_differences,
     noticeable_interval,
 )
 from adjudge.users.agreement_fit import AgreementFit, fit_agreement, held_out
@@ -70,6 +71,7 @@ __all__ = [
     "held_out",
     "held_out_satisfaction",
     "noticeable_difference",
+    "noticeable_differences",
     "noticeable_interval",
     "p_satisfied",
     "read_mappings",

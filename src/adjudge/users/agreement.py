@@ -216,7 +216,7 @@ def noticeable_differences(form: AgreementForm, parameters: Floats, *, level: fl
     """The noticeable difference of each of many curves (curves, parameters) of one family; NaN where there is none.
 
     >>> noticeable_differences(FORMS["two-stage"], np.array([[-0.2, 2.5, 3.0], [-3.0, 0.1, 1.0]])).round(3).tolist()
-    [0.31, nan]
+    [0.354, nan]
     """
     return _crossings(lambda size: form.function(size, *(column[:, None] for column in parameters.T))[0], level)
 

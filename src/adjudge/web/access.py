@@ -189,7 +189,7 @@ def _participant_behind(context: Context, offered: Offered | None) -> Participan
         raise NotLoggedIn("This is for assessors; open your invitation first.")
     now = context.now()
     with context.database.read() as connection:
-        found = participant_of_token(connection, offered.token, secret=context.settings.secret, now=now)
+        found = participant_of_token(connection, offered.token, secret=context.settings.secret)
     if abs(now - found.seen_at) > SEEN_SECONDS:
         with context.database.write() as connection:
             note_seen(connection, found, now=now)

@@ -163,8 +163,9 @@ def check_not_answered(connection: Connection, found: Lease) -> None:
         answer.c.kind.in_(("judgment", "import", "trap")),
     )
     if connection.execute(twice.limit(1)).first() is not None:
-        instead = "correct that answer instead." if found.swapped is None else "here is the next question."
-        raise Conflict(f"You judged this pair already; {instead}")
+        if found.swapped is None:
+            raise Conflict("You judged this pair already; correct that answer instead.")
+        raise Conflict("You compared these lists already; here is the next question.")
 
 
 _QUERY_ITEM, _DOCUMENT_ITEM = item.alias("query_item"), item.alias("document_item")

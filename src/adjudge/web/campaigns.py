@@ -33,6 +33,7 @@ from adjudge.web.preference_holdings import (
     question_scales,
 )
 from adjudge.web.preference_settings import PreferenceSettings
+from adjudge.web.recruiting import missing_way_back, refuse_other_recruiter
 from adjudge.web.schema import answer, campaign, item, lease, pair, participant, queue, run
 
 STATES = {
@@ -108,7 +109,7 @@ def change_settings(
     """Decide otherwise; what answers rest on stays as it is once there are any.
 
     That is scales and measure in a judging campaign; in a preference campaign it is how many people a question is for,
-    the size of batches and the seed.
+    the size of batches and the seed; and, once somebody was recruited, who recruits.
     """
     now_there = locked(connection, found)
     before = now_there.settings
@@ -121,6 +122,7 @@ def change_settings(
         _refuse_other_questions(connection, now_there, settings)
     elif isinstance(settings, PreferenceSettings):
         _refuse_other_batches(connection, now_there, settings, set(changed))
+        refuse_other_recruiter(connection, now_there, settings)
     values = {"settings": settings.model_dump(mode="json")}
     row = (
         connection.execute(update(campaign).where(campaign.c.id == found.id).values(**values).returning(campaign))
@@ -129,17 +131,17 @@ def change_settings(
     )
     after = campaign_of(row)
     if after.kind == "judging":
-        _follow(connection, after, now_there, set(changed), now=now)
+        _follow(connection, after, now_there, set(changed))
     elif after.state != "draft" and _LAID_BY & set(changed):
         lay_questions(connection, after)
     log_event(connection, found.id, who=who, what="settings", details={"changed": changed}, now=now)
     return after
 
 
-def _follow(connection: Connection, after: Campaign, before: Campaign, changed: set[str], *, now: float) -> None:
+def _follow(connection: Connection, after: Campaign, before: Campaign, changed: set[str]) -> None:
     """Candidates as the settings of a judging campaign want them now."""
     if after.judging.cutoff != before.judging.cutoff:
-        _forget_pairs(connection, after, now=now)
+        _forget_pairs(connection, after)
     elif {"judged_by", "agreement_share", "seed"} & changed:
         wish_again(connection, after)
 
@@ -166,19 +168,20 @@ def _refuse_other_batches(
         check_quiz(settings.quiz, n_traps)
 
 
-def _forget_pairs(connection: Connection, found: Campaign, *, now: float) -> None:
+def _forget_pairs(connection: Connection, found: Campaign) -> None:
     """Make the candidates anew for another cutoff; there are no answers, and what is on lease is given back."""
     for table in (lease, queue, pair):
         connection.execute(delete(table).where(table.c.campaign_id == found.id))
     if found.state != "draft":
         _refuse_incomplete(connection, found)
-        make_pairs(connection, found, now=now)
+        make_pairs(connection, found)
 
 
 def set_state(connection: Connection, found: Campaign, state: str, *, who: str, now: float) -> Campaign:
     """Open, pause, close or reopen a campaign; the state that it has already changes nothing.
 
-    Opening needs runs or questions, and something to hear, read or see for all that is asked about.
+    Opening needs runs or questions, something to hear, read or see for all that is asked about, and for people whom a
+    recruiter sends a way back, however their part ends.
     """
     if state not in STATES:
         raise Refused(f"Expected a state among {', '.join(STATES)}, got {shown(state)}")
@@ -192,9 +195,10 @@ def set_state(connection: Connection, found: Campaign, state: str, *, who: str, 
     if state == "open":
         _refuse_incomplete(connection, before)
         if before.kind == "preference":
+            _refuse_no_way_back(before)
             lay_questions(connection, before)
         else:
-            make_pairs(connection, before, now=now)
+            make_pairs(connection, before)
         values |= {"opened_at": before.opened_at or now, "closed_at": None}
     elif state == "closed":
         values["closed_at"] = now
@@ -218,6 +222,13 @@ def _refuse_incomplete(connection: Connection, found: Campaign) -> None:
             f"Opening needs something to hear, read or see for every {each} and query; {many} nothing: "
             f"{some}{', …' if len(missing) > 5 else ''}."
         )
+
+
+def _refuse_no_way_back(found: Campaign) -> None:
+    """Refuse to let people come who could not be paid in the end."""
+    missing = missing_way_back(found.preference)
+    if missing is not None:
+        raise Refused(missing)
 
 
 def overview(connection: Connection, found: Campaign) -> Overview:

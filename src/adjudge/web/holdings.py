@@ -201,7 +201,7 @@ def needed_items(connection: Connection, found: Campaign) -> dict[str, set[str]]
     return {"document": {document for _, document in pairs} | queries, "query": queries}
 
 
-def make_pairs(connection: Connection, found: Campaign, *, now: float) -> int:
+def make_pairs(connection: Connection, found: Campaign) -> int:
     """Add the candidates that are not there yet, and lay a first queue; the number of new ones.
 
     Everything must be there to be heard; see ``missing_items``. Until the engine has looked, the queue is in an order

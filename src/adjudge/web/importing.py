@@ -91,7 +91,7 @@ def import_judgments(
     there = locked(connection, campaign)
     asked = _asked(there, scale)  # refuses a campaign that asks for preferences
     file = _read(source, asked, format_name)
-    _need_pairs(connection, there, now=now)
+    _need_pairs(connection, there)
     ids = _pair_ids(connection, there.id)
     unknown = [row for row in file.rows if (row.query, row.document) not in ids]
     if unknown and not skip_unknown:
@@ -152,7 +152,7 @@ def _read(source: Source, asked: AskedScale, format_name: str | None) -> _File:
     return file
 
 
-def _need_pairs(connection: Connection, campaign: Campaign, *, now: float) -> None:
+def _need_pairs(connection: Connection, campaign: Campaign) -> None:
     """A draft has no pairs yet; it gets them where everything is there."""
     if count_pairs(connection, campaign.id):
         return
@@ -162,7 +162,7 @@ def _need_pairs(connection: Connection, campaign: Campaign, *, now: float) -> No
             f"Judgments can be imported once every candidate can be heard, read or seen; {len(missing):,} cannot, "
             f"first {shown(missing[0])}."
         )
-    make_pairs(connection, campaign, now=now)
+    make_pairs(connection, campaign)
 
 
 def _pair_ids(connection: Connection, campaign_id: int) -> dict[tuple[str, str], int]:

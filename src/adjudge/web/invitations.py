@@ -203,7 +203,7 @@ def participant_token(participant_id: int, nonce: str, *, secret: bytes) -> str:
     return signed_token(secret, "participant", participant_id, nonce)
 
 
-def participant_of_token(connection: Connection, token: str, *, secret: bytes, now: float) -> Participant:
+def participant_of_token(connection: Connection, token: str, *, secret: bytes) -> Participant:
     """Who comes with this token; refused where they may not go on, with the reason."""
     number = number_in(token)
     row = None if number is None else connection.execute(_with_invitation(number)).first()

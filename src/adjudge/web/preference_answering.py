@@ -154,7 +154,8 @@ def _check_cap(connection: Connection, campaign: Campaign, person: Participant, 
         return
     most = campaign.preference.per_participant
     if part_of(connection, campaign, person.id).answered >= most:
-        raise Conflict(f"You answered {most} questions already, as many as one person may; thank you.")
+        what = "question" if most == 1 else "questions"
+        raise Conflict(f"You answered {most} {what} already, as many as one person may; thank you.")
 
 
 def _check_played(connection: Connection, campaign: Campaign, found: Lease, played: Played) -> None:

@@ -6,7 +6,6 @@ enough to say something. Only answers that count are looked at.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +42,11 @@ def wanted_combinations(questions: Questions, named: Sequence[str]) -> list[str]
 
 def _curves(study: Study, name: str) -> dict[str, Any]:
     from adjudge.preferences.bins import agreement_bins, satisfaction_bins
+    from adjudge.preferences.combinations import Combination
     from adjudge.preferences.evidence import evidence
 
-    measure, _, scale = (part.strip() for part in name.partition(" on "))
+    wanted = Combination.parse(name)
+    measure, scale = wanted.measure, wanted.scale
     nothing: dict[str, Any] = {"bins": [], "curve": [], "why": None}
     try:
         seen = evidence(study, measure, scale)
@@ -77,7 +78,7 @@ def _bins(shares: ShareBins | None) -> list[dict[str, Any]]:
             "lower": row["low"],
             "upper": row["high"],
         }
-        for row in shares.rows()
+        for row in shares.to_dicts()
         if row["count"]
     ]
 
@@ -87,15 +88,14 @@ def _too_few(n: int, what: str) -> str | None:
 
 
 def _satisfaction(seen: Evidence) -> dict[str, Any]:
-    from adjudge.users.satisfaction_fit import fit_satisfaction
+    from adjudge.preferences.curves import satisfaction_curve
 
     why = _too_few(len(seen.lists), "lists called good or bad")
     if why is not None:
         return {"curve": [], "why": why}
     grid = np.linspace(0, 1, _POINTS)
     try:
-        fit = fit_satisfaction(seen.lists, seen.good, clusters=seen.list_clusters)
-        curve = fit.mapping(seen.measure, seen.scale)(grid)
+        curve = satisfaction_curve(seen)(grid)
     except (AdjudgeError, np.linalg.LinAlgError) as error:
         return {"curve": [], "why": f"no curve can be fitted yet: {error}"}
     return {"curve": _points(grid, curve), "why": None}
@@ -103,13 +103,8 @@ def _satisfaction(seen: Evidence) -> dict[str, Any]:
 
 def _agreement(seen: Evidence) -> dict[str, Any]:
     """The curve of those who prefer the better list, its band, and from which difference on more than half do."""
-    from adjudge.users.agreement import (
-        AgreementMapping,
-        agreement_interval,
-        noticeable_difference,
-        noticeable_interval,
-    )
-    from adjudge.users.agreement_fit import fit_agreement
+    from adjudge.preferences.curves import agreement_curve
+    from adjudge.users.agreement import agreement_interval, noticeable_difference, noticeable_interval
 
     unknown = dict.fromkeys(("noticeable", "noticeable_low", "noticeable_high"))
     nothing: dict[str, Any] = {"curve": [], "band": [], **unknown}
@@ -118,13 +113,9 @@ def _agreement(seen: Evidence) -> dict[str, Any]:
         return {**nothing, "why": why}
     grid = np.linspace(0, 1, _POINTS)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # a few answers may leave the spread unknown
-            fit = fit_agreement(seen.delta, seen.prefers, clusters=seen.clusters, few_clusters=True)
-            parameters = tuple(fit.parameters.tolist())
-            mapping = AgreementMapping(seen.measure, seen.scale, fit.form, parameters, _known(fit.covariance))
-            low, high = agreement_interval(mapping, grid)
-            ends = noticeable_interval(mapping)
+        mapping = agreement_curve(seen)
+        low, high = agreement_interval(mapping, grid)
+        ends = noticeable_interval(mapping)
     except (AdjudgeError, np.linalg.LinAlgError) as error:
         return {**nothing, "why": f"no curve can be fitted yet: {error}"}
     return {
@@ -135,11 +126,6 @@ def _agreement(seen: Evidence) -> dict[str, Any]:
         "noticeable_high": ends[1],
         "why": None,
     }
-
-
-def _known(covariance: Floats) -> tuple[tuple[float, ...], ...]:
-    """A covariance as mappings keep it, empty where it is not known."""
-    return tuple(tuple(row) for row in covariance.tolist()) if bool(np.isfinite(covariance).all()) else ()
 
 
 def _points(*columns: Floats) -> list[list[float]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -22,9 +22,6 @@ from adjudge.web.campaign_rows import Campaign
 from adjudge.web.export_files import harmless, iso, plain_table
 from adjudge.web.preference_holdings import questions_and_ids, questions_of
 from adjudge.web.schema import answer, pair, participant
-
-if TYPE_CHECKING:
-    pass
 
 PREFERENCE_FORMS = {
     "answers": ("csv",),
@@ -42,7 +39,7 @@ _LISTENED = ("query_ms", "a_ms", "b_ms")
 def export_preference(connection: Connection, campaign: Campaign, what: str, *, form: str) -> bytes:
     """One of :data:`PREFERENCE_FORMS` as the content of a file."""
     if what == "answers":
-        return _csv_of_answers(study_of(connection, campaign))
+        return csv_of_answers(study_of(connection, campaign))
     if what == "questions":
         return _csv_of_questions(questions_of(connection, campaign.id))
     if what == "log":
@@ -62,7 +59,7 @@ def study_of(connection: Connection, campaign: Campaign) -> Study:
     """All answers to questions and traps in the order in which they came, also those that are set aside.
 
     Participants are called by their codes; those who answered nothing are not among them. Repeats are left out: nobody
-    counts twice.
+    counts twice, and the cue that they give is seen while the campaign runs only.
     """
     questions, ids = questions_and_ids(connection, campaign.id)
     place = {number: at for at, number in enumerate(ids)}
@@ -111,7 +108,8 @@ def _written(write: Callable[[Path], None]) -> bytes:
         return path.read_bytes()
 
 
-def _csv_of_answers(study: Study) -> bytes:
+def csv_of_answers(study: Study) -> bytes:
+    """The answers file of a study."""
     from dataclasses import replace
 
     import polars as pl

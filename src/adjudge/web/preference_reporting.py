@@ -6,47 +6,42 @@ are answers enough for curves the report says so, and is about the people alone.
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, select, union_all
+from sqlalchemy import Connection, func, select, union_all
 
-from adjudge._version import __version__
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.reports.document import Block, Paragraph, Report, Section
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
-from adjudge.web.preference_exporting import study_of
+from adjudge.web.preference_curves import FEWEST_ANSWERS, wanted_combinations
+from adjudge.web.preference_exporting import csv_of_answers, study_of
 from adjudge.web.preference_trust import least_heard, rules_of
-from adjudge.web.schema import event, item, listed, pair
+from adjudge.web.schema import answer, event, item, listed, pair
 
 if TYPE_CHECKING:
+    from adjudge.preferences.influence import Influence
     from adjudge.preferences.learning import Learnt
     from adjudge.preferences.study import Study
 
-LEAST_ANSWERS = 20
-"""So many answers must count before a curve is drawn through them."""
-_BOOTSTRAP = 400  # resamples: an organiser waits for the page
+_RESAMPLES = 400  # an organiser waits for the page
 _MOST_LEFT_OUT = 500  # participants whom the report leaves out one by one
-
-
-def combinations_of(campaign: Campaign, study: Study) -> list[str]:
-    """The measures and scales that the campaign is about: those decided, else CG of whole lists on each scale."""
-    wanted = campaign.preference.combinations
-    return list(wanted) or [f"CG@{study.questions.n_ranks} on {scale}" for scale in study.questions.grades]
 
 
 def _wanted(campaign: Campaign, study: Study) -> list[str]:
     """The combinations to learn; refused in one line where nothing can be learnt yet."""
     n_counted = len(study.counted())
-    if n_counted < LEAST_ANSWERS:
-        raise Refused(f"Curves need {LEAST_ANSWERS} answers that count; so far there are {n_counted}.")
-    wanted = combinations_of(campaign, study)
+    if n_counted < FEWEST_ANSWERS:
+        raise Refused(f"Curves need {FEWEST_ANSWERS} answers that count; so far there are {n_counted}.")
+    wanted = wanted_combinations(study.questions, campaign.preference.combinations)
     if not wanted:
         raise Refused("Curves need grades of the documents; the questions have none.")
     return wanted
@@ -69,19 +64,24 @@ def learnt_from(campaign: Campaign, study: Study) -> Learnt:
 
     wanted = _wanted(campaign, study)
     with _said_in_one_line():
-        return learn(study, wanted, bootstrap=_BOOTSTRAP, seed=campaign.settings.seed)
+        return learn(study, wanted, resamples=_RESAMPLES, seed=campaign.settings.seed)
 
 
 def fitted_mappings(connection: Connection, campaign: Campaign) -> bytes:
-    """The curves of satisfaction and agreement as a mapping file, in JSON."""
+    """The curves of satisfaction and agreement as a mapping file, in JSON.
+
+    It says the same of where it comes from as ``adjudge fit`` would on the answers as they are exported now.
+    """
     from adjudge.preferences.combinations import Combination
     from adjudge.preferences.curves import agreement_curve, satisfaction_curve
     from adjudge.preferences.evidence import evidence
+    from adjudge.preferences.learning import facts_of
     from adjudge.users.mapping_files import Mappings, write_mappings
 
     study = study_of(connection, campaign)
     wanted = [Combination.parse(text) for text in _wanted(campaign, study)]
-    source, facts = f"fitted with Adjudge on campaign {campaign.name}", _facts(study.counted())
+    digest = hashlib.sha256(csv_of_answers(study)).hexdigest()
+    source, facts = f"fitted with Adjudge on campaign {campaign.name}", facts_of(replace(study, sha256=digest))
     with _said_in_one_line(), tempfile.TemporaryDirectory() as folder:
         seen = [evidence(study, one.measure, one.scale) for one in wanted]
         mappings = Mappings(
@@ -91,13 +91,6 @@ def fitted_mappings(connection: Connection, campaign: Campaign) -> bytes:
         path = Path(folder) / "mapping.json"
         write_mappings(mappings, path)
         return path.read_bytes()
-
-
-def _facts(counted: Study) -> tuple[tuple[str, str], ...]:
-    """What a mapping says of where it comes from."""
-    queries = {counted.questions.questions[place].query for place in set(counted.question.tolist())}
-    counts = {"answers": len(counted), "participants": len(set(counted.participant.tolist())), "queries": len(queries)}
-    return (*((name, str(number)) for name, number in counts.items()), ("adjudge", __version__))
 
 
 def preference_report(connection: Connection, campaign: Campaign) -> Report:
@@ -133,7 +126,6 @@ def _taught(campaign: Campaign, study: Study) -> list[Section]:
 
 
 def _people(connection: Connection, campaign: Campaign, study: Study) -> list[Section]:
-    from adjudge.preferences.influence import Influence, influence
     from adjudge.preferences.quality import quality
     from adjudge.reports.participant_section import participant_sections
 
@@ -144,14 +136,42 @@ def _people(connection: Connection, campaign: Campaign, study: Study) -> list[Se
             found = quality(study, rules=rules_of(campaign), least_seconds=sound, seed=campaign.settings.seed)
         except AdjudgeError as error:
             return [Section("participants", "The participants", (Paragraph(f"Nothing is known of them yet: {error}"),))]
-        changes: Influence | None = None
-        wanted = combinations_of(campaign, study)
-        if wanted and len(study.counted()) >= LEAST_ANSWERS and len(study.participants) <= _MOST_LEFT_OUT:
-            try:
-                changes = influence(study, combinations=wanted)
-            except AdjudgeError:  # too few without somebody; what is known of the others stands
-                changes = None
-    return list(participant_sections(found, changes))
+        try:
+            changes, why = _influence(campaign, study), ""
+        except AdjudgeError as error:
+            changes, why = None, str(error)
+    people, *others = participant_sections(found, changes)
+    if why:
+        others = [Section("influence", "What hangs on whom", (Paragraph(why),))]
+    return [replace(people, blocks=(*people.blocks, *_about_repeats(connection, campaign))), *others]
+
+
+def _influence(campaign: Campaign, study: Study) -> Influence:
+    """How conclusions change without each participant; refused where that cannot be said, with the reason."""
+    from adjudge.preferences.influence import influence
+
+    n_people, wanted = len(study.participants), _wanted(campaign, study)
+    if n_people > _MOST_LEFT_OUT:
+        raise Refused(
+            f"Everything is fitted again without each participant for up to {_MOST_LEFT_OUT:,} of them, and there are "
+            f"{n_people:,}; adjudge participants does it on the exported answers."
+        )
+    with _said_in_one_line():
+        return influence(study, combinations=wanted)
+
+
+def _about_repeats(connection: Connection, campaign: Campaign) -> list[Block]:
+    """That trust was decided from more than the study has, where questions were asked again."""
+    again = select(func.count()).where(answer.c.campaign_id == campaign.id, answer.c.kind == "repeat")
+    n = int(connection.execute(again).scalar_one())
+    if not n:
+        return []
+    words = (
+        f"{n:,} {'answer' if n == 1 else 'answers'} to questions asked again {'is' if n == 1 else 'are'} not looked at "
+        "here: nobody counts twice. The campaign does look at them, so that the probabilities of listening on its "
+        "pages may differ from these; the log has them."
+    )
+    return [Paragraph(words)]
 
 
 def _least_seconds(connection: Connection, campaign: Campaign) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, ValidationError, model_validator
 
@@ -11,10 +11,9 @@ from adjudge.errors import AdjudgeError, shown
 from adjudge.preferences.trust import TrustRules
 from adjudge.web.asking_settings import AskingSettings, Line, one_line
 
-OUTCOMES = ("done", "screened_out", "failed")
-"""How somebody's part can end: all answered, the quiz not passed, too many traps missed later."""
-
 Outcome = Literal["done", "screened_out", "failed"]
+"""How somebody's part can end: all answered, the quiz not passed, too many traps missed later."""
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _PROLIFIC = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID")
 _PROLIFIC_ADDRESS = "https://app.prolific.com/submissions/complete?cc={code}"
 _MOST_PARAMETERS = 10
@@ -133,6 +132,20 @@ class PreferenceSettings(AskingSettings):
     pause_after_batch: bool = False
     recruiter: Recruiter = Recruiter()
     pay: Pay = Pay()
+
+    def without_way_back(self) -> list[Outcome]:
+        """Outcomes after which people of a recruiter have neither a code nor an address.
+
+        Without a quiz nobody is screened out.
+
+        >>> prolific = Recruiter(kind="prolific", codes={"done": "C1"})
+        >>> PreferenceSettings(title="Demo", recruiter=prolific).without_way_back()
+        ['screened_out', 'failed']
+        """
+        if self.recruiter.kind == "none":
+            return []
+        possible = [one for one in OUTCOMES if self.quiz or one != "screened_out"]
+        return [one for one in possible if self.recruiter.way_back(one, {}) == (None, None)]
 
 
 def preference_settings_from(values: dict[str, Any]) -> PreferenceSettings:

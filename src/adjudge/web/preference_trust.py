@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from adjudge.preferences.trust import Trust, TrustRules, assess
-from adjudge.preferences.trust_cues import AnswerFacts, Side
+from adjudge.preferences.trust_cues import AnswerFacts, chance_of, side_of
 from adjudge.web.answering import ENOUGH_OF_A_CLIP
 from adjudge.web.campaign_rows import Campaign, in_use, log_event
 from adjudge.web.errors import Conflict, Gone, Refused
@@ -101,12 +101,12 @@ def _fact(row: Any, lists: Sequence[Any], before: str | None, listen: float) -> 
         is_trap,
         right=is_trap and choice in expected,
         choice=choice,
-        side=_side(choice, row.swapped),
+        side=side_of(choice, swapped=row.swapped),
         seconds=_seconds(row.took_ms, row.created_at, row.issued_at),
         least_seconds=sum(least_heard(kind, seconds, listen) for kind, seconds in clips),
         identical_lists=a == b,
         same=None if row.kind != "repeat" or before is None else choice == before,
-        chance=len(expected) / 4 or 0.25,
+        chance=chance_of(expected),
     )
 
 
@@ -117,12 +117,6 @@ def _seconds(took_ms: int | None, created_at: float, issued_at: float | None) ->
     """
     said = [] if took_ms is None else [took_ms / 1000]
     return min([*said, *([] if issued_at is None else [max(0.0, created_at - issued_at)])], default=None)
-
-
-def _side(choice: str, swapped: bool | None) -> Side | None:
-    if choice not in ("a", "b") or swapped is None:
-        return None
-    return "left" if (choice == "b") == swapped else "right"
 
 
 def least_heard(kind: str, seconds: float | None, listen: float) -> float:
@@ -165,8 +159,9 @@ def _was_taken_back(connection: Connection, person: Participant) -> bool:
 def set_aside(connection: Connection, participant: Participant, *, why: str, who: str, now: float) -> Participant:
     """Let somebody's answers count no longer, and end their part; others get their questions.
 
-    Somebody whose part has no outcome yet was screened out where they answered no question, else failed. Nothing is
-    deleted. No pair may be locked yet where this is called, see :func:`~adjudge.web.pair_counts.lock_pairs`.
+    Somebody whose part has no outcome yet was screened out where there is a quiz and they answered no question, else
+    failed. Nothing is deleted. No pair may be locked yet where this is called, see
+    :func:`~adjudge.web.pair_counts.lock_pairs`.
     """
     if why not in (*WHY.values(), "organiser"):
         raise Refused(f"Expected a reason among {', '.join(WHY.values())} and organiser, got {why!r}.")
@@ -177,7 +172,7 @@ def set_aside(connection: Connection, participant: Participant, *, why: str, who
     values: dict[str, Any] = {"set_aside_at": now, "set_aside_why": why}
     part = part_of(connection, campaign, person.id)
     if person.outcome is None:
-        is_early = why != "organiser" and not part.answered
+        is_early = why != "organiser" and not part.answered and campaign.preference.quiz > 0
         values |= {"outcome": "screened_out" if is_early else "failed", "outcome_at": now}
     changed = _change(connection, person, values)
     release(connection, person.id, now=now)

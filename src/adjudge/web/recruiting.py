@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Row, select
 
 from adjudge.errors import shown
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.errors import Refused
+from adjudge.web.errors import Conflict, Refused
 from adjudge.web.preference_settings import PreferenceSettings, Recruiter
 from adjudge.web.schema import participant
 
@@ -29,6 +29,40 @@ def recruiter_of(campaign: Campaign) -> Recruiter | None:
     if not isinstance(settled, PreferenceSettings) or settled.recruiter.kind == "none":
         return None
     return settled.recruiter
+
+
+def missing_way_back(settings: PreferenceSettings) -> str | None:
+    """What people of the recruiter would lack at the end of their part, in a sentence; None where nothing is missing.
+
+    >>> print(missing_way_back(PreferenceSettings(title="Demo", recruiter=Recruiter(kind="prolific"), quiz=0)))
+    People from Prolific need a completion code however their part ends; there is none for done, failed.
+    """
+    missing = ", ".join(settings.without_way_back()).replace("_", " ")
+    if not missing:
+        return None
+    if settings.recruiter.kind == "prolific":
+        who, what, none = "Prolific", "a completion code", "none"
+    else:
+        who, what, none = "a recruiter", "a completion code or an address", "neither"
+    return f"People from {who} need {what} however their part ends; there is {none} for {missing}."
+
+
+def refuse_other_recruiter(connection: Connection, found: Campaign, settings: PreferenceSettings) -> None:
+    """Refuse settings by which people who were recruited would not be known again, or find no way back."""
+    before, after = found.preference.recruiter, settings.recruiter
+    if (before.kind, before.expected[:1]) != (after.kind, after.expected[:1]):
+        somebody = select(participant.c.id).where(
+            participant.c.campaign_id == found.id, participant.c.recruited_as.is_not(None)
+        )
+        if connection.execute(somebody.limit(1)).first() is not None:
+            raise Conflict(
+                "The recruiter, and the parameter that identifies a person, cannot be changed once somebody was "
+                "recruited: whoever comes again would be somebody new."
+            )
+    taken_away = set(settings.without_way_back()) - set(found.preference.without_way_back())
+    missing = missing_way_back(settings)
+    if found.state != "draft" and taken_away and missing is not None:
+        raise Refused(missing)
 
 
 def recruited_from(campaign: Campaign, parameters: Mapping[str, str]) -> dict[str, str] | None:

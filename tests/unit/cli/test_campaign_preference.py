@@ -95,6 +95,8 @@ def test_another_recruiter_has_parameters_and_ways_back(here: Path, capsys: Capt
         ([*CREATE, "runs"], "Expected runs or --questions, not both; got 'runs'"),
         ([*CREATE, "--scale", "fine"], "--scale is for judging documents; with --questions two lists are compared"),
         ([*CREATE, "-m", "CG@5"], "--measure is for judging documents"),
+        ([*CREATE, "--names", "file"], "--names is for judging documents"),
+        (["create", "x", "runs", "--combination", "CG@5 on fine"], "--combinations is for comparing two lists"),
         ([*CREATE, "--goal", "tau"], "--goal is for judging documents"),
         (["create", "x", "runs", "--quiz", "3"], "--quiz is for comparing two lists; give --questions FILE as well"),
         (["create", "x", "runs", "--pay", "3"], "--pay is for comparing two lists"),
@@ -145,3 +147,13 @@ def test_what_belongs_to_judging_is_refused_in_one_line(here: Path, capsys: Capt
     assert told in refused(capsys, "rehearse", "lists")
     assert "got 'qrels'" in refused(capsys, "export", "lists", "qrels")
     assert "not as 'json'" in refused(capsys, "export", "lists", "answers", "-o", "a.json")
+
+
+def test_combinations_are_named_as_elsewhere(here: Path, capsys: Captured) -> None:
+    (here / "which.txt").write_text("CG@2 on fine  # first\nDCG@2 on broad\n")
+    run(capsys, *CREATE, "--combinations", "which.txt", "--combination", "CG@2 on broad")
+    settings = json.loads(run(capsys, "show", "lists", "--json"))["settings"]
+    assert settings["combinations"] == ["CG@2 on fine", "DCG@2 on broad", "CG@2 on broad"]
+    run(capsys, "create", "thesis", *CREATE[2:], "--combinations", "thesis")
+    settings = json.loads(run(capsys, "show", "thesis", "--json"))["settings"]
+    assert len(settings["combinations"]) == 95

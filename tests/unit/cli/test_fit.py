@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from collections.abc import Callable
@@ -127,6 +128,11 @@ def test_judgments_add_the_grades_that_questions_lack(folder: Path, capsys: pyte
         (["answers.csv", "-m", "CG@2", "--on", "broad"], "expected grades on broad to compute CG@2, got fine"),
         (["none.csv"], "none.csv: cannot be read"),
         (["questions.csv"], "questions.csv:1: expected a column 'choice'"),
+        (["answers.csv", "--combinations", "CG@2"], "or a file with one a line, got 'CG@2'"),
+        (["answers.csv", "--combinations", "CG@2 on fine", "--on", "fine"], "expected --measure, got none"),
+        (["answers.csv", "--metadata", "questions.csv"], "--metadata is about the lists of --runs, got none"),
+        (["answers.csv", "--artist-filter"], "--artist-filter is about the lists of --runs, got none"),
+        (["answers.csv", "--figures", "answers.csv/figures"], "answers.csv/figures: expected a directory for figures"),
         (["answers.csv", "--confidence", "2"], "'confidence' must be in (0, 1), got 2"),
         (["answers.csv", "--resamples", "3"], "'resamples' must be 100 or more, got 3"),
     ],
@@ -219,3 +225,129 @@ def test_judgments_fill_single_grades_that_are_missing(folder: Path, capsys: pyt
     holes = rewritten(lambda row: row | {"fine_a1": "" if int(row["question"]) % 2 else row["fine_a1"]})
     filled = run(capsys, holes, "--judgments", "fine.csv", "--scale", "fine", "--csv", *QUICK)
     assert filled == run(capsys, "answers.csv", "--csv", *QUICK)
+
+
+def judged(name: str, *, assessors: int = 1) -> None:
+    """Judgments of all documents of the questions, by assessors of whom each is harder than the last."""
+    study = example_study()
+    known = {
+        (one.query, d): study.questions.grades["fine"][i, side, rank]
+        for i, one in enumerate(study.questions.questions)
+        for side, documents in enumerate(one.lists)
+        for rank, d in enumerate(documents)
+    }
+    lines = [
+        f"{query},{document},{max(0, grade - 30 * who):g},{who}"
+        for (query, document), grade in known.items()
+        for who in range(assessors)
+    ]
+    Path(name).write_text("\n".join(["query,document,grade,assessor", *lines]) + "\n")
+
+
+def runs(name: str) -> None:
+    """Two systems that return what the questions have."""
+    lines = ["system,query,document,score"]
+    found: dict[str, dict[str, None]] = {}
+    for one in example_study().questions.questions:
+        found.setdefault(one.query, {}).update(dict.fromkeys((*one.a, *one.b)))
+    for query, documents in found.items():
+        for rank, document in enumerate(documents):
+            lines += [f"up,{query},{document},{100 - rank}", f"down,{query},{document},{rank + 1}"]
+    Path(name).write_text("\n".join(lines) + "\n")
+
+
+def test_results_and_mappings_say_what_made_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judged("judgments.csv")
+    runs("runs.csv")
+    Path("which.txt").write_text("CG@2 on fine\n")
+    Path("artists.csv").write_text("document,artist\nnobody,nothing\n")
+    given = ("--questions", "questions.csv", "--judgments", "judgments.csv", "--scale", "fine", "--runs", "runs.csv",
+             "--metadata", "artists.csv", "--combinations", "which.txt", "--seed", "7")  # fmt: skip
+    code, out, _ = run(capsys, "answers.csv", *given, "-o", "mapping.json", "--json", *QUICK)
+    assert code == 0
+    names = ["answers.csv", "questions.csv", "judgments.csv", "artists.csv", "runs.csv", "which.txt"]
+    digests = {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in names}
+    provenance = json.loads(out)["provenance"]
+    assert {one["file"]: one["sha256"] for one in provenance["inputs"]} == digests
+    assert [one["file"] for one in provenance["inputs"]] == names
+    assert provenance["settings"]["seed"] == 7
+    mappings = read_mappings("mapping.json")
+    every = [one.provenance for one in mappings.satisfaction] + [one.provenance for one in mappings.agreement]
+    for facts in map(dict, every):
+        assert facts["inputs"] == ", ".join(f"{name} {digest}" for name, digest in digests.items())
+        assert facts["seed"] == "7"
+
+
+def test_grades_of_several_assessors_are_combined_as_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from dataclasses import replace
+
+    study = example_study()
+    write_answers(replace(study, questions=replace(study.questions, grades={})), "bare.csv")
+    judged("two.csv", assessors=2)
+    given = ("-m", "CG@2", "--csv", *QUICK)
+    known = run(capsys, "answers.csv", *given)
+    common = ("bare.csv", "--judgments", "two.csv", "--scale", "fine", *given)
+    assert run(capsys, *common, "--combine", "max") == known
+    assert run(capsys, *common) != known
+
+
+def test_the_artist_filter_works_on_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judged("judgments.csv")
+    runs("runs.csv")
+    documents = dict.fromkeys(line.split(",")[2] for line in Path("runs.csv").read_text().splitlines()[1:])
+    Path("artists.csv").write_text("\n".join(["document,artist", *(f"{one},{one}" for one in documents)]) + "\n")
+    given = ("answers.csv", "-m", "CG@2", "--judgments", "judgments.csv", "--scale", "fine", "--runs", "runs.csv")
+    code, _, err = run(capsys, *given, "--artist-filter", *QUICK)
+    assert (code, err) == (2, "adjudge: The artist filter needs metadata with a column 'artist'.\n")
+    assert run(capsys, *given, "--artist-filter", "--metadata", "artists.csv", *QUICK)[0] == 0
+
+
+def test_combinations_come_from_a_file_as_for_questions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("which.txt").write_text("# two\nCG@2 on fine\n\nP@2 on binary40\n")
+    _, out, _ = run(capsys, "answers.csv", "--combinations", "which.txt", "-m", "DCG@2", "--csv", *QUICK)
+    rows = csv.DictReader(io.StringIO(out))
+    assert {f"{row['measure']} on {row['scale']}" for row in rows} == {
+        "CG@2 on fine", "P@2 on binary40", "DCG@2 on fine",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "bad", [("--report", "no/such/report.html"), ("--report", "report.html", "--figures", "questions.csv/x")]
+)
+def test_a_report_that_cannot_be_written_leaves_nothing_half_done(
+    folder: Path, capsys: pytest.CaptureFixture[str], bad: tuple[str, ...]
+) -> None:
+    code, out, _ = run(capsys, "answers.csv", "-o", "mapping.json", *bad, *QUICK)
+    assert (code, out) == (2, "")
+    assert not Path("mapping.json").exists()
+    assert not Path("report.html").exists()
+
+
+@pytest.mark.parametrize("option", ["--judgments", "--teams", "--metadata", "--combinations"])
+def test_inputs_are_not_overwritten_by_the_report(
+    folder: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    Path("precious.md").write_text("CG@2 on fine\n")
+    more = [] if option == "--judgments" else ["--judgments", "questions.csv"]
+    given = [option, "precious.md", *more, "--scale", "fine", "--runs", "questions.csv", "--report", "precious.md"]
+    code, _, err = run(capsys, "answers.csv", *given)
+    assert (code, err) == (2, "adjudge: precious.md: is an input, and would be overwritten\n")
+
+
+def test_rows_are_recognised_on_a_narrow_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from rich.console import Console
+
+    from adjudge.cli.fit import _summary
+    from adjudge.preferences.learning import learn
+    from adjudge.reports.document import Report
+    from adjudge.reports.terminal import drawing
+
+    learnt = learn(example_study(), ["CG@2 on fine", "CG@2 on binary40"])
+    narrow = Console(file=io.StringIO(), width=60, highlight=False)
+    narrow.print(drawing(Report("", "", (_summary(learnt),), {})))
+    assert isinstance(narrow.file, io.StringIO)
+    lines = narrow.file.getvalue().splitlines()
+    parts = sum(line.strip().startswith("combination") for line in lines)
+    assert parts > 1
+    for name in ("CG@2 on fine", "CG@2 on binary40"):
+        assert sum(line.strip().startswith(name) for line in lines) == parts

@@ -91,6 +91,12 @@ def test_a_file_that_does_not_know_participants_is_refused_in_one_line(
         (["--quiz", "-1"], "'quiz' must be a whole number of at least 0, got -1"),
         (["--least-seconds", "0"], "'least-seconds' must be above 0, got 0"),
         (["-m", "NDCG"], "Did you mean"),
+        (["--seed", "-1"], "'seed' must be 0 or more, got -1"),
+        (["--combinations", "CG@5"], "or a file with one a line, got 'CG@5'"),
+        (
+            ["-o", "people.pdf"],
+            "people.pdf: expected a name that ends in .txt, .json, .csv, .tex, .md, .html",
+        ),
         (["-o", "people.docx/x"], "expected a file in an existing directory"),
         (["-o", "answers.csv"], "answers.csv: is an input, and would be overwritten"),
         (["--on", "middling"], "middling"),
@@ -124,3 +130,14 @@ def test_a_time_that_is_no_number_is_refused(answers: Path, capsys: pytest.Captu
 def test_a_page_says_how_many_answers_are_to_traps(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "answers.csv", "-m", "CG@5 DCG@5", "-o", "people.md")
     assert "10 participants, 300 answers and " in Path("people.md").read_text()
+
+
+def test_combinations_are_named_as_elsewhere(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("which.txt").write_text("DCG@5 on fine\nCG@5 on fine\n")
+    content = json.loads(run(capsys, "answers.csv", "--combinations", "which.txt", "--seed", "3", "--json")[1])
+    assert {one["best"] for one in content["influence"]} <= {"DCG@5 on fine", "CG@5 on fine"}
+    assert [one["file"] for one in content["provenance"]["inputs"]] == ["answers.csv", "which.txt"]
+    assert content["provenance"]["settings"]["seed"] == 3
+    code, out, _ = run(capsys, "answers.csv", "--combinations", "CG@5 on fine")
+    assert code == 0
+    assert "CG@5" in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 from pathlib import Path
@@ -144,13 +145,16 @@ def test_the_same_command_writes_the_same_file(folder: Path) -> None:
         ([*FINE, "--on", "binary40"], "expected --measure, got none"),
         ([*FINE, "-m", "CG@5", "--on", "broad"], "CG@5 on broad needs judgments on broad, got fine"),
         ([*FINE, "-m", "nDCG@5"], "use its form with ideal=max"),
-        ([*FINE, "--combinations", "CG@5"], "CG@5"),
         ([*FINE, "--per-bin", "0"], "'per_bin' must be a whole number"),
         ([*FINE, "-k", "90"], "'k' must be a whole number from 1 to 50, got 90"),
         ([*FINE, "-k", "45"], "expected queries with at least 45 documents judged on fine, got at most 40"),
         ([*FINE, "--traps", "-1"], "'traps' must be a whole number of at least 0"),
         ([*FINE, "--per-pair", "3"], "--per-pair is about the lists of --runs"),
         (["--runs", "x.txt", "y.txt", "--traps", "2"], "--traps needs --judgments"),
+        ([*FINE, "--combinations", "CG@5"], "expected MEASURE on SCALE, such as 'CG@5 on fine', 'thesis', or a file"),
+        ([*FINE, "--combinations", "CG@5 on fine", "--on", "fine"], "expected --measure, got none"),
+        ([*FINE, "--metadata", "fine.csv"], "--metadata is about the lists of --runs, got none"),
+        ([*FINE, "--names", "file"], "--names is about the lists of --runs, got none"),
         (["--runs", "x.txt"], "at least two systems, got 1"),
         (["--runs", "x.txt", "y.txt", "--per-query", "2"], "--per-query is about artificial lists"),
     ],
@@ -176,3 +180,50 @@ def test_judgments_are_not_overwritten(folder: Path, capsys: Captured) -> None:
 def test_a_measure_that_looks_further_than_lists_go_is_mentioned(folder: Path, capsys: Captured) -> None:
     main(["questions", "--judgments", "fine=fine.csv", "-m", "CG@9", "-k", "2", "--per-bin", "1", "-o", "deep.csv"])
     assert "CG@9: lists have 2 documents, and the ranks below count as nothing relevant." in capsys.readouterr().out
+
+
+def digest(name: str) -> dict[str, str]:
+    """A file as provenance names it."""
+    return {"file": name, "sha256": hashlib.sha256(Path(name).read_bytes()).hexdigest()}
+
+
+def test_json_says_what_made_the_questions(folder: Path, capsys: Captured) -> None:
+    Path("which.txt").write_text("CG@5 on fine\n")
+    given = ["--runs", "*.run", "--judgments", "fine=fine.csv", "--combinations", "which.txt", "--max", "2"]
+    for name in ("x", "y"):
+        Path(f"{name}.txt").rename(f"{name}.run")
+    assert main(["questions", *given, "--seed", "4", "--json", "-o", "q.csv"]) == 0
+    said = json.loads(capsys.readouterr().out)["provenance"]
+    assert said["inputs"] == [digest(name) for name in ("fine.csv", "x.run", "y.run", "which.txt")]
+    assert said["settings"]["seed"] == 4
+    assert said["settings"]["command"].startswith("adjudge")
+    assert said["adjudge"]
+
+
+@pytest.mark.parametrize("name", ["q.json", "q.parquet", "q.txt.gz"])
+def test_a_name_that_promises_another_format_is_refused(folder: Path, capsys: Captured, name: str) -> None:
+    assert main(["questions", *FINE, *QUICK, "--json", "-o", name]) == 2
+    assert f"{name}: expected a name that ends in .csv" in capsys.readouterr().err
+    assert not Path(name).exists()
+
+
+def test_compressed_questions_are_read_again(folder: Path) -> None:
+    assert main(["questions", *FINE, *QUICK, "-o", "q.csv.gz"]) == 0
+    assert len(read_questions("q.csv.gz")) > 0
+
+
+@pytest.mark.parametrize("meant", ["runs", "runs/*.csv"])
+def test_runs_are_not_overwritten(folder: Path, capsys: Captured, meant: str) -> None:
+    Path("runs").mkdir()
+    for name in ("x", "y"):
+        Path(f"{name}.txt").rename(f"runs/{name}.csv")
+    before = Path("runs/x.csv").read_bytes()
+    assert main(["questions", "--runs", meant, "-o", "runs/x.csv"]) == 2
+    assert "runs/x.csv: is an input, and would be overwritten" in capsys.readouterr().err
+    assert Path("runs/x.csv").read_bytes() == before
+
+
+def test_a_file_of_combinations_is_not_overwritten(folder: Path, capsys: Captured) -> None:
+    Path("which.csv").write_text("CG@5 on fine\n")
+    assert main(["questions", *FINE, "--combinations", "which.csv", "-o", "which.csv"]) == 2
+    assert "which.csv: is an input" in capsys.readouterr().err

@@ -65,7 +65,7 @@ def test_one_cluster_leaves_everything_open_and_an_empty_bin_says_nothing() -> N
     found = share_bins(np.full(9, 0.1), np.ones(9), {"query": np.zeros(9, dtype=np.int64)}, bins=2)
     assert (found.low[0], found.high[0], found.share[0]) == (0.0, 1.0, 1.0)
     assert np.isnan([found.low[1], found.high[1], found.share[1]]).all()
-    assert found.rows()[1]["count"] == 0
+    assert found.to_dicts()[1]["count"] == 0
 
 
 def test_intervals_hold_the_true_share_about_as_often_as_they_say() -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.combinations import (
-    THESIS_COMBINATIONS,
     Combination,
     as_combinations,
     crossed,
@@ -20,6 +19,7 @@ from adjudge.preferences.combinations import (
 from adjudge.preferences.questions import Question, Questions
 from adjudge.users.combinations import fingerprint, same_print
 
+THESIS_COMBINATIONS = thesis_combinations()
 K = 5
 Grades = list[float]
 

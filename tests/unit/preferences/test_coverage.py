@@ -50,8 +50,8 @@ def test_the_table_shows_what_is_lacking() -> None:
     text = str(found).splitlines()
     assert text[1].split() == ["questions", "by", "|Δ|", "from", "0", "0.5"]
     assert text[2].split()[-2:] == ["0", "1"]
-    assert [row["status"] for row in found.rows()] == ["short", "filled"]
-    assert [row["low"] for row in found.rows(statuses=["filled"])] == [0.5]
+    assert [row["status"] for row in found.to_dicts()] == ["short", "filled"]
+    assert [row["low"] for row in found.to_dicts(statuses=["filled"])] == [0.5]
     assert [found.interval(b) for b in (0, 1)] == ["[0, .5)", "[.5, 1]"]
 
 

@@ -13,7 +13,7 @@ import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.formats.reading import read_judgments
 from adjudge.model.judgments import Judgments
-from adjudge.preferences.combinations import THESIS_COMBINATIONS, Combination, possible
+from adjudge.preferences.combinations import Combination, possible, thesis_combinations
 from adjudge.preferences.coverage import FILLED, IMPOSSIBLE, SHORT, Coverage, coverage_of
 from adjudge.preferences.generation import Generated, make_questions
 from adjudge.preferences.questions import Question, Questions
@@ -190,18 +190,18 @@ def test_a_study_that_is_cut_short_covers_evenly() -> None:
 def test_all_combinations_of_the_thesis_are_filled_with_little_more_than_one_of_them_needs() -> None:
     judgments = read_both(both(2, 40, 40))
     told: list[tuple[int, int]] = []
-    made = make_questions(judgments, THESIS_COMBINATIONS, per_bin=6, progress=lambda *now: told.append(now))
+    made = make_questions(judgments, thesis_combinations(), per_bin=6, progress=lambda *now: told.append(now))
     assert made.coverage.totals["impossible"] == 28
     assert made.coverage.totals["short"] == 0
     assert 60 <= len(made.questions) < 130  # 60 is what ten bins need; random trials take twice as many as here
     assert told[-1] == (95 * 10 * 6, 95 * 10 * 6)
-    again = coverage_of(made.questions, THESIS_COMBINATIONS, per_bin=6)
+    again = coverage_of(made.questions, thesis_combinations(), per_bin=6)
     assert (again.counts == made.coverage.counts).all()
 
 
 def test_real_judgments_fill_what_they_can(shared_data) -> None:  # type: ignore[no-untyped-def]
     judgments = read_judgments(shared_data / "mirex2011" / "judgments.tsv", scale="fine")
-    made = make_questions(judgments, possible(THESIS_COMBINATIONS, ["fine"]), per_bin=3)
+    made = make_questions(judgments, possible(thesis_combinations(), ["fine"]), per_bin=3)
     assert made.coverage.totals == {"filled": 782, "short": 0, "impossible": 28}
 
 

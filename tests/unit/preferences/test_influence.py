@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from tests.unit.preferences.people_study import LEAST_SECONDS, renamed, simulated
 
+from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
+from adjudge.preferences.evidence import Evidence, evidence
 from adjudge.preferences.influence import (
     MEDIUM,
     Conclusions,
     Influence,
     InfluenceRow,
     default_combination,
-    differences,
     gone_list,
     influence,
 )
-from adjudge.preferences.leaving_out import crossings, curves_without, satisfaction_without
+from adjudge.preferences.leaving_out import curves_without, satisfaction_without
 from adjudge.preferences.questions import Questions
 from adjudge.preferences.study import GOOD, Study
 from adjudge.preferences.trust import assess_all, set_aside
@@ -38,9 +39,13 @@ def honest() -> Study:
     return set_aside(whole, assess_all(whole, least_seconds=LEAST_SECONDS))
 
 
+def fitted_to(seen: Evidence) -> tuple[Floats, Ints, Ints]:
+    return seen.delta, seen.prefers, seen.participant
+
+
 @pytest.mark.parametrize("form", list(FORMS))
 def test_curves_without_each_are_those_of_a_fit_to_the_others(form: str) -> None:
-    delta, answer, who = differences(study().counted(), "CG@5", "fine")
+    delta, answer, who = fitted_to(evidence(study(), "CG@5", "fine"))
     found = curves_without(delta, answer, who, 30, form=form)
     for one in (0, 17):
         fit = fit_agreement(delta[who != one], answer[who != one], form=form)
@@ -77,21 +82,12 @@ def test_a_copy_of_everybody_makes_leaving_out_one_of_them_nothing_new() -> None
     assert twice.parameters_without == pytest.approx(np.tile(twice.parameters, (2, 1)), abs=1e-5)
 
 
-def test_crossings_are_noticeable_differences() -> None:
-    parameters = np.array([[-0.2, 2.5, 3.0], [0.5, 4.0, 9.0], [-3.0, 0.1, 1.0], [5.0, 9.0, 50.0]])
-    found = crossings(FORMS["two-stage"], parameters, 0.5)
-    for value, row in zip(found, parameters, strict=True):
-        mapping = AgreementMapping("CG@5", "fine", "two-stage", tuple(row))
-        expected = noticeable_difference(mapping)
-        assert np.isnan(value) if expected is None else value == pytest.approx(expected, abs=1e-9)
-
-
 def test_the_conclusions_are_those_of_the_curves_of_all_and_of_the_others() -> None:
     whole = honest()
     found = influence(whole, measure="CG@5", scale="fine")
     one = next(row for row in found.rows if row.answers)
     for row, left in ((found.of_all, whole.counted()), (one, whole.without(one.participant).counted())):
-        delta, answer, _ = differences(left, "CG@5", "fine")
+        delta, answer, _ = fitted_to(evidence(left, "CG@5", "fine"))
         mapping = AgreementMapping("CG@5", "fine", "two-stage", tuple(fit_agreement(delta, answer).parameters))
         assert row.noticeable == pytest.approx(noticeable_difference(mapping), abs=1e-5)
         neither = left.select(left.choice >= GOOD)
@@ -130,7 +126,7 @@ def test_the_best_combination_is_the_one_that_people_follow() -> None:
     found = influence(honest(), combinations=[("CG@5", "broad"), ("CG@5", "fine")])
     assert (found.measure, found.scale) == ("CG@5", "broad")
     assert found.of_all.best == "CG@5 on fine"
-    assert any("CG@5 on fine predicts answers best" in sentence for sentence in found.sentences())
+    assert any("CG@5 on fine explains answers best" in sentence for sentence in found.sentences())
 
 
 def rows(*noticeable: float) -> tuple[InfluenceRow, ...]:
@@ -211,7 +207,36 @@ def test_unjudged_lists_are_left_out_and_refused_when_all_are() -> None:
     grades = whole.questions.grades["fine"].copy()
     grades[:100, 0, 0] = np.nan
     some = replace(whole, questions=replace(whole.questions, grades={"fine": grades}))
-    assert len(differences(some, "CG@5", "fine")[0]) == int((whole.question >= 100).sum())
+    assert len(evidence(some, "CG@5", "fine").delta) == int((whole.question >= 100).sum())
+    assert influence(some).of_all.noticeable != influence(whole).of_all.noticeable
     none = replace(whole, questions=replace(whole.questions, grades={"fine": np.full_like(grades, np.nan)}))
-    with pytest.raises(AdjudgeError, match="CG@5 on fine: expected 2 answers or more to lists that are judged, got 0"):
-        differences(none, "CG@5", "fine")
+    with pytest.raises(AdjudgeError, match="CG@5 on fine: expected answers about lists that are judged, got none"):
+        influence(none)
+    one = replace(whole.select(np.arange(2)), participant=np.array([0, 1]), participants=("x", "y"))
+    grades[one.question[0], 0, 0] = np.nan
+    grades[one.question[1]] = 50.0
+    few = replace(one, questions=replace(whole.questions, grades={"fine": grades}))
+    with pytest.raises(AdjudgeError, match="CG@5 on fine: expected 2 answers or more to lists that are judged, got 1"):
+        influence(few)
+
+
+def test_combinations_are_compared_on_answers_that_all_of_them_can_score() -> None:
+    """Broad knows only the answers that nobody can explain; over its own answers Fine would seem better than it is."""
+    whole = honest().counted()
+    fine, broad = (whole.questions.grades[scale].copy() for scale in ("fine", "broad"))
+    hidden = np.arange(len(whole.questions)) % 3 > 0
+    fine[hidden, 0, 0] = np.nan
+    some = replace(whole, questions=replace(whole.questions, grades={"fine": fine, "broad": broad}))
+    shared = whole.select(~hidden[whole.question])
+    wanted = [("CG@5", "broad"), ("CG@5", "fine")]
+    best = {row.participant: row.best for row in influence(shared, combinations=wanted).rows}
+    assert {row.participant: row.best for row in influence(some, combinations=wanted).rows} == best
+    fine[:, 0, 0] = np.nan
+    with pytest.raises(AdjudgeError, match="expected 2 answers or more that all combinations can score, got 0"):
+        influence(replace(some, questions=replace(some.questions, grades={"fine": fine, "broad": broad})),
+                  combinations=wanted)  # fmt: skip
+
+
+def test_leaving_out_somebody_who_is_not_there_is_refused() -> None:
+    with pytest.raises(AdjudgeError, match="No participant is called 'zoe'"):
+        study().without("zoe")

@@ -53,7 +53,7 @@ ROWS: list[tuple[int, int, int, int, float, bool]] = [
 
 
 def test_what_is_said_of_each_is_counted_from_their_answers() -> None:
-    ann, bob, cat = quality(small_study(ROWS), n_boot=0).rows
+    ann, bob, cat = quality(small_study(ROWS), resamples=0).rows
     assert (ann.answers, ann.traps_right, ann.traps_asked, ann.trust) == (3, 1, 1, 1.0)
     assert (ann.a, ann.b, ann.good, ann.bad) == pytest.approx((1 / 3, 1 / 3, 1 / 3, 0))
     assert ann.median_seconds == 20
@@ -64,14 +64,14 @@ def test_what_is_said_of_each_is_counted_from_their_answers() -> None:
 
 
 def test_agreement_is_with_others_whose_answers_count() -> None:
-    ann, bob, cat = quality(small_study(ROWS), n_boot=0).rows
+    ann, bob, cat = quality(small_study(ROWS), resamples=0).rows
     assert (ann.agrees, ann.shared) == (0.5, 2)  # with bob: the same to one of two
     assert (bob.agrees, bob.shared) == (0.5, 2)
     assert (cat.agrees, cat.shared) == (0.0, 1)  # hers does not count, but ann and bob said something else
 
 
 def test_alpha_is_krippendorffs_of_the_answers_that_count() -> None:
-    found = quality(small_study(ROWS), n_boot=0)
+    found = quality(small_study(ROWS), resamples=0)
     assert found.n_shared == 2
     assert found.alpha.value == pytest.approx(krippendorff_alpha([[A, A], [B, A]], "nominal"))
 
@@ -84,7 +84,7 @@ def test_alpha_does_not_depend_on_who_said_what() -> None:
         firsts.setdefault(place, []).append(choice)
     widest = max(map(len, firsts.values()))
     table = [[*answers, *[math.nan] * (widest - len(answers))] for answers in firsts.values()]
-    assert quality(study, n_boot=0).alpha.value == pytest.approx(krippendorff_alpha(table, "nominal"))
+    assert quality(study, resamples=0).alpha.value == pytest.approx(krippendorff_alpha(table, "nominal"))
 
 
 def test_nobody_to_agree_with_is_said() -> None:
@@ -99,41 +99,51 @@ def test_nobody_to_agree_with_is_said() -> None:
 
 def test_who_answers_at_random_does_not_follow_the_others() -> None:
     made = simulated()
-    follows = np.array([row.follows for row in quality(made.study, least_seconds=LEAST_SECONDS, n_boot=0).rows])
+    follows = np.array([row.follows for row in quality(made.study, least_seconds=LEAST_SECONDS, resamples=0).rows])
     assert follows[~made.is_spammer].mean() > 0.1
     assert follows[made.is_spammer].mean() < 0
     aside = set_aside(made.study, assess_all(made.study, least_seconds=LEAST_SECONDS))
-    again = np.array([row.follows for row in quality(aside, n_boot=0).rows])
+    again = np.array([row.follows for row in quality(aside, resamples=0).rows])
     assert np.isfinite(again).all()  # who is set aside is held against the others, too
     assert again[made.is_spammer].mean() < follows[made.is_spammer].mean()
 
 
-def test_what_a_sure_curve_says_of_answers_is_compared_with_guessing() -> None:
-    made = simulated(spammers=0.0)
-    rows = quality(made.study, n_boot=0).rows
-    best_possible = max(math.log(1 / 0.25), math.log(1 / 0.5))
-    assert all(row.follows < best_possible for row in rows)
+def test_what_the_curve_of_the_others_says_of_answers_is_compared_with_guessing() -> None:
+    """Bob and cat prefer the better of two unlike lists and none of two equal ones; so does ann, but for one answer."""
+    unlike, equal = (0, A), (1, GOOD)
+    given = {ANN: [unlike, unlike, equal, (0, B)], BOB: [unlike, unlike, equal, equal], CAT: [unlike, equal] * 2}
+    rows = [(place, choice, who, 0, 1.0, False) for who, said in given.items() for place, choice in said]
+    bare = small_study(rows)
+    grades = np.array([[[100.0], [0.0]], [[50.0], [50.0]], [[0.0], [0.0]], [[0.0], [0.0]]])
+    study = replace(bare, questions=replace(bare.questions, grades={"fine": grades}))
+    ann, bob, _ = quality(study, measure="CG@1", resamples=0).rows
+    # without ann everything is certain: log 1 against guesses of 1/4 for a list and 1/2 for neither; her third
+    # preference is impossible to the curve, which then costs log 1e-12
+    sure = (2 * math.log(4) + math.log(2) + math.log(1e-12) - math.log(0.25)) / 4
+    assert ann.follows == pytest.approx(sure, abs=0.01)
+    # without bob 4 of 5 preferences between unlike lists are for a, and 3 of 3 answers about equal ones for none
+    assert bob.follows == pytest.approx((2 * math.log(0.8 / 0.25) + 2 * math.log(1 / 0.5)) / 4, abs=0.01)
 
 
 def test_doubtful_people_whose_answers_count_are_named() -> None:
     made = simulated()
-    found = quality(made.study, least_seconds=LEAST_SECONDS, n_boot=0)
+    found = quality(made.study, least_seconds=LEAST_SECONDS, resamples=0)
     assert len(found.doubtful) == int(made.is_spammer.sum())
     words = " ".join(found.sentences())
     assert f"By these rules the answers of {found.doubtful[0].participant} ({found.doubtful[0].verdict})" in words
     aside = set_aside(made.study, assess_all(made.study, least_seconds=LEAST_SECONDS))
-    assert not quality(aside, least_seconds=LEAST_SECONDS, n_boot=0).doubtful
+    assert not quality(aside, least_seconds=LEAST_SECONDS, resamples=0).doubtful
 
 
 def test_rules_are_those_given() -> None:
     made = simulated()
-    lenient = quality(made.study, rules=TrustRules(quiz=0, bar=0, attention=0), n_boot=0)
+    lenient = quality(made.study, rules=TrustRules(quiz=0, bar=0, attention=0), resamples=0)
     assert {row.verdict for row in lenient.rows} == {"fine"}
     assert f"{len(lenient.rows)} pass the rules of trust" in lenient.sentences()[0]
 
 
 def test_a_quality_prints_and_becomes_a_table() -> None:
-    found = quality(simulated().study, n_boot=0)
+    found = quality(simulated().study, resamples=0)
     lines = str(found).splitlines()
     head = next(line for line in lines if line.startswith("participant"))
     assert head.split()[-1] == "verdict"
@@ -142,7 +152,7 @@ def test_a_quality_prints_and_becomes_a_table() -> None:
 
 
 def test_a_small_table_reads_as_it_should() -> None:
-    assert str(quality(small_study(ROWS), n_boot=0)) == (
+    assert str(quality(small_study(ROWS), resamples=0)) == (
         "3 participants gave 6 answers, of which 1 are set aside. 3 pass the rules of trust; 1 of 2 traps were "
         "answered right.\n"
         "2 questions were answered by several people: Krippendorff's alpha is 0.000.\n"

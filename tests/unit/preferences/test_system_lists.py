@@ -78,7 +78,7 @@ def test_each_pair_of_systems_gets_its_share(mirex2011: aj.Collection) -> None:
 
 def test_what_cannot_be_asked_is_refused() -> None:
     collection = aj.read(RUNS)
-    with pytest.raises(AdjudgeError, match="expected systems that there are, got 'w'"):
+    with pytest.raises(AdjudgeError, match="No system is called 'w'"):
         questions_from_runs(collection, pairs=[("x", "w")])
     with pytest.raises(AdjudgeError, match="expected pairs of two systems, got 'x' twice"):
         questions_from_runs(collection, pairs=[("x", "x")])

@@ -25,7 +25,7 @@ from adjudge.reports.terminal import drawing
 def found() -> tuple[Quality, Influence]:
     study = simulated().study
     apart = set_aside(study, assess_all(study, least_seconds=LEAST_SECONDS))
-    return quality(apart, least_seconds=LEAST_SECONDS, n_boot=0), influence(apart)
+    return quality(apart, least_seconds=LEAST_SECONDS, resamples=0), influence(apart)
 
 
 def of(section: Section, kind: type[Block], name: str) -> Any:

@@ -31,12 +31,12 @@ def study() -> Study:
 
 @lru_cache(maxsize=1)
 def learnt() -> Learnt:
-    return learn(study(), ["CG@5 on fine", "CG@5 on broad"], bootstrap=100)
+    return learn(study(), ["CG@5 on fine", "CG@5 on broad"], resamples=100)
 
 
 @lru_cache(maxsize=1)
 def learnt_with_runs() -> Learnt:
-    return learn(study(), ["CG@5 on fine"], bootstrap=100, collection=aj.demo())
+    return learn(study(), ["CG@5 on fine"], resamples=100, collection=aj.demo())
 
 
 def of(sections: tuple[Section, ...], kind: type[Block], name: str) -> Any:

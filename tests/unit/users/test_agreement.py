@@ -15,6 +15,7 @@ from adjudge.users import (
     fit_agreement,
     held_out,
     noticeable_difference,
+    noticeable_differences,
     noticeable_interval,
 )
 from adjudge.users.agreement_2012 import AGREEMENT_2012
@@ -66,7 +67,7 @@ def test_clusters_that_answer_alike_widen_the_errors() -> None:
     delta, answer = simulated("two-stage", FORMS["two-stage"].start, 500, seed=5)
     once = fit_agreement(delta, answer)
     cluster = np.tile(np.arange(500), 4)
-    copied = fit_agreement(np.tile(delta, 4), np.tile(answer, 4), clusters=cluster)
+    copied = fit_agreement(np.tile(delta, 4), np.tile(answer, 4), clusters=cluster, few_clusters=False)
     assert copied.n_clusters == 500
     assert np.diag(copied.covariance) == pytest.approx(np.diag(once.covariance), rel=1e-3)
 
@@ -167,3 +168,14 @@ def test_own_mappings_come_first() -> None:
     own = AgreementMapping("DCG@5", "fine", "ordinal", (3.0, 1.0))
     assert find_agreement("nDCG(ideal=max)@5", "fine", mappings=[own]).mapping is own
     assert find_agreement("CG@5", "fine", mappings=[own]).mapping is AGREEMENT_2012[1]
+
+
+def test_noticeable_differences_of_many_curves_are_those_of_each() -> None:
+    parameters = np.array([[-0.2, 2.5, 3.0], [0.5, 4.0, 9.0], [-3.0, 0.1, 1.0], [5.0, 9.0, 50.0]])
+    found = noticeable_differences(FORMS["two-stage"], parameters)
+    for value, row in zip(found, parameters, strict=True):
+        agrees = FORMS["two-stage"](np.array([value - 1e-9, value + 1e-9]), row).agree
+        assert np.isnan(value) or agrees[0] <= 0.5 <= agrees[1]
+    assert np.isnan(found).tolist() == [False, False, True, False]
+    with pytest.raises(aj.AdjudgeError, match=r"'level' must be in \(0, 1\), got 1"):
+        noticeable_differences(FORMS["two-stage"], parameters, level=1.0)

@@ -170,7 +170,12 @@ def test_the_sentence_about_what_people_notice(page: Page, empty_server: ServerP
     found = {"curve": curve, "noticeable": 0.29, "noticeable_low": 0.22, "noticeable_high": 0.37, "why": None}
     curves = {"measure": "CG@5", "scale": "fine", "agreement": found}
     said = page.evaluate(SENTENCE, curves)
-    assert said == "More than half notice differences in CG@5 on fine from .29 on [.22, .37]."
+    assert said == "More than half notice differences in CG@5 on fine from .29 on (95 % interval .22 to .37)."
+    open_ended = {**curves, "agreement": {**found, "noticeable_low": 0, "noticeable_high": None}}
+    assert page.evaluate(SENTENCE, open_ended).endswith("from .29 on (95 % interval 0 to beyond 1).")
+    for ends in ((0.29, 0.29), (None, None)):
+        plain = {**found, "noticeable_low": ends[0], "noticeable_high": ends[1]}
+        assert page.evaluate(SENTENCE, {**curves, "agreement": plain}).endswith("CG@5 on fine from .29 on.")
     nobody = {**curves, "agreement": {**found, "noticeable": None}}
     assert "no difference in CG@5 on fine is noticed" in page.evaluate(SENTENCE, nobody)
     early = {**curves, "agreement": {**found, "curve": [], "why": "3 of at least 20 answers for a curve"}}

@@ -370,6 +370,52 @@ def test_another_window_goes_on_with_the_next_question(quiet: Page, context: Bro
     expect(second.locator("#told")).to_contain_text("another window")
 
 
+ANSWER_ELSEWHERE = """async () => {
+  const csrf = document.querySelector("meta[name=csrf]").content;
+  const headers = {"Content-Type": "application/json", "X-CSRF-Token": csrf};
+  const {question} = await (await fetch("/api/preference")).json();
+  const long = (list) => list.map(() => 1200);
+  const heard = {query_ms: 1200, first_ms: long(question.first), second_ms: long(question.second)};
+  const body = JSON.stringify({lease: question.lease, key: "from-elsewhere", choice: "good", heard});
+  return (await fetch("/api/preference/answers", {method: "POST", headers, body})).status;
+}"""
+
+
+def test_an_answer_that_was_given_elsewhere_is_told_once_and_not_sent_again(quiet: Page, studies: Studies) -> None:
+    come_quietly(quiet, studies.open_link("long"))
+    hear(quiet)
+    before = shown(quiet)
+    assert quiet.evaluate(ANSWER_ELSEWHERE) == 200
+    replies: list[int] = []
+    asked: list[str] = []
+    quiet.on("response", lambda reply: replies.append(reply.status) if "/api/preference/answers" in reply.url else None)
+    quiet.on("request", lambda one: asked.append(one.url) if one.url.endswith("/api/preference") else None)
+    quiet.keyboard.press("ArrowLeft")
+    send(quiet)
+    expect(quiet.locator("#told")).to_contain_text("You answered this question already")
+    until(quiet, "document.querySelector('#banner').hidden")
+    all_sent(quiet)
+    expect(quiet.locator("#question")).to_be_visible()
+    assert shown(quiet) != before
+    quiet.wait_for_timeout(2500)  # longer than the first pause before anything is tried again
+    assert replies == [409]
+    assert asked, "what there is to do was not asked for again"
+    quiet.reload()
+    quiet.wait_for_selector(READY)
+    quiet.wait_for_timeout(500)
+    assert replies == [409]
+    expect(quiet.locator("#told")).to_be_hidden()
+    (person,) = quiet.locator(".judge-foot").all_inner_texts()
+    code_of = re.search(r"You are (\S+)", person)
+    assert code_of is not None
+    stored = studies.rows(
+        "SELECT grades FROM answer JOIN participant ON participant.id = answer.participant_id"
+        " WHERE participant.code = ? AND participant.campaign_id = (SELECT id FROM campaign WHERE name = 'long')",
+        code_of[1],
+    )
+    assert [json.loads(row["grades"])["choice"] for row in stored] == ["good"]
+
+
 def test_lists_of_texts_are_read_and_compared(page: Page, studies: Studies) -> None:
     come_quietly(page, studies.open_link("texts"))
     expect(page.get_by_role("group", name="List A, result 1")).to_contain_text("words about")

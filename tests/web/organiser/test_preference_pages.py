@@ -49,6 +49,12 @@ def test_a_campaign_is_set_up_and_opened_without_scripts(carla: Visitor, databas
     assert "75 taken" in carla.words
     assert "All 75 documents and queries can be heard" in carla.words
     carla.send("/campaigns/pairs/state", state="open")
+    assert (carla.status, "completion code however their part ends; there is none for failed" in carla.words) == (
+        422,
+        True,
+    )
+    carla.send("/campaigns/pairs/settings", **new_preference_campaign(combinations="", code_failed="FAILED1"))
+    carla.send("/campaigns/pairs/state", state="open")
     with database.read() as connection:
         assert find_campaign(connection, "pairs").state == "open"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, func, select, update
 from tests.web.organiser.visiting import Visitor
-from tests.web.preference_rows import PROLIFIC, Stage
+from tests.web.preference_rows import PROLIFIC, Stage, pid
 
 from adjudge.preferences.study import Study
 from adjudge.preferences.trust import Trust
@@ -97,6 +97,18 @@ def test_the_cost_in_the_picture_is_what_people_earned(stage: Stage) -> None:
     assert cost["so_far"] == pytest.approx(1.5 * (6 * 0.1 + 1.0 + 0.4))
     assert cost["low"] <= cost["to_goal"] <= cost["high"]
     assert cost["expected"]
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_the_set_up_page_and_the_picture_know_one_cost(stage: Stage, chief: Visitor) -> None:
+    stage.begin(n=6, traps=3, quiz=2, per_participant=4, judged_by=9, pay=PAY, recruiter=PROLIFIC)
+    for number in range(5):
+        stage.work(stage.come(pid(f"ann {number}")))  # nobody is screened out: less than the settings expect
+    cost = picture_of(stage)["cost"]
+    assert not cost["expected"]
+    chief.get("/campaigns/lists/set-up")
+    assert f"about {cost['to_goal']:,.2f} GBP" in chief.words
+    assert f"({cost['low']:,.2f} to {cost['high']:,.2f})" in chief.words
 
 
 def test_what_somebody_earns_depends_on_how_their_part_ended() -> None:

@@ -232,7 +232,7 @@ def resume(token: str, request: Request, context: InContext) -> Response:
     """A participant's own link: go on where they were, on this device."""
     try:
         with context.database.read() as connection:
-            found = participant_of_token(connection, token, secret=context.settings.secret, now=context.now())
+            found = participant_of_token(connection, token, secret=context.settings.secret)
             campaign = campaign_by_id(connection, found.campaign_id)
     except Gone as error:
         return _closed(request, error)

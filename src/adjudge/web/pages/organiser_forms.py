@@ -13,6 +13,7 @@ from starlette.datastructures import FormData
 
 from adjudge.errors import AdjudgeError, shown
 from adjudge.relevance.goals import GOALS
+from adjudge.web.asking_settings import AskingSettings
 from adjudge.web.errors import Refused
 from adjudge.web.judging_settings import AskedScale, JudgingSettings, asked_scale, settings_from
 from adjudge.web.languages import LANGUAGES
@@ -74,17 +75,31 @@ def form_of(settings: JudgingSettings) -> dict[str, Any]:
     for kind in GOALS:
         level = goal.level if goal.kind == kind and goal.level is not None else GOALS[kind].level
         form[f"level_{kind}"] = f"{level * 100 if kind in _IN_PERCENT else level:g}"
-    for text in TEXTS:
-        form |= {f"{text}_{code}": getattr(settings, text).get(code, "") for code in LANGUAGES}
-    return form
+    return form | texts_of(settings)
 
 
 def form_as_sent(fields: FormData) -> dict[str, Any]:
     """The fields as somebody filled them in, to be shown again beside what is wrong with them."""
-    form = blank_form()
-    sent = {name: field(fields, name, usual) for name, usual in form.items() if isinstance(usual, str)}
+    return as_sent(fields, blank_form())
+
+
+def as_sent(fields: FormData, blank: Mapping[str, Any]) -> dict[str, Any]:
+    """What was sent for the fields of a blank form: texts, boxes that may be ticked, and languages."""
+    texts = {name: field(fields, name, usual) for name, usual in blank.items() if isinstance(usual, str)}
+    ticked = {name: name in fields for name, usual in blank.items() if isinstance(usual, bool)}
     chosen = [code for code in map(str, fields.getlist("languages")) if code in LANGUAGES]
-    return {**form, **sent, "languages": chosen, "stop_when_reached": "stop_when_reached" in fields}
+    return {**blank, **texts, **ticked, "languages": chosen}
+
+
+def texts_of(settings: AskingSettings) -> dict[str, str]:
+    """What people read, as fields of a form."""
+    return {f"{text}_{code}": getattr(settings, text).get(code, "") for text in TEXTS for code in LANGUAGES}
+
+
+def texts_sent(form: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """What people read, from the fields of a form; languages in which nothing stands are left out."""
+    written = {text: {code: form[f"{text}_{code}"].replace("\r\n", "\n") for code in LANGUAGES} for text in TEXTS}
+    return {text: {code: words for code, words in by.items() if words.strip()} for text, by in written.items()}
 
 
 def settings_of_form(form: Mapping[str, Any], before: JudgingSettings | None = None) -> JudgingSettings:
@@ -102,12 +117,10 @@ def settings_of_form(form: Mapping[str, Any], before: JudgingSettings | None = N
         "agreement_share": number(form, "agreement_share", "the share of pairs for several assessors") / 100,
         "repeat_share": number(form, "repeat_share", "the share of questions asked again") / 100,
         "languages": form["languages"],
+        **texts_sent(form),
     }
     if values.get("on_scale") not in {scale["name"] for scale in values["scales"]}:
         values["on_scale"] = None
-    for text in TEXTS:
-        written = {code: form[f"{text}_{code}"].replace("\r\n", "\n") for code in LANGUAGES}
-        values[text] = {code: words for code, words in written.items() if words.strip()}
     try:
         return settings_from(values)
     except AdjudgeError as error:

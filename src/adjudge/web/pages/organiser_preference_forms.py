@@ -13,9 +13,8 @@ from starlette.datastructures import FormData
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.errors import Refused
-from adjudge.web.languages import LANGUAGES
-from adjudge.web.pages.organiser_forms import TEXTS, number, whole
-from adjudge.web.pages.organiser_shared import field, several
+from adjudge.web.pages.organiser_forms import as_sent, number, texts_of, texts_sent, whole
+from adjudge.web.pages.organiser_shared import several
 from adjudge.web.preference_settings import OUTCOMES, PreferenceSettings, preference_settings_from
 
 SHARES = {
@@ -92,20 +91,16 @@ def preference_form_of(settings: PreferenceSettings) -> dict[str, Any]:
         "per_screened_out": f"{pay.per_screened_out:g}",
         **{name: str(getattr(settings, name)) for name in COUNTS},
         **{name: f"{round(share * 100, 6):g}" for name, share in shares.items()},
-        **{f"code_{one}": recruiter.codes.get(one, "") for one in OUTCOMES},  # type: ignore[call-overload]
-        **{f"address_{one}": recruiter.addresses.get(one, "") for one in OUTCOMES},  # type: ignore[call-overload]
+        **{f"code_{one}": recruiter.codes.get(one, "") for one in OUTCOMES},
+        **{f"address_{one}": recruiter.addresses.get(one, "") for one in OUTCOMES},
+        **texts_of(settings),
     }
-    for text in TEXTS:
-        form |= {f"{text}_{code}": getattr(settings, text).get(code, "") for code in LANGUAGES}
     return form
 
 
 def preference_form_as_sent(fields: FormData) -> dict[str, Any]:
     """The fields as somebody filled them in, to be shown again beside what is wrong with them."""
-    form = blank_preference_form()
-    sent = {name: field(fields, name, usual) for name, usual in form.items() if isinstance(usual, str)}
-    chosen = [code for code in map(str, fields.getlist("languages")) if code in LANGUAGES]
-    return {**form, **sent, "languages": chosen, "pause_after_batch": "pause_after_batch" in fields}
+    return as_sent(fields, blank_preference_form())
 
 
 def preference_settings_of_form(
@@ -133,10 +128,8 @@ def preference_settings_of_form(
         },
         **{name: whole(form, name, _as_said(title)) for name, title in COUNTS.items()},
         **shares,
+        **texts_sent(form),
     }
-    for text in TEXTS:
-        written = {code: form[f"{text}_{code}"].replace("\r\n", "\n") for code in LANGUAGES}
-        values[text] = {code: words for code, words in written.items() if words.strip()}
     try:
         return preference_settings_from(values)
     except AdjudgeError as error:

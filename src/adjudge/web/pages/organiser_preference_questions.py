@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, select
 
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.questions import Questions
-from adjudge.web.desk import Heard
+from adjudge.web.desk import Heard, heard_from
 from adjudge.web.preference_curves import wanted_combinations
 from adjudge.web.preference_settings import PreferenceSettings
 from adjudge.web.preference_watching import TrapSeen
@@ -46,13 +46,7 @@ def clips_of_lists(connection: Connection, pair_id: int) -> ListClips:
 
 
 def _heard(row: Row[Any]) -> Heard:
-    kept = f"/media/{row.address}" if row.kind in ("audio", "image") else None
-    return Heard(
-        kind=row.kind,
-        url=row.text if row.kind == "url" else kept,
-        text=row.text if row.kind == "text" else None,
-        seconds=row.seconds,
-    )
+    return heard_from(row.kind, row.address, row.text, row.seconds)
 
 
 def names_of(connection: Connection, campaign_id: int, role: str, *, most: int) -> Sequence[Any]:

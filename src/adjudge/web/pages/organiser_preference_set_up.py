@@ -30,8 +30,10 @@ from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show
 from adjudge.web.people import Organiser
 from adjudge.web.preference_costs import Cost, cost_of
 from adjudge.web.preference_holdings import missing_question_items, needed_question_items, questions_of
+from adjudge.web.preference_picturing import work_of
 from adjudge.web.preference_settings import PreferenceSettings
-from adjudge.web.preference_watching import traps_seen, watch_preferences
+from adjudge.web.preference_watching import Seen, traps_seen, watch_preferences
+from adjudge.web.recruiting import missing_way_back
 from adjudge.web.schema import event
 
 router = APIRouter(route_class=OrganiserRoute)
@@ -77,6 +79,7 @@ def preference_set_up_page(
         settings=campaign.preference,
         trust=trust_in_words(campaign.preference),
         ready=ready,
+        no_way_back=missing_way_back(campaign.preference),
         enough=ENOUGH,
         steps={
             "questions": "done" if held["n_questions"] else "",
@@ -108,9 +111,7 @@ def _holdings(connection: Connection, campaign: Campaign, *, chosen: str) -> dic
         "batches": -(-n_questions // settings.batch_size) if settings.batch_size and n_questions else 1,
         "wanted": n_questions * settings.judged_by,
         "left": wanted,
-        "cost": _in_money(
-            cost_of(settings, [], remaining=wanted, n_questions=n_questions, n_traps=n_traps) if n_questions else None
-        ),
+        "cost": _in_money(_cost(settings, seen, remaining=wanted)),
     }
     if not n_questions:
         return held
@@ -137,8 +138,16 @@ def _preview(connection: Connection, campaign: Campaign, chosen: str) -> dict[st
     return {"name": this.name, "clips": clips, "names": names, "chosen": bool(chosen)}
 
 
-def _in_money(cost: Cost | None) -> dict[str, str] | None:
-    """The cost to the goal as it is written.
+def _cost(settings: PreferenceSettings, seen: Seen, *, remaining: int) -> Cost | None:
+    """What it costs to the goal, as the dashboard has it; None before there are questions."""
+    n_questions, people = len(seen.questions), list(work_of(seen).values())
+    if not n_questions:
+        return None
+    return cost_of(settings, people, remaining=remaining, n_questions=n_questions, n_traps=len(seen.traps))
+
+
+def _in_money(cost: Cost | None) -> dict[str, Any] | None:
+    """The cost to the goal as it is written, and whether it is what settings make expect rather than what people cost.
 
     >>> each = Cost("KRW", 0, 1500, 1500, 1500, 1500, True, "")
     >>> _in_money(each)["each"]
@@ -148,6 +157,7 @@ def _in_money(cost: Cost | None) -> dict[str, str] | None:
         return None
     each = cost.per_counted_answer
     return {
+        "expected": cost.expected,
         "about": f"{cost.to_goal:,.2f} {cost.currency}",
         "range": f"{cost.low:,.2f} to {cost.high:,.2f}",
         "each": f"{each:{',.2f' if each >= 1 else '.3g'}} {cost.currency}",

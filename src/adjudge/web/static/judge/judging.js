@@ -5,7 +5,7 @@ import { Asking } from "../shared/asking.js";
 import { playsByItself } from "../shared/controls.js";
 import { Drafts } from "../shared/drafts.js";
 import { neededMs } from "../shared/listened.js";
-import { $, announce, write, writeAll } from "../shared/page.js";
+import { $, announce, blink, showMissing, write } from "../shared/page.js";
 import { count, number, say } from "../shared/words.js";
 import { Deck } from "./player.js";
 import { Fields } from "./scales.js";
@@ -123,10 +123,7 @@ function missing() {
 
 export function redraw() {
   if (!asking.shown) return;
-  const words = missing();
-  writeAll($("missing"), words.length ? words : [say("missing.nothing")]);
-  $("missing").classList.toggle("is-ready", !words.length);
-  $("send").setAttribute("aria-disabled", String(words.length > 0));
+  showMissing(missing());
   for (const [side, clip] of Object.entries(deck.clips)) clip.showHeard(lackingMs(side) === 0, needed(side));
 }
 
@@ -159,9 +156,7 @@ export function skip(reason, comment) {
 
 function refuse(words) {
   announce(words.join(". "));
-  const line = $("missing");
-  line.classList.remove("is-asking");
-  requestAnimationFrame(() => line.classList.add("is-asking"));
+  blink($("missing"));
 }
 
 /** Ask once whether two grades that hardly go together are meant; Enter keeps them. */

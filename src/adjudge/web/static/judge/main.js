@@ -1,6 +1,6 @@
 /** The judging page: what people press. The questions themselves are in judging.js. */
 
-import { playsByItself, setUpControls } from "../shared/controls.js";
+import { playsByItself, setUpControls, setUpSkips } from "../shared/controls.js";
 import { $, announce, openDialog, setUpDialogs } from "../shared/page.js";
 import { say } from "../shared/words.js";
 import { Answers } from "./answers.js";
@@ -13,13 +13,7 @@ const opened = {
     deck.pause();
     answers.show({ first: true });
   },
-  skip: () => {
-    $("skip-comment").value = "";
-    const likely = deck.broken ? "broken" : "cannot_tell";
-    const reason = $("skip").querySelector(`input[value=${likely}]`);
-    reason.checked = true;
-    reason.focus();
-  },
+  skip: setUpSkips(skip, () => (deck.broken ? "broken" : "cannot_tell")),
 };
 setUpDialogs(opened);
 setUpControls(asking);
@@ -45,12 +39,6 @@ $("doubt-keep").addEventListener("click", send);
 $("doubt-change").addEventListener("click", () => {
   untellDoubt();
   page.fields.all[0].focus();
-});
-$("skip-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const chosen = new FormData($("skip-form")).get("reason");
-  $("skip").close(); // before the next question comes: it takes the focus and plays only where no dialog is open
-  skip(chosen, $("skip-comment").value.trim());
 });
 
 const whileAsked = (action) => (...values) => asking.shown && action(...values);

@@ -3,6 +3,7 @@
 import { visible } from "../shared/items.js";
 import { Library } from "../shared/library.js";
 import { Listened } from "../shared/listened.js";
+import { drawSeek } from "../shared/seeking.js";
 import { minutes, say } from "../shared/words.js";
 
 const NAMES = { query: say("query"), candidate: say("candidate") };
@@ -103,13 +104,9 @@ class Clip extends Listened {
   }
 
   draw() {
-    const { duration, audio, seek } = this;
+    const { duration, audio } = this;
     const name = NAMES[this.side];
-    const share = duration > 0 ? Math.min(1, audio.currentTime / duration) : 0;
-    if (Number(seek.max) !== duration && duration > 0) seek.max = String(duration);
-    if (!this.#dragging) seek.value = String(audio.currentTime);
-    seek.style.setProperty("--share", String(share));
-    seek.setAttribute("aria-valuetext", say("clip.position.at", { now: minutes(audio.currentTime), length: minutes(duration) }));
+    const share = drawSeek(this.seek, { position: audio.currentTime, duration, held: this.#dragging });
     this.ring.style.strokeDashoffset = String(100 - 100 * share);
     this.now.textContent = minutes(audio.currentTime);
     this.length.textContent = minutes(duration);

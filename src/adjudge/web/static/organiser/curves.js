@@ -12,9 +12,14 @@ export function noticed(curves) {
   if (agreement.curve.length === 0) return agreement.why ? `${agreement.why[0].toUpperCase()}${agreement.why.slice(1)}.` : "";
   const of = `${measure} on ${scale}`;
   if (!known(agreement.noticeable)) return `So far no difference in ${of} is noticed by more than half of the people.`;
-  const ends = [agreement.noticeable_low, agreement.noticeable_high];
-  const range = ends.some(known) ? ` [${known(ends[0]) ? short(ends[0]) : "0"}, ${known(ends[1]) ? short(ends[1]) : "never"}]` : "";
-  return `More than half notice differences in ${of} from ${short(agreement.noticeable)} on${range}.`;
+  return `More than half notice differences in ${of} from ${short(agreement.noticeable)} on${interval(agreement)}.`;
+}
+
+/** The interval of that difference; nothing where none is known or it has no width. */
+function interval({ noticeable, noticeable_low: low, noticeable_high: high }) {
+  if (!known(low) && !known(high)) return "";
+  if ([low, high].every((end) => known(end) && Math.abs(end - noticeable) < 1e-6)) return "";
+  return ` (95 % interval ${known(low) ? short(low) : "0"} to ${known(high) ? short(high) : "beyond 1"})`;
 }
 
 /** One block a measure on a scale: the sentence, then both charts. */

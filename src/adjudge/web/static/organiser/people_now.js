@@ -1,6 +1,7 @@
 /* Agreement between assessors, each of them, and the clips they stumbled over. */
 
 import { count, decimal, html, known, lasting, linear, percent, several, signed, since, svg } from "./drawing.js";
+import { personHead } from "./person.js";
 
 const COEFFICIENTS = [
   ["alpha", "Krippendorff’s α"],
@@ -111,12 +112,8 @@ function assessorRow(person, widest) {
   return html(
     "tr",
     { class: person.live ? "is-live" : null },
-    html(
-      "th",
-      { scope: "row" },
-      html("span", { class: `dot ${person.live ? "on" : ""}`, "aria-hidden": "true" }),
-      html("span", {}, person.name || person.code),
-      person.name && html("span", { class: "soft small" }, ` ${person.code}`),
+    personHead(
+      person,
       person.live && html("span", { class: "visually-hidden" }, " (judging now)"),
       person.drift?.moved && html("span", { class: "flag", title: driftWords(person.drift) }, person.drift.slope > 0 ? "grows lenient" : "grows strict"),
     ),

@@ -1,6 +1,7 @@
 /* Who compares lists: whether they are there, whether they listen; and traps that are missed too often. */
 
 import { count, html, known, lasting, percent, several, since } from "./drawing.js";
+import { personHead } from "./person.js";
 
 const STATES = {
   live: ["answering now", "good"],
@@ -42,12 +43,8 @@ function personRow(person) {
   return html(
     "tr",
     { class: person.live ? "is-live" : null },
-    html(
-      "th",
-      { scope: "row" },
-      html("span", { class: `dot ${person.live ? "on" : ""}`, "aria-hidden": "true" }),
-      html("span", {}, person.name || person.code),
-      person.name && html("span", { class: "soft small" }, ` ${person.code}`),
+    personHead(
+      person,
       " ",
       person.state !== "idle" && html("span", { class: `badge ${kind}` }, words),
       person.set_aside_why && html("span", { class: "badge bad", title: WHY[person.set_aside_why] ?? person.set_aside_why }, "set aside"),

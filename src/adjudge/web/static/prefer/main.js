@@ -1,17 +1,15 @@
 /** The preference page: what people press. The questions themselves are in preferring.js. */
 
-import { setUpControls } from "../shared/controls.js";
+import { setUpControls, setUpSkips } from "../shared/controls.js";
 import { $, openDialog, setUpDialogs } from "../shared/page.js";
 import { listen } from "./keyboard.js";
 import { asking, choose, chosen, deck, redraw, send, skip, tourAll, tourList } from "./preferring.js";
 
+const offerReasons = setUpSkips(skip, () => "broken");
 const opened = {
   skip: () => {
     deck.pause();
-    $("skip-comment").value = "";
-    const reason = $("skip").querySelector("input[value=broken]");
-    reason.checked = true;
-    reason.focus();
+    offerReasons();
   },
 };
 setUpDialogs(opened);
@@ -33,12 +31,6 @@ $("tour").addEventListener("click", tourAll);
 for (const place of ["first", "second"]) $(`tour-${place}`).addEventListener("click", () => tourList(place));
 $("seek").addEventListener("input", () => deck.moveTo(Number($("seek").value)));
 $("replay").addEventListener("click", () => deck.replay());
-$("skip-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const reason = new FormData($("skip-form")).get("reason");
-  $("skip").close(); // before the next question comes: it takes the focus and plays only where no dialog is open
-  skip(reason, $("skip-comment").value.trim());
-});
 
 const whileAsked = (action) => (...values) => asking.shown && action(...values);
 const at = (place, rank) => deck.of(place).find((track) => track.rank === rank);

@@ -5,7 +5,8 @@ import { newKey } from "../shared/api.js";
 import { Asking } from "../shared/asking.js";
 import { playsByItself } from "../shared/controls.js";
 import { Drafts, itemsOf } from "../shared/drafts.js";
-import { $, announce, write, writeAll } from "../shared/page.js";
+import { $, announce, blink, showMissing, write } from "../shared/page.js";
+import { drawSeek } from "../shared/seeking.js";
 import { minutes, number, say } from "../shared/words.js";
 import { Deck, Track } from "./deck.js";
 import { clearEnd, showEnd } from "./ending.js";
@@ -139,10 +140,7 @@ export function redraw() {
   for (const place of LISTS) drawTour(place, "prefer.tour.short", say(`prefer.${place}`));
   drawTour("all", "prefer.tour.all");
   const missing = missingTracks();
-  const words = [...(missing.length ? [heardWords()] : []), ...(choice() ? [] : [say("prefer.choose")])];
-  writeAll($("missing"), words.length ? words : [say("missing.nothing")]);
-  $("missing").classList.toggle("is-ready", !words.length);
-  $("send").setAttribute("aria-disabled", String(words.length > 0));
+  showMissing([...(missing.length ? [heardWords()] : []), ...(choice() ? [] : [say("prefer.choose")])]);
   if (!missing.length && !allHeard) announce(saidOfAll(".all"));
   allHeard = !missing.length;
 }
@@ -156,11 +154,7 @@ function drawTransport() {
   $("transport").dataset.place = active.place;
   write($("now"), name);
   write($("now-time"), `${minutes(position)} / ${minutes(duration)}`);
-  if (Number(seek.max) !== duration && duration > 0) seek.max = String(duration);
-  seek.value = String(position);
-  seek.style.setProperty("--share", String(duration > 0 ? Math.min(1, position / duration) : 0));
-  const text = say("clip.position.at", { now: minutes(position), length: minutes(duration) });
-  if (seek.getAttribute("aria-valuetext") !== text) seek.setAttribute("aria-valuetext", text);
+  drawSeek(seek, { position, duration });
   const label = say("clip.position", { name });
   if (seek.getAttribute("aria-label") !== label) seek.setAttribute("aria-label", label);
 }
@@ -219,7 +213,5 @@ function refuse(missing) {
   announce(words.join(". "));
   for (const row of rows) if (missing.includes(row.track)) row.nod();
   rows.find((row) => missing.includes(row.track))?.element.scrollIntoView({ block: "nearest" });
-  const line = $("missing");
-  line.classList.remove("is-asking");
-  requestAnimationFrame(() => line.classList.add("is-asking"));
+  blink($("missing"));
 }

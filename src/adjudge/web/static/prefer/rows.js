@@ -1,7 +1,7 @@
 /** How the things of a question look: a button with a ring that fills while it is heard, or what is read, seen or opened. */
 
 import { visible } from "../shared/items.js";
-import { announce } from "../shared/page.js";
+import { announce, blink } from "../shared/page.js";
 import { minutes, say } from "../shared/words.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -139,11 +139,6 @@ export class Row {
 
   /** Point to it: it is still missing. */
   nod() {
-    this.element.classList.remove("is-asking");
-    requestAnimationFrame(() => this.element.classList.add("is-asking"));
-  }
-
-  focus() {
-    (this.button ?? this.sight.firstChild).focus();
+    blink(this.element);
   }
 }

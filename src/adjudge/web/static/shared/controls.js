@@ -22,6 +22,22 @@ export function copies(button, field) {
   });
 }
 
+/** The dialog for skips: what a reason does, and how it opens, with the reason chosen that is `likely()`. */
+export function setUpSkips(skip, likely) {
+  $("skip-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const reason = new FormData($("skip-form")).get("reason");
+    $("skip").close(); // before the next question comes: it takes the focus and plays only where no dialog is open
+    skip(reason, $("skip-comment").value.trim());
+  });
+  return () => {
+    $("skip-comment").value = "";
+    const reason = $("skip").querySelector(`input[value=${likely()}]`);
+    reason.checked = true;
+    reason.focus();
+  };
+}
+
 export function setUpControls(asking) {
   $("told-close").addEventListener("click", untell);
   $("resting-again").addEventListener("click", () => asking.refresh());

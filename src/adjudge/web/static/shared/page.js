@@ -23,10 +23,23 @@ export function write(element, words) {
 }
 
 /** Several remarks, a span each; nothing happens where they are there already. */
-export function writeAll(element, remarks) {
+function writeAll(element, remarks) {
   const spans = [...element.children];
   if (spans.length === remarks.length && spans.every((span, place) => span.textContent === remarks[place])) return;
   element.replaceChildren(...remarks.map((words) => Object.assign(document.createElement("span"), { textContent: words })));
+}
+
+/** Point to an element for a moment; again where it was pointed to already. */
+export function blink(element) {
+  element.classList.remove("is-asking");
+  requestAnimationFrame(() => element.classList.add("is-asking"));
+}
+
+/** What is still missing before an answer can be sent, or that nothing is. */
+export function showMissing(remarks) {
+  writeAll($("missing"), remarks.length ? remarks : [say("missing.nothing")]);
+  $("missing").classList.toggle("is-ready", !remarks.length);
+  $("send").setAttribute("aria-disabled", String(remarks.length > 0));
 }
 
 /** Something that people should know, until it is closed; `kind` where nothing went wrong. */

@@ -10,22 +10,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from adjudge.errors import AdjudgeError, shown
-from adjudge.preferences.questions import Question, Questions
+from adjudge.preferences.questions import CHOICES, Questions
+from adjudge.preferences.simulated import simulate_study
 from adjudge.users.agreement import AgreementMapping
 from adjudge.users.satisfaction import SatisfactionMapping
 from adjudge.web.client_assessor import join_preference
 from adjudge.web.client_connection import Json
 from adjudge.web.items import NewItem
+from adjudge.web.preference_answering import Choice
 
 Person = Callable[[Json, np.random.Generator], str]
 """Somebody who answers a question of the desk with first, second, good or bad."""
 
-CHOICES = ("first", "second", "good", "bad")
 MOST = 10_000
 """Answers after which somebody leaves in any case."""
 _WAITS, _PAUSE = 20, 0.1  # looks at a desk that has nothing now, and seconds between them
@@ -72,11 +73,7 @@ def take_part(
 
 
 def spammer(kind: Literal["random", "first", "same"] = "random") -> Person:
-    """Somebody who does not listen: any answer, always the first list, or one answer for ever.
-
-    >>> spammer("first")({}, np.random.default_rng(1))
-    'first'
-    """
+    """Somebody who does not listen: any answer, always the first list, or one answer for ever."""
     if kind not in ("random", "first", "same"):
         raise AdjudgeError(f"Expected a spammer of kind random, first or same, got {shown(kind)}")
     kept: list[str] = []
@@ -84,7 +81,7 @@ def spammer(kind: Literal["random", "first", "same"] = "random") -> Person:
     def answer(question: Json, rng: np.random.Generator) -> str:
         if kind == "first":
             return "first"
-        drawn = str(rng.choice(CHOICES))
+        drawn = str(rng.choice(get_args(Choice)))
         if kind == "random":
             return drawn
         kept[:] = kept or [drawn]
@@ -103,7 +100,6 @@ def careful(
     trap_accuracy: float = 0.95,
 ) -> Person:
     """Somebody who listens, and to whom effectiveness means what these curves say."""
-    lists = questions.effectiveness(measure, scale)
     known: dict[tuple[str, tuple[str, ...], tuple[str, ...]], tuple[int, bool]] = {}
     for place, one in enumerate(questions.questions):
         known.setdefault((one.query, one.a, one.b), (place, False))
@@ -115,36 +111,22 @@ def careful(
         if key not in known:
             raise AdjudgeError(f"A careful participant does not know the question about {shown(key[0])}")
         place, swapped = known[key]
-        one = questions.questions[place]
-        if one.is_trap:
-            choice = _trap_answer(one, trap_accuracy, rng)
-        else:
-            choice = _honest(lists[place], satisfaction, agreement, rng)
+        alone = simulate_study(
+            questions.select([place]),
+            satisfaction=satisfaction,
+            agreement=agreement,
+            measure=measure,
+            scale=scale,
+            participants=1,
+            per_participant=int(not questions.questions[place].is_trap),
+            trap_accuracy=trap_accuracy,
+            seed=int(rng.integers(2**32)),
+        )
+        choice = CHOICES[int(alone.study.choice[0])]
         sides = {"a": "second" if swapped else "first", "b": "first" if swapped else "second"}
         return sides.get(choice, choice)
 
     return answer
-
-
-def _trap_answer(one: Question, accuracy: float, rng: np.random.Generator) -> str:
-    right, wrong = sorted(one.expected), sorted({"a", "b", "good", "bad"} - one.expected)
-    return str(rng.choice(right if rng.random() < accuracy or not wrong else wrong))
-
-
-def _honest(
-    lists: np.ndarray[tuple[int], np.dtype[np.float64]],
-    satisfaction: SatisfactionMapping,
-    agreement: AgreementMapping,
-    rng: np.random.Generator,
-) -> str:
-    """Prefers one or cannot tell by the agreement curve; who cannot tell is satisfied by the satisfaction curve."""
-    delta = lists[:1] - lists[1:]
-    shares, drawn = agreement(delta), rng.random()
-    agree, disagree = float(shares.agree[0]), float(shares.disagree[0])
-    better, worse = ("a", "b") if delta[0] > 0 or (delta[0] == 0 and rng.random() < 0.5) else ("b", "a")
-    if drawn < agree + disagree:
-        return better if drawn < agree else worse
-    return "good" if rng.random() < float(satisfaction(lists.mean(keepdims=True))[0]) else "bad"
 
 
 def preference_texts(questions: Questions) -> list[NewItem]:
