@@ -142,7 +142,7 @@ def test_the_default_curve_predicts_lists_not_seen_as_well_as_any(study: Study) 
     mean = dict(zip(KINDS, each.mean(axis=0).tolist(), strict=True))
     behind = dict(zip(KINDS, (each.max(axis=1, keepdims=True) - each).max(axis=0).tolist(), strict=True))
     table = f"mean {mean}, most behind {behind}"
-    assert max(mean.values()) - mean["bounded"] < 0.0005, table  # luck with the folds is .001
+    assert max(mean.values()) - mean["bounded"] < 0.0005, table  # luck with the folds is .001 to .003
     assert behind["bounded"] == min(behind.values()) < 0.002, table
     assert mean["logistic"] == min(mean.values()) < mean["bounded"] - 0.001, table
 

@@ -218,7 +218,7 @@ def test_pay_bars_and_recruiter_may_change_at_any_time(database: Database) -> No
     (who,) = store_people(database, found, ["p1"]).values()
     store_answers(database, found, [(who, "n1", "a")])
     more = {"per_participant": 5, "trap_share": 0.3, "trust_bar": 0.5, "quiz": 1, "pay": {"per_answer": 0.2},
-            "recruiter": {"kind": "prolific", "codes": dict.fromkeys(OUTCOMES, "C1")}}  # fmt: skip
+            "recruiter": {"kind": "prolific", "codes": {one: f"C-{one}" for one in OUTCOMES}}}  # fmt: skip
     with database.write() as connection:
         other = preference_settings_from({**found.settings.model_dump(), **more})
         assert change_settings(connection, found, other, who="ann", now=21.0).preference == other
@@ -249,7 +249,7 @@ def test_a_campaign_opens_only_with_a_way_back_from_every_end(
     with database.write() as connection, pytest.raises(Refused, match=words):
         set_state(connection, found, "open", who="ann", now=12.0)
     with database.write() as connection:
-        ways = {**recruiter, "codes": dict.fromkeys(OUTCOMES, "C")}
+        ways = {**recruiter, "codes": {one: f"C-{one}" for one in OUTCOMES}}
         whole = preference_settings_from({**found.settings.model_dump(), "recruiter": ways})
         found = change_settings(connection, found, whole, who="ann", now=13.0)
         assert set_state(connection, found, "open", who="ann", now=14.0).state == "open"

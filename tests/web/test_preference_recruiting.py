@@ -14,12 +14,14 @@ from starlette.testclient import TestClient
 from tests.web.conftest import Clock
 from tests.web.preference_rows import PROLIFIC, Stage, pid
 
+from adjudge.errors import AdjudgeError
 from adjudge.web import schema
 from adjudge.web.client_assessor import PreferenceParticipant, join_preference, whole_question
 from adjudge.web.client_connection import CampaignError
 from adjudge.web.database import Database
 from adjudge.web.errors import Forbidden, Gone, Refused
 from adjudge.web.invitations import block_participant, make_invitation, revoke_invitation
+from adjudge.web.preference_settings import preference_settings_from
 from adjudge.web.recruiting import recruited_from
 from adjudge.web.settings import Settings
 
@@ -294,3 +296,10 @@ def test_who_is_blocked_or_erased_is_refused(stage: Stage, coming: Caller) -> No
     assert bo.erase("remove")["answers_removed"] == 0
     with pytest.raises(CampaignError, match="were erased"):
         bo.desk()
+
+
+def test_outcomes_do_not_share_a_code() -> None:
+    with pytest.raises(AdjudgeError, match="a code of its own for each outcome"):
+        preference_settings_from(
+            {"title": "Lists", "recruiter": {"kind": "prolific", "codes": {"done": "C1", "screened_out": "C1"}}}
+        )

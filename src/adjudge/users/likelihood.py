@@ -168,8 +168,25 @@ def covariance(model: Model, data: Data, at: Floats, clusters: Clusters = (), *,
     if _total(model, data, at) > _CERTAIN:
         return np.full((len(at), len(at)), np.nan)
     bread = np.linalg.pinv(hessian(model, data.joined(prior), at))
-    spread = bread @ between_clusters(scores_of(model, data, at), clusters) @ bread
-    return (spread + spread.T) / 2
+    return _without_negatives(bread @ between_clusters(scores_of(model, data, at), clusters) @ bread)
+
+
+def _without_negatives(spread: Floats) -> Floats:
+    """A covariance as rounding left it, made one again: symmetric, and without directions of negative variance."""
+    even = (spread + spread.T) / 2
+    if not bool(np.isfinite(even).all()):
+        return np.full(even.shape, np.nan)
+    values, directions = np.linalg.eigh(even)
+    if float(values.min()) >= 0:
+        return even
+    mended: Floats = (directions * np.maximum(values, 0.0)) @ directions.T
+    np.fill_diagonal(mended, np.maximum(np.diag(mended), 0.0))
+    return mended
+
+
+def rows_of(spread: Floats) -> tuple[tuple[float, ...], ...]:
+    """A covariance as mappings keep it; empty where it is not known."""
+    return tuple(tuple(row) for row in spread.tolist()) if bool(np.isfinite(spread).all()) else ()
 
 
 def between_clusters(scores: Floats, clusters: Clusters = ()) -> Floats:

@@ -29,6 +29,7 @@ from adjudge.users.likelihood import (
     held_out_logs,
     log_shares,
     maximum,
+    rows_of,
     widened,
 )
 from adjudge.users.satisfaction import CURVES, SatisfactionMapping, cubic
@@ -57,7 +58,6 @@ class SatisfactionFit:
         self, measure: str, scale: str, *, source: str = "", provenance: tuple[tuple[str, str], ...] = ()
     ) -> SatisfactionMapping:
         """The curve as a mapping for a measure on a scale."""
-        known = bool(np.isfinite(self.covariance).all())
         return SatisfactionMapping(
             measure,
             scale,
@@ -66,7 +66,7 @@ class SatisfactionFit:
             (),
             source,
             provenance,
-            tuple(tuple(row) for row in self.covariance.tolist()) if known else (),
+            rows_of(self.covariance),
         )
 
 

@@ -67,6 +67,9 @@ class Recruiter(BaseModel):
             raise ValueError("Prolific has parameters and addresses of its own; expected its codes only")
         if self.kind == "none" and (self.parameters or self.codes or self.addresses):
             raise ValueError("expected parameters, codes and addresses with a recruiter only; say prolific or other")
+        given = [code for code in self.codes.values() if code]
+        if len(set(given)) < len(given):
+            raise ValueError("expected a code of its own for each outcome, or who did not finish is paid for it")
         return self
 
     @property

@@ -179,3 +179,15 @@ def test_noticeable_differences_of_many_curves_are_those_of_each() -> None:
     assert np.isnan(found).tolist() == [False, False, True, False]
     with pytest.raises(aj.AdjudgeError, match=r"'level' must be in \(0, 1\), got 1"):
         noticeable_differences(FORMS["two-stage"], parameters, level=1.0)
+
+
+def test_a_covariance_that_rounding_spoilt_is_one_again() -> None:
+    from adjudge.users.likelihood import _without_negatives, rows_of
+
+    spoilt = np.array([[1e12, 1e6, 0.0], [1e6, 1.0 - 1e-3, 0.0], [0.0, 0.0, -1e-18]])
+    mended = _without_negatives(spoilt)
+    assert np.linalg.eigvalsh(mended).min() >= -1e-3  # of 1e12
+    assert np.diag(mended).min() >= 0
+    assert np.allclose(mended, spoilt, rtol=1e-2, atol=1e-2)
+    assert rows_of(np.full((2, 2), np.nan)) == ()
+    assert len(rows_of(mended)) == 3
