@@ -267,7 +267,7 @@ def test_a_way_back_is_not_taken_away_from_people_who_may_need_it(database: Data
 
 
 def test_who_recruits_stays_once_somebody_was_recruited(database: Database) -> None:
-    codes = dict.fromkeys(OUTCOMES, "C")
+    codes = {one: f"C-{one}" for one in OUTCOMES}
     panel = {"kind": "other", "parameters": ["pid", "visit"], "codes": codes}
     found = preference_campaign(database, recruiter=panel)
     prolific = {"kind": "prolific", "codes": codes}
@@ -280,7 +280,7 @@ def test_who_recruits_stays_once_somebody_was_recruited(database: Database) -> N
         other = preference_settings_from({**found.settings.model_dump(), "recruiter": another})
         with database.write() as connection, pytest.raises(Conflict, match="cannot be changed once somebody was recr"):
             change_settings(connection, found, other, who="ann", now=22.0)
-    more = {**panel, "parameters": ["pid", "visit", "wave"], "codes": dict.fromkeys(OUTCOMES, "D")}
+    more = {**panel, "parameters": ["pid", "visit", "wave"], "codes": {one: f"D-{one}" for one in OUTCOMES}}
     with database.write() as connection:
         other = preference_settings_from({**found.settings.model_dump(), "recruiter": more})
         assert change_settings(connection, found, other, who="ann", now=23.0).preference == other

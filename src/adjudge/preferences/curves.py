@@ -16,8 +16,8 @@ psychometric   -0.6245    0.0017
 logistic       -0.6256    0.0055
 ============== ========== ==============
 
-(The cubic clipped to [.01, .99]. From one way to make the folds to another all of them move by up to .003
-together, and the first three change places: only the logistic curve is behind for certain. A monotone spline with a cross-validated
+(The cubic clipped to [.01, .99]. From one way to make the folds to another all of them move by up to .003 together, and
+the first three change places: only the logistic curve is behind for certain. A monotone spline with a cross-validated
 penalty had -0.6246 and took a thousand times as long; it was dropped.) So ``bounded`` is the default, and ``cubic`` is
 there for fidelity. For agreement ``two-stage`` is the default for the same reasons (see scripts/fit_agreement.py).
 
