@@ -43,7 +43,7 @@ def some_questions(n: int = 6, traps: int = 2, *, queries: int = 2, seed: int = 
 
 def preference_draft(database: Database, name: str = "lists", **settings: Any) -> Campaign:
     """A campaign without questions."""
-    values = {"title": "Which list is better?", "quiz": 2, "listen_seconds": 0, **settings}
+    values = {"title": "Which list is better?", "quiz": 2, "listen_seconds": 0, "seed": 0, **settings}
     with database.write() as connection:
         made = preference_settings_from(values)
         return create_campaign(connection, name=name, settings=made, organiser_id=None, now=10.0)

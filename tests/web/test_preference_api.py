@@ -21,7 +21,7 @@ Files = list[tuple[str, tuple[str, bytes]]]
 
 
 def created(api: TestClient, **settings: Any) -> dict[str, Any]:
-    values = {"title": "Lists", "quiz": 2, "listen_seconds": 0, **settings}
+    values = {"title": "Lists", "quiz": 2, "listen_seconds": 0, "seed": 0, **settings}
     answer = api.post("/api/campaigns", json={"name": "lists", "kind": "preference", "settings": values})
     assert answer.status_code == 201, answer.text
     found: dict[str, Any] = answer.json()

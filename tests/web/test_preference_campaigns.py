@@ -17,7 +17,7 @@ from tests.web.preferring_rows import (
 )
 
 from adjudge.preferences.questions import Question, Questions
-from adjudge.web.campaigns import change_settings, overview, set_state
+from adjudge.web.campaigns import change_settings, create_campaign, overview, set_state
 from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused
 from adjudge.web.holdings import missing_items, needed_items
@@ -297,3 +297,17 @@ def test_answers_of_people_set_aside_are_not_counted(database: Database, setting
         aside = update(participant).where(participant.c.id == people["p1"])
         connection.execute(aside.values(set_aside_at=40.0, set_aside_why="traps"))
         assert overview(connection, found).answers == 1
+
+
+def test_a_seed_that_nobody_gave_is_one_that_nobody_can_guess(database: Database) -> None:
+    made = [preference_settings_from({"title": "Lists"}) for _ in range(2)]
+    with database.write() as connection:
+        drawn = [
+            create_campaign(connection, name=f"lists-{n}", settings=one, organiser_id=None, now=1.0).settings.seed
+            for n, one in enumerate(made)
+        ]
+        given = preference_settings_from({"title": "Lists", "seed": 0})
+        kept = create_campaign(connection, name="given", settings=given, organiser_id=None, now=1.0).settings.seed
+    assert drawn[0] != drawn[1]
+    assert min(drawn) > 0
+    assert kept == 0

@@ -34,7 +34,15 @@ def written(questions: Questions, folder: Path) -> Path:
 
 
 def opened(lab: Organiser, name: str, folder: Path, **more: object) -> Campaign:
-    settings = {"title": "Lists", "quiz": 3, "quiz_bar": 0.7, "trap_share": 0.2, "per_participant": N, **more}
+    settings = {
+        "title": "Lists",
+        "quiz": 3,
+        "quiz_bar": 0.7,
+        "trap_share": 0.2,
+        "per_participant": N,
+        "seed": 0,
+        **more,
+    }
     campaign = lab.create_preferences(name, settings)
     taken = campaign.put_questions(folder / "questions.csv", traps=folder / "traps.csv")
     assert (taken["questions"], taken["traps"]) == (N, 6)

@@ -110,7 +110,12 @@ def _add_decisions(parser: argparse.ArgumentParser) -> None:
         metavar="CODE",
         help="en, es, de or fr; repeatable (default: en)",
     )
-    group.add_argument("--seed", type=int, metavar="N", help="decides what is left to chance (default: 0)")
+    group.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="decides what is left to chance (default: 0; with --questions drawn, as it tells where traps come)",
+    )
     group.add_argument("--contact", help="whom people can ask")
     group.add_argument("--organiser", metavar="LOGIN", help="whose campaign it is (default: the only organiser)")
 

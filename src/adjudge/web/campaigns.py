@@ -7,6 +7,7 @@ Runs, documents and pairs are kept by ``adjudge.web.holdings``, questions about 
 from __future__ import annotations
 
 import re
+import secrets
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, insert, select, update
@@ -45,6 +46,7 @@ STATES = {
 """What may follow each state."""
 
 _LAID_BY = {"judged_by", "batch_size", "seed"}
+_SEED_BITS = 53  # as many as every program that reads JSON keeps
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
@@ -67,7 +69,10 @@ class Overview:
 def create_campaign(
     connection: Connection, *, name: str, settings: AskingSettings, organiser_id: int | None, now: float
 ) -> Campaign:
-    """A draft of a new campaign."""
+    """A draft of a new campaign.
+
+    Where lists are compared and no seed is given, one is drawn: whoever knew it could tell when traps come.
+    """
     if _NAME.fullmatch(name) is None:
         raise Refused(
             f"Expected a name of lower-case letters, digits and hyphens (at most 100, as it is part of addresses), "
@@ -75,6 +80,8 @@ def create_campaign(
         )
     if isinstance(settings, PreferenceSettings):
         check_combinations(settings.combinations)
+        if "seed" not in settings.model_fields_set:
+            settings = settings.model_copy(update={"seed": secrets.randbits(_SEED_BITS)})
     taken = Conflict(f"There is a campaign called {shown(name)} already.")
     if connection.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is not None:
         raise taken

@@ -166,7 +166,7 @@ def _draft(
     """A campaign that is not open yet, with the sound of another one."""
     now = time.time()
     with database.write() as connection:
-        settings = preference_settings_from(decided)
+        settings = preference_settings_from({"seed": 0, **decided})
         found = create_campaign(connection, name=name, settings=settings, organiser_id=None, now=now)
         put_questions(connection, found, questions, who="test", now=now)
         if like is not None:
