@@ -15,7 +15,8 @@ from adjudge.stats.summary import Summary, summarize
 from adjudge.users.comparison import Comparison, compare
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
 
-_MODULES = ("sections", "plan_section", "effort_section", "query_sections")  # register sections, in the page's order
+# They register sections, in the order of the page.
+_MODULES = ("sections", "users_section", "plan_section", "effort_section", "query_sections")
 
 
 @dataclass(frozen=True)
