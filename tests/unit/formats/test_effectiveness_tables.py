@@ -114,7 +114,7 @@ def check(eff: aj.Effectiveness, measure: str = "AP") -> None:
         LONG.replace("run,query_id,measure,value", "Name,QID,Metric,Score"),
         LONG.replace("run,query_id", "System,Topic-ID").replace("value", "effectiveness"),
         ",note," + LONG.replace("\n", "\n0,x,").removesuffix("0,x,"),
-        gzip.compress(LONG.encode()),
+        gzip.compress(LONG.encode(), mtime=0),
         bz2.compress(LONG.encode()),
         lzma.compress(LONG.encode()),
         zstandard.ZstdCompressor().compress(LONG.encode()),
@@ -213,7 +213,7 @@ def test_columns_that_are_empty_altogether_are_as_if_absent(write: Write) -> Non
 
 
 def test_the_file_is_in_the_provenance(write: Write) -> None:
-    path = write(gzip.compress(LONG.encode()))
+    path = write(gzip.compress(LONG.encode(), mtime=0))
     provenance = plain(path, measure="AP").provenance
     assert provenance.inputs == ((str(path), hashlib.sha256(path.read_bytes()).hexdigest()),)
     assert provenance.settings == {"measure": "AP"}
@@ -392,7 +392,7 @@ RUN = "301 Q0 d1 1 0.5 tag\n301 Q0 d2 2 0.4 tag\n"
         ('[{"qid": 1, "a": [1]}]', r"last.csv: row 1: expected a finite number for the system 'a', got '\[1\]'"),
         ('{"qid": 1,\n', "last.csv:.*: expected JSON, got"),
         (b"PAR1 no more", "last.csv: expected an intact Parquet file, got"),
-        (gzip.compress(LONG.encode())[:-9], "last.csv: expected intact compressed data, got"),
+        (gzip.compress(LONG.encode(), mtime=0)[:-9], "last.csv: expected intact compressed data, got"),
         (LONG.encode("utf-16"), "last.csv: expected UTF-8 text, got UTF-16"),
     ],
 )  # fmt: skip

@@ -52,7 +52,7 @@ RUN_ROWS = [("A", "q1", "007", 0.5), ("A", "q1", "d2", 0.25)]
         RUN.replace("q1", '"q1"').replace("d2", '"d2"'),
         RUN.replace("0.5", '"0.5"'),
         RUN.partition("\n")[2],
-        gzip.compress(RUN.encode()),
+        gzip.compress(RUN.encode(), mtime=0),
         ",query,run,doc_id,similarity,note\n0,q1,A,007,0.5,x\n1,q1,A,d2,0.25,\n",
     ],
 )

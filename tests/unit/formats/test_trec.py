@@ -43,7 +43,7 @@ def read_run(data: bytes) -> list[tuple[object, ...]]:
         b"\xef\xbb\xbf" + GOOD,
         b"# a comment with  blanks\n" + GOOD + b"#another\n",
         GOOD.replace(b"\n", b"\n# in the middle\n"),
-        gzip.compress(GOOD),
+        gzip.compress(GOOD, mtime=0),
         zstandard.compress(GOOD),
     ],
 )
