@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, delete, insert, select, text, update
 from sqlalchemy.exc import DataError
+from tests.web.conftest import missing
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError, InputError
@@ -76,7 +77,7 @@ def test_a_backup_restores_into_the_other_database(
     if backend == "sqlite":
         postgres = request.getfixturevalue("_postgres")
         if isinstance(postgres, str):
-            pytest.skip(postgres)
+            missing(postgres)
         name, other = postgres.fresh()
         request.addfinalizer(lambda: postgres.drop(name))
     target = Settings(data=tmp_path / "new", database=other)

@@ -13,6 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import Column, MetaData, Table, inspect, select, text
 from sqlalchemy.exc import IntegrityError
+from tests.web.conftest import missing
 from tests.web.judging_rows import Desk
 
 from adjudge.web.database import Database, StorageError, _alembic_configuration, open_database
@@ -61,7 +62,7 @@ def older(tmp_path: Path, backend: str, request: pytest.FixtureRequest) -> Itera
         return
     postgres = request.getfixturevalue("_postgres")
     if isinstance(postgres, str):
-        pytest.skip(postgres)
+        missing(postgres)
     name = f"older_{tmp_path.name[-20:].replace('-', '_').lower()}"
     postgres.statement(f"CREATE DATABASE {name}")
     opened = Database(postgres.url(name))

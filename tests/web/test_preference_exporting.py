@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sqlalchemy import update
+from tests.web.conftest import missing
 from tests.web.preferring_rows import (
     answered_at_random,
     preference_campaign,
@@ -267,7 +268,7 @@ def test_a_preference_campaign_moves_to_the_other_database(
     if backend == "sqlite":
         postgres = request.getfixturevalue("_postgres")
         if isinstance(postgres, str):
-            pytest.skip(postgres)
+            missing(postgres)
         name, other = postgres.fresh()
         request.addfinalizer(lambda: postgres.drop(name))
     target = Settings(data=tmp_path / "new", database=other)

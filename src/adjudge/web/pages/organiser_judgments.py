@@ -17,13 +17,12 @@ from adjudge.web.api.files import judgments as take_judgments
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context, InContext
 from adjudge.web.invitations import list_participants
-from adjudge.web.pages.organiser_shared import OrganiserRoute, go, show
+from adjudge.web.pages.organiser_shared import PAGE, OrganiserRoute, go, show, turning
 from adjudge.web.people import Organiser
 from adjudge.web.schema import answer, pair, participant
 
 router = APIRouter(prefix="/campaigns/{name}/judgments", route_class=OrganiserRoute)
 
-PAGE = 50
 _FORMS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON", "trec": "TREC", "html": "HTML", "markdown": "Markdown",
           "latex": "LaTeX"}  # fmt: skip
 
@@ -87,8 +86,7 @@ def _judgments_page(
         everybody = [one.code for one in list_participants(connection, campaign)]
     address = f"/campaigns/{campaign.name}/judgments"
     kept = {name: value for name, value in (("assessor", chosen.assessor), ("query", chosen.query)) if value}
-    older = f"{address}?{urlencode({**kept, 'before': rows[PAGE - 1].id})}" if len(rows) > PAGE else None
-    newer = f"{address}?{urlencode(kept)}" if chosen.before is not None else None
+    older, newer = turning(address, kept, [row.id for row in rows], before=chosen.before)
     return show(
         request,
         context,

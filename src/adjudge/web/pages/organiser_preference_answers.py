@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 from sqlalchemy import Connection, select
@@ -20,13 +19,12 @@ from adjudge.web.errors import Refused
 from adjudge.web.invitations import list_participants
 from adjudge.web.pages.organiser_judgments import Download, links
 from adjudge.web.pages.organiser_preference_questions import CHOICE_WORDS
-from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, field, go, show
+from adjudge.web.pages.organiser_shared import PAGE, Fields, OrganiserRoute, field, go, show, turning
 from adjudge.web.people import Organiser
 from adjudge.web.schema import answer, pair, participant
 
 router = APIRouter(prefix="/campaigns/{name}/answers", route_class=OrganiserRoute)
 
-PAGE = 50
 _MOST_REPEATS = 50
 KINDS = {"": "all", "judgment": "questions", "trap": "traps", "repeat": "asked again", "skip": "skipped",
          "comment": "with a comment"}  # fmt: skip
@@ -99,8 +97,7 @@ def _answers_page(
         problems = [one for one in monitoring.problems(connection, campaign.id) if one["skips"] or one["held"]]
         repeats = _repeats(connection, campaign)
     address = f"/campaigns/{campaign.name}/answers"
-    older = f"{address}?{urlencode({**chosen.kept, 'before': rows[PAGE - 1].id})}" if len(rows) > PAGE else None
-    newer = f"{address}?{urlencode(chosen.kept)}" if chosen.before is not None else None
+    older, newer = turning(address, chosen.kept, [row.id for row in rows], before=chosen.before)
     return show(
         request,
         context,

@@ -12,12 +12,12 @@ from sqlalchemy import Connection, func, select
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.invitations import Participant, participant_from
 from adjudge.web.pages.organiser_preference_forms import OUTCOME_WORDS
+from adjudge.web.pages.organiser_shared import PAGE
 from adjudge.web.preference_picturing import trust_row
 from adjudge.web.preference_trust import trust_of
 from adjudge.web.preference_watching import PAID
 from adjudge.web.schema import answer, participant
 
-PAGE = 50
 WHY_WORDS = {
     "quiz": "the quiz was not passed",
     "traps": "too many traps missed",

@@ -7,10 +7,10 @@ status of it; one that is taken leads to the page by a redirect, so that loading
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -24,6 +24,9 @@ from adjudge.web.context import Context
 from adjudge.web.errors import NotLoggedIn, Refused, WebError
 from adjudge.web.people import Organiser
 from adjudge.web.rendering import page
+
+PAGE = 50
+"""Rows on one page."""
 
 SEE_OTHER = 303
 UNPROCESSABLE = 422
@@ -119,6 +122,14 @@ def several(n: int, one: str, many: str | None = None) -> str:
 def go(path: str, said: str | None = None) -> RedirectResponse:
     """Lead to a page after a change, which says what was done."""
     return RedirectResponse(f"{path}?said={said}" if said else path, SEE_OTHER)
+
+
+def turning(
+    address: str, kept: Mapping[str, str], numbers: Sequence[int], *, before: int | None
+) -> tuple[str | None, str | None]:
+    """Where older and newer rows are, None where there are none; ``numbers`` are those of a page and one more."""
+    older = f"{address}?{urlencode({**kept, 'before': numbers[PAGE - 1]})}" if len(numbers) > PAGE else None
+    return older, f"{address}?{urlencode(kept)}" if before is not None else None
 
 
 def status_of(error: AdjudgeError) -> int:
