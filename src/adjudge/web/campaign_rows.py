@@ -14,6 +14,7 @@ from adjudge.web.asking_settings import AskingSettings
 from adjudge.web.errors import Conflict, NotFound, Refused
 from adjudge.web.judging_settings import JudgingSettings, settings_from
 from adjudge.web.preference_settings import PreferenceSettings, preference_settings_from
+from adjudge.web.ranking_settings import RankingSettings, ranking_settings_from
 from adjudge.web.schema import answer, campaign, event
 
 _TURNS = 726_381  # any number that nobody else locks by in this database
@@ -38,26 +39,42 @@ class Campaign:
     def judging(self) -> JudgingSettings:
         """What was decided about judging; refused in a campaign that asks something else."""
         if not isinstance(self.settings, JudgingSettings):
-            raise Refused(f"Campaign {self.name} asks for preferences, not for grades.")
+            raise self._asks_otherwise("judging")
         return self.settings
 
     @property
     def preference(self) -> PreferenceSettings:
         """What was decided about preferences; refused in a campaign that asks something else."""
         if not isinstance(self.settings, PreferenceSettings):
-            raise Refused(f"Campaign {self.name} asks for grades, not for preferences.")
+            raise self._asks_otherwise("preference")
         return self.settings
 
+    @property
+    def ranking(self) -> RankingSettings:
+        """What was decided about rankings; refused in a campaign that asks something else."""
+        if not isinstance(self.settings, RankingSettings):
+            raise self._asks_otherwise("ranking")
+        return self.settings
+
+    def _asks_otherwise(self, wanted: str) -> Refused:
+        return Refused(f"Campaign {self.name} asks for {ASKED_FOR[self.kind]}, not for {ASKED_FOR[wanted]}.")
+
+
+ASKED_FOR = {"judging": "grades", "preference": "preferences", "ranking": "rankings"}
+"""What each kind of campaign asks people for."""
 
 KINDS: dict[str, Callable[[dict[str, Any]], AskingSettings]] = {
     "judging": settings_from,
     "preference": preference_settings_from,
+    "ranking": ranking_settings_from,
 }
 """The kinds of campaign, and how each reads what was decided."""
 
 
 def kind_of(settings: AskingSettings) -> str:
     """The kind of campaign that settings are for."""
+    if isinstance(settings, RankingSettings):
+        return "ranking"
     return "preference" if isinstance(settings, PreferenceSettings) else "judging"
 
 

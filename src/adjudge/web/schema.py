@@ -92,10 +92,10 @@ campaign = Table(
     metadata,
     _id(),
     Column("name", String(100), nullable=False, unique=True),
-    Column("kind", String(20), nullable=False),  # judging, preference
+    Column("kind", String(20), nullable=False),  # judging, preference, ranking
     _of("organiser", nullable=True),
     Column("state", String(10), nullable=False),  # draft, open, paused, closed
-    Column("settings", JSON, nullable=False),  # of JudgingSettings or PreferenceSettings
+    Column("settings", JSON, nullable=False),  # of the settings of its kind
     Column("created_at", Float, nullable=False),
     Column("opened_at", Float),
     Column("reached_at", Float),  # since when the goal is reached
@@ -122,12 +122,13 @@ item = Table(
     _of("campaign"),
     Column("role", String(10), nullable=False),  # document, query
     Column("identifier", String(400), nullable=False),
-    Column("kind", String(10), nullable=False),  # audio, text, image, url
+    Column("kind", String(10), nullable=False),  # audio, notation, text, image, url
     Column("address", String(40), nullable=False, unique=True),  # opaque, as browsers ask for it
     Column("text", Text),  # of a text; the address of a url
     Column("original_sha256", String(64)),
     Column("original_name", String(400)),
     Column("clip_sha256", String(64)),
+    Column("drawing_sha256", String(64)),  # of notation: how it is drawn, and when each note sounds in the clip
     Column("media_type", String(100)),
     Column("seconds", Float),
     Column("loudness", Float),  # LUFS of the original
@@ -135,8 +136,9 @@ item = Table(
     Column("facts", JSON, nullable=False),  # artist, genre, title, any column of the metadata
     UniqueConstraint("campaign_id", "role", "identifier"),
 )
-# What is asked about a query: a candidate (something a system retrieved), two lists of documents, or a trap (two lists
-# about which the answer is known). A question or trap has its name as ``document``, and its lists in ``listed``.
+# What is asked about a query: a candidate (something a system retrieved), two lists of documents, a trap (two lists
+# about which the answer is known), or the order of all its candidates. A question or trap has its name as ``document``
+# and an order the name of its query; what they are about is in ``listed``.
 pair = Table(
     "pair",
     metadata,
@@ -146,7 +148,7 @@ pair = Table(
     Column("document", String(400), nullable=False),
     Column("query_item_id", _ROWID, ForeignKey("item.id"), nullable=False),
     Column("document_item_id", _ROWID, ForeignKey("item.id"), index=True),  # none where lists are compared
-    Column("role", String(10), nullable=False, server_default="candidate"),  # candidate, question, trap
+    Column("role", String(10), nullable=False, server_default="candidate"),  # candidate, question, trap, ranking
     Column("batch", Integer),  # of a question, from 0
     Column("details", JSON(none_as_null=True)),  # of a question or trap: expected answers, grades of its lists, systems
     Column("wanted", Integer, nullable=False),  # by how many assessors
@@ -155,13 +157,13 @@ pair = Table(
     Column("held", Boolean, nullable=False, server_default=false()),  # kept back: somebody could not judge it
     UniqueConstraint("campaign_id", "query", "document"),
 )
-# What stands in the two lists of a question or trap.
+# What stands in the two lists of a question or trap; what is to be put in order.
 listed = Table(
     "listed",
     metadata,
     Column("pair_id", _ROWID, ForeignKey("pair.id"), primary_key=True),
-    Column("side", String(1), primary_key=True),  # a, b
-    Column("rank", Integer, primary_key=True),  # from 1
+    Column("side", String(1), primary_key=True),  # a, b; c of candidates to be put in order
+    Column("rank", Integer, primary_key=True),  # from 1; of candidates the order in which they came
     Column("item_id", _ROWID, ForeignKey("item.id"), nullable=False, index=True),
 )
 # What to ask next, most telling first; made anew whenever beliefs change.
@@ -244,10 +246,10 @@ answer = Table(
     Column("key", String(100), nullable=False),  # of idempotency
     Column("kind", String(10), nullable=False),  # judgment, repeat, trap, correction, skip, import
     Column("corrects", _ROWID, ForeignKey("answer.id")),  # the first answer, also where it is corrected again
-    Column("grades", JSON, nullable=False),  # by name of the scale; {"choice": a, b, good, bad} of lists
+    Column("grades", JSON, nullable=False),  # by scale; {"choice": a, b, good, bad} of lists; groups, unranked
     Column("reason", String(40)),  # of a skip
     Column("comment", Text),
-    Column("heard", JSON, nullable=False),  # query_ms, candidate_ms; of lists query_ms, a_ms, b_ms (by rank), first
+    Column("heard", JSON, nullable=False),  # query_ms, candidate_ms; of lists also a_ms, b_ms (by rank), first
     Column("took_ms", Integer),
     Column("late", Boolean, nullable=False, server_default=false()),  # after its lease had ended
     Column("created_at", Float, nullable=False),
@@ -255,6 +257,17 @@ answer = Table(
     UniqueConstraint("participant_id", "key"),
     Index("ix_answer_campaign_id_id", "campaign_id", "id"),
     sqlite_autoincrement=True,  # a removed number never comes again
+)
+# An order as far as somebody got with it: groups of numbers of items, the most similar first.
+arrangement = Table(
+    "arrangement",
+    metadata,
+    Column("participant_id", _ROWID, ForeignKey("participant.id"), primary_key=True),
+    Column("pair_id", _ROWID, ForeignKey("pair.id"), primary_key=True, index=True),
+    _of("campaign", index=True),
+    Column("version", Integer, nullable=False),  # counts up with every change
+    Column("groups", JSON, nullable=False),
+    Column("saved_at", Float, nullable=False),
 )
 # What organisers did, and what happened to a campaign.
 event = Table(
