@@ -6,7 +6,12 @@ Every message says what was wanted, what came and, where there is a place, where
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_kept: ContextVar[list[str] | None] = ContextVar("adjudge_kept_warnings", default=None)
 
 
 class AdjudgeError(ValueError):
@@ -26,6 +31,40 @@ class InputError(AdjudgeError):
 
 class AdjudgeWarning(UserWarning):
     """The answer stands, but something about the data weakens it and should be known."""
+
+
+def warn(text: str, stacklevel: int = 1) -> None:
+    """Say something with :class:`AdjudgeWarning`, unless :func:`kept_warnings` keeps it here.
+
+    ``stacklevel`` counts as that of :func:`warnings.warn`: 1 is the line that calls this, 2 the caller of its function.
+    """
+    kept = _kept.get()
+    if kept is None:
+        warnings.warn(text, AdjudgeWarning, stacklevel=stacklevel + 1)
+    else:
+        kept.append(text)
+
+
+@contextmanager
+def kept_warnings() -> Iterator[list[str]]:
+    """Keep what :func:`warn` says meanwhile from being heard, and give it as a list; of nested ones the inner keeps it.
+
+    This is not :func:`warnings.catch_warnings`, because filters belong to the whole process: threads of a server that
+    enter and leave such blocks at the same time take the filters from one another, and those of other packages too.
+    What is kept belongs to the context, so to one thread or task; a worker started meanwhile keeps only what it is
+    told to keep itself.
+
+    >>> with kept_warnings() as said:
+    ...     warn("3 lists missing.")
+    >>> said
+    ['3 lists missing.']
+    """
+    said: list[str] = []
+    token = _kept.set(said)
+    try:
+        yield said
+    finally:
+        _kept.reset(token)
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> AdjudgeError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +33,24 @@ def test_every_module_is_short_enough_to_read() -> None:
         if (n := len(path.read_text().splitlines())) > 400
     }
     assert long == {}
+
+
+def test_nothing_else_touches_the_filters_of_warnings() -> None:
+    """They belong to the whole process, whose threads take them from one another: errors.py has what to use instead."""
+    touching = {"warn", "warn_explicit", "catch_warnings", "simplefilter", "filterwarnings", "resetwarnings"}
+    found: dict[str, set[str]] = {}
+    for path in (ROOT / "src" / "adjudge").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Attribute(value=ast.Name(id="warnings"), attr=name) if name in touching:
+                    found.setdefault(path.relative_to(ROOT / "src" / "adjudge").as_posix(), set()).add(name)
+                case ast.ImportFrom(module="warnings"):
+                    found.setdefault(path.relative_to(ROOT / "src" / "adjudge").as_posix(), set()).add("import")
+    assert found == {
+        "errors.py": {"warn"},
+        "cli/__init__.py": {"simplefilter"},  # once, before the command starts
+        "reports/render.py": {"catch_warnings", "simplefilter"},  # of matplotlib, which has no other way
+    }
 
 
 def test_the_readme_and_docs_name_every_command() -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from typing import TYPE_CHECKING
 
 from adjudge.cli.options import add_reading, read_collection
 from adjudge.cli.output import progress, with_inputs
-from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.errors import AdjudgeError, kept_warnings, shown
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -115,8 +114,7 @@ def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Can
         collection = read_collection(arguments, advance)
     measure, cutoff = estimable(arguments.measure or f"CG@{max(1, min(10, collection.runs.depth))}")
     opinions = _opinions(arguments.opinions)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
+    with kept_warnings():  # they are among the notes
         pool = candidates(collection, cutoff=cutoff, scale=_scale(arguments), opinions=opinions)
     pool = replace(pool, notes=(*pool.notes, *_unheard(arguments)))
     named = replace(collection, provenance=with_inputs(collection.provenance, arguments.opinions))

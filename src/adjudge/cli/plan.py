@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from typing import TYPE_CHECKING, Any, get_args
 
 from adjudge.choices import Assessors, Partial, ReliabilityInterval, Resampled
 from adjudge.cli.options import Subparsers, add_collection, add_output, read_collection
 from adjudge.cli.output import check_output, command_line, progress, show_report
 from adjudge.cli.score import add_evaluation
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
     from adjudge.measures import Measure
@@ -172,8 +171,7 @@ def _effectiveness(
 
     costs = Costs(arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
     if arguments.effectiveness is not None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AdjudgeWarning)
+        with kept_warnings():
             eff = read_effectiveness(arguments.effectiveness)
         if arguments.measures:
             eff = eff[_named(arguments.measures, eff.measures)]
@@ -238,8 +236,7 @@ def _assessed(
     several = len(judgments.assessors) > 1 and len(judgments.pool.grades) < len(judgments)
     by_assessor = arguments.assessors in ("crossed", "nested") or (arguments.assessors == "auto" and several)
     options: dict[str, Any] = {"missing": arguments.missing, "ties": arguments.ties, "seed": arguments.seed}
-    with progress("evaluating") as advance, warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
+    with progress("evaluating") as advance, kept_warnings():  # they are among the notes
         if by_assessor:
             options |= {"partial": arguments.partial, "unjudged": arguments.unjudged}
             return evaluate_assessors(collection, measures, progress=advance, **options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from typing import TYPE_CHECKING, get_args
 
 from adjudge.choices import Missing, Ties, Unjudged
@@ -18,7 +17,7 @@ from adjudge.cli.options import (
     with_users_file,
 )
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, progress, say, show, style_of
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -110,8 +109,7 @@ def read_and_evaluated(
     if collection is None:
         with progress("reading runs") as advance:
             collection = read_collection(arguments, advance)
-    with progress("evaluating") as advance, warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
+    with progress("evaluating") as advance, kept_warnings():  # they are among the notes
         eff = evaluate(
             collection,
             wanted or default_measures(collection),

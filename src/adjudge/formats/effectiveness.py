@@ -17,7 +17,6 @@ from __future__ import annotations
 import io
 import math
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -28,7 +27,7 @@ import numpy as np
 import polars as pl
 
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeWarning, InputError, shown, unknown
+from adjudge.errors import InputError, shown, unknown, warn
 from adjudge.formats.base import FORMATS, Kind
 from adjudge.formats.columns import KNOWN, ErrorAt, column_of, fold, identifiers
 from adjudge.formats.frames import is_frame, pandas_columns
@@ -396,5 +395,5 @@ def _gaps(table: _Table, axes: Mapping[str, tuple[str, ...]], values: Floats) ->
     first = zip(axes.items(), np.argwhere(empty)[0], strict=True)
     place = ", ".join(f"{axis} {shown(names[i])}" for (axis, names), i in first)
     text = str(InputError(f"empty cells (NaN): {np.count_nonzero(empty)}, first {place}.", source=table.label))
-    warnings.warn(text, AdjudgeWarning, stacklevel=3)
+    warn(text, stacklevel=3)
     return [text]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adjudge.choices import Exclude, Names, check_choice
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, warn
 from adjudge.formats.base import Format, Kind
 from adjudge.formats.locating import FileTable, naming_lines
 from adjudge.formats.paths import STDIN, files_of, open_source, refuse_second_stdin, settled
@@ -126,7 +125,7 @@ class _Exclusion:
                 if self.applied == "query"
                 else "the query itself and its artist's documents were removed (artist_filter=False keeps them)."
             )
-            warnings.warn(f"Rankings in MIREX formats: {removed}", AdjudgeWarning, stacklevel=3)
+            warn(f"Rankings in MIREX formats: {removed}", stacklevel=3)
 
 
 def _judged(given: Any, format_name: str | None, inputs: Inputs) -> list[Table]:

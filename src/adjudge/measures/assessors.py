@@ -16,7 +16,6 @@ missing queries, ties
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -26,7 +25,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.choices import Missing, Partial, Ties, check_choice
-from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.measures.base import Measure
 from adjudge.measures.evaluation import Progress
 from adjudge.measures.notation import parse_measures
@@ -89,7 +88,7 @@ def evaluate_assessors(
     notes = (*remarks_on(collection, anybody, absent, missing), *unreachable(parsed, judgments))
     left_out = cells.left_out(collection, judgments)
     if left_out:
-        warnings.warn(left_out[0], AdjudgeWarning, stacklevel=2)
+        warn(left_out[0], stacklevel=2)
     values = np.full((judgments.n_queries, len(collection.runs), len(judgments.assessors), len(parsed)), np.nan)
 
     def fill(a: int) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from adjudge.arrays import Mask
 from adjudge.choices import Missing, Ties, Unjudged, check_choice
-from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.measures.base import Measure
 from adjudge.measures.notation import parse_measure
 from adjudge.model.collection import Collection
@@ -66,7 +65,7 @@ def remarks_on(collection: Collection, judgments: Judgments, absent: Mask, missi
             raise AdjudgeError(f"{text}; say zero or drop for missing lists to go on.")
         aloud.append(f"{text}; {'each counts 0' if missing == 'zero' else 'left out of the means'}.")
     for text in aloud:
-        warnings.warn(text, AdjudgeWarning, stacklevel=3)
+        warn(text, stacklevel=3)
     return (*aloud, *_quiet_remarks(judgments))
 
 

@@ -6,7 +6,6 @@ their rankings side by side.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.choices import Combine, Exclude
-from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError, shown
+from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.model.coding import Vocabulary
 from adjudge.model.judgments import Judgments, encode_judgments
 from adjudge.model.metadata import Metadata, encode_metadata
@@ -162,18 +161,16 @@ def _encode_all_runs(
         del table  # while the next one is waited for
     if repeats:
         total, first = sum(again.n for again in repeats), repeats[0]
-        warnings.warn(
+        warn(
             f"Documents that come twice in a ranking keep their best rank: {total} in {len(repeats)} "
             f"system{'s' if len(repeats) > 1 else ''}, first {shown(first.document)} for query {shown(first.query)} of "
             f"{shown(first.system)}.",
-            AdjudgeWarning,
             stacklevel=4,
         )
     unknown_systems = [name for name in teams if name not in origin]
     if unknown_systems:
-        warnings.warn(
+        warn(
             f"Teams are given for systems without a run: {', '.join(unknown_systems[:5])}.",
-            AdjudgeWarning,
             stacklevel=3,
         )
     return runs
@@ -194,9 +191,8 @@ def _excluded(run: Run, queries: Vocabulary, documents: Vocabulary, metadata: Me
     artist = np.full(len(documents), -1, dtype=np.int32) if metadata is None else metadata.values("artist")[0]
     own_artist = np.where(itself >= 0, artist[itself], -1)
     if metadata is not None and not (own_artist >= 0).any():
-        warnings.warn(
+        warn(
             "The artist filter removed nothing by artist: no query is a document of the metadata.",
-            AdjudgeWarning,
             stacklevel=5,
         )
     query = run.query_codes

@@ -13,7 +13,6 @@ duplicates
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,7 +22,7 @@ import numpy as np
 
 from adjudge.arrays import Codes, Floats, Ints, Keys
 from adjudge.choices import Combine, check_choice
-from adjudge.errors import AdjudgeWarning, InputError, shown
+from adjudge.errors import InputError, shown, warn
 from adjudge.model.coding import HashIndex, Vocabulary
 from adjudge.model.scales import Scale, conversion, infer_scale
 
@@ -205,9 +204,8 @@ def _without_repeats(frame: pl.DataFrame, source: str) -> pl.DataFrame:
             f"expected one grade for document {shown(bad['document'])} of query {shown(bad['query'])}, got {grades}",
             source=source,
         )
-    warnings.warn(
+    warn(
         f"{source}: {frame.height - groups.height} judgments come twice with the same grade; each is counted once.",
-        AdjudgeWarning,
         stacklevel=3,
     )
     return groups.with_columns(pl.col("grade").list.first()).select(frame.columns)

@@ -6,7 +6,6 @@ not plain. A trap that careful people get wrong costs good participants.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import check_whole
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, warn
 from adjudge.preferences.generation_data import JudgmentsByScale, Material, material
 from adjudge.preferences.questions import Questions
 
@@ -95,7 +94,7 @@ def _check(found: dict[str, list[tuple[int, Ints, frozenset[str]]]], per_choice:
         )
     few = [f"{len(made)} of {per_choice} for {kind}" for kind, made in found.items() if len(made) < per_choice]
     if few:
-        warnings.warn(f"The judgments allow fewer traps than asked: {', '.join(few)}.", AdjudgeWarning, stacklevel=3)
+        warn(f"The judgments allow fewer traps than asked: {', '.join(few)}.", stacklevel=3)
 
 
 def _shares(stuff: Material) -> Floats:

@@ -6,7 +6,6 @@ data give the same numbers to the last bit, and ties are broken by a seed, never
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,7 +14,7 @@ from numbers import Real
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.errors import AdjudgeError, AdjudgeWarning, shown
+from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.model.collection import Collection
 from adjudge.model.runs import Run
 from adjudge.model.scales import Scale
@@ -194,7 +193,7 @@ def candidates(
     rows = _Rows.of(collection, runs, new_query, cutoff)
     lost = _left_out(rows.n_left_out, len(rows.judged_key))
     if lost:
-        warnings.warn(lost[0], AdjudgeWarning, stacklevel=2)
+        warn(lost[0], stacklevel=2)
     inferred = judgments.notes if judgments is not None and scale is None else ()
     found = rows.candidates(collection, tuple(names), used, cutoff, opinions or {})
     return replace(found, notes=(*lost, *_short_lists(runs, answered, cutoff), *inferred))

@@ -7,13 +7,12 @@ WWW 2012 Companion (AdMIRe), doi:10.1145/2187980.2188223.
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal
 
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, warn
 from adjudge.model.scales import Scale
 from adjudge.relevance.base import estimator
 from adjudge.relevance.candidates import Candidates
@@ -100,7 +99,7 @@ def output(candidates: Candidates, scoring: Scoring, *, model: FittedModel | Non
     prior.
     """
     chosen = model or _published("output", candidates.scale, "output")
-    mean, variance = _with_default(Evidence(candidates), chosen, warn=True)
+    mean, variance = _with_default(Evidence(candidates), chosen, aloud=True)
     return IndependentModel(candidates, scoring, lambda relevance: (mean, variance), confidence_df=_degrees(candidates))
 
 
@@ -180,18 +179,17 @@ def _published(name: str, scale: Scale, kind: Literal["output", "judgments"]) ->
     return published_model(scale.name, kind)
 
 
-def _with_default(evidence: Evidence, model: FittedModel | None, *, warn: bool = False) -> tuple[Floats, Floats]:
-    """Moments by a model, uniform ones where it has none."""
+def _with_default(evidence: Evidence, model: FittedModel | None, *, aloud: bool = False) -> tuple[Floats, Floats]:
+    """Moments by a model, uniform ones where it has none; ``aloud`` says so where it has none at all."""
     mean, variance = uniform_moments(evidence.candidates.scale)
     n = len(evidence.candidates)
     if model is None:
         return np.full(n, mean), np.full(n, variance)
     expected, spread = model.estimate(evidence, np.full(n, np.nan))
     blank = np.isnan(expected)
-    if warn and blank.all():
-        warnings.warn(
+    if aloud and blank.all():
+        warn(
             "No document has the metadata that the model needs: every estimate is the uniform prior.",
-            AdjudgeWarning,
             stacklevel=4,
         )
     return np.where(blank, mean, expected), np.where(blank, variance, spread)

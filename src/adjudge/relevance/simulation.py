@@ -6,7 +6,6 @@ that no system retrieved are no part of a simulation: nobody would have been ask
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.goals import Goal
 from adjudge.relevance.scoring import Scoring
@@ -197,6 +196,5 @@ def run_all(
 
 def _call(task: Callable[[], Any]) -> Any:
     """Run a task without its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)
+    with kept_warnings():
         return task()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.relevance import judging
 from adjudge.reports.document import Paragraph, Section, section
 from adjudge.reports.evidence import Evidence
@@ -16,8 +14,7 @@ def effort(evidence: Evidence) -> Section | None:
     """How sure the ranking is in spite of unjudged documents; nothing to say where everything is judged."""
     if evidence.collection is None:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)
+    with kept_warnings():
         try:
             session = judging(evidence.collection, evidence.main.measure)
         except AdjudgeError:  # a measure whose expectation has no sound form

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.reports import planning_figures as figures
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock, section
 from adjudge.reports.evidence import Evidence
@@ -29,8 +28,7 @@ _TOO_MANY = f"over {MOST_QUERIES:,}"
 @section("reliability")
 def reliability(evidence: Evidence) -> Section | None:
     """Would another collection of this size say the same; how many queries would make sure."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)
+    with kept_warnings():
         try:
             plan = make_plan(evidence.eff, confidence=evidence.summary.confidence, alpha=evidence.main.alpha)
         except AdjudgeError:  # one system, one query, or nothing that varies

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.choices import Assessors, ReliabilityInterval, Resampled
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.model.assessed import AssessedEffectiveness
 from adjudge.model.effectiveness import Effectiveness, mean_over_queries
 from adjudge.model.provenance import Provenance
@@ -261,8 +260,7 @@ def _studies(
     """G-studies by measure, the main one first, and notes on others that cannot be studied."""
     studies, notes = {}, []
     for measure in [main, *(other for other in eff.measures if other != main)]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
+        with kept_warnings():  # they are among the notes
             try:
                 studies[measure] = gstudy(eff[measure], assessors=assessors)
             except AdjudgeError as error:

@@ -22,7 +22,6 @@ Eρ² >= 0.95: 37 [13, 77] queries
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.choices import Assessors, ReliabilityInterval, Resampled
-from adjudge.errors import AdjudgeWarning
+from adjudge.errors import warn
 from adjudge.stats.arrangement import Arrangement, Studied, arranged
 from adjudge.stats.designs import CROSSED, NESTED, Design, MeanSquares, mean_squares
 from adjudge.stats.effects import table
@@ -208,7 +207,7 @@ def _by_likelihood(data: Arrangement) -> GStudy:
     what = f"{_gaps(data)}: variances by restricted maximum likelihood, not by ANOVA."
     if not fit.converged:
         what += " The search for the maximum did not settle; take them with care."
-    warnings.warn(what, AdjudgeWarning, stacklevel=4)
+    warn(what, stacklevel=4)
     at_zero = tuple(e.name for e, v in zip(data.design.effects, fit.variances, strict=True) if v == 0)
     notes = [*data.notes, what, *([f"Most likely 0: {', '.join(at_zero)}."] if at_zero else [])]
     return GStudy(

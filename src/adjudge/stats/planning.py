@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.choices import Assessors
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.stats.arrangement import Studied, arranged
 from adjudge.stats.generalizability import study_of
 from adjudge.stats.matrices import Values, matrix_of
@@ -54,8 +53,7 @@ def growth(
     sizes = [n for n in range(step, n_queries, step) if n >= FEWEST_QUERIES] + [n_queries]
     found = []
     for n in sizes:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AdjudgeWarning)
+        with kept_warnings():
             try:
                 study = study_of(replace(data, values=data.values[:n]))
                 planned = study.dstudy(assessors=n_assessors, target=target, design=design, interval="none")

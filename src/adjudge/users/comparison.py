@@ -9,7 +9,6 @@ notice, which is more than failing to show that there is one.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -19,7 +18,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.choices import Alternative, Interval, check_choice
-from adjudge.errors import AdjudgeError, AdjudgeWarning, unknown
+from adjudge.errors import AdjudgeError, unknown, warn
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.stats.bootstrap import bootstrap_differences
@@ -290,9 +289,8 @@ def _complete(matrix: Floats) -> Floats:
     """The queries that every system has, said aloud where they are fewer."""
     inside: Mask = np.asarray(np.isfinite(matrix).all(axis=1))
     if not inside.all():
-        warnings.warn(
+        warn(
             f"Tests of the whole family use the {int(inside.sum())} of {len(inside)} queries that every system has.",
-            AdjudgeWarning,
             stacklevel=3,
         )
     return matrix[inside]
@@ -323,10 +321,9 @@ def _test(
         options: dict[str, Any] = {"resamples": resamples, "seed": seed} if member.resampled else {}
         return member.function(matrix, systems=systems, **options)
     if test == "bootstrap" and len(matrix) < _SMALL_SAMPLE:
-        warnings.warn(
+        warn(
             f"The bootstrap test finds too much with {len(matrix)} queries (level .10 for .05 with 10); "
             "permutation keeps its level.",
-            AdjudgeWarning,
             stacklevel=3,
         )
     return paired_tests(matrix, test=test, alternative=alternative, systems=systems, resamples=resamples, seed=seed)
@@ -350,10 +347,9 @@ def _pairs(
 def _warn_of_coarse_p(least: float, resamples: int, alpha: float) -> None:
     """A Monte-Carlo p-value is never below 1 / (R + 1): with many pairs nothing may be able to become significant."""
     if least > alpha:
-        warnings.warn(
+        warn(
             f"With {resamples:,} resamples no corrected p-value can be below {least:.2g}: nothing can be significant "
             f"at {alpha:g}. Ask for more resamples, or compare fewer pairs.",
-            AdjudgeWarning,
             stacklevel=4,
         )
 

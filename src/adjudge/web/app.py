@@ -52,4 +52,5 @@ def create_app(settings: Settings) -> FastAPI:
     for router in PAGE_ROUTERS:
         app.include_router(router, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    app.url_path_for("static", path="/")  # the last is found past all others, which builds them before any request
     return app

@@ -5,12 +5,10 @@ Questions and traps are made from the demo's judgments on both scales, of docume
 
 from __future__ import annotations
 
-import warnings
-
 from sqlalchemy import Connection
 
 from adjudge.embedded import demo
-from adjudge.errors import AdjudgeWarning
+from adjudge.errors import kept_warnings
 from adjudge.preferences.generation import make_questions
 from adjudge.preferences.questions import Questions, joined
 from adjudge.preferences.traps import make_traps
@@ -87,8 +85,7 @@ def demo_questions(*, seed: int, queries: int, depth: int) -> Questions:
     judgments = {
         scale: demo(seed, queries=queries, depth=depth, scale=scale).need_judgments() for scale in ("fine", "broad")
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)  # a smaller demo has fewer traps
+    with kept_warnings():  # a smaller demo has fewer traps
         made = make_questions(
             judgments,
             _combinations(depth),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-import warnings
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, func, select, union_all
 
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.reports.document import Block, Paragraph, Report, Section
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
@@ -51,8 +50,7 @@ def _wanted(campaign: Campaign, study: Study) -> list[str]:
 def _said_in_one_line() -> Iterator[None]:
     """What is wrong with the answers is no fault of anybody: there are too few, or they are all alike."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", AdjudgeWarning)
+        with kept_warnings():
             yield
     except AdjudgeError as error:
         raise Refused(f"The answers so far allow no curves: {error}") from None
@@ -130,8 +128,7 @@ def _people(connection: Connection, campaign: Campaign, study: Study) -> list[Se
     from adjudge.reports.participant_section import participant_sections
 
     sound = _least_seconds(connection, campaign)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)
+    with kept_warnings():
         try:
             found = quality(study, rules=rules_of(campaign), least_seconds=sound, seed=campaign.settings.seed)
         except AdjudgeError as error:

@@ -13,7 +13,6 @@ This needs no answer to begin with. A line drawn through the progress made so fa
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.relevance.base import RelevanceModel, Scores, start
 from adjudge.relevance.choosing import RULES, choose
 from adjudge.relevance.hierarchical import HierarchicalModel, last_due
@@ -69,8 +68,7 @@ def project(session: Session, *, paths: int = PATHS, seed: int = 0) -> Projectio
         enough = judged + session.goal.lacking(session.view)
         return Projection(judged, enough, enough, enough, "the goal is met, but a few more are wanted to believe it")
     try:
-        with warnings.catch_warnings():  # the session said it all already
-            warnings.simplefilter("ignore", AdjudgeWarning)
+        with kept_warnings():  # the session said it all already
             ends = _ends(session, paths, np.random.default_rng([seed, judged]))
     except (AdjudgeError, np.linalg.LinAlgError) as error:
         return Projection(judged, None, None, None, f"the model cannot be asked about the future: {error}")

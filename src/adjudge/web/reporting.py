@@ -6,14 +6,13 @@ that knows nothing better; where something is not judged the report says so betw
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, select
 
-from adjudge.errors import AdjudgeWarning
+from adjudge.errors import kept_warnings
 from adjudge.measures import evaluate
 from adjudge.model.collection import Collection
 from adjudge.relevance.session import Session
@@ -36,8 +35,7 @@ def campaign_report(
     """The report about these grades; ``collection`` has them as judgments on the scale that systems are ranked on."""
     if not grades:
         raise Refused("A report needs judgments; so far there are none.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AdjudgeWarning)  # they are among the notes
+    with kept_warnings():  # they are among the notes
         session = _session(connection, campaign, grades)
         first = [_estimate(connection, campaign, session), *_people(connection, campaign)]
         if len({grade.query for grade in grades}) < 2:

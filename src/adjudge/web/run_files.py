@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from adjudge.choices import Names
-from adjudge.errors import AdjudgeWarning
+from adjudge.errors import kept_warnings
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -27,8 +24,7 @@ def read_runs(
     """Runs in any format, and notes about them; with ``metadata`` rankings can be filtered by artist."""
     from adjudge.formats import read
 
-    notes: list[str] = []
-    with noting(notes):
+    with kept_warnings() as notes:
         collection = read(
             given,
             metadata=metadata,
@@ -39,12 +35,3 @@ def read_runs(
             progress=progress,
         )
     return collection, notes
-
-
-@contextmanager
-def noting(notes: list[str]) -> Iterator[None]:
-    """Collect what would be said as warnings."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", AdjudgeWarning)
-        yield
-    notes.extend(str(warning.message) for warning in caught if issubclass(warning.category, AdjudgeWarning))

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from scipy import stats
 
 import adjudge as aj
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, warn
 from adjudge.model.scales import FINE
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.goals import Goal
@@ -188,7 +187,7 @@ def fails(kind: str) -> int:
 
 
 def warned() -> int:
-    warnings.warn("Something is weak.", AdjudgeWarning, stacklevel=1)
+    warn("Something is weak.")
     return 3
 
 
