@@ -1,0 +1,151 @@
+"""How consistent a partially ordered list is with what experts said of its documents.
+
+At each position of a list a system may return any document of the group of that position, or any before it: the list
+*expands* to these. The expansion is right as far as experts bear it out:
+
+- a document before the position belongs there, unless (one tail) experts placed it significantly lower;
+- a document after the position belongs there exactly if it does not differ significantly from the one at the position.
+
+The score of a position is the share of documents that are in both the list's expansion and the right one among those
+that are in either, 1 where both are empty; the position itself is not counted. **ADR-1** and **ADR-2 consistency** are
+the mean score over all positions but the last, with one-tailed and two-tailed tests.
+
+Errors have names: two documents of one group that differ are an *intra-group* inconsistency; two of different groups
+that do not are an *inter-group* one; and a pair in the wrong order is *misordered*.
+
+Pairs that were never compared are neither right nor wrong: they do not count.
+
+Reference: Urbano, Marrero, Martín & Lloréns, ISMIR 2010, section 4.1 (Table 2: .86). Where the paper leaves a choice:
+documents before the position in its own group count as those of earlier groups do, and empty against empty is 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError
+from adjudge.groundtruth.evidence import Evidence, Tails, check_alpha
+
+
+def expansion_scores(evidence: Evidence, alpha: float, tails: Tails) -> Floats:
+    """Score of each position (row) if its group ended at each place (column); 0 for the last position, never counted.
+
+    Columns before the row are meaningless: a group does not end before its documents.
+    """
+    check_alpha(alpha)
+    right, known = _right(evidence, alpha, tails), evidence.compared
+    n = len(evidence)
+    after = np.triu(np.ones((n, n), dtype=np.bool_), 1)
+    before_known, before_right = (~after & known).sum(axis=1), (~after & known & right).sum(axis=1)
+    grown = np.cumsum(after & known, axis=1)  # documents after the position that a group up to each place holds
+    grown_right = np.cumsum(after & known & right, axis=1)
+    all_right = grown_right[:, -1:]
+    both = before_right[:, None] + grown_right
+    either = before_known[:, None] + grown + all_right - grown_right
+    scores: Floats = np.divide(both, either, out=np.ones((n, n)), where=either > 0)
+    scores[-1] = 0.0
+    return scores
+
+
+def _right(evidence: Evidence, alpha: float, tails: Tails) -> Mask:
+    """Whether experts bear out that the expansion of the row holds the column; the diagonal is not compared."""
+    n = len(evidence)
+    is_after = np.triu(np.ones((n, n), dtype=np.bool_), 1)
+    wrong_before = evidence.precedes(alpha) if tails == 1 else np.zeros((n, n), dtype=np.bool_)
+    right: Mask = np.where(is_after, ~evidence.differs(alpha, tails), ~wrong_before)
+    return right
+
+
+def list_consistency(evidence: Evidence, group: Ints, *, alpha: float, tails: Tails) -> float:
+    """ADR-1 or ADR-2 consistency of a list: documents in the order of ``evidence``, each with its ``group``.
+
+    NaN for a list of one document, which expands to nothing.
+    """
+    _check_groups(evidence, group)
+    n = len(evidence)
+    if n < 2:
+        return float("nan")
+    end = np.searchsorted(group, group, side="right") - 1
+    scores = expansion_scores(evidence, alpha, tails)
+    return float(scores[np.arange(n - 1), end[:-1]].mean())
+
+
+def _check_groups(evidence: Evidence, group: Ints) -> None:
+    if len(group) != len(evidence) or (np.diff(group) < 0).any():
+        raise AdjudgeError("Consistency: expected one group for each document, from the first group to the last")
+
+
+@dataclass(frozen=True)
+class Inconsistencies:
+    """Pairs of a list that experts contradict: places of both documents, the earlier first (n x 2 each).
+
+    ``intra`` are in one group and differ, ``inter`` are in different groups and do not, ``misordered`` stand in the
+    wrong order. Shares are of the pairs that could be: in one group, in different groups, all.
+    """
+
+    intra: Ints
+    inter: Ints
+    misordered: Ints
+    n_within: int
+    n_between: int
+
+    @property
+    def intra_share(self) -> float:
+        """Share of pairs in one group that differ."""
+        return len(self.intra) / self.n_within if self.n_within else float("nan")
+
+    @property
+    def inter_share(self) -> float:
+        """Share of pairs in different groups that do not differ."""
+        return len(self.inter) / self.n_between if self.n_between else float("nan")
+
+
+def inconsistencies(evidence: Evidence, group: Ints, *, alpha: float, tails: Tails) -> Inconsistencies:
+    """The pairs of a list that experts contradict; pairs never compared are left out."""
+    check_alpha(alpha)
+    _check_groups(evidence, group)
+    differs = evidence.differs(alpha, tails)
+    wrong = evidence.precedes(alpha).T
+    above = np.triu(evidence.compared, 1)
+    same = group[:, None] == group[None, :]
+    return Inconsistencies(
+        intra=np.argwhere(above & same & differs),
+        inter=np.argwhere(above & ~same & ~differs),
+        misordered=np.argwhere(above & wrong),
+        n_within=int((above & same).sum()),
+        n_between=int((above & ~same).sum()),
+    )
+
+
+@dataclass(frozen=True)
+class Triples:
+    """Triples of documents for which significance is not transitive, so that no list can be right about them.
+
+    ``equal``: X and Z alike, Z and Y alike, X and Y different (two-tailed). ``ordered``: X before Y, Y before Z, but X
+    not before Z (one-tailed). ``circular``: X before Y, Y before Z, Z before X. ``n`` triples were wholly compared.
+    """
+
+    equal: int
+    ordered: int
+    circular: int
+    n: int
+
+
+def non_transitive_triples(evidence: Evidence, *, alpha: float) -> Triples:
+    """Count the triples that break transitivity, by products of matrices."""
+    check_alpha(alpha)
+    known = evidence.compared & ~np.eye(len(evidence), dtype=np.bool_)
+    different = evidence.differs(alpha, 2) & known
+    alike = (known & ~different).astype(np.float64)
+    before = (evidence.precedes(alpha) & known).astype(np.float64)
+    undecided = known & (before == 0) & (before.T == 0)
+    steps = before @ before  # how many Y lie between X and Z
+    return Triples(
+        equal=int(((alike @ alike) * np.triu(different)).sum()),
+        ordered=int((steps * undecided).sum()),
+        circular=round(float((steps * before.T).sum()) / 3),
+        n=round(float(np.trace(np.linalg.matrix_power(known.astype(np.float64), 3))) / 6),
+    )

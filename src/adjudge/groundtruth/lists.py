@@ -1,0 +1,120 @@
+"""Partially ordered lists: groups of documents, the most similar group first, in any order within a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from adjudge.choices import check_choice
+from adjudge.errors import AdjudgeError, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Grading = Literal["levels", "even"]
+"""Grades of groups: ``levels`` counts from the last group (1) up, ``even`` is that as a share of the groups."""
+
+
+@dataclass(frozen=True)
+class PartialList:
+    """The list of one query: groups of documents, the most similar first."""
+
+    query: str
+    groups: tuple[tuple[str, ...], ...]
+
+    def __post_init__(self) -> None:
+        if not self.groups:
+            raise AdjudgeError(f"Query {shown(self.query)}: expected at least one group of documents, got none")
+        seen: set[str] = set()
+        for place, group in enumerate(self.groups, start=1):
+            if not group:
+                raise AdjudgeError(f"Query {shown(self.query)}: expected documents in group {place}, got none")
+            for document in group:
+                if document in seen:
+                    raise AdjudgeError(f"Query {shown(self.query)}: expected each document once, got {shown(document)}")
+                seen.add(document)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.groups))
+
+    def __str__(self) -> str:
+        return "⟨" + ", ".join(f"({', '.join(group)})" for group in self.groups) + "⟩"
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """All documents in order."""
+        return tuple(document for group in self.groups for document in group)
+
+    @property
+    def group_numbers(self) -> tuple[int, ...]:
+        """The group of each document, from 0."""
+        return tuple(number for number, group in enumerate(self.groups) for _ in group)
+
+
+@dataclass(frozen=True)
+class PartialLists(Mapping[str, PartialList]):
+    """The lists of a collection, by query."""
+
+    lists: tuple[PartialList, ...]
+
+    def __post_init__(self) -> None:
+        if len({one.query for one in self.lists}) < len(self.lists):
+            raise AdjudgeError("Lists: expected one list a query, got several")
+
+    @classmethod
+    def from_groups(cls, groups: Mapping[str, Iterable[Sequence[str]]]) -> PartialLists:
+        """Lists from groups of documents by query.
+
+        >>> print(PartialLists.from_groups({"q": [["A", "B"], ["C"]]})["q"])
+        ⟨(A, B), (C)⟩
+        """
+        return cls(tuple(PartialList(query, tuple(tuple(group) for group in given)) for query, given in groups.items()))
+
+    def __getitem__(self, query: str) -> PartialList:
+        for one in self.lists:
+            if one.query == query:
+                return one
+        raise KeyError(query)
+
+    def __iter__(self) -> Iterator[str]:
+        return (one.query for one in self.lists)
+
+    def __len__(self) -> int:
+        return len(self.lists)
+
+    def __repr__(self) -> str:
+        return f"PartialLists({len(self.lists)} queries, {sum(map(len, self.lists))} documents)"
+
+    def to_groups(self) -> dict[str, list[list[str]]]:
+        """Plain lists by query, as a JSON file holds them."""
+        return {one.query: [list(group) for group in one.groups] for one in self.lists}
+
+    def to_grades(self, grading: Grading = "levels") -> dict[str, dict[str, float]]:
+        """Graded judgments in the order of the lists; documents that are in no list have none.
+
+        Only the order of the grades is known from a list. ``levels`` are whole numbers: the last group has 1, the one
+        before it 2. ``even`` divides them by the number of groups of the query, so that the first group of every query
+        has grade 1 and queries with many groups weigh no more than others.
+
+        >>> PartialLists.from_groups({"q": [["A", "B"], ["C"]]}).to_grades("even")
+        {'q': {'A': 1.0, 'B': 1.0, 'C': 0.5}}
+        """
+        check_choice("grading", grading, Grading)
+        grades = {}
+        for one in self.lists:
+            n, share = len(one.groups), len(one.groups) if grading == "even" else 1
+            numbered = zip(one.documents, one.group_numbers, strict=True)
+            grades[one.query] = {document: (n - number) / share for document, number in numbered}
+        return grades
+
+    def to_frame(self) -> pl.DataFrame:
+        """A table of query, group (from 1) and document, in order."""
+        import polars as pl
+
+        rows: dict[str, list[Any]] = {"query": [], "group": [], "document": []}
+        for one in self.lists:
+            rows["query"] += [one.query] * len(one)
+            rows["group"] += [number + 1 for number in one.group_numbers]
+            rows["document"] += one.documents
+        return pl.DataFrame(rows, schema={"query": pl.String, "group": pl.Int64, "document": pl.String})
