@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,8 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 import adjudge as aj
+
+# How long an example takes says how busy the machine is; what CI draws must be the same when it is run again.
+settings.register_profile(
+    "unhurried",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("CI")),
+)
+settings.load_profile("unhurried")
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
