@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from adjudge.formats.effectiveness import read_effectiveness
     from adjudge.formats.reading import read
     from adjudge.formats.writing import write
+    from adjudge.groundtruth.building import build as ground_truth
+    from adjudge.groundtruth.checking import check_lists
+    from adjudge.groundtruth.comparing import compare_constructions
+    from adjudge.groundtruth.files import read_lists, read_preferences, read_rankings, write_lists, write_rankings
+    from adjudge.groundtruth.simulated import simulate_rankings
     from adjudge.measures.assessors import evaluate_assessors
     from adjudge.measures.base import Measure, measure
     from adjudge.measures.evaluation import evaluate
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
     from adjudge.users.satisfaction import satisfaction
     from adjudge.web.client import connect
 
-_HOMES = {
+_HOMES = {  # module, and after a colon the name that it has there, if that is another
     "demo": "adjudge.embedded",
     "AdjudgeError": "adjudge.errors",
     "AdjudgeWarning": "adjudge.errors",
@@ -89,6 +94,15 @@ _HOMES = {
     "influence": "adjudge.preferences.influence",
     "read_mappings": "adjudge.users.mapping_files",
     "write_mappings": "adjudge.users.mapping_files",
+    "read_rankings": "adjudge.groundtruth.files",
+    "read_preferences": "adjudge.groundtruth.files",
+    "read_lists": "adjudge.groundtruth.files",
+    "write_lists": "adjudge.groundtruth.files",
+    "write_rankings": "adjudge.groundtruth.files",
+    "ground_truth": "adjudge.groundtruth.building:build",
+    "check_lists": "adjudge.groundtruth.checking",
+    "compare_constructions": "adjudge.groundtruth.comparing",
+    "simulate_rankings": "adjudge.groundtruth.simulated",
 }
 
 __all__ = [
@@ -106,12 +120,15 @@ __all__ = [
     "Scale",
     "__version__",
     "agreement",
+    "check_lists",
     "compare",
+    "compare_constructions",
     "connect",
     "demo",
     "evaluate",
     "evaluate_assessors",
     "gain",
+    "ground_truth",
     "gstudy",
     "influence",
     "judging",
@@ -126,20 +143,27 @@ __all__ = [
     "read",
     "read_answers",
     "read_effectiveness",
+    "read_lists",
     "read_mappings",
+    "read_preferences",
     "read_questions",
+    "read_rankings",
     "satisfaction",
+    "simulate_rankings",
     "summarize",
     "write",
+    "write_lists",
     "write_mappings",
     "write_questions",
+    "write_rankings",
 ]
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_HOMES[name]), name)
+    home, _, there = _HOMES[name].partition(":")
+    value = getattr(importlib.import_module(home), there or name)
     globals()[name] = value
     return value
 

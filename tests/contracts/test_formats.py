@@ -41,6 +41,14 @@ COMPLETE = pl.DataFrame(
     }
 )
 """For formats that hold the distances of all documents to all queries."""
+LEVELS = pl.DataFrame(
+    {
+        "query": ["007", "007", "007", "q2"],
+        "document": ["1e5.wav", "Björk.mp3", "d3", "d3"],
+        "grade": [2.0, 2.0, 1.0, 1.0],
+    }
+)
+"""For formats that hold groups of documents in order, and no grades."""
 READERS = [(name, kind) for name, candidate in FORMATS.items() for kind in KINDS if kind in candidate.kinds]
 WRITERS = [(name, kind) for name, candidate in FORMATS.items() for kind in KINDS if kind in candidate.writes]
 PROSE = (
@@ -55,7 +63,7 @@ def noise(seed: int) -> bytes:
 
 
 def table_for(name: str, kind: Kind) -> pl.DataFrame:
-    return COMPLETE if name == "mirex-matrix" else TABLES[kind]
+    return {"mirex-matrix": COMPLETE, "groups": LEVELS}.get(name, TABLES[kind])
 
 
 @pytest.mark.parametrize("name", FORMATS)

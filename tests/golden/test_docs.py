@@ -19,12 +19,13 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.strip("\n").splitlines() if line.strip()]
 
 
-def test_the_readme_shows_what_its_commands_print(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("page", ["README.md", "docs/groundtruth.md"])
+def test_a_page_shows_what_its_commands_print(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A block that ends with … shows the beginning."""
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```console\n\$ (.*?)\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    blocks = re.findall(r"```console\n\$ (.*?)\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
     assert len(blocks) >= 2
     for command, shown in blocks:
         program, *arguments = shlex.split(command)
@@ -56,3 +57,15 @@ def test_the_page_on_few_judgments_names_everything_registered() -> None:
     page = (ROOT / "docs" / "low_cost.md").read_text()
     for name in (*ESTIMATORS, *GOALS, *RULES):
         assert f"`{name}`" in page, f"docs/low_cost.md does not mention {name}"
+
+
+def test_the_page_on_ground_truth_names_everything_registered_and_its_examples_run() -> None:
+    import doctest
+
+    from adjudge.groundtruth import COMPARISONS, FUNCTIONS
+
+    path = ROOT / "docs" / "groundtruth.md"
+    for name in (*FUNCTIONS, *COMPARISONS):
+        assert f"`{name}`" in path.read_text(), f"docs/groundtruth.md does not mention {name}"
+    tried = doctest.testfile(str(path), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert (tried.failed, tried.attempted > 0) == (0, True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adjudge.reports.document import Section
 
 _INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions", "answers", "questions",
-           "combinations")  # fmt: skip
+           "combinations", "experts")  # fmt: skip
 TABLE_FORMS = ("text", "json", "csv", "latex")
 _STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown", ".html": "html"}
 _PLAIN = ("", ".txt")

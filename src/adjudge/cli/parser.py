@@ -15,6 +15,7 @@ from adjudge.cli import (
     estimate,
     fit,
     formats,
+    groundtruth,
     measures,
     participants,
     plan,
@@ -28,7 +29,7 @@ from adjudge.cli import next as next_documents
 
 COMMANDS = (
     demo, score, compare, report, plan, estimate, next_documents, simulate, calibrate, serve, campaign, questions,
-    fit, participants, measures, formats, convert,
+    fit, participants, groundtruth, measures, formats, convert,
 )  # fmt: skip
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
 from adjudge.cli.compare import add_comparing, comparing
 from adjudge.cli.options import Subparsers, add_collection, own_mappings, with_users_file
-from adjudge.cli.output import check_output, command_line
+from adjudge.cli.output import check_output, command_line, with_inputs
 from adjudge.cli.score import add_evaluation, read_and_evaluated
 from adjudge.errors import AdjudgeError
+
+if TYPE_CHECKING:
+    from adjudge.model.collection import Collection
+    from adjudge.model.effectiveness import Effectiveness
+    from adjudge.reports.experts_section import Experts
 
 _FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
 
@@ -34,6 +40,12 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument(
         "--threshold", type=float, default=0.5, help="share of satisfied users that is a success (default: 0.5)"
     )
+    group.add_argument(
+        "--experts",
+        metavar="FILE",
+        help="rankings or preferences of experts: how far they bear out the judgments, and how systems rank by lists "
+        "made from them",
+    )
     parser.set_defaults(run=run, style=None)
 
 
@@ -51,9 +63,11 @@ def run(arguments: argparse.Namespace) -> None:
     check_output(arguments)
     own = own_mappings(arguments)
     eff, collection = read_and_evaluated(arguments)
+    eff, experts = _with_experts(eff, collection, arguments)
     evidence = gather(
         with_users_file(eff, arguments),
         collection=collection,
+        experts=experts,
         threshold=arguments.threshold,
         satisfied=None if own is None else own.satisfaction,
         **comparing(arguments),
@@ -63,3 +77,18 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"Wrote {arguments.output}.")
     if arguments.figures is not None:
         print(f"Wrote {len(write_figures(report, Path(arguments.figures)))} figures to {arguments.figures}.")
+
+
+def _with_experts(
+    eff: Effectiveness, collection: Collection, arguments: argparse.Namespace
+) -> tuple[Effectiveness, Experts | None]:
+    """What experts said, if a file was given, and effectiveness with that file among its inputs."""
+    if arguments.experts is None:
+        return eff, None
+    from dataclasses import replace
+
+    from adjudge.groundtruth.files import read_experts
+    from adjudge.reports.experts_section import experts_of
+
+    found = experts_of(read_experts(arguments.experts), collection)
+    return replace(eff, provenance=with_inputs(eff.provenance, [arguments.experts])), found

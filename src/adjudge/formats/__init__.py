@@ -1,6 +1,6 @@
 """Files and tables to collections and back. Importing this package registers every format, sharpest test first."""
 
-from adjudge.formats import trec, mirex, tables, jsons  # isort: skip  # the order in which formats are tried
+from adjudge.formats import trec, groups, mirex, tables, jsons  # isort: skip  # the order in which formats are tried
 from adjudge.formats.base import FORMATS, Format, Kind
 from adjudge.formats.converting import convert
 from adjudge.formats.effectiveness import read_effectiveness
@@ -17,6 +17,7 @@ __all__ = [
     "Source",
     "convert",
     "expand",
+    "groups",
     "jsons",
     "mirex",
     "pick",

@@ -6,7 +6,8 @@ and Terrier's internal ``docid`` to its ``docno``; any other two columns for the
 
 Identifiers become text without surrounding blanks (7 and 7.0 become ``"7"``, ``"007"`` stays), scores and grades finite
 floats, ranks integers. Distances become scores by changing their sign. An optional column that is empty altogether is
-dropped.
+dropped. Where judgments have no grade but a ``group``, as partially ordered lists have, the last group of each query
+becomes grade 1, the one before it 2.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import polars as pl
 
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Kind
+from adjudge.formats.levels import graded
 from adjudge.formats.text import BLANKS, with_article
 
 ErrorAt = Callable[[str, int | None], InputError]
@@ -47,7 +49,7 @@ KNOWN: dict[Kind, dict[str, tuple[str, ...]]] = {"runs": _RUNS, "judgments": _JU
 
 _NEEDED = {"runs": ("query", "document"), "judgments": ("query", "document", "grade"), "metadata": ("document",)}
 _DISTANCES = {"distance", "dist"}
-_NUMBERS = {"score", "grade", "rank"}
+_NUMBERS = {"score", "grade", "rank", "group"}
 _OFTEN_TEXT = {"query", "topic", "document", "doc", "track", "item", "id"}
 _DESCRIPTIONS = {"artist", "genre", "title", "album", "name", "style", "composer"}
 _KNOWN_DESCRIPTIONS = {*_DESCRIPTIONS, "year", "label", "duration"}
@@ -93,6 +95,8 @@ def canonical_frame(
     if kind == "metadata":
         return pl.DataFrame([*columns, *_descriptions(frame, names, places["document"], error)])
     table = pl.DataFrame([column for column in columns if column is not None])
+    if "group" in table.columns:
+        table = graded(table)
     if kind == "runs" and "system" not in table.columns:
         table = table.select(pl.lit(name).alias("system"), pl.all())
     return table
@@ -103,22 +107,32 @@ def match_columns(names: Sequence[str], kind: Kind, error: ErrorAt) -> dict[str,
     folded = [fold(name) for name in names]
     places: dict[str, int] = {}
     for target, known in KNOWN[kind].items():
-        found = [i for i, name in enumerate(folded) if name in known]
-        if not found and target == "grade":  # BEIR's judgments: query-id, corpus-id, score
-            found = [i for i, name in enumerate(folded) if name == "score"]
-        found = _preferred(found, folded)
+        held, found = target, _named(folded, known)
+        if not found and target == "grade":
+            held, found = _without_grades(folded)
+        found = sure_identifiers(found, folded)
         if len(found) > 1:
             several = " and ".join(shown(names[i]) for i in found)
-            raise error(f"expected one column for the {target}, got {several}", None)
+            raise error(f"expected one column for the {held}, got {several}", None)
         if found:
-            places[target] = found[0]
+            places[held] = found[0]
         elif target in _NEEDED[kind]:
             came = ", ".join(shown(name) for name in names[:8]) + (", …" if len(names) > 8 else "")
             raise error(f"expected a column for the {target} ({', '.join(known[:4])}, …), got the columns {came}", None)
     return places
 
 
-def _preferred(found: list[int], folded: list[str]) -> list[int]:
+def _named(folded: Sequence[str], known: Sequence[str]) -> list[int]:
+    return [i for i, name in enumerate(folded) if name in known]
+
+
+def _without_grades(folded: Sequence[str]) -> tuple[str, list[int]]:
+    """What holds grades where nothing is called so: BEIR's ``score``, or the groups of partially ordered lists."""
+    scores = _named(folded, ("score",))
+    return ("grade", scores) if scores else ("group", _named(folded, ("group",)))
+
+
+def sure_identifiers(found: list[int], folded: list[str]) -> list[int]:
     """Of several columns for one thing, those that are surely identifiers."""
     if len(found) > 1:
         found = [i for i in found if folded[i] not in _OFTEN_TEXT] or found
@@ -129,13 +143,13 @@ def _preferred(found: list[int], folded: list[str]) -> list[int]:
 
 def _typed(column: pl.Series, name: str, target: str, error: ErrorAt) -> pl.Series | None:
     """One column under its canonical name and type; an optional one without any value is None."""
-    if target not in {"query", "document", "grade"} and column.null_count() == len(column):
+    if target not in {"query", "document", "grade", "group"} and column.null_count() == len(column):
         return None
     if target not in _NUMBERS:
         return identifiers(column, target, error)
     values = _finite(column, target, error)
-    if target == "rank":
-        return _whole(values, error)
+    if target in {"rank", "group"}:
+        return _whole(values, error, least=1 if target == "group" else None)
     return pl.select(negated(pl.lit(values))).to_series().alias(target) if fold(name) in _DISTANCES else values
 
 
@@ -176,12 +190,15 @@ def _finite(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
     return column.alias(target)
 
 
-def _whole(values: pl.Series, error: ErrorAt) -> pl.Series:
-    """Make ranks integers."""
+def _whole(values: pl.Series, error: ErrorAt, *, least: int | None) -> pl.Series:
+    """Make ranks and groups integers."""
     good = (values == values.round()) & (values.abs() < 2**53)
+    if least is not None:
+        good &= values >= least
     if not good.all():
         row = (~good).arg_true()[0]
-        raise error(f"expected a whole number as {values.name}, got {values[row]}", row)
+        wanted = "a whole number" if least is None else f"a whole number of {least} or more"
+        raise error(f"expected {wanted} as {values.name}, got {values[row]:g}", row)
     return values.cast(pl.Int64)
 
 

@@ -3,7 +3,8 @@
 =========== ====================================================================================================
 runs        ``{system: {query: {document: score}}}``, or without the system for a single run; a list of documents in
             rank order may stand for ``{document: score}``
-judgments   ``{query: {document: grade}}`` or ``{query: {document: {assessor: grade}}}``
+judgments   ``{query: {document: grade}}`` or ``{query: {document: {assessor: grade}}}``, or partially ordered lists
+            ``{query: [[document, document], [document]]}``, the most similar group first
 metadata    ``{document: {column: value}}``
 any         records ``[{"query": …, "document": …}, …]``, one record a line (JSON lines), or lists of values by column,
             with the column names of :mod:`adjudge.formats.columns`
@@ -164,6 +165,8 @@ def _from_levels(obj: Mapping[Any, Any], kind: Kind, *, name: str, error: ErrorA
             [_described(key, value, error) for key, value in obj.items()], kind, name=name, error=error
         )
     levels, has_lists = _depth(obj)
+    if (kind, levels, has_lists) == ("judgments", 1, True):
+        return _from_groups(obj, name=name, error=error)
     names = _SHAPES.get((kind, levels, has_lists))
     if names is None:
         came = "nothing" if levels == 0 else f"{levels} levels" + (" and lists" if has_lists else "")
@@ -176,6 +179,32 @@ def _from_levels(obj: Mapping[Any, Any], kind: Kind, *, name: str, error: ErrorA
 
     columns = dict(zip(names, map(list, values), strict=True))
     return _from_columns(columns, kind, name=name, error=error_at)
+
+
+def _from_groups(obj: Mapping[Any, Any], *, name: str, error: ErrorAt) -> pl.DataFrame:
+    """Make a table of partially ordered lists; a document outside of any group might stand for anything: refused."""
+    columns: dict[str, list[Any]] = {"query": [], "group": [], "document": []}
+    for query, groups in obj.items():
+        if not isinstance(groups, list | tuple):
+            raise error(f"{query}: expected groups [[document, …], …], got {shown(groups)}", None)
+        for number, documents in enumerate(groups, start=1):
+            if not isinstance(documents, list | tuple):
+                wanted = "{document: grade}, or groups [[document, …], …]"
+                raise error(f"{query}: expected {wanted}, got {shown(documents)} in a list", None)
+            if not documents:
+                raise error(f"{query}: expected documents in group {number}, got none", None)
+            unfit = next((one for one in documents if isinstance(one, Mapping | list | tuple)), None)
+            if unfit is not None:
+                raise error(f"{query}: expected documents in group {number}, got {shown(unfit)}", None)
+            columns["query"] += [query] * len(documents)
+            columns["group"] += [number] * len(documents)
+            columns["document"] += documents
+
+    def error_at(message: str, row: int | None) -> InputError:
+        where = "" if row is None else f"{columns['query'][row]}, group {columns['group'][row]}: "
+        return error(where + message, None)
+
+    return _from_columns(columns, "judgments", name=name, error=error_at)
 
 
 class _Misfit:

@@ -159,13 +159,7 @@ class Parquet(Format):
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read the file; rows in errors count from 1."""
-        if not source.data:
-            raise source.error("expected data, got an empty file")
-        try:
-            table = pl.read_parquet(io.BytesIO(source.data))
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-            reason = (str(error).splitlines() or [""])[0]
-            raise source.error(f"expected an intact Parquet file, got {shown(reason, 100)}") from None
+        table = parquet_frame(source)
 
         def error_at(message: str, row: int | None) -> InputError:
             return source.error(message if row is None else f"row {row + 1}: {message}")
@@ -177,6 +171,17 @@ class Parquet(Format):
         buffer = io.BytesIO()
         frame.write_parquet(buffer)
         return buffer.getvalue()
+
+
+def parquet_frame(source: Source) -> pl.DataFrame:
+    """The whole table of a Parquet file; one that is not intact is refused."""
+    if not source.data:
+        raise source.error("expected data, got an empty file")
+    try:
+        return pl.read_parquet(io.BytesIO(source.data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise source.error(f"expected an intact Parquet file, got {shown(reason, 100)}") from None
 
 
 def split_fields(line: str, separator: str, is_quoted: bool) -> list[str] | None:

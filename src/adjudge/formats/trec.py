@@ -55,16 +55,16 @@ class Trec(Format):
         n, number = (6, 4) if kind == "runs" else (4, 3)
         if not head or 3 <= len(head[0].strip().split("\t")) < n:
             return False
-        lines = [fields for fields in map(_fields, head) if len(fields) == n]
-        if len(_fields(head[0])) != n or len(lines) * 2 < len(head) or not is_number(lines[0][number]):
+        lines = [fields for fields in map(white_fields, head) if len(fields) == n]
+        if len(white_fields(head[0])) != n or len(lines) * 2 < len(head) or not is_number(lines[0][number]):
             return False
         return kind != "runs" or any(len({line[i] for line in lines}) == 1 for i in (1, 5))
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read a run into ``query, document, score, system`` or qrels into ``query, subtopic, document, grade``."""
         if kind == "runs":
-            return _read(source, _RUN, "score").select("system", "query", "document", "score")
-        return _read(source, _QRELS, "grade")
+            return read_columns(source, _RUN, "score").select("system", "query", "document", "score")
+        return read_columns(source, _QRELS, "grade")
 
     def line(self, source: Source, kind: Kind, row: int) -> int | None:
         """Lines that are neither blank nor comments are the rows."""
@@ -96,12 +96,12 @@ def _plain(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.String).str.strip_suffix(".0")
 
 
-def _fields(line: str) -> list[str]:
+def white_fields(line: str) -> list[str]:
     """Columns between ASCII white space; a no-break space is part of a name."""
     return [field.decode() for field in line.encode().split()]
 
 
-def _read(source: Source, schema: dict[str, type[pl.DataType]], number: str) -> pl.DataFrame:
+def read_columns(source: Source, schema: dict[str, type[pl.DataType]], number: str) -> pl.DataFrame:
     """Read white-space separated columns; ``number`` is the column that must hold finite numbers."""
     text = source.uncommented()
     if b"\t" in text or b"\v" in text or b"\f" in text:
@@ -157,7 +157,7 @@ def _first_fault(source: Source, columns: list[str], number: str) -> Exception:
     """Find the first line that is not as it should be."""
     n, place = len(columns), columns.index(number)
     for line_number, line in source.lines():
-        fields = _fields(line)
+        fields = white_fields(line)
         if len(fields) != n:
             return source.error(f"expected {n} columns, got {len(fields)}", line_number)
         if not is_number(fields[place]) or not math.isfinite(float(fields[place])):

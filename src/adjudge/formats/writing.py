@@ -31,6 +31,11 @@ def write(part: Runs | Judgments | Metadata, path: str | Path, *, format: str | 
         raise AdjudgeError(f"Expected runs, judgments or metadata of a collection to write, got {type(part).__name__}")
     chosen = format_for(path, kind, format)
     data = chosen.write(part.table if isinstance(part, Metadata) else part.to_polars(), kind)
+    deliver(data, path)
+
+
+def deliver(data: bytes, path: str | Path) -> None:
+    """Put data into a file, compressed where its suffix says so, or on standard output where it is ``-``."""
     compression = compression_of(Path(path))
     packed = data if compression is None else compression.pack(data)
     if str(path) == "-":

@@ -3,20 +3,32 @@
 Importing this package registers every comparison and aggregation function.
 """
 
-from adjudge.groundtruth import comparisons
+from adjudge.groundtruth import bradley_terry, comparisons, plackett_luce, signs
 from adjudge.groundtruth.building import BuiltList, Construction, GroundTruth, build, parse_construction
+from adjudge.groundtruth.comparing import ComparedConstructions, compare_constructions
 from adjudge.groundtruth.consistency import inconsistencies, list_consistency, non_transitive_triples
 from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, Evidence
+from adjudge.groundtruth.files import (
+    read_experts,
+    read_lists,
+    read_preferences,
+    read_rankings,
+    write_lists,
+    write_preferences,
+    write_rankings,
+)
 from adjudge.groundtruth.functions import FUNCTIONS
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferred import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery, Rankings
+from adjudge.groundtruth.simulated import SimulatedRankings, simulate_rankings
 
 __all__ = [
     "COMPARISONS",
     "DEFAULT_ALPHA",
     "FUNCTIONS",
     "BuiltList",
+    "ComparedConstructions",
     "Construction",
     "Evidence",
     "GroundTruth",
@@ -26,10 +38,23 @@ __all__ = [
     "PreferredQuery",
     "RankedQuery",
     "Rankings",
+    "SimulatedRankings",
+    "bradley_terry",
     "build",
+    "compare_constructions",
     "comparisons",
     "inconsistencies",
     "list_consistency",
     "non_transitive_triples",
     "parse_construction",
+    "plackett_luce",
+    "read_experts",
+    "read_lists",
+    "read_preferences",
+    "read_rankings",
+    "signs",
+    "simulate_rankings",
+    "write_lists",
+    "write_preferences",
+    "write_rankings",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -122,10 +122,10 @@ class BuiltList:
 
 @dataclass(frozen=True)
 class GroundTruth(Mapping[str, BuiltList]):
-    """Lists of all queries, made in one way from the same answers."""
+    """Lists of all queries, made in one way from the same answers; ``construction`` is None if that was elsewhere."""
 
     built: tuple[BuiltList, ...]
-    construction: Construction
+    construction: Construction | None
     alpha: float
     measured_by: str
     unranked: Unranked
@@ -143,6 +143,19 @@ class GroundTruth(Mapping[str, BuiltList]):
 
     def __len__(self) -> int:
         return len(self.built)
+
+    def __repr__(self) -> str:
+        return f"GroundTruth({len(self.built)} queries, {self.made_by})"
+
+    def __str__(self) -> str:
+        from adjudge.groundtruth.summary import tabulated
+
+        return tabulated(self)
+
+    @property
+    def made_by(self) -> str:
+        """The construction in words."""
+        return "made elsewhere" if self.construction is None else str(self.construction)
 
     @property
     def lists(self) -> PartialLists:
@@ -174,21 +187,60 @@ def build(
     >>> print(build(rankings, "Any-1")["q"].list)
     ⟨(a), (b), (c)⟩
     """
-    check_alpha(alpha)
     chosen = parse_construction(construction) if isinstance(construction, str) else construction
-    takes: Takes = "rankings" if isinstance(answers, Rankings) else "preferences"
-    by, measured_by = chosen.comparison(takes), default_comparison(takes)
-    notes: list[str] = []
-    asked = _usable(answers, unranked=unranked, least_experts=least_experts, notes=notes)
-    built = []
-    for one, left_out in asked:
-        made = COMPARISONS[by].compare(one, seed=seed)
-        measured = made if by == measured_by else COMPARISONS[measured_by].compare(one, seed=seed)
-        group = FUNCTIONS[chosen.function].cut(made, alpha, chosen.tails)
-        built.append(_built(made, measured, group, alpha=alpha, left_out=left_out))
-    for note in notes:
+    (truth,) = make_all(answers, [chosen], alpha=alpha, unranked=unranked, least_experts=least_experts, seed=seed)
+    for note in truth.notes:
         warn(note, stacklevel=2)
-    return GroundTruth(tuple(built), chosen, alpha, measured_by, unranked, seed, tuple(notes))
+    return truth
+
+
+def make_all(
+    answers: Answers,
+    constructions: Sequence[Construction],
+    *,
+    alpha: float,
+    unranked: Unranked,
+    least_experts: int = 1,
+    seed: int = 0,
+) -> list[GroundTruth]:
+    """Lists of several constructions from the same answers, compared once; what there is to say is in their notes."""
+    check_alpha(alpha)
+    measured_by, notes = default_comparison(takes_of(answers)), list[str]()
+    built: list[list[BuiltList]] = [[] for _ in constructions]
+    for one, left_out in _usable(answers, unranked=unranked, least_experts=least_experts, notes=notes):
+        measured = COMPARISONS[measured_by].compare(one, seed=seed)
+        cuts = cut_lists(one, constructions, alpha=alpha, seed=seed, known={measured_by: measured})
+        for lists, (made, group) in zip(built, cuts, strict=True):
+            lists.append(_built(made, measured, group, alpha=alpha, left_out=left_out))
+    return [
+        GroundTruth(tuple(lists), chosen, alpha, measured_by, unranked, seed, tuple(notes))
+        for lists, chosen in zip(built, constructions, strict=True)
+    ]
+
+
+def takes_of(answers: Answers) -> Takes:
+    """What kind of answers these are."""
+    return "rankings" if isinstance(answers, Rankings) else "preferences"
+
+
+def cut_lists(
+    asked: Asked,
+    constructions: Sequence[Construction],
+    *,
+    alpha: float,
+    seed: int,
+    known: Mapping[str, Evidence] | None = None,
+) -> list[tuple[Evidence, Ints]]:
+    """Arrangement and groups of one query by each construction; every comparison is made once, unless it is known."""
+    takes: Takes = "rankings" if isinstance(asked, RankedQuery) else "preferences"
+    evidence = dict(known or {})
+    cuts = []
+    for one in constructions:
+        by = one.comparison(takes)
+        if by not in evidence:
+            evidence[by] = COMPARISONS[by].compare(asked, seed=seed)
+        cuts.append((evidence[by], FUNCTIONS[one.function].cut(evidence[by], alpha, one.tails)))
+    return cuts
 
 
 def _built(made: Evidence, measured: Evidence, group: Ints, *, alpha: float, left_out: tuple[str, ...]) -> BuiltList:
@@ -213,10 +265,12 @@ def _usable(
     if lost:
         few = "nobody" if least_experts <= 1 else f"fewer than {least_experts} experts"
         some = ", ".join(f"{name} of {query}" for query, name in lost[:3])
-        notes.append(
-            f"{len(lost)} documents were ranked by {few} and are in no list: {some}{', …' if len(lost) > 3 else ''}."
-        )
+        notes.append(f"{_documents(len(lost))} ranked by {few} and in no list: {some}{', …' if len(lost) > 3 else ''}.")
     return usable
+
+
+def _documents(n: int) -> str:
+    return "1 document is" if n == 1 else f"{n:,} documents are"
 
 
 def _ranked_enough(

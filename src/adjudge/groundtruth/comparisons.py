@@ -1,13 +1,14 @@
-"""Tests of pairs of documents: Mann-Whitney for experts' ranks."""
+"""Tests of experts' ranks of two documents: Mann-Whitney, and the signed-rank test of experts who ranked both."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints
+from adjudge.arrays import Floats, Ints, Mask
 from adjudge.groundtruth.evidence import Evidence, comparison
 from adjudge.groundtruth.mann_whitney import Method, smaller_ranks
 from adjudge.groundtruth.rankings import RankedQuery
+from adjudge.stats.resampling import signed_rank_tails
 
 
 def rank_summaries(asked: RankedQuery) -> tuple[Floats, Floats, Floats, Floats]:
@@ -23,6 +24,23 @@ def by_median_then_mean(middle: Floats, mean: Floats, documents: tuple[str, ...]
     return order
 
 
+def rank_evidence(asked: RankedQuery, sooner: Floats, *, compared: Mask) -> Evidence:
+    """Evidence from a test of ranks, arranged by median, then mean; the diagonal is not compared."""
+    middle, mean, lower, upper = rank_summaries(asked)
+    evidence = Evidence(
+        query=asked.query,
+        documents=asked.documents,
+        sooner=sooner,
+        compared=compared & ~np.eye(len(asked.documents), dtype=np.bool_),
+        middle=middle,
+        lower=lower,
+        upper=upper,
+        answers=asked.times_ranked,
+        mean=mean,
+    )
+    return evidence.arranged(by_median_then_mean(middle, mean, asked.documents))
+
+
 @comparison(
     "mann-whitney",
     takes="rankings",
@@ -35,17 +53,31 @@ def mann_whitney(asked: RankedQuery, *, seed: int = 0, method: Method = "auto") 
     >>> mann_whitney(asked).documents
     ('b', 'a')
     """
-    middle, mean, lower, upper = rank_summaries(asked)
     n = len(asked.documents)
-    evidence = Evidence(
-        query=asked.query,
-        documents=asked.documents,
-        sooner=smaller_ranks(asked.ranks, method=method),
-        compared=~np.eye(n, dtype=np.bool_),
-        middle=middle,
-        lower=lower,
-        upper=upper,
-        answers=asked.times_ranked,
-        mean=mean,
-    )
-    return evidence.arranged(by_median_then_mean(middle, mean, asked.documents))
+    return rank_evidence(asked, smaller_ranks(asked.ranks, method=method), compared=np.ones((n, n), dtype=np.bool_))
+
+
+@comparison(
+    "signed-rank",
+    takes="rankings",
+    about="Wilcoxon signed-rank test of the experts who ranked both documents; arranged by median, then mean",
+)
+def signed_rank(asked: RankedQuery, *, seed: int = 0) -> Evidence:
+    """Differences of the ranks that each expert gave both documents: the same people ranked both, and it is used.
+
+    Exact for up to 49 experts (13 if some differences are equal in size), beyond that normal and corrected for
+    continuity. Experts who tied the two are dropped, as in :func:`adjudge.stats.paired.wilcoxon`.
+    Pairs that no expert ranked both of were not compared.
+
+    >>> asked = RankedQuery("q", ("a", "b"), ("x", "y"), np.array([[2.0, 1.0], [2.0, 1.0]]))
+    >>> signed_rank(asked).sooner.tolist()
+    [[1.0, 0.25], [1.0, 1.0]]
+    """
+    n = len(asked.documents)
+    row, column = np.triu_indices(n, 1)
+    differences = asked.ranks[:, row] - asked.ranks[:, column]
+    sooner, compared = np.ones((n, n)), np.zeros((n, n), dtype=np.bool_)
+    greater, less, _, _ = signed_rank_tails(differences.copy())
+    sooner[column, row], sooner[row, column] = greater, less
+    compared[row, column] = compared[column, row] = np.isfinite(differences).any(axis=0)
+    return rank_evidence(asked, sooner, compared=compared)

@@ -13,7 +13,7 @@ the mean score over all positions but the last, with one-tailed and two-tailed t
 Errors have names: two documents of one group that differ are an *intra-group* inconsistency; two of different groups
 that do not are an *inter-group* one; and a pair in the wrong order is *misordered*.
 
-Pairs that were never compared are neither right nor wrong: they do not count.
+Pairs that were never compared are neither right nor wrong: they do not count, nor do positions without any other.
 
 Reference: Urbano, Marrero, Martín & Lloréns, ISMIR 2010, section 4.1 (Table 2: .86). Where the paper leaves a choice:
 documents before the position in its own group count as those of earlier groups do, and empty against empty is 1.
@@ -31,7 +31,7 @@ from adjudge.groundtruth.evidence import Evidence, Tails, check_alpha
 
 
 def expansion_scores(evidence: Evidence, alpha: float, tails: Tails) -> Floats:
-    """Score of each position (row) if its group ended at each place (column); 0 for the last position, never counted.
+    """Score of each position (row) if its group ended at each place (column); 0 for positions that never count.
 
     Columns before the row are meaningless: a group does not end before its documents.
     """
@@ -46,8 +46,15 @@ def expansion_scores(evidence: Evidence, alpha: float, tails: Tails) -> Floats:
     both = before_right[:, None] + grown_right
     either = before_known[:, None] + grown + all_right - grown_right
     scores: Floats = np.divide(both, either, out=np.ones((n, n)), where=either > 0)
-    scores[-1] = 0.0
+    scores[~_counts(evidence)] = 0.0
     return scores
+
+
+def _counts(evidence: Evidence) -> Mask:
+    """Which positions count: all but the last that were compared with anything."""
+    counts = np.asarray(evidence.compared.any(axis=1))
+    counts[-1] = False
+    return counts
 
 
 def _right(evidence: Evidence, alpha: float, tails: Tails) -> Mask:
@@ -62,15 +69,15 @@ def _right(evidence: Evidence, alpha: float, tails: Tails) -> Mask:
 def list_consistency(evidence: Evidence, group: Ints, *, alpha: float, tails: Tails) -> float:
     """ADR-1 or ADR-2 consistency of a list: documents in the order of ``evidence``, each with its ``group``.
 
-    NaN for a list of one document, which expands to nothing.
+    NaN for a list of one document, which expands to nothing, and where nothing was compared.
     """
     _check_groups(evidence, group)
-    n = len(evidence)
-    if n < 2:
+    n_counted = int(_counts(evidence).sum())
+    if n_counted == 0:
         return float("nan")
     end = np.searchsorted(group, group, side="right") - 1
     scores = expansion_scores(evidence, alpha, tails)
-    return float(scores[np.arange(n - 1), end[:-1]].mean())
+    return float(scores[np.arange(len(evidence)), end].sum()) / n_counted
 
 
 def _check_groups(evidence: Evidence, group: Ints) -> None:

@@ -129,7 +129,9 @@ class Comparison:
 
 
 COMPARISONS: Registry[Comparison] = Registry("comparison")
-"""Ways to compare documents; the first that takes a kind of answers is its default."""
+"""Ways to compare documents."""
+DEFAULT_COMPARISONS: dict[Takes, str] = {"rankings": "mann-whitney", "preferences": "sign"}
+"""What compares each kind of answers when nothing else is named, and always measures consistency."""
 
 
 def comparison(name: str, *, takes: Takes, about: str, is_random: bool = False) -> Callable[[Compare], Compare]:
@@ -144,4 +146,4 @@ def comparison(name: str, *, takes: Takes, about: str, is_random: bool = False) 
 
 def default_comparison(takes: Takes) -> str:
     """The way that is used when none is named."""
-    return next(one.name for one in COMPARISONS.values() if one.takes == takes)
+    return DEFAULT_COMPARISONS[takes]

@@ -43,16 +43,18 @@ def aggregation(name: str, *, about: str) -> Callable[[Cut], Cut]:
     return add
 
 
-def _after(evidence: Evidence, alpha: float, tails: Tails) -> Mask:
-    """Whether a document (column) differs from one before it (row): with one tail, only if it is less similar."""
-    return evidence.precedes(alpha) if tails == 1 else evidence.differs(alpha, 2)
+def _walked(evidence: Evidence, alpha: float, tails: Tails, begins: Callable[[Mask], bool]) -> Ints:
+    """Groups by walking down; ``begins`` is asked about the differences from the documents of the current group.
 
-
-def _walked(differs: Mask, begins: Callable[[Mask], bool]) -> Ints:
-    """Groups by walking down; ``begins`` is asked about the differences from the documents of the current group."""
-    group, start = np.zeros(len(differs), dtype=np.int64), 0
-    for pivot in range(1, len(differs)):
-        if begins(differs[start:pivot, pivot]):
+    With one tail a document differs from one before it only if it is less similar. Documents that it was never compared
+    with are not asked about: unknown is neither different nor alike. Where it was compared with none of the group,
+    nothing says that it differs, and the group goes on.
+    """
+    differs = evidence.precedes(alpha) if tails == 1 else evidence.differs(alpha, 2)
+    group, start = np.zeros(len(evidence), dtype=np.int64), 0
+    for pivot in range(1, len(evidence)):
+        known = evidence.compared[start:pivot, pivot]
+        if known.any() and begins(differs[start:pivot, pivot][known]):
             start = pivot
         group[pivot] = group[pivot - 1] + (start == pivot)
     return group
@@ -61,19 +63,19 @@ def _walked(differs: Mask, begins: Callable[[Mask], bool]) -> Ints:
 @aggregation("All", about="a new group begins with a document that differs from all of the current group")
 def differs_from_all(evidence: Evidence, alpha: float, tails: Tails) -> Ints:
     """The most lenient: groups grow as long as one of their documents is like the next."""
-    return _walked(_after(evidence, alpha, tails), lambda differs: bool(differs.all()))
+    return _walked(evidence, alpha, tails, lambda differs: bool(differs.all()))
 
 
 @aggregation("Any", about="a new group begins with a document that differs from any of the current group")
 def differs_from_any(evidence: Evidence, alpha: float, tails: Tails) -> Ints:
     """The strictest: no two documents of a group differ, as far as the test looks."""
-    return _walked(_after(evidence, alpha, tails), lambda differs: bool(differs.any()))
+    return _walked(evidence, alpha, tails, lambda differs: bool(differs.any()))
 
 
 @aggregation("Prev", about="a new group begins with a document that differs from the one before it")
 def differs_from_previous(evidence: Evidence, alpha: float, tails: Tails) -> Ints:
-    """Looks at neighbours only."""
-    return _walked(_after(evidence, alpha, tails), lambda differs: bool(differs[-1]))
+    """Looks at neighbours only: the last document of the group that the next was compared with."""
+    return _walked(evidence, alpha, tails, lambda differs: bool(differs[-1]))
 
 
 @aggregation("Best", about="of all ways to cut the arrangement into groups, the one of the highest consistency")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.choices import check_choice
@@ -71,11 +72,12 @@ class PartialLists(Mapping[str, PartialList]):
         """
         return cls(tuple(PartialList(query, tuple(tuple(group) for group in given)) for query, given in groups.items()))
 
+    @cached_property
+    def _by_query(self) -> dict[str, PartialList]:
+        return {one.query: one for one in self.lists}
+
     def __getitem__(self, query: str) -> PartialList:
-        for one in self.lists:
-            if one.query == query:
-                return one
-        raise KeyError(query)
+        return self._by_query[query]
 
     def __iter__(self) -> Iterator[str]:
         return (one.query for one in self.lists)

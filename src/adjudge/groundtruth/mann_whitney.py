@@ -23,8 +23,11 @@ from adjudge.arrays import Floats
 from adjudge.choices import check_choice
 
 Method = Literal["auto", "exact", "normal"]
-MOST_EXACT_TIED = 30
-"""Pooled ranks up to which ``auto`` deals tied values out exactly: 2 x 15 experts; beyond it .001 is not at stake."""
+MOST_EXACT_TIED = 24
+"""Pooled ranks up to which ``auto`` deals tied values out exactly, as each pair takes its own table: 2 x 12 experts.
+
+Beyond it p-values between .05 and .6 were off by less than .01 on simulated experts (by .005 from 2 x 15 on).
+"""
 MOST_EXACT = 100
 """Pooled ranks up to which ``auto`` is exact where nothing is tied: the table is made once for all pairs."""
 
@@ -102,11 +105,15 @@ def _normal(u: Floats, sizes: Floats, ties: Floats) -> Floats:
 
 def _exact(u: float, mine: Floats, other: Floats) -> tuple[float, float]:
     """P(U <= u) and P(U >= u) of a pair, given its pooled values."""
+    if mine.sum() > other.sum():  # the smaller sample is the one to deal out
+        return _exact(float(mine.sum() * other.sum()) - u, other, mine)[::-1]
     n, pooled = int(mine.sum()), (mine + other).astype(np.int64)
     times = pooled[pooled > 0]
-    doubled = np.repeat(2 * np.cumsum(times) - times + 1, times)  # twice the mid-ranks, whole numbers
+    doubled = np.repeat(
+        2 * np.cumsum(times) - times, times
+    )  # twice the mid-ranks, counted from 0, and 1: whole numbers
     below = _dealt(tuple(doubled.tolist()), n)
-    place = round(2 * u) + n * (n + 1)  # twice the sum of ranks that U belongs to
+    place = round(2 * u) + n * n  # twice the sum of ranks that U belongs to
     return float(below[place]), float(1.0 - below[place - 1]) if place else 1.0
 
 
@@ -114,12 +121,16 @@ def _exact(u: float, mine: Floats, other: Floats) -> tuple[float, float]:
 def _dealt(doubled: tuple[int, ...], n: int) -> Floats:
     """P(sum of n of these values <= s) for s = 0 …, all ways of choosing them being alike.
 
-    Counts of ways grow to 10^29; only additions of positive numbers make them, so that doubles lose nothing that shows.
+    Values ascend, so that after k of them no sum is above that of the last n, which bounds the work. Counts of ways
+    grow to 10^29; only additions of positive numbers make them, so that doubles lose nothing that shows.
     """
-    highest = sum(sorted(doubled)[-n:])
+    total = np.cumsum((0, *doubled))
+    highest = int(total[-1] - total[-1 - n])
     ways = np.zeros((n + 1, highest + 1))
     ways[0, 0] = 1.0
-    for value in doubled:
-        ways[1:, value:] += ways[:-1, : highest + 1 - value].copy()
+    for seen, value in enumerate(doubled, start=1):
+        most, low = min(seen, n), max(0, n - len(doubled) + seen - 1)  # chosen at most; and at least, to reach n
+        top = int(total[seen] - total[seen - most])
+        ways[low + 1 : most + 1, value : top + 1] += ways[low:most, : top + 1 - value].copy()
     below: Floats = np.minimum(np.cumsum(ways[n]) / ways[n].sum(), 1.0)
     return below

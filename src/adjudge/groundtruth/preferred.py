@@ -23,6 +23,7 @@ class PreferredQuery:
     """The preferences of one query, one row an answer: places of both documents, what was preferred, and by whom.
 
     ``answer`` is 1 where the first document was preferred, -1 where the second was, 0 where neither was.
+    ``assessor`` is the place of whoever said so among all, -1 where that is not known.
     """
 
     query: str
@@ -110,7 +111,8 @@ class Preferences:
 
     def without(self, queries: Iterable[str]) -> Preferences:
         """The preferences of the other queries."""
-        kept = tuple(one for one in self.queries if one.query not in set(queries))
+        dropped = set(queries)
+        kept = tuple(one for one in self.queries if one.query not in dropped)
         return Preferences(kept, self.assessors, self.n_blank, self.source, self.sha256)
 
 

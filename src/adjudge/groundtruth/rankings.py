@@ -160,7 +160,8 @@ class Rankings:
 
     def without(self, queries: Iterable[str]) -> Rankings:
         """The rankings of the other queries."""
-        kept = tuple(one for one in self.queries if one.query not in set(queries))
+        dropped = set(queries)
+        kept = tuple(one for one in self.queries if one.query not in dropped)
         return Rankings(kept, self.places, self.source, self.sha256)
 
 

@@ -42,7 +42,7 @@ from adjudge.users.combinations import relevance_scale
 if TYPE_CHECKING:
     import polars as pl
 
-    from adjudge.preferences.files_table import TextTable
+    from adjudge.formats.text_table import TextTable
 
 _DOCUMENT = re.compile(r"([ab])([1-9]\d*)")
 _GRADE = re.compile(r"(.+)_([ab])([1-9]\d*)")
@@ -123,7 +123,7 @@ def write_answers(study: Study, path: str | Path) -> None:
 
 def _open(path: str | Path) -> TextTable:
     from adjudge.formats.source import Source
-    from adjudge.preferences.files_table import TextTable
+    from adjudge.formats.text_table import TextTable
 
     return TextTable.open(Source.open(Path(path)))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, shown
-from adjudge.preferences.files_table import TextTable
+from adjudge.formats.text_table import TextTable
 from adjudge.preferences.questions import Question, Questions
 from adjudge.preferences.study import BAD, GOOD, A, B, Study
 

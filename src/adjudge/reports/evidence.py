@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.collection import Collection
@@ -15,8 +15,11 @@ from adjudge.stats.summary import Summary, summarize
 from adjudge.users.comparison import Comparison, compare
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
 
+if TYPE_CHECKING:
+    from adjudge.reports.experts_section import Experts
+
 # They register sections, in the order of the page.
-_MODULES = ("sections", "users_section", "plan_section", "effort_section", "query_sections")
+_MODULES = ("sections", "users_section", "plan_section", "effort_section", "experts_section", "query_sections")
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Evidence:
     comparisons: dict[str, Comparison]
     satisfaction: Satisfaction
     collection: Collection | None = None
+    experts: Experts | None = None
 
     @property
     def main(self) -> Comparison:
@@ -42,11 +46,12 @@ def gather(
     threshold: float = 0.5,
     satisfied: Iterable[SatisfactionMapping] | None = None,
     collection: Collection | None = None,
+    experts: Experts | None = None,
     **options: Any,
 ) -> Evidence:
     """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``options`` go to ``compare``.
 
-    With the ``collection`` a section can say what is not judged.
+    With the ``collection`` a section can say what is not judged, with ``experts`` how far they bear out judgments.
     """
     comparisons = {name: compare(eff[name], confidence=confidence, **options) for name in eff.measures}
     return Evidence(
@@ -55,6 +60,7 @@ def gather(
         comparisons,
         satisfaction(eff, mappings=satisfied, threshold=threshold, confidence=confidence),
         collection,
+        experts,
     )
 
 

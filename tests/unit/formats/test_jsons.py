@@ -94,7 +94,7 @@ def test_keys_that_are_numbers_become_text() -> None:
         ('{"q": {"d": 1}, "r": 3}', "runs", ": r: expected the same depth "),
         ('{"q": {"d": 1}, "r": {"d": {"e": 1}}}', "runs", ": r > d: expected the same depth "),
         ('{"q": [["d", 1]]}', "runs", ": q: expected the same depth "),
-        ('{"q": ["d"]}', "judgments", r": expected {query: {document: grade}}, got 1 levels and lists"),
+        ('{"q": ["d"]}', "judgments", r": q: expected {document: grade}, or groups .*, got 'd' in a list"),
         ('{"a": {"b": {"c": {"d": {"e": {"f": 1}}}}}}', "runs", ": expected .*, got 5 levels"),
         ('{"d": {"artist": 1}, "e": 3}', "metadata", ": e: expected {column: value}, got '3'"),
         ('{"query": ["q"], "doc": ["a", "b"]}', "runs", ": expected columns of the same length"),

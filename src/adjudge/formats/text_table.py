@@ -1,4 +1,4 @@
-"""Tables of text with a header, as questions and answers come: read fast, and with a line for every complaint.
+"""Tables of text with a header, as people's answers come: read fast, and with a line for every complaint.
 
 Fields are separated by commas, semicolons or tabs, whichever the header has, and quoted where they need it. Every
 line must have as many fields as the header; blank lines are skipped. Polars reads the file at once. Only where fields
@@ -91,9 +91,14 @@ class TextTable:
         return codes
 
     @property
+    def header(self) -> tuple[int, str]:
+        """Number and text of the line with the names of the columns."""
+        return _header(self.source)
+
+    @property
     def header_line(self) -> int:
         """Number of the line with the names of the columns."""
-        return next((number for number, line in enumerate(_lines(self.source), 1) if line.strip(BLANKS)), 1)
+        return self.header[0]
 
     def refuse(self, bad: Mask, message: Callable[[int], str]) -> None:
         """Raise for the first bad row, with its line."""
@@ -111,9 +116,18 @@ def _lines(source: Source) -> list[str]:
     return source.text.decode().split("\n")
 
 
+def _header(source: Source) -> tuple[int, str]:
+    """Number and text of the first line that is not blank; the text of a source always has one."""
+    blank = _LEADING.match(source.text)
+    start = blank.end() if blank else 0
+    end = source.text.find(b"\n", start)
+    line = source.text[start:] if end < 0 else source.text[start:end]
+    return source.text.count(b"\n", 0, start) + 1, line.decode()
+
+
 def _layout(source: Source) -> Layout:
     """Separator and names of columns, from the first line that is not blank."""
-    number, line = next(((n, text) for n, text in enumerate(_lines(source), 1) if text.strip(BLANKS)), (1, ""))
+    number, line = _header(source)
     separator = max("\t,;", key=line.count)
     fields = split_fields(line, separator, is_quoted=True)
     if fields is None:

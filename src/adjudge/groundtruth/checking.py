@@ -1,0 +1,84 @@
+"""Lists that were made elsewhere, measured by experts' answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from adjudge.errors import AdjudgeError, shown, warn
+from adjudge.groundtruth.building import Answers, BuiltList, GroundTruth
+from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, Evidence, Takes, check_alpha, default_comparison
+from adjudge.groundtruth.lists import PartialList, PartialLists
+from adjudge.groundtruth.preferred import PreferredQuery
+from adjudge.groundtruth.rankings import RankedQuery, Rankings, Unranked
+
+
+def check_lists(
+    lists: PartialLists,
+    answers: Answers,
+    *,
+    alpha: float = DEFAULT_ALPHA,
+    unranked: Unranked = "left out",
+    seed: int = 0,
+) -> GroundTruth:
+    """How consistent given lists are with answers: as :func:`~adjudge.groundtruth.building.build`, but for these lists.
+
+    A list does not say how documents stand within a group: there they are put as the answers arrange them, which is how
+    built lists have them. Queries without a list or without answers, and documents that nobody was asked about, are
+    left out with a warning; documents that were asked about and are in no list count as left out of it.
+
+    >>> rankings = Rankings.from_orders([("q", name, [["a"], ["b"], ["c"]], []) for name in "uvwxyz"])
+    >>> given = PartialLists.from_groups({"q": [["b", "a"], ["c"]]})
+    >>> round(check_lists(given, rankings)["q"].consistency(1), 3)
+    0.5
+    """
+    check_alpha(alpha)
+    takes: Takes = "rankings" if isinstance(answers, Rankings) else "preferences"
+    by = default_comparison(takes)
+    notes: list[str] = []
+    asked = {one.query: one for one in answers.queries}
+    both = [one for one in lists.values() if one.query in asked]
+    if not both:
+        raise AdjudgeError("Lists and answers: expected queries in common, got none")
+    silent = [query for query in lists if query not in asked]
+    _note(notes, silent, f"{len(silent)} lists are of queries that nobody was asked about")
+    without = [query for query in asked if query not in lists]
+    _note(notes, without, f"{len(without)} queries of the answers have no list")
+    built, unknown = [], []
+    for one in both:
+        spoken = _spoken_of(asked[one.query], unranked)
+        evidence = COMPARISONS[by].compare(spoken, seed=seed)
+        unknown += [f"{name} of {one.query}" for name in one.documents if name not in spoken.documents]
+        built.append(_measured(one, evidence, asked[one.query].documents, alpha))
+    _note(notes, unknown, f"{len(unknown)} documents of the lists were put to nobody and do not count")
+    for note in notes:
+        warn(note, stacklevel=2)
+    return GroundTruth(tuple(built), None, alpha, by, unranked, seed, tuple(notes))
+
+
+def _spoken_of(asked: RankedQuery | PreferredQuery, unranked: Unranked) -> RankedQuery | PreferredQuery:
+    """The answers about the documents that somebody ranked."""
+    if isinstance(asked, PreferredQuery):
+        return asked
+    ranked = np.flatnonzero(asked.times_ranked > 0)
+    if len(ranked) < 2:
+        raise AdjudgeError(f"Query {shown(asked.query)}: expected at least two documents that somebody ranked, got one")
+    return asked.filled(unranked).of_documents(ranked.tolist())
+
+
+def _measured(given: PartialList, evidence: Evidence, documents: tuple[str, ...], alpha: float) -> BuiltList:
+    """The list, its groups arranged as the answers say, with the evidence in its order."""
+    place = {name: i for i, name in enumerate(evidence.documents)}
+    groups = [sorted((name for name in group if name in place), key=lambda name: place[name]) for group in given.groups]
+    kept = tuple(tuple(group) for group in groups if group)
+    if not kept:
+        raise AdjudgeError(f"Query {shown(given.query)}: nobody was asked about any document of its list")
+    measured = PartialList(given.query, kept)
+    left_out = tuple(name for name in documents if name not in set(measured.documents))
+    return BuiltList(measured, replace(evidence.for_documents(measured.documents), left_out=left_out), alpha)
+
+
+def _note(notes: list[str], names: list[str], what: str) -> None:
+    if names:
+        notes.append(f"{what}: {', '.join(names[:3])}{', …' if len(names) > 3 else ''}.")

@@ -1,0 +1,194 @@
+"""The cells of a file of experts' answers as text, whatever holds them, and the names that people give to its columns.
+
+Names are compared without case, blanks, hyphens and underscores, and without the ``Input.`` and ``Answer.`` that
+Mechanical Turk puts before them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from adjudge.arrays import Codes, Ints, Mask
+from adjudge.errors import InputError, shown
+from adjudge.formats.columns import KNOWN, column_of, fold, sure_identifiers
+from adjudge.formats.source import Source
+from adjudge.formats.tables import parquet_frame, split_fields
+from adjudge.formats.text import BLANKS, with_article
+from adjudge.formats.text_table import TextTable
+
+_SIDES = {"a": ("a", "1", "left", "first"), "b": ("b", "2", "right", "second")}
+_THINGS = ("document", "doc", "item", "track", "incipit", "clip", "song", "candidate", "option")
+NAMES: dict[str, tuple[str, ...]] = {
+    "query": KNOWN["judgments"]["query"],
+    "expert": (
+        *("expert", "expertid", "assessor", "assessorid", "participant", "participantid", "worker", "workerid"),
+        *("annotator", "annotatorid", "judge", "judgeid", "rater", "raterid", "user", "userid", "subject", "subjectid"),
+    ),
+    "document": (
+        *KNOWN["judgments"]["document"],
+        *("incipit", "incipitid", "candidate", "candidateid", "clip", "song", "melody"),
+    ),
+    "rank": ("rank", "ranking", "position", "place"),
+    **{
+        f"document_{side}": (side, *(thing + sign for thing in _THINGS for sign in signs), *signs[2:])
+        for side, signs in _SIDES.items()
+    },
+    "answer": ("answer", "choice", "preference", "preferred", "response", "radio"),
+}
+"""Folded names of every column, by what it holds."""
+
+_PREFIX = re.compile(r"^\s*(?:input|answer)\.", re.IGNORECASE)
+_SKIPPED = re.compile(rb"\Asep=[,;\t]$|^#[^\n]*", re.MULTILINE)  # the first is a hint for Excel
+
+
+@dataclass(frozen=True)
+class ExpertTable:
+    """Columns of text with the names that the file gives them, and the line of each row where there is one."""
+
+    source: Source
+    names: tuple[str, ...]
+    frame: pl.DataFrame
+    line: Callable[[int], int | None]
+    has_decimal_commas: bool = False
+
+    def place(self, target: str) -> int | None:
+        """Which column holds something, as far as names say; several for one thing are refused."""
+        folded = [fold(_PREFIX.sub("", name)) for name in self.names]
+        found = sure_identifiers([i for i, name in enumerate(folded) if name in NAMES[target]], folded)
+        if len(found) > 1:
+            several = " and ".join(shown(self.names[i]) for i in found)
+            raise self.source.error(f"expected one column for the {_worded(target)}, got {several}")
+        return found[0] if found else None
+
+    def __contains__(self, target: str) -> bool:
+        return self.place(target) is not None
+
+    def text(self, place: int) -> pl.Series:
+        """A column by its place, without surrounding blanks; null where empty."""
+        try:
+            column = _as_text(self.frame.to_series(place)).str.strip_chars(BLANKS)
+        except pl.exceptions.PolarsError:
+            kind = self.frame.dtypes[place].base_type()
+            raise self.source.error(f"expected text in {shown(self.names[place])}, got a column of {kind}") from None
+        return column.set(column == "", None)
+
+    def needed(self, target: str) -> pl.Series:
+        """A column that must be there and have a value in every row."""
+        column, wanted = self.text(self.needed_place(target)), with_article(_worded(target))
+        self.refuse(column.is_null().to_numpy(), lambda row: f"expected {wanted}, got nothing")
+        return column
+
+    def needed_place(self, target: str) -> int:
+        """Which column holds something that must be there."""
+        place = self.place(target)
+        if place is None:
+            came = ", ".join(map(shown, self.names[:8])) + (", …" if len(self.names) > 8 else "")
+            known = ", ".join(NAMES[target][:4])
+            raise self.source.error(f"expected a column for the {_worded(target)} ({known}, …), got the columns {came}")
+        return place
+
+    def refuse(self, bad: Mask, message: Callable[[int], str]) -> None:
+        """Raise for the first bad row, with its line."""
+        rows = np.flatnonzero(bad)
+        if len(rows):
+            raise self.error(message(int(rows[0])), int(rows[0]))
+
+    def error(self, message: str, row: int) -> InputError:
+        """Make the error for a row, counted from 0; where it has no line, the row is said, counted from 1."""
+        line = self.line(row)
+        return self.source.error(message if line is not None else f"row {row + 1}: {message}", line)
+
+
+@dataclass(frozen=True)
+class Nested:
+    """What a file of JSON holds, where it is no table."""
+
+    source: Source
+    content: object
+
+    def __contains__(self, target: str) -> bool:
+        return False
+
+
+def _worded(target: str) -> str:
+    return {"document_a": "first document", "document_b": "second document"}.get(target, target)
+
+
+def is_json(source: Source) -> bool:
+    """Whether a file holds JSON."""
+    return not source.begins(b"PAR1") and source.text.lstrip()[:1] in (b"{", b"[")
+
+
+def open_table(source: Source) -> ExpertTable:
+    """The table in a file of CSV, TSV or Parquet."""
+    if source.begins(b"PAR1"):
+        frame = parquet_frame(source)
+        if not frame.height:
+            raise source.error("expected at least one row of data, got none")
+        return ExpertTable(source, tuple(frame.columns), frame, lambda row: None)
+    return _text_table(source)
+
+
+def _text_table(source: Source) -> ExpertTable:
+    """A table of text; lines to skip are taken for blank ones, so that all others keep their numbers."""
+    source.uncommented()  # refuses a file of comments only
+    text = source.text
+    plain = Source(source.name, _SKIPPED.sub(b"", text)) if b"#" in text or text.startswith(b"sep=") else source
+    table = TextTable.open(plain)
+    separator = table.layout.separator
+    names = split_fields(table.header[1], separator, is_quoted=True) or table.layout.names
+
+    def line(row: int) -> int | None:
+        return table.error("", row).line
+
+    stripped = tuple(name.strip(BLANKS) for name in names)
+    return ExpertTable(source, stripped, table.columns, line, separator != ",")
+
+
+def table_of_records(source: Source, records: Sequence[object], line: Callable[[int], int | None]) -> ExpertTable:
+    """The table that records with names and values make."""
+    names: dict[str, None] = {}
+    for row, record in enumerate(records):
+        if not isinstance(record, Mapping):
+            where = line(row)
+            raise source.error(
+                f"{'' if where else f'row {row + 1}: '}expected a record with names and values, got {shown(record)}",
+                where,
+            )
+        names.update(dict.fromkeys(map(str, record)))
+    if not names:
+        raise source.error("expected at least one row of data, got none")
+    try:
+        columns = [column_of(name, [record.get(name) for record in records]) for name in names]  # type: ignore[attr-defined]
+    except InputError as fault:
+        raise source.error(str(fault)) from None
+    nested = next((one.name for one in columns if one.dtype.is_nested() or one.dtype == pl.Object), None)
+    if nested is not None:
+        raise source.error(f"expected text or a number in {shown(nested)}, got a list or an object")
+    return ExpertTable(source, tuple(names), pl.DataFrame(columns), line)
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    """Values as text: 7.0 is ``7``, as it is where names are numbers."""
+    if column.dtype == pl.String:
+        return column
+    if not column.dtype.is_float():
+        return column.cast(pl.String)
+    value = pl.col(column.name).fill_nan(None)
+    whole = value.cast(pl.Int64, strict=False)
+    text = pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
+    return column.to_frame().select(text).to_series()
+
+
+def in_order(codes: Codes) -> tuple[Ints, Ints]:
+    """The distinct codes in the order in which they come, and the place among them of each."""
+    distinct, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return distinct[order].astype(np.int64), place[inverse]

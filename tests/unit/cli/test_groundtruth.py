@@ -1,0 +1,195 @@
+"""adjudge groundtruth build, check, show and constructions: every form, and one line for what is wrong."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from adjudge.cli import main
+from adjudge.groundtruth import COMPARISONS, FUNCTIONS
+
+EXPERTS = 8
+ORDERS = {"q1": "a b c d", "q2": "w x y z"}
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Experts who agree about everything but the two documents in the middle, and never rank v of q2."""
+    monkeypatch.chdir(tmp_path)
+    rows = ["query,expert,document,rank"]
+    for expert in range(EXPERTS):
+        for query, text in ORDERS.items():
+            order = text.split()
+            if expert % 2:
+                order[1], order[2] = order[2], order[1]
+            rows += [f"{query},e{expert},{document},{place}" for place, document in enumerate(order, start=1)]
+        rows.append(f"q2,e{expert},v,")
+    Path("rankings.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    Path("preferences.csv").write_text(
+        "query,document_a,document_b,answer,assessor\n"
+        + "".join(f"q1,a,b,a,p{i}\nq1,c,b,b,p{i}\nq1,b,d,a,p{i}\n" for i in range(6)),
+        encoding="utf-8",
+    )
+    return tmp_path
+
+
+def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
+    code = main(["groundtruth", *arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_lists_are_built_told_of_and_written(folder: Path, capsys: Capture) -> None:
+    code, out, _ = run(capsys, "build", "rankings.csv", "-o", "lists.json")
+    assert code == 0
+    assert out.startswith("2 lists of 8 documents in 6 groups, Any-1, from 64 ranks by 8 experts.\n")
+    assert "ADR-1 consistency is 1.000" in out
+    assert "1 document is ranked by nobody and in no list: v of q2." in out
+    assert "wrote 2 lists to lists.json" in out
+    made = json.loads(Path("lists.json").read_text(encoding="utf-8"))
+    assert {query: [sorted(group) for group in groups] for query, groups in made.items()} == {
+        "q1": [["a"], ["b", "c"], ["d"]],
+        "q2": [["w"], ["x", "y"], ["z"]],
+    }
+
+
+@pytest.mark.parametrize("name", ["lists.json", "lists.groups", "lists.csv", "lists.tsv"])
+def test_what_was_built_is_found_as_consistent_when_checked(folder: Path, capsys: Capture, name: str) -> None:
+    built = rows_of(run(capsys, "build", "rankings.csv", "-c", "All-2", "-o", name, "--csv")[1])
+    code, out, _ = run(capsys, "check", name, "rankings.csv", "--csv")
+    assert code == 0
+    assert rows_of(out) == built
+
+
+def test_lists_from_elsewhere_are_measured_as_far_as_somebody_was_asked(folder: Path, capsys: Capture) -> None:
+    Path("lists.json").write_text('{"q1": [["d"], ["c", "b", "nobody"], ["a"]], "q9": [["a"], ["b"]]}')
+    code, out, _ = run(capsys, "check", "lists.json", "rankings.csv")
+    assert code == 0
+    assert "1 list of 4 documents in 3 groups, made elsewhere" in out
+    assert "5 stand in the wrong order" in out
+    assert "1 lists are of queries that nobody was asked about: q9." in out
+    assert "1 queries of the answers have no list: q2." in out
+    assert "1 documents of the lists were put to nobody and do not count: nobody of q1." in out
+
+
+def test_preferences_become_lists_and_say_how_few_pairs_were_asked(folder: Path, capsys: Capture) -> None:
+    code, out, _ = run(capsys, "build", "preferences.csv")
+    assert code == 0
+    assert "from 18 preferences by 6 people" in out
+    assert "3 of 6 pairs of documents were compared" in out
+
+
+def test_json_says_everything_and_where_it_came_from(folder: Path, capsys: Capture) -> None:
+    _, out, err = run(capsys, "build", "rankings.csv", "--without", "q2", "--alpha", "0.1", "--json")
+    content = json.loads(out)
+    assert err == ""
+    assert (content["construction"], content["alpha"]) == ("Any-1", 0.1)
+    assert list(content["lists"]) == [one["query"] for one in content["queries"]] == ["q1"]
+    assert content["provenance"]["inputs"][0]["file"] == "rankings.csv"
+    assert content["summary"][0].startswith("1 list of 4 documents")
+
+
+def test_unranked_documents_come_last_where_asked(folder: Path, capsys: Capture) -> None:
+    Path("two.csv").write_text("query,expert,document,rank\n" + "".join(
+        f"q,e{i},a,1\nq,e{i},b,{'2' if i else ''}\nq,e{i},c,3\n" for i in range(6)
+    ))  # fmt: skip
+    shown = {
+        how: rows_of(run(capsys, "show", "two.csv", "--unranked", how, "--csv")[1])[1] for how in ("left-out", "last")
+    }
+    assert {how: row["document"] for how, row in shown.items()} == {"left-out": "b", "last": "b"}
+    assert {how: row["answers"] for how, row in shown.items()} == {"left-out": "5", "last": "6"}
+
+
+def test_a_list_is_shown_with_what_contradicts_it(folder: Path, capsys: Capture) -> None:
+    code, out, _ = run(capsys, "show", "rankings.csv", "--query", "q1", "--construction", "All-2", "--alpha", "0.00001")
+    assert code == 0
+    assert "q1: 4 documents in 1 group, All-2 at α = 1e-05" in out
+    code, out, _ = run(capsys, "show", "rankings.csv", "-q", "q2", "-q", "q1", "--json")
+    content = json.loads(out)
+    assert [one["query"] for one in content["lists"]] == ["q2", "q1"]
+    assert content["lists"][0]["left_out"] == ["v"]
+    assert [one["group"] for one in content["lists"][1]["documents"]] == [1, 2, 2, 3]
+    assert [one["median"] for one in content["lists"][1]["documents"]] == [1, 2.5, 2.5, 4]
+
+
+def test_places_that_contradict_a_document_are_named(folder: Path, capsys: Capture) -> None:
+    rows = [f"q,e{i},{document},{place}" for i in range(EXPERTS) for place, document in enumerate("abcd", start=1)]
+    Path("clear.csv").write_text("query,expert,document,rank\n" + "\n".join(rows) + "\n")
+    Path("flat.json").write_text('{"q": [["a", "b", "c"], ["d"]]}')
+    _, out, _ = run(capsys, "check", "flat.json", "clear.csv", "--csv")
+    assert (rows_of(out)[0]["intra"], rows_of(out)[0]["pairs_within"]) == ("3", "3")
+    _, out, _ = run(capsys, "show", "clear.csv", "--alpha", "0.00001", "--csv")
+    assert {row["differs_from"] for row in rows_of(out)} == {""}
+
+
+def test_everything_registered_is_explained(folder: Path, capsys: Capture) -> None:
+    code, out, _ = run(capsys, "constructions")
+    assert code == 0
+    for name in (*FUNCTIONS, *COMPARISONS):
+        assert f" {name}" in out
+    content = json.loads(run(capsys, "constructions", "--json")[1])
+    assert {one["comparison"] for one in content["comparisons"] if one["default"]} == {"mann-whitney", "sign"}
+
+
+@pytest.mark.parametrize("name", ["report.html", "report.md", "report.tex", "report.json"])
+def test_a_report_is_written(folder: Path, capsys: Capture, name: str) -> None:
+    code, out, _ = run(capsys, "build", "rankings.csv", "--without", "q2", "--report", name)
+    assert code == 0
+    assert f"wrote the report to {name}" in out
+    assert "q1" in Path(name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["build", "rankings.csv", "--alpha", "0"], "'alpha' must be in (0, 1), got 0"),
+        (["build", "rankings.csv", "--alpha", "nan"], "'alpha' must be in (0, 1), got nan"),
+        (["build", "rankings.csv", "--seed", "-1"], "'seed' must be 0 or more, got -1"),
+        (["build", "rankings.csv", "--least-experts", "0"], "'least-experts' must be 1 or more, got 0"),
+        (["build", "rankings.csv", "--least-experts", "99"], "that 99 or more experts ranked, got 0 of 4"),
+        (["build", "rankings.csv", "-c", "Some-1"], "No aggregation function is called 'Some'"),
+        (["build", "rankings.csv", "-c", "Any"], "such as Any-1 or All-2:plackett-luce, got 'Any'"),
+        (["build", "rankings.csv", "-c", "Any-1:sign"], "sign compares preferences; for rankings: mann-whitney"),
+        (["build", "rankings.csv", "--without", "q"], "No query is called 'q'. Did you mean"),
+        (["build", "rankings.csv", "--without", "q1", "--without", "q2"], "expected at least one query to be left"),
+        (["build", "rankings.csv", "-o", "lists.pdf"], "lists.pdf: expected a name of lists that ends in .groups"),
+        (["build", "rankings.csv", "-o", "no/lists.json"], "expected a file in an existing directory"),
+        (["build", "rankings.csv", "-o", "rankings.csv"], "rankings.csv: is an input, and would be overwritten"),
+        (["build", "rankings.csv", "--report", "x.pdf"], "x.pdf: expected a report that ends in .html"),
+        (["build", "rankings.csv", "--figures", "x"], "--figures are those of a report"),
+        (["build", "rankings.csv", "-o", "x.json", "--report", "x.json"], "expected one file for the report"),
+        (["build", "nowhere.csv"], "nowhere.csv"),
+        (["build", "preferences.csv", "--unranked", "last"], "--unranked is about rankings"),
+        (["show", "rankings.csv", "--query", "zzz"], "No query is called 'zzz'. There are 2: q1, q2."),
+        (["check", "other.json", "rankings.csv"], "expected queries in common, got none"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_in_one_line(
+    folder: Path, capsys: Capture, arguments: list[str], words: str
+) -> None:
+    Path("other.json").write_text('{"q7": [["a"], ["b"]]}')
+    before = sorted(folder.iterdir())
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
+def test_the_published_preferences_make_a_list_for_each_query(shared_data: Path, capsys: Capture) -> None:
+    path = shared_data / "preferences-2010" / "judgments.csv"
+    code, out, err = run(capsys, "build", str(path), "--csv")
+    assert code == 0
+    rows = rows_of(out)
+    assert len(rows) == 11
+    assert sum(int(row["documents"]) for row in rows) == 118
+    assert "5" in err  # answers left blank
