@@ -106,16 +106,33 @@ def prepare_clip(
     try:
         samples, rate = _resampled(original.samples, original.rate)
         samples = _faded(samples, rate) if original.cut else samples
-        level = levelling(samples, rate, target=target, ceiling=ceiling)
-        encoded = _encoded(samples, rate, gain_db=level.gain_db, ceiling=ceiling)
+        return clip_of(
+            samples, rate, folder, source_name=source.name, original_sha256=original.sha256, target=target,
+            ceiling=ceiling,
+        )  # fmt: skip
     except AudioError as error:
         raise AudioError(str(error), source=str(source)) from None
+
+
+def clip_of(
+    samples: Floats,
+    rate: int,
+    folder: Path,
+    *,
+    source_name: str,
+    original_sha256: str,
+    target: float = TARGET,
+    ceiling: float = CEILING,
+) -> Clip:
+    """Level and encode sound that is at hand (samples x channels, at a rate of MP3) into ``folder``."""
+    level = levelling(samples, rate, target=target, ceiling=ceiling)
+    encoded = _encoded(samples, rate, gain_db=level.gain_db, ceiling=ceiling)
     clip_sha256 = hashlib.sha256(encoded.data).hexdigest()
     path = folder / f"{clip_sha256}.mp3"
-    _write_whole(path, encoded.data)
+    write_whole(path, encoded.data)
     return Clip(
-        source_name=source.name,
-        original_sha256=original.sha256,
+        source_name=source_name,
+        original_sha256=original_sha256,
         clip_sha256=clip_sha256,
         path=path,
         seconds=len(samples) / rate,
@@ -232,7 +249,7 @@ def _decoded(data: bytes, *, wanted: tuple[int, ...], rate: int) -> Floats:
     return samples
 
 
-def _write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Write a file that is there whole or not at all, even when the power fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".clip-")

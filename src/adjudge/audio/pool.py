@@ -29,19 +29,22 @@ def run_jobs(
     jobs: Mapping[str, Job],
     *,
     workers: int | None = None,
+    apart: bool = False,
     progress: Progress | None = None,
 ) -> Iterator[tuple[str, Result | CrashedError]]:
     """Yield the name and result of every job, in the order in which they finish.
 
     ``workers`` is the number of processes; none given, one for each processor that this process may use; 1 runs the
-    jobs here, in order. What the function raises is raised here. A job whose process dies gives a ``CrashedError`` in
-    place of a result; jobs that were under way with it are run again, each in a process of its own.
+    jobs here, in order, unless they must be run ``apart`` from this process. What the function raises is raised here.
+    A job whose process dies gives a ``CrashedError`` in place of a result; jobs that were under way with it are run
+    again, each in a process of its own.
 
     >>> dict(run_jobs(abs, {"a": -1, "b": 2}, workers=1))
     {'a': 1, 'b': 2}
     """
     n_workers = min(_n_workers(workers), len(jobs))
-    finished = _inline(function, jobs) if n_workers <= 1 else _pooled(function, jobs, n_workers)
+    inline = n_workers <= 1 and not apart
+    finished = _inline(function, jobs) if inline else _pooled(function, jobs, max(1, n_workers))
     for done, pair in enumerate(finished, start=1):
         if progress is not None:
             progress(done, len(jobs))
