@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import select
 from tests.web.preferring_rows import preference_campaign, some_questions
+from tests.web.stages import CampaignStage
 
-from adjudge.web import schema
 from adjudge.web.answering import Stored
-from adjudge.web.campaign_rows import Campaign, find_campaign, in_use
-from adjudge.web.database import Database
-from adjudge.web.invitations import Participant, find_invitation, join, make_invitation, participant_from
+from adjudge.web.campaign_rows import in_use
+from adjudge.web.invitations import Participant
 from adjudge.web.leasing import Lease
 from adjudge.web.preference_answering import Choice, Chosen, Played, store_choice, store_unable
 from adjudge.web.preference_desk import PreferenceDesk, make_preference_desk
 from adjudge.web.preference_leasing import hold_questions, pause_after_batch
 from adjudge.web.preference_trust import settle_outcome
-from adjudge.web.settings import Settings
-from adjudge.web.verifying import verify
 
 SECONDS = 100.0
 PROLIFIC = {"kind": "prolific", "codes": {"done": "DONE-1", "screened_out": "OUT-2", "failed": "FAIL-3"}}
@@ -34,44 +28,15 @@ def pid(who: str) -> dict[str, str]:
     return {"PROLIFIC_PID": who, "STUDY_ID": "study", "SESSION_ID": f"session of {who}"}
 
 
-@dataclass
-class Stage:
+class Stage(CampaignStage):
     """A campaign, and what people do in it: ``stage.work(person, right=True)``."""
-
-    database: Database
-    settings: Settings
-    name: str = "lists"
-    now: float = 100.0
-    link: str = field(default="", init=False)
 
     def begin(self, *, n: int = 6, traps: int = 4, **decided: Any) -> Stage:
         """Open a campaign whose traps are answered rightly by ``a``, and invite everybody."""
         questions = some_questions(n, traps)
         preference_campaign(self.database, self.name, questions=questions, **{"trap_share": 0.0, **decided})
-        with self.database.write() as connection:
-            secret = self.settings.secret
-            self.link = make_invitation(connection, self.campaign, secret=secret, now=self.now).token
+        self.invite()
         return self
-
-    @property
-    def campaign(self) -> Campaign:
-        """As it is now."""
-        with self.database.read() as connection:
-            return find_campaign(connection, self.name)
-
-    def come(self, recruited: Mapping[str, str] | None = None, *, link: str = "") -> Participant:
-        """Somebody joins, or comes back."""
-        secret = self.settings.secret
-        with self.database.write() as connection:
-            told = {"secret": secret, "now": self.now, "recruited": recruited}
-            found = find_invitation(connection, link or self.link, **told)  # type: ignore[arg-type]
-            return join(connection, found, **told)[0]  # type: ignore[arg-type]
-
-    def person(self, who: Participant) -> Participant:
-        """As they are now."""
-        with self.database.read() as connection:
-            query = select(schema.participant).where(schema.participant.c.id == who.id)
-            return participant_from(connection.execute(query).one())
 
     def hold(self, who: Participant, *, most: int = 2) -> list[Lease]:
         """What is in somebody's hands, as their page asks for it."""
@@ -135,20 +100,3 @@ class Stage:
             done.append(lease)
         self.hold(who)
         return done
-
-    def pairs(self) -> dict[str, Any]:
-        """Questions and traps by name."""
-        return {row["document"]: row for row in self.all_of(schema.pair)}
-
-    def all_of(self, table: Any) -> list[dict[str, Any]]:
-        """Every row of a table."""
-        with self.database.read() as connection:
-            return [dict(row) for row in connection.execute(select(table).order_by(*table.primary_key)).mappings()]
-
-    def events(self, what: str) -> list[dict[str, Any]]:
-        """What was logged."""
-        return [row for row in self.all_of(schema.event) if row["what"] == what]
-
-    def faults(self) -> list[str]:
-        """What is wrong with the store."""
-        return verify(self.database, self.settings)

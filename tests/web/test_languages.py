@@ -13,7 +13,9 @@ from adjudge.web.languages import LANGUAGES, NAMES, preferred, words
 
 WEB = Path(languages.__file__).parents[1]
 ENGLISH = json.loads((WEB / "languages" / "en.json").read_text(encoding="utf-8"))
-SCRIPTS = sorted(path for folder in ("shared", "judge", "prefer") for path in (WEB / "static" / folder).glob("*.js"))
+SCRIPTS = sorted(
+    path for folder in ("shared", "judge", "prefer", "rank") for path in (WEB / "static" / folder).glob("*.js")
+)
 TEMPLATES = sorted((WEB / "templates").glob("*.html"))
 
 
@@ -69,6 +71,18 @@ def test_scripts_say_only_what_there_are_words_for(script: Path) -> None:
 def test_templates_say_only_what_there_are_words_for(template: Path) -> None:
     said = re.findall(r"""\bt\[["']([^"']+)["']\]""", template.read_text(encoding="utf-8"))
     assert not [key for key in said if key not in ENGLISH]
+
+
+def test_the_ranking_page_says_just_what_there_are_words_for() -> None:
+    files = [
+        *(WEB / "static" / "rank").glob("*.js"),
+        WEB / "templates" / "rank.html",
+        WEB / "templates" / "_rank_dialogs.html",
+    ]
+    text = "".join(path.read_text(encoding="utf-8") for path in files)
+    said = set(re.findall(r"""["'](rank\.[\w.]+)["']""", text)) - {"rank.rest"}
+    known = {re.sub(r"\.(one|other)$", "", key) for key in ENGLISH if re.match(r"rank\.(?!rest\.)", key)}
+    assert said == known
 
 
 OUTCOMES = ("done", "screened_out", "failed")

@@ -220,7 +220,7 @@ def test_a_file_of_another_kind_is_told_of_where_its_document_has_no_other(
     taken = take(database, settings, campaign, files=folder_files(tmp_path))
     assert taken.taken == 1
     assert [(one.document, one.problem) for one in taken.problems] == [
-        ("d1", "d1.svg: expected sound, a picture or a text, got a file of another kind")
+        ("d1", "d1.svg: expected sound, notation, a picture or a text, got a file of another kind")
     ]
 
 

@@ -166,12 +166,13 @@ def test_the_demo_prints_its_links_and_a_password_that_works(
     assert page == campaign_server.open_invitation
     assert lines[0] == f"  judge:    {page}"
     compare = lines[1].removeprefix("  compare:  ")
-    password = lines[2].rpartition("password ")[2].rstrip(")")
+    rank = lines[2].removeprefix("  rank:     ")
+    password = lines[3].rpartition("password ")[2].rstrip(")")
+    states = {"demo": "open", "demo-preferences": "open", "demo-rankings": "draft"}  # its tunes are made later
     with connect(campaign_server.url, login="demo", password=password) as organiser:
-        for name in ("demo", "demo-preferences"):
-            assert organiser.campaign(name).info()["state"] == "open"
+        assert {name: organiser.campaign(name).info()["state"] for name in states} == states
     with httpx.Client() as browser:
-        assert [browser.get(one).status_code for one in (page, compare)] == [200, 200]
+        assert [browser.get(one).status_code for one in (page, compare, rank)] == [200, 200, 200]
 
 
 def test_opening_the_browser_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ _EXAMPLES = """examples:
   adjudge campaign export songs qrels -o judgments.txt
   adjudge campaign create lists --questions questions.csv --documents clips --recruiter prolific --code done=C1
   adjudge campaign export lists answers -o answers.csv
+  adjudge campaign create incipits --candidates candidates.csv --documents incipits --judged-by 10
+  adjudge campaign export incipits rankings -o rankings.csv
 
 The commands work on the folder of the data, whether or not a server runs on it.
 """
@@ -25,7 +27,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser = commands.add_parser(
         "campaign",
         help="campaigns: create, open, invite, export, back up",
-        description="Campaigns of judgments or preferences on the data of a server (see 'adjudge serve').",
+        description="Campaigns of judgments, preferences or rankings on the data of a server (see 'adjudge serve').",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

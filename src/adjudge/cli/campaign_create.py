@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli import campaign_preference
+from adjudge.cli import campaign_kinds, campaign_preference, campaign_ranking
 from adjudge.cli.campaign_store import WHO, Store, add_store, need_web, opened
 from adjudge.cli.options import Subparsers, add_run_reading
 from adjudge.cli.output import progress, say
 from adjudge.errors import AdjudgeError, InputError
 
 if TYPE_CHECKING:
+    from adjudge.web.asking_settings import AskingSettings
     from adjudge.web.campaign_rows import Campaign
     from adjudge.web.documents import Taken
     from adjudge.web.judging_settings import JudgingSettings
@@ -24,6 +25,7 @@ _EXAMPLES = """examples:
   adjudge campaign create songs runs --audio clips --judged-by 3 --agreement-share 0.2 --language en --language es
   adjudge campaign create lists --questions questions.csv --traps traps.csv --documents clips --recruiter prolific \\
     --code done=C1 --code screened-out=C2 --code failed=C3 --per-participant 20 --pay 0.12 --currency GBP --fee 0.33
+  adjudge campaign create incipits --candidates candidates.csv --documents incipits --judged-by 10
 """
 _SHOWN_PROBLEMS = 20
 
@@ -32,10 +34,10 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the commands."""
     parser = commands.add_parser(
         "create",
-        help="make a campaign from runs or questions, and documents",
+        help="make a campaign from runs, questions or candidates, and documents",
         description="Make a draft of a campaign: with runs, one in which documents are judged; with --questions, one\n"
-        "in which two lists are compared. Files that cannot be used are listed, and the exit code is 1;\n"
-        "mend them, then 'documents'.",
+        "in which two lists are compared; with --candidates, one in which documents are put in order. Files\n"
+        "that cannot be used are listed, and the exit code is 1; mend them, then 'documents'.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -47,12 +49,14 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         default=[],
         help="files, directories or patterns with runs",
     )
+    campaign_kinds.add_kind(parser)
     runs.required = False  # nargs="*" would not find runs that come after options
     add_run_reading(parser.add_argument_group("reading runs"))
     _add_documents(parser)
     _add_decisions(parser)
     _add_judging(parser)
     campaign_preference.add_decisions(parser)
+    campaign_ranking.add_decisions(parser)
     add_store(parser)
     parser.set_defaults(run=create)
     again = commands.add_parser(
@@ -64,6 +68,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     _add_documents(again)
     add_store(again)
     again.set_defaults(run=documents)
+    campaign_ranking.add(commands)
 
 
 def _add_documents(parser: argparse.ArgumentParser) -> None:
@@ -87,14 +92,24 @@ def _add_documents(parser: argparse.ArgumentParser) -> None:
 def _add_decisions(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("campaign")
     group.add_argument("--title", help="what people see (default: the name)")
-    group.add_argument("--judged-by", type=int, metavar="N", help="people a pair or question is for (default: 1)")
+    group.add_argument(
+        "--judged-by",
+        type=int,
+        metavar="N",
+        help="people a pair, question or query is for (default: 1, 5 with --candidates)",
+    )
     group.add_argument(
         "--repeat-share",
         type=float,
         metavar="X",
-        help="share of questions asked again (default: 0.05; 0 with --questions)",
+        help="share of questions asked again (default: 0.05; 0 with --questions and --candidates)",
     )
-    group.add_argument("--listen-seconds", type=float, metavar="S", help="to be heard before an answer (default: 3)")
+    group.add_argument(
+        "--listen-seconds",
+        type=float,
+        metavar="S",
+        help="to be heard before an answer (default: 3; 0 with --candidates)",
+    )
     for name, what in (("instructions", "what people read first"), ("consent", "what people agree to")):
         group.add_argument(
             f"--{name}",
@@ -146,16 +161,15 @@ def _add_judging(parser: argparse.ArgumentParser) -> None:
 def create(arguments: argparse.Namespace) -> None:
     """Read everything that can be wrong, then make the draft, then take in documents."""
     need_web()
-    campaign_preference.check_kind(arguments)
+    kind = campaign_kinds.kind_of(arguments)
     _check_documents(arguments)
-    everything = _create_preference(arguments) if arguments.questions is not None else _create_judging(arguments)
-    if not everything:
+    make = {"judging": _create_judging, "preference": _create_preference, "ranking": _create_ranking}[kind]
+    if not make(arguments):
         sys.exit(1)
 
 
 def _create_judging(arguments: argparse.Namespace) -> bool:
     """A campaign about runs; whether every file could be used."""
-    from adjudge.web.campaigns import create_campaign
     from adjudge.web.holdings import put_runs
     from adjudge.web.run_files import read_runs
 
@@ -173,10 +187,7 @@ def _create_judging(arguments: argparse.Namespace) -> bool:
     say(notes)
     with opened(arguments, new=True) as store:
         with store.database.write() as connection:
-            owner = _owner(arguments.organiser, connection)
-            made = create_campaign(
-                connection, name=arguments.name, settings=settings, organiser_id=owner, now=store.now
-            )
+            made = _draft(arguments, connection, settings, now=store.now)
             metadata = set() if arguments.metadata is None else {arguments.metadata}
             inputs = [one for one in collection.provenance.inputs if one[0] not in metadata]
             put_runs(connection, made, collection.runs, inputs=inputs, who=WHO, now=store.now)
@@ -186,7 +197,6 @@ def _create_judging(arguments: argparse.Namespace) -> bool:
 
 def _create_preference(arguments: argparse.Namespace) -> bool:
     """A campaign about questions; whether every file could be used."""
-    from adjudge.web.campaigns import create_campaign
     from adjudge.web.preference_holdings import put_questions
     from adjudge.web.question_files import question_files
 
@@ -196,16 +206,27 @@ def _create_preference(arguments: argparse.Namespace) -> bool:
     settings = campaign_preference.decisions(arguments, common, questions)
     with opened(arguments, new=True) as store:
         with store.database.write() as connection:
-            owner = _owner(arguments.organiser, connection)
-            made = create_campaign(
-                connection, name=arguments.name, settings=settings, organiser_id=owner, now=store.now
-            )
+            made = _draft(arguments, connection, settings, now=store.now)
             put_questions(connection, made, questions, inputs=inputs, who=WHO, now=store.now)
         n_traps, n_queries = sum(one.is_trap for one in questions.questions), len(set(questions.queries))
         print(
             f"Made the campaign {made.name}: {len(questions) - n_traps:,} questions about {n_queries:,} queries, "
             f"{n_traps:,} traps."
         )
+        return _take(arguments, store, made)
+
+
+def _create_ranking(arguments: argparse.Namespace) -> bool:
+    """A campaign about orders; whether every file could be used."""
+    from adjudge.web.ranking_holdings import put_candidates
+
+    settings = campaign_ranking.decisions(arguments, common_decisions(arguments))
+    given = campaign_ranking.read(arguments)
+    with opened(arguments, new=True) as store:
+        with store.database.write() as connection:
+            made = _draft(arguments, connection, settings, now=store.now)
+            put_candidates(connection, made, given.candidates, inputs=given.inputs, who=WHO, now=store.now)
+        print(f"Made the campaign {made.name}: {campaign_ranking.counted(given)}.")
         return _take(arguments, store, made)
 
 
@@ -268,6 +289,14 @@ def _texts(given: list[str], usual: str) -> dict[str, str]:
         except OSError as error:
             raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", source=file) from None
     return texts
+
+
+def _draft(arguments: argparse.Namespace, connection: Any, settings: AskingSettings, *, now: float) -> Campaign:
+    """A new campaign of the organiser who is named."""
+    from adjudge.web.campaigns import create_campaign
+
+    owner = _owner(arguments.organiser, connection)
+    return create_campaign(connection, name=arguments.name, settings=settings, organiser_id=owner, now=now)
 
 
 def _owner(login: str | None, connection: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""``adjudge campaign export`` and ``import``: judgments or answers, log and report out; judgments in."""
+"""``adjudge campaign export`` and ``import``: judgments, answers or rankings, log and report out; judgments in."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from adjudge.cli.options import Subparsers
 from adjudge.cli.output import say
 from adjudge.errors import AdjudgeError
 
-_WHATS = ("qrels", "session", "answers", "questions", "mapping", "people", "log", "report")
+_WHATS = ("qrels", "session", "answers", "questions", "mapping", "rankings", "lists", "people", "log", "report")
 _FORMS = {
     ".txt": "trec", ".qrels": "trec", ".trec": "trec", ".zip": "trec", ".csv": "csv", ".tsv": "tsv", ".json": "json",
     ".parquet": "parquet", ".pq": "parquet", ".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex",
+    ".groups": "groups",
 }  # fmt: skip
 _SHOWN_PAIRS = 10
 
@@ -23,11 +24,13 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the commands."""
     out = commands.add_parser(
         "export",
-        help="judgments or answers, log or report as a file",
+        help="judgments, answers or rankings, log or report as a file",
         description="At any moment. Of any campaign: every answer ever given (log), and the report. Of judged "
         "documents: judgments as they stand now (qrels), and the state that Session.load resumes (session). Of "
         "compared lists: the whole study in one table that 'adjudge fit' reads (answers), its questions alone "
-        "(questions), what was learnt (mapping), and who took part, with what the recruiter told of them (people).",
+        "(questions), what was learnt (mapping), and who took part, with what the recruiter told of them (people). Of "
+        "documents put in order: every expert's order (rankings), the lists that 'adjudge groundtruth' makes of them "
+        "(lists), and who took part (people).",
     )
     out.add_argument("name", metavar="NAME", help="name of the campaign")
     out.add_argument("what", choices=_WHATS, metavar="WHAT", help=f"{', '.join(_WHATS[:-1])} or {_WHATS[-1]}")
@@ -36,7 +39,10 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     out.add_argument(
         "--per-assessor", action="store_true", help="of judgments, every assessor's grades instead of their means"
     )
-    out.add_argument("--format", help="trec, csv, tsv, parquet, json, html, markdown or latex (default: by the suffix)")
+    out.add_argument("--construction", metavar="NAME", help="of lists, how they are made (default: Any-1)")
+    out.add_argument(
+        "--format", help="trec, csv, tsv, parquet, json, groups, html, markdown or latex (default: by the suffix)"
+    )
     add_store(out)
     out.set_defaults(run=export)
     into = commands.add_parser(
@@ -71,6 +77,7 @@ def export(arguments: argparse.Namespace) -> None:
             arguments.what,
             scale=arguments.scale,
             per_assessor=arguments.per_assessor,
+            construction=arguments.construction,
             form=arguments.format or _FORMS.get(suffix),
         )
     target = arguments.output or file.name

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
 
 _RULES = TrustRules()
 _OUTCOMES = {"done": "done", "screened-out": "screened_out", "failed": "failed"}
-_JUDGING = {
-    "format": "--format", "teams": "--teams", "names": "--names", "artist_filter": "--artist-filter",
-    "scales": "--scale", "on_scale": "--on-scale", "measure": "--measure", "goal": "--goal",
-    "level": "--level", "zone": "--zone", "agreement_share": "--agreement-share", "estimator": "--estimator",
-    "rule": "--rule",
-}  # fmt: skip
 _NUMBERS = {
     "per_participant": (int, "N", "most questions that one person answers, traps aside (default: 20)"),
     "quiz": (int, "N", f"traps that everybody is asked first (default: {_RULES.quiz})"),
@@ -41,6 +35,11 @@ _PAY = {
     "pay_participant": ("per_participant", "a participant who finishes"),
     "pay_screened_out": ("per_screened_out", "a participant who is screened out"),
 }
+_NAMED = {"parameters": "--parameter", "codes": "--code", "way_backs": "--way-back"}
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in (
+    *_NUMBERS, *_PAY, "traps", "pause_after_batch", "combinations", "recruiter", "currency", "fee",
+)} | _NAMED  # fmt: skip
+"""Options that only preference campaigns have, by their name."""
 
 
 def add_decisions(parser: argparse.ArgumentParser) -> None:
@@ -87,26 +86,6 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
         )
     group.add_argument("--currency", metavar="CODE", help="of what is paid, three letters (default: EUR)")
     group.add_argument("--fee", type=float, metavar="X", help="of the recruiter, as a share of the pay (default: 0)")
-
-
-def check_kind(arguments: argparse.Namespace) -> None:
-    """Refuse options that belong to the other kind of campaign."""
-    own = [*_NUMBERS, *_PAY, "traps", "pause_after_batch", "combinations", "recruiter", "parameters", "codes",
-           "way_backs", "currency", "fee"]  # fmt: skip
-    if arguments.questions is not None:
-        if arguments.runs:
-            raise AdjudgeError(f"Expected runs or --questions, not both; got {shown(arguments.runs[0])} as well.")
-        strange = [option for name, option in _JUDGING.items() if getattr(arguments, name) not in (None, "tag")]
-        if strange:  # systems are named after their tag unless --names says otherwise
-            raise AdjudgeError(f"{strange[0]} is for judging documents; with --questions two lists are compared.")
-        return
-    strange = [name for name in own if getattr(arguments, name) is not None]
-    if strange:
-        option = {"parameters": "parameter", "codes": "code", "way_backs": "way-back"}
-        name = option.get(strange[0], strange[0].replace("_", "-"))
-        raise AdjudgeError(f"--{name} is for comparing two lists; give --questions FILE as well.")
-    if not arguments.runs:
-        raise AdjudgeError("Expected files with runs, or --questions FILE.")
 
 
 def decisions(

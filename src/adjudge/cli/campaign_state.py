@@ -57,6 +57,7 @@ def list_all(arguments: argparse.Namespace) -> None:
                     "systems": counts.systems,
                     "candidates": counts.pairs if found.kind == "judging" else 0,
                     "questions": counts.pairs if found.kind == "preference" else 0,
+                    "queries": counts.pairs if found.kind == "ranking" else 0,
                     "judged": counts.judged,
                     "participants": counts.participants,
                     "created": iso(found.created_at)[:16].replace("T", " "),
@@ -99,7 +100,7 @@ def show(arguments: argparse.Namespace) -> None:
         "kind": found.kind,
         "state": found.state,
         **{name: at for name, at in times.items() if at is not None},
-        **(_judging_lines(found, counts) if found.kind == "judging" else _preference_lines(found, counts)),
+        **_LINES[found.kind](found, counts),
         "answers": f"{counts.answers:,} by {counts.participants:,} participants",
         **({"missing": f"{len(missing):,} documents have nothing to hear, read or see yet"} if missing else {}),
     }
@@ -134,6 +135,21 @@ def _preference_lines(found: Campaign, counts: Overview) -> dict[str, object]:
         "recruiter": settings.recruiter.kind,
         "pay": f"{paid}{f', fee {pay.fee_share:.0%}' if pay.fee_share else ''}" if paid else "nothing",
     }
+
+
+def _ranking_lines(found: Campaign, counts: Overview) -> dict[str, object]:
+    """What a ranking campaign asks."""
+    settings = found.ranking
+    least = "all" if settings.rank_all else f"at least {settings.least_ranked}"
+    return {
+        "queries": f"{counts.pairs:,}, {counts.judged:,} answered",
+        "asked of": f"{settings.judged_by} each",
+        "ranked": f"{least}, {'ties' if settings.ties else 'no ties'}",
+        "kept": f"{settings.kept_hours:g} hours after the last change",
+    }
+
+
+_LINES = {"judging": _judging_lines, "preference": _preference_lines, "ranking": _ranking_lines}
 
 
 def change(arguments: argparse.Namespace) -> None:

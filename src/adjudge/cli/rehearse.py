@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from adjudge.model.judgments import Judgments
     from adjudge.relevance.candidates import Candidates
     from adjudge.web.judging_settings import JudgingSettings
+    from adjudge.web.rehearsal import Plan
 
 _EXAMPLES = """examples:
   adjudge campaign rehearse --demo --assessors 5
   adjudge campaign rehearse similarity --data /srv/adjudge --assessors 8 --noise 0.15 --drop-out 0.02
+  adjudge campaign rehearse incipits --assessors 15 --noise 0.2 --laziness 0.1
   adjudge campaign rehearse similarity --judgments last-year.csv --scale fine --repeats 10 --json
 """
 
@@ -31,7 +33,8 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "rehearse",
         help="forecast judgments, hours and the chance of a right ranking",
         description="Simulated assessors judge a copy of a campaign through a real server, several times over. "
-        "Without judgments the truth is drawn from what the engine believes.",
+        "Without judgments the truth is drawn from what the engine believes. In a ranking campaign they are experts, "
+        "who rank its documents; the laziness is then the share of experts who rank without a look.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -57,7 +60,7 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
         ("--laziness", 0.0, "P", "share of answers given without a thought"),
         ("--drop-out", 0.0, "P", "chance of leaving after an answer"),
         ("--comes-back", 0.5, "P", "chance that who left returns"),
-        ("--pace", 30.0, "S", "seconds an answer takes"),
+        ("--pace", 30.0, "S", "seconds an answer takes, or a document to rank"),
     ):
         group.add_argument(name, type=float, default=default, metavar=metavar, help=f"{about} (default: {default:g})")
     group.add_argument("--assessors", type=int, default=5, metavar="N", help="how many (default: 5)")
@@ -76,6 +79,9 @@ def run(arguments: argparse.Namespace) -> None:
     names = ("noise", "severity", "laziness", "drop_out", "comes_back", "pace")
     behaviour = Behaviour(**{name: getattr(arguments, name) for name in names})
     plan = Plan(arguments.assessors, behaviour, arguments.repeats, arguments.seed)
+    if not arguments.demo and _is_ranking(arguments):
+        _rehearse_rankings(arguments, plan)
+        return
     collection, campaign, known = _demo() if arguments.demo else _campaign(arguments)
     pool = candidates_for(collection, campaign)
     truths, about = _truths(arguments, collection, campaign, pool, known)
@@ -92,6 +98,41 @@ def run(arguments: argparse.Namespace) -> None:
         title=f"Rehearsal of {arguments.name or 'the demo'}, {campaign.measure}, {campaign.goal.goal}",
         provenance=inputs,
         values=values,
+        records=records,
+    )
+
+
+def _is_ranking(arguments: argparse.Namespace) -> bool:
+    from adjudge.web.campaign_rows import find_campaign
+
+    with opened(arguments) as store, store.database.read() as connection:
+        return find_campaign(connection, arguments.name).kind == "ranking"
+
+
+def _rehearse_rankings(arguments: argparse.Namespace, plan: Plan) -> None:
+    """Simulated experts rank a copy of a ranking campaign."""
+    from dataclasses import asdict
+
+    from adjudge.model.provenance import Provenance
+    from adjudge.web.campaign_rows import find_campaign
+    from adjudge.web.ranking_holdings import candidates_of
+    from adjudge.web.ranking_rehearsal import ranking_forecast_section, rehearse_rankings
+
+    if arguments.judgments is not None:
+        raise AdjudgeError("Expected no judgments for a ranking campaign: its true lists are drawn.")
+    with opened(arguments) as store, store.database.read() as connection:
+        found = find_campaign(connection, arguments.name)
+        candidates = candidates_of(connection, found.id)
+    with progress("rehearsing") as advance:
+        trials = rehearse_rankings(candidates, found.ranking, plan, progress=advance)
+    provenance = Provenance().with_settings(command=command_line(), seed=arguments.seed).to_dict()
+    records = [asdict(one) for one in trials]
+    show_report(
+        arguments,
+        (ranking_forecast_section(trials),),
+        title=f"Rehearsal of {arguments.name}, {plan.assessors} experts",
+        provenance=provenance,
+        values={"repetitions": records, "provenance": provenance},
         records=records,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument(
         "--proxy", action="append", default=[], metavar="IP", help="a reverse proxy in front of it; repeatable"
     )
-    parser.add_argument("--demo", action="store_true", help="with the embedded demo as two campaigns, sound and all")
+    parser.add_argument("--demo", action="store_true", help="with the embedded demo as campaigns, sound and all")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     parser.set_defaults(run=run)
 
@@ -62,6 +63,8 @@ def run(arguments: argparse.Namespace) -> None:
 
     def ready() -> None:
         print("\n".join([f"Adjudge is at {settings.address}", *lines]), flush=True)
+        if arguments.demo:
+            _in_background(lambda: _open_tunes(settings))
         if arguments.open:
             _browse(page)
 
@@ -117,18 +120,42 @@ def _demo(settings: Settings) -> tuple[list[str], str]:
     lines = [
         f"  judge:    {judge}",
         f"  compare:  {settings.address}/i/{made.preference_invitation}",
+        *([] if made.ranking_invitation is None else [f"  rank:     {settings.address}/i/{made.ranking_invitation}"]),
         f"  organise: {settings.address}/campaigns/{made.campaign}  (login {made.login}, password {made.password})",
     ]
     return lines, judge
 
 
+def _open_tunes(settings: Settings) -> None:
+    """Make the sound of the demo's tunes, where there are any, while the server runs."""
+    from adjudge.web.database import open_database
+    from adjudge.web.demo import LOGIN
+    from adjudge.web.demo_rankings import can_draw, open_ranking_demo
+
+    if not can_draw():
+        return
+    database = open_database(settings)
+    try:
+        open_ranking_demo(database, settings, who=LOGIN)
+    except AdjudgeError as error:
+        print(f"adjudge: note: there are no tunes to rank: {error}", file=sys.stderr)
+    finally:
+        database.close()
+
+
 def _browse(page: str) -> None:
     """Open a page without waiting for the browser, which may wait for us."""
-    import threading
     import webbrowser
 
     def show() -> None:
         if not webbrowser.open(page):
             print(f"adjudge: note: no browser was found; open {page}", file=sys.stderr)
 
-    threading.Thread(target=show, daemon=True).start()
+    _in_background(show)
+
+
+def _in_background(work: Callable[[], None]) -> None:
+    """Do something while the server runs."""
+    import threading
+
+    threading.Thread(target=work, daemon=True).start()

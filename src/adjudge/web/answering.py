@@ -18,6 +18,7 @@ from sqlalchemy import Connection, RowMapping, bindparam, distinct, exists, func
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Conflict, NotFound, Refused
 from adjudge.web.leasing import Lease, lease_of
+from adjudge.web.media import HEARD
 from adjudge.web.schema import answer, item, lease, pair
 
 SKIP_REASONS = ("broken", "cannot_tell", "known", "other")
@@ -98,20 +99,32 @@ def store_correction(
     connection: Connection, campaign: Campaign, participant_id: int, *, answer_id: int, given: Given, now: float
 ) -> Stored:
     """Keep a second thought about an answer of one's own."""
-    row = _own_answer(connection, participant_id, answer_id)
-    first = _own_answer(
-        connection, participant_id, row["id"] if row["corrects"] is None else row["corrects"], lock=True
-    )
+    first = own_first_answer(connection, participant_id, answer_id)
     before = stored_before(connection, participant_id, given.key, corrects=first["id"])
     if before is not None:
         return before
     if first["kind"] not in ("judgment", "repeat"):
         raise Refused("Expected an answer with grades to correct, got one that was skipped.")
-    values = {name: first[name] for name in ("campaign_id", "pair_id", "participant_id", "lease_id")} | {
+    grades = campaign.judging.check_grades(dict(given.grades))
+    return append_correction(connection, first, given, grades=grades, lease_id=first["lease_id"], now=now)
+
+
+def append_correction(
+    connection: Connection,
+    first: RowMapping,
+    given: Given,
+    *,
+    grades: Mapping[str, object],
+    lease_id: str | None,
+    now: float,
+) -> Stored:
+    """Add a row that corrects the ``first`` answer of somebody about something."""
+    values = {name: first[name] for name in ("campaign_id", "pair_id", "participant_id")} | {
+        "lease_id": lease_id,
         "key": given.key,
         "kind": "correction",
         "corrects": first["id"],
-        "grades": campaign.judging.check_grades(dict(given.grades)),
+        "grades": dict(grades),
         "comment": given.comment,
         "heard": dict(given.heard),
         "took_ms": given.took_ms,
@@ -128,6 +141,12 @@ def own_lease(connection: Connection, participant_id: int, lease_id: str) -> Lea
     if row is None:
         raise NotFound("This question was never given to you; ask for the next one.")
     return lease_of(row)
+
+
+def own_first_answer(connection: Connection, participant_id: int, answer_id: int) -> RowMapping:
+    """The first answer that this one, perhaps a correction of it, is about; nobody corrects it at the same moment."""
+    row = _own_answer(connection, participant_id, answer_id)
+    return _own_answer(connection, participant_id, row["id"] if row["corrects"] is None else row["corrects"], lock=True)
 
 
 def _own_answer(connection: Connection, participant_id: int, answer_id: int, *, lock: bool = False) -> RowMapping:
@@ -151,21 +170,22 @@ def stored_before(connection: Connection, participant_id: int, key: str, **same:
     return Stored(row["id"], again=True)
 
 
-def check_not_answered(connection: Connection, found: Lease) -> None:
-    """Refuse a second answer to a question, and to a pair that was asked again after its lease had ended."""
+def check_not_answered(connection: Connection, found: Lease, *, twice: str = "") -> None:
+    """Refuse a second answer to a question, and to a pair that was asked again after its lease had ended.
+
+    ``twice`` is what is said then.
+    """
     if found.ended_how in ("answered", "skipped"):
         raise Conflict("You answered this question already, perhaps in another window; here is the next one.")
     if found.ended_at is None or found.kind == "repeat":
         return
-    twice = select(answer.c.id).where(
+    before = select(answer.c.id).where(
         answer.c.participant_id == found.participant_id,
         answer.c.pair_id == found.pair_id,
         answer.c.kind.in_(("judgment", "import", "trap")),
     )
-    if connection.execute(twice.limit(1)).first() is not None:
-        if found.swapped is None:
-            raise Conflict("You judged this pair already; correct that answer instead.")
-        raise Conflict("You compared these lists already; here is the next question.")
+    if connection.execute(before.limit(1)).first() is not None:
+        raise Conflict(twice or "You judged this pair already; correct that answer instead.")
 
 
 _QUERY_ITEM, _DOCUMENT_ITEM = item.alias("query_item"), item.alias("document_item")
@@ -186,17 +206,35 @@ def _check_heard(connection: Connection, campaign: Campaign, found: Lease, heard
     """Refuse what was not listened to: the candidate always, the query once."""
     clips = connection.execute(_CLIPS, {"pair": found.pair_id}).mappings().one()
     for role in ("candidate", "query"):
-        seconds = clips[f"{role}_seconds"]
-        least = campaign.settings.listen_seconds
-        if seconds is not None:
-            least = min(least, ENOUGH_OF_A_CLIP * seconds)
+        least = least_heard(clips[f"{role}_kind"], clips[f"{role}_seconds"], campaign.settings.listen_seconds)
         got = heard.get(f"{role}_ms", 0)
         got = got if isinstance(got, int) else 0
-        if clips[f"{role}_kind"] != "audio" or got >= 1000 * least - 1:
+        if _is_enough(least, got):
             continue
         if role == "query" and found.pair_id in known_queries(connection, found.participant_id, [found.pair_id]):
             continue
-        raise Refused(f"Listen to the {role} for at least {least:.1f} s before you answer; it was {got / 1000:.1f} s.")
+        check_heard(f"the {role}", least, got)
+
+
+def least_heard(kind: str, seconds: float | None, listen: float) -> float:
+    """How many seconds of an item must be heard: of sound the listening time, or nearly all of a shorter clip.
+
+    >>> least_heard("audio", 30.0, 3.0), least_heard("notation", 2.0, 3.0), least_heard("text", None, 3.0)
+    (3.0, 1.8, 0.0)
+    """
+    if kind not in HEARD:
+        return 0.0
+    return listen if seconds is None else min(listen, ENOUGH_OF_A_CLIP * seconds)
+
+
+def _is_enough(least: float, got_ms: int) -> bool:
+    return got_ms >= 1000 * least - 1  # a millisecond is forgiven
+
+
+def check_heard(name: str, least: float, got_ms: int) -> None:
+    """Refuse what was heard for less than its ``least`` seconds."""
+    if not _is_enough(least, got_ms):
+        raise Refused(f"Listen to {name} for at least {least:.1f} s before you answer; it was {got_ms / 1000:.1f} s.")
 
 
 def known_queries(connection: Connection, participant_id: int, pair_ids: Sequence[int]) -> set[int]:

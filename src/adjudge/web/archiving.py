@@ -37,6 +37,7 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 _MEMBER = re.compile(
     r"secret|tables/[a-z_]+\.jsonl|media/originals/[0-9a-f]{64}(\.[a-z0-9]{1,5})?|media/clips/[0-9a-f]{64}\.mp3"
+    r"|media/drawings/[0-9a-f]{64}\.json"
 )
 _BLOCK = 1 << 20
 _ROWS = 500

@@ -1,7 +1,7 @@
 """Campaigns: made as a draft, opened once everything is there, paused and closed as their organiser likes.
 
 Runs, documents and pairs are kept by ``adjudge.web.holdings``, questions about two lists by
-``adjudge.web.preference_holdings``.
+``adjudge.web.preference_holdings``, what is to be put in order by ``adjudge.web.ranking_holdings``.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from adjudge.web.preference_holdings import (
     question_scales,
 )
 from adjudge.web.preference_settings import PreferenceSettings
+from adjudge.web.ranking_holdings import lay_rankings
+from adjudge.web.ranking_settings import RankingSettings
 from adjudge.web.recruiting import missing_way_back, refuse_other_recruiter
 from adjudge.web.schema import answer, campaign, item, lease, pair, participant, queue, run
 
@@ -46,15 +48,19 @@ STATES = {
 """What may follow each state."""
 
 _LAID_BY = {"judged_by", "batch_size", "seed"}
+_ORDERED_BY = {"seed", "ties", "rank_all", "least_ranked"}
+_LAY = {"judging": make_pairs, "preference": lay_questions, "ranking": lay_rankings}
+"""What opening does in each kind of campaign."""
 _SEED_BITS = 53  # as many as every program that reads JSON keeps
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A campaign in numbers. ``judged`` are pairs, or questions, that somebody answered.
+    """A campaign in numbers. ``judged`` are pairs, questions or queries that somebody answered.
 
-    ``pairs`` are candidates or questions; ``traps`` are counted apart, and answers of people set aside not at all.
+    ``pairs`` are candidates, questions, or queries whose documents are put in order; ``traps`` are counted apart, and
+    answers of people set aside not at all.
     """
 
     systems: int
@@ -116,7 +122,8 @@ def change_settings(
     """Decide otherwise; what answers rest on stays as it is once there are any.
 
     That is scales and measure in a judging campaign; in a preference campaign it is how many people a question is for,
-    the size of batches and the seed; and, once somebody was recruited, who recruits.
+    the size of batches and the seed; and, once somebody was recruited, who recruits. In a ranking campaign it is what
+    an order has to be like, and the seed.
     """
     now_there = locked(connection, found)
     before = now_there.settings
@@ -130,6 +137,8 @@ def change_settings(
     elif isinstance(settings, PreferenceSettings):
         _refuse_other_batches(connection, now_there, settings, set(changed))
         refuse_other_recruiter(connection, now_there, settings)
+    elif isinstance(settings, RankingSettings):
+        _refuse_fixed(connection, now_there, _ORDERED_BY & set(changed))
     values = {"settings": settings.model_dump(mode="json")}
     row = (
         connection.execute(update(campaign).where(campaign.c.id == found.id).values(**values).returning(campaign))
@@ -140,7 +149,7 @@ def change_settings(
     if after.kind == "judging":
         _follow(connection, after, now_there, set(changed))
     elif after.state != "draft" and _LAID_BY & set(changed):
-        lay_questions(connection, after)
+        _LAY[after.kind](connection, after)
     log_event(connection, found.id, who=who, what="settings", details={"changed": changed}, now=now)
     return after
 
@@ -166,13 +175,17 @@ def _refuse_other_batches(
     connection: Connection, found: Campaign, settings: PreferenceSettings, changed: set[str]
 ) -> None:
     """Who was asked what must stay true: batches and the number of answers are fixed with the first answer."""
-    fixed = sorted(_LAID_BY & changed)
-    if fixed and count_answers(connection, found.id):
-        raise Conflict(f"The {fixed[0]} of a preference campaign cannot be changed once there are answers.")
+    _refuse_fixed(connection, found, _LAID_BY & changed)
     check_combinations(settings.combinations, question_scales(connection, found.id))
     n_questions, n_traps = count_questions(connection, found.id)
     if n_questions:
         check_quiz(settings.quiz, n_traps)
+
+
+def _refuse_fixed(connection: Connection, found: Campaign, fixed: set[str]) -> None:
+    """Refuse to change settings that the first answer fixed."""
+    if fixed and count_answers(connection, found.id):
+        raise Conflict(f"The {min(fixed)} of a {found.kind} campaign cannot be changed once there are answers.")
 
 
 def _forget_pairs(connection: Connection, found: Campaign) -> None:
@@ -187,8 +200,8 @@ def _forget_pairs(connection: Connection, found: Campaign) -> None:
 def set_state(connection: Connection, found: Campaign, state: str, *, who: str, now: float) -> Campaign:
     """Open, pause, close or reopen a campaign; the state that it has already changes nothing.
 
-    Opening needs runs or questions, something to hear, read or see for all that is asked about, and for people whom a
-    recruiter sends a way back, however their part ends.
+    Opening needs runs, questions or candidates, something to hear, read or see for all that is asked about, and for
+    people whom a recruiter sends a way back, however their part ends.
     """
     if state not in STATES:
         raise Refused(f"Expected a state among {', '.join(STATES)}, got {shown(state)}")
@@ -203,9 +216,7 @@ def set_state(connection: Connection, found: Campaign, state: str, *, who: str, 
         _refuse_incomplete(connection, before)
         if before.kind == "preference":
             _refuse_no_way_back(before)
-            lay_questions(connection, before)
-        else:
-            make_pairs(connection, before)
+        _LAY[before.kind](connection, before)
         values |= {"opened_at": before.opened_at or now, "closed_at": None}
     elif state == "closed":
         values["closed_at"] = now

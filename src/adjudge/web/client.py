@@ -20,6 +20,14 @@ A campaign in which people compare two lists is made with questions instead of r
     campaign.open()
     campaign.study()
 
+One in which experts put documents in order is made with the candidates of each query::
+
+    campaign = lab.create_rankings("incipits", title="Which are alike?", judged_by=10)
+    campaign.put_candidates("candidates.csv")
+    campaign.put_documents(files="incipits/*.pae")
+    campaign.open()
+    campaign.rankings()
+
 What the server says comes back as plain dictionaries, as its API documents them; what it refuses is a
 :class:`CampaignError` with its sentence. A connection that breaks is tried again for ``patience`` seconds where that
 cannot do anything twice: reading, and answers, whose key tells the server that it has them already.
@@ -30,11 +38,11 @@ from __future__ import annotations
 import glob
 import json
 import time
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.client_assessor import Assessor, Taken, join
@@ -43,11 +51,13 @@ from adjudge.web.client_connection import PATIENCE, CampaignError, Connection, H
 if TYPE_CHECKING:
     import polars as pl
 
+    from adjudge.groundtruth import Rankings
     from adjudge.preferences.study import Study
 
 __all__ = ["Assessor", "Campaign", "CampaignError", "Connection", "Organiser", "Taken", "connect", "join"]
 
 Files = str | Path | Iterable[str | Path]
+Read = TypeVar("Read")
 
 
 def connect(
@@ -94,13 +104,18 @@ class Organiser(Held):
 
     def create(self, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Campaign:
         """A new one, as a draft; settings by name (``title``, ``scales``, ``goal``, …)."""
-        self.connection.post("/campaigns", {"name": name, "settings": {**(settings or {}), **more}})
-        return Campaign(self.connection, name)
+        return self._create(name, "judging", {**(settings or {}), **more})
 
     def create_preferences(self, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Campaign:
         """A new one in which two lists are compared, as a draft; settings by name (``title``, ``quiz``, ``pay``, …)."""
-        given = {**(settings or {}), **more}
-        self.connection.post("/campaigns", {"name": name, "kind": "preference", "settings": given})
+        return self._create(name, "preference", {**(settings or {}), **more})
+
+    def create_rankings(self, name: str, settings: Mapping[str, object] | None = None, **more: object) -> Campaign:
+        """A new one in which documents are put in order, as a draft; settings by name (``title``, ``ties``, …)."""
+        return self._create(name, "ranking", {**(settings or {}), **more})
+
+    def _create(self, name: str, kind: str, settings: Mapping[str, object]) -> Campaign:
+        self.connection.post("/campaigns", {"name": name, "kind": kind, "settings": settings})
         return Campaign(self.connection, name)
 
     def tokens(self) -> list[Json]:
@@ -163,18 +178,21 @@ class Campaign:
     def put_runs(self, files: Files, *, format: str | None = None, artist_filter: bool | None = None) -> Json:  # noqa: A002 - as everywhere else
         """What systems retrieved, instead of what was there; only of a draft."""
         data = given({"format": format, "artist_filter": None if artist_filter is None else str(artist_filter).lower()})
-        with ExitStack() as stack:
-            parts = [("files", part) for part in _opened(stack, files)]
-            response = self.connection.ask("PUT", self._path("runs"), again=False, files=parts, data=data)
-        said: Json = response.json()
-        return said
+        return self._put("runs", {"files": files}, data)
 
     def put_questions(self, file: str | Path, *, traps: str | Path | None = None) -> Json:
         """Questions about two lists, and traps among them or in a file of their own; only of a draft."""
+        return self._put("questions", {"file": file, "traps": () if traps is None else traps})
+
+    def put_candidates(self, files: Files, *, cutoff: int | None = None) -> Json:
+        """The documents to be put in order for each query, or runs with the first ``cutoff`` of each; of a draft."""
+        return self._put("candidates", {"files": files}, given({"cutoff": cutoff}))
+
+    def _put(self, what: str, files: Mapping[str, Files], data: Json | None = None, *, method: str = "PUT") -> Json:
+        """Send files by field; what the server says of them."""
         with ExitStack() as stack:
-            parts = [("file", part) for part in _opened(stack, file)]
-            parts += [] if traps is None else [("traps", part) for part in _opened(stack, traps)]
-            response = self.connection.ask("PUT", self._path("questions"), again=False, files=parts)
+            parts = [(name, part) for name, some in files.items() for part in _opened(stack, some)]
+            response = self.connection.ask(method, self._path(what), again=False, files=parts, data=data or {})
         said: Json = response.json()
         return said
 
@@ -183,13 +201,8 @@ class Campaign:
 
         Says how many were ``taken``, and the ``problems`` of the others. ``role`` is document or query.
         """
-        with ExitStack() as stack:
-            parts = [] if table is None else [("table", part) for part in _opened(stack, table)]
-            parts += [("files", part) for part in _opened(stack, files)]
-            data = {"role": role}
-            response = self.connection.ask("POST", self._path("documents"), again=False, files=parts, data=data)
-        said: Json = response.json()
-        return said
+        sent = {"table": () if table is None else table, "files": files}
+        return self._put("documents", sent, {"role": role}, method="POST")
 
     def missing(self) -> list[str]:
         """Candidates and queries that cannot be heard, read or seen yet."""
@@ -199,19 +212,14 @@ class Campaign:
 
     def put_judgments(self, file: str | Path, *, scale: str | None = None) -> Json:
         """Judgments made elsewhere."""
-        with ExitStack() as stack:
-            parts = [("file", part) for part in _opened(stack, file)]
-            data = given({"scale": scale})
-            response = self.connection.ask("POST", self._path("judgments"), again=False, files=parts, data=data)
-        said: Json = response.json()
-        return said
+        return self._put("judgments", {"file": file}, given({"scale": scale}), method="POST")
 
     def export(self, what: str = "qrels", *, to: str | Path | None = None, **options: object) -> bytes | Path:
         """What there is to export, at any moment: its bytes, or the file ``to`` that it was written to.
 
         Of judged documents that is qrels, log, report and session; of compared lists it is answers, questions, log,
-        report, mapping and people. ``options`` are ``scale``, ``per`` (assessor or aggregated) and ``format`` (trec,
-        csv, parquet, json, html).
+        report, mapping and people; of rankings it is rankings, lists, log, report and people. ``options`` are
+        ``scale``, ``per`` (assessor or aggregated), ``construction`` of lists and ``format`` (trec, csv, json, …).
         """
         content = self._content(what, **options)
         if to is None:
@@ -233,14 +241,24 @@ class Campaign:
 
     def study(self) -> Study:
         """Questions and answers so far, as ``adjudge.preferences`` learns from them; of a preference campaign."""
-        from tempfile import TemporaryDirectory
-
         from adjudge.preferences.files import read_answers
 
+        return self._read("answers", read_answers)
+
+    def rankings(self) -> Rankings:
+        """The orders that stand now, as ``adjudge.groundtruth`` makes lists of them; of a ranking campaign."""
+        from adjudge.groundtruth.files import read_rankings
+
+        return self._read("rankings", read_rankings)
+
+    def _read(self, what: str, reader: Callable[[Path], Read]) -> Read:
+        """An export in the words of the library, read from a file of its name."""
+        from tempfile import TemporaryDirectory
+
         with TemporaryDirectory() as folder:
-            path = Path(folder) / f"{self.name}-answers.csv"
-            path.write_bytes(self._content("answers"))
-            return read_answers(path)
+            path = Path(folder) / f"{self.name}-{what}.csv"
+            path.write_bytes(self._content(what))
+            return reader(path)
 
     def _frame(self, what: str, **options: object) -> pl.DataFrame:
         import polars as pl

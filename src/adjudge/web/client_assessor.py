@@ -56,6 +56,20 @@ def join_preference(
     return PreferenceParticipant(url, said["token"], participant=said["participant"], patience=patience)
 
 
+def join_ranking(
+    url: str,
+    invitation: str,
+    *,
+    name: str | None = None,
+    language: str | None = None,
+    consent: bool = True,
+    patience: float = PATIENCE,
+) -> RankingExpert:
+    """Come to a ranking campaign by an invitation; with a personal one, come back."""
+    said = _join(url, invitation, {"name": name, "language": language, "consent": consent}, patience)
+    return RankingExpert(url, said["token"], participant=said["participant"], patience=patience)
+
+
 def _join(url: str, invitation: str, body: Json, patience: float) -> Json:
     connection = Connection(url, patience=patience)
     try:
@@ -88,10 +102,6 @@ class _Person(Held):
         expires: float | None = self.connection.post(f"{self._at}/heartbeat", again=True)["expires_at"]
         return expires
 
-    def leave(self) -> None:
-        """Hand the questions in hand back."""
-        self.connection.post(f"{self._at}/leave", again=True)
-
     def change(self, *, language: str | None = None, name: str | None = None) -> Json:
         """Another language or name."""
         body = given({"language": language, "name": name})
@@ -104,7 +114,15 @@ class _Person(Held):
         return receipt
 
 
-class Assessor(_Person):
+class _Visitor(_Person):
+    """Somebody whose questions go to others when they leave."""
+
+    def leave(self) -> None:
+        """Hand the questions in hand back."""
+        self.connection.post(f"{self._at}/leave", again=True)
+
+
+class Assessor(_Visitor):
     """An assessor: gets pairs of query and candidate, and grades them."""
 
     _at = "/judging"
@@ -139,7 +157,7 @@ class Assessor(_Person):
         return found
 
 
-class PreferenceParticipant(_Person):
+class PreferenceParticipant(_Visitor):
     """A participant of a preference campaign: gets a query with two lists, and says which is better."""
 
     _at = "/preference"
@@ -168,11 +186,70 @@ class PreferenceParticipant(_Person):
         return self._send("skips", {"lease": question["lease"], "reason": reason, "comment": comment}, key)
 
 
+class RankingExpert(_Person):
+    """An expert of a ranking campaign: gets a query with its candidates, and puts them in order.
+
+    Groups are lists of candidates' ``id``, the most similar group first.
+    """
+
+    _at = "/ranking"
+
+    def save(self, question: Json, groups: Sequence[Sequence[int]], *, version: int | None = None) -> Json:
+        """Keep an order that is not finished, made from a ``version`` of it (default: that of the question).
+
+        Where it was changed elsewhere since, the error has ``said["arrangement"]``.
+        """
+        made_from = question["arrangement"]["version"] if version is None else version
+        body = {"lease": question["lease"], "version": made_from, "groups": [list(group) for group in groups]}
+        saved: Json = self.connection.ask("PUT", "/ranking/arrangement", json=body).json()
+        return saved
+
+    def order(
+        self,
+        question: Json,
+        groups: Sequence[Sequence[int]],
+        *,
+        heard: Mapping[str, object] | None = None,
+        took_ms: int | None = None,
+        comment: str | None = None,
+        key: str | None = None,
+    ) -> Taken:
+        """Send an order, or the change of one, and get the next query; what is in no group is unranked.
+
+        ``heard`` is how long clips were played: query_ms, and candidates_ms by id; all of them to their end where it is
+        not told.
+        """
+        whole = heard_whole(question) if heard is None else dict(heard)
+        body: Json = {"lease": question["lease"], "groups": [list(group) for group in groups], "heard": whole}
+        return self._send("answers", {**body, "took_ms": took_ms, "comment": comment}, key)
+
+    def skip(self, question: Json, reason: str, *, comment: str | None = None, key: str | None = None) -> Taken:
+        """Say why a query cannot be done: broken or other."""
+        return self._send("skips", {"lease": question["lease"], "reason": reason, "comment": comment}, key)
+
+    def reopen(self, answer: int) -> Json:
+        """Take an order of one's own into one's hands again; the desk with it."""
+        desk: Json = self.connection.post("/ranking/reopen", {"answer": answer}, again=True)
+        return desk
+
+    def hand_back(self, question: Json) -> Json:
+        """Leave a query to others, or a reopened order as it was; the desk after it."""
+        desk: Json = self.connection.post("/ranking/hand-back", {"lease": question["lease"]}, again=True)
+        return desk
+
+
+def _whole(clip: Json) -> int:
+    """Milliseconds of a clip that is heard to its end; a minute where its length is not known."""
+    return int(1000 * (clip["seconds"] if clip["seconds"] is not None else 60))
+
+
+def heard_whole(question: Json) -> Json:
+    """Times of somebody who heard the query and every candidate of a query to its end."""
+    candidates = {str(clip["id"]): _whole(clip) for clip in question["candidates"]}
+    return {"query_ms": _whole(question["query"]), "candidates_ms": candidates}
+
+
 def whole_question(question: Json) -> Json:
-    """Times of somebody who heard every clip of a question to its end; a minute where its length is not known."""
-
-    def whole(clip: Json) -> int:
-        return int(1000 * (clip["seconds"] if clip["seconds"] is not None else 60))
-
-    lists = {f"{side}_ms": [whole(clip) for clip in question[side]] for side in ("first", "second")}
-    return {"query_ms": whole(question["query"]), **lists}
+    """Times of somebody who heard every clip of a question to its end."""
+    lists = {f"{side}_ms": [_whole(clip) for clip in question[side]] for side in ("first", "second")}
+    return {"query_ms": _whole(question["query"]), **lists}

@@ -18,11 +18,14 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 
 
 class CampaignError(AdjudgeError):
-    """What the server refused, in its words; ``status`` is that of HTTP, None where it could not be reached."""
+    """What the server refused, in its words; ``status`` is that of HTTP, None where it could not be reached.
 
-    def __init__(self, message: str, *, status: int | None = None) -> None:
+    ``said`` is all that it said, such as the order that another window saved.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None, said: Json | None = None) -> None:
         super().__init__(message)
-        self.status = status
+        self.status, self.said = status, said or {}
 
 
 class Connection:
@@ -85,11 +88,13 @@ def accepted(response: httpx.Response) -> httpx.Response:
     """The response, unless it is a refusal."""
     if response.status_code < 400:
         return response
+    said: Json = {}
     try:
-        message = str(response.json()["error"]["message"])
+        said = response.json()
+        message = str(said["error"]["message"])
     except (ValueError, KeyError, TypeError):
         message = f"{response.request.url}: expected an answer, got status {response.status_code}"
-    raise CampaignError(message, status=response.status_code)
+    raise CampaignError(message, status=response.status_code, said=said)
 
 
 class Held:

@@ -1,4 +1,4 @@
-"""The embedded demo as two campaigns that anybody can open: documents to judge, and lists to compare.
+"""The embedded demo as campaigns that anybody can open: documents to judge, lists to compare, tunes to rank.
 
 Systems and music are invented. The music is synthesised and levelled at the first start, over all cores; nothing is
 fetched from anywhere.
@@ -19,6 +19,7 @@ from adjudge.web.campaign_rows import Campaign, find_campaign
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
 from adjudge.web.demo_preferences import make_preference_demo
+from adjudge.web.demo_rankings import can_draw, make_ranking_demo
 from adjudge.web.documents import take_documents
 from adjudge.web.errors import Conflict, NotFound
 from adjudge.web.holdings import needed_items, put_runs
@@ -62,7 +63,8 @@ class Demo:
     """The demo's campaigns, their organiser, and the tokens of invitations that are open to all.
 
     ``new`` says whether the first was made just now. The password is new each time: nobody has to remember that of a
-    demo.
+    demo. There are no tunes to rank where nothing is installed that draws them; where there are,
+    :func:`~adjudge.web.demo_rankings.open_ranking_demo` makes their sound.
     """
 
     campaign: str
@@ -72,6 +74,7 @@ class Demo:
     new: bool
     preferences: str
     preference_invitation: str
+    ranking_invitation: str | None = None
 
 
 def make_demo(
@@ -101,7 +104,9 @@ def make_demo(
             connection, organiser, found, seed=seed, queries=queries, depth=depth, now=settings.clock()
         )
         judge, prefer = (_invitation(connection, one, settings) for one in (found, compared))
-    return Demo(found.name, organiser.login, password, judge, new, compared.name, prefer)
+        ranked = make_ranking_demo(connection, organiser, now=settings.clock()) if can_draw() else None
+        rank = None if ranked is None else _invitation(connection, ranked, settings)
+    return Demo(found.name, organiser.login, password, judge, new, compared.name, prefer, rank)
 
 
 def _organiser(connection: Connection, password: str, *, now: float) -> Organiser:

@@ -17,8 +17,9 @@ from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.errors import Conflict, NotFound
 from adjudge.web.items import NewItem, items_by_identifier, put_items
 from adjudge.web.languages import LANGUAGES
+from adjudge.web.listed_holdings import needed_listed_items
 from adjudge.web.people import Organiser
-from adjudge.web.preference_holdings import needed_question_items, put_questions
+from adjudge.web.preference_holdings import put_questions
 from adjudge.web.preference_settings import PreferenceSettings, preference_settings_from
 
 NAME = "demo-preferences"
@@ -120,7 +121,7 @@ def _settings(depth: int) -> PreferenceSettings:
 
 def _same_sound(connection: Connection, judged: Campaign, found: Campaign) -> list[NewItem]:
     """What the judging demo has of every document and query that is asked about."""
-    needed = set.union(*(needed_question_items(connection, found) or {"": set()}).values())
+    needed = set.union(*(needed_listed_items(connection, found) or {"": set()}).values())
     names = (*NewItem.__dataclass_fields__,)
     rows = items_by_identifier(connection, judged.id)
     return [NewItem(**{name: row[name] for name in names}) for (_, known), row in rows.items() if known in needed]

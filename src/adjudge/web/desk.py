@@ -19,12 +19,16 @@ Why = Literal["reached", "closed", "paused", "draft", "nothing_left", "wait"]
 
 
 class Heard(BaseModel):
-    """Something to hear, read or look at; its address tells nothing about it."""
+    """Something to hear, read or look at; its address tells nothing about it.
 
-    kind: Literal["audio", "text", "image", "url"]
+    Notation is heard and seen: ``drawing_url`` is where its drawing is, with the moments at which its notes sound.
+    """
+
+    kind: Literal["audio", "notation", "text", "image", "url"]
     url: str | None
     text: str | None
     seconds: float | None
+    drawing_url: str | None = None
 
 
 class Question(BaseModel):
@@ -144,9 +148,10 @@ def _heard(row: RowMapping, role: str) -> Heard:
 
 def heard_from(kind: Any, address: str, text: str | None, seconds: float | None) -> Heard:
     """An item as it is heard, read or seen."""
-    kept = f"/media/{address}" if kind in ("audio", "image") else None
+    kept = f"/media/{address}" if kind in ("audio", "notation", "image") else None
     shown = text if kind == "text" else None
-    return Heard(kind=kind, url=text if kind == "url" else kept, text=shown, seconds=seconds)
+    drawing = f"/media/{address}/drawing" if kind == "notation" else None
+    return Heard(kind=kind, url=text if kind == "url" else kept, text=shown, seconds=seconds, drawing_url=drawing)
 
 
 def _shown(scale: AskedScale, campaign: Campaign, language: str) -> ShownScale:

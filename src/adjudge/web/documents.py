@@ -1,8 +1,9 @@
 """Taking documents in: a table of what is known of them, and the files that people will hear, read or see.
 
 A file belongs to the document of its name (``track17.flac`` to ``track17``), unless the table has a column ``audio`` or
-``image`` with names of files. Columns ``text`` and ``url`` say what to read and where to look. Everything else in the
-table is known of the document: artist, genre, title.
+``image`` with names of files. Columns ``text`` and ``url`` say what to read and where to look, a column ``pae``,
+``notation`` or ``incipit`` has music as notation, or the name of its file (``document_notation``). Everything else in
+the table is known of the document: artist, genre, title.
 
 What is wrong with a file is said in one line for that document, and nothing of it is kept; everything else is taken.
 Taking in the same files again changes nothing and takes hardly any time, so that one can mend what was wrong and simply
@@ -23,6 +24,7 @@ from adjudge.formats import Source, read_table
 from adjudge.formats.columns import KNOWN, fold
 from adjudge.web.campaign_rows import Campaign, log_event
 from adjudge.web.database import Database
+from adjudge.web.document_notation import COLUMNS, piece_of_row, pieces_of_file, stored_pieces
 from adjudge.web.errors import Conflict, Refused
 from adjudge.web.holdings import NewItem, items_by_identifier, needed_items, put_items
 from adjudge.web.media import (
@@ -42,9 +44,10 @@ from adjudge.web.uploads import Files
 if TYPE_CHECKING:
     from sqlalchemy.engine import RowMapping
 
+    from adjudge.audio.notation_files import Piece
     from adjudge.audio.pool import Progress
 
-_CONTENT = ("audio", "image", "text", "url")
+_CONTENT = ("audio", "image", "text", "url", *COLUMNS)
 _AT_ONCE = 200  # clips between two steps into the store: what is done stays done
 
 
@@ -77,6 +80,7 @@ class _Plan:
 
     described: list[NewItem] = field(default_factory=list)
     files: dict[str, tuple[str, str]] = field(default_factory=dict)  # kind and name of the file
+    pieces: dict[str, Piece] = field(default_factory=dict)
     ready: list[NewItem] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     skipped: int = 0
@@ -113,6 +117,7 @@ def take_documents(
     intake = _Intake(database, settings, campaign, role, given, plan, there)
     n_changed = intake.store(plan.described)
     taken = intake.take_sounds(intake.sort_files(), workers=workers, progress=progress) + intake.store_ready()
+    taken += intake.take_pieces(intake.new_pieces(), workers=workers, progress=progress)
     result = Taken(taken, plan.already, plan.skipped, len(plan.described), tuple(plan.problems))
     if taken or n_changed:
         counts = {"taken": taken, "described": result.described, "problems": len(result.problems), "role": role}
@@ -160,15 +165,17 @@ def _planned(rows: Mapping[str, Mapping[str, str]], files: Files, *, role: str, 
     for document, row in rows.items():
         facts = {name: value for name, value in row.items() if name.lower() not in _CONTENT}
         content = {name.lower(): value for name, value in row.items() if name.lower() in _CONTENT}
-        kind = next(iter(content), "audio")
+        column = next(iter(content), "audio")
+        kind = "notation" if column in COLUMNS else column
         plan.described.append(NewItem(document, role, kind, facts=facts))
         if len(content) > 1:
             came = " and ".join(content)
             plan.problems.append(Problem(document, f"expected one of {', '.join(_CONTENT)} for a document, got {came}"))
         elif content:
-            _plan_column(plan, document, kind, content[kind], files, role=role, needed=needed)
-            named.add(content[kind])
-    by_row = set(plan.files) | {one.identifier for one in plan.ready}
+            given = {**row, "notation": content[column]} if kind == "notation" else {kind: content[column]}
+            _plan_column(plan, document, kind, given, files, role=role, needed=needed)
+            named.add(content[column])
+    by_row = set(plan.files) | set(plan.pieces) | {one.identifier for one in plan.ready}
     strange: dict[str, str] = {}
     for name in files:
         found, document = kind_of(name), PurePosixPath(name).stem
@@ -176,28 +183,49 @@ def _planned(rows: Mapping[str, Mapping[str, str]], files: Files, *, role: str, 
             continue
         if found is None:
             strange[document] = name
-            continue
-        if needed is not None and document not in needed:
+        elif found == "notation":
+            _plan_notation(plan, name, files[name], needed=needed)
+        elif needed is not None and document not in needed:
             plan.skipped += 1
         elif document in plan.files:
             plan.problems.append(Problem(document, f"expected one file, got {plan.files[document][1]} and {name}"))
         else:
             plan.files[document] = (found, name)
-    for document in sorted((strange.keys() & (needed or set())) - plan.files.keys()):
-        problem = f"{strange[document]}: expected sound, a picture or a text, got a file of another kind"
+    for document in sorted((strange.keys() & (needed or set())) - plan.files.keys() - plan.pieces.keys()):
+        problem = f"{strange[document]}: expected sound, notation, a picture or a text, got a file of another kind"
         plan.problems.append(Problem(document, problem))
     return plan
 
 
+def _plan_notation(plan: _Plan, name: str, path: Path, *, needed: set[str] | None) -> None:
+    """What a file with notation gives: one document, or several."""
+    try:
+        pieces = pieces_of_file(name, path, needed=needed)
+    except AdjudgeError as error:
+        plan.problems.append(Problem(PurePosixPath(name).stem, str(error)))
+        return
+    for document, piece in pieces.items():
+        other = plan.pieces[document].source if document in plan.pieces else plan.files.get(document, ("", None))[1]
+        if needed is not None and document not in needed:
+            plan.skipped += 1
+        elif other is not None:
+            plan.problems.append(Problem(document, f"expected one file, got {other} and {name}"))
+        else:
+            plan.pieces[document] = piece
+
+
 def _plan_column(
-    plan: _Plan, document: str, kind: str, value: str, files: Files, *, role: str, needed: set[str] | None
+    plan: _Plan, document: str, kind: str, row: Mapping[str, str], files: Files, *, role: str, needed: set[str] | None
 ) -> None:
     """What a column of the table gives a document."""
+    value = row[kind]
     if needed is not None and document not in needed:
         plan.skipped += 1
         return
     try:
-        if kind == "text":
+        if kind == "notation":
+            plan.pieces[document] = piece_of_row(document, row, files)
+        elif kind == "text":
             plan.ready.append(NewItem(document, role, kind, text=checked_words(value)))
         elif kind == "url":
             plan.ready.append(NewItem(document, role, kind, text=checked_url(value)))
@@ -290,6 +318,31 @@ class _Intake:
                     progress(before + done, len(names))
 
             taken += self.store(self._prepared(part, workers=workers, progress=advance))
+        return taken
+
+    def new_pieces(self) -> dict[str, Piece]:
+        """Notation that is not there already."""
+        new: dict[str, Piece] = {}
+        for document, piece in self.plan.pieces.items():
+            if _is_there(self.there.get((self.role, document)), "notation", piece.sha256, self.settings):
+                self.plan.already += 1
+            else:
+                new[document] = piece
+        return new
+
+    def take_pieces(self, pieces: Mapping[str, Piece], *, workers: int | None, progress: Progress | None) -> int:
+        """Draw and play notation, and store it some at a time; the number that is new."""
+        taken, names = 0, list(pieces)
+        for start in range(0, len(names), _AT_ONCE):
+            part = {name: pieces[name] for name in names[start : start + _AT_ONCE]}
+
+            def advance(done: int, total: int, before: int = start) -> None:
+                if progress is not None:
+                    progress(before + done, len(names))
+
+            items, problems = stored_pieces(self.settings, part, role=self.role, workers=workers, progress=advance)
+            self.plan.problems.extend(Problem(document, line) for document, line in problems.items())
+            taken += self.store(items)
         return taken
 
     def _prepared(self, sounds: Mapping[str, str], *, workers: int | None, progress: Progress) -> list[NewItem]:

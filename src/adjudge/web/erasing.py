@@ -1,11 +1,11 @@
 """Erasing a participant, at their wish or the organiser's.
 
-*Anonymise* keeps the grades, which the campaign rests on, and takes away whatever leads to the person: their name,
-their comments, their links, who their recruiter says they are, the label of an invitation that was theirs alone, and
-the code that earlier exports knew them by. *Remove* takes the answers and leases away as well, as if they had never
-been given. Either way a row without a person stays, so that counts of people and caps of invitations remain right, and
-the person gets a receipt. The log keeps the digest of that receipt: it proves the receipt genuine, and tells nobody
-else whose it is.
+*Anonymise* keeps the grades and orders, which the campaign rests on, and takes away whatever leads to the person: their
+name, their comments, their links, who their recruiter says they are, the label of an invitation that was theirs alone,
+and the code that earlier exports knew them by. *Remove* takes the answers and leases away as well, as if they had never
+been given. Orders that were begun go either way. A row without a person stays, so that counts of people and caps of
+invitations remain right, and the person gets a receipt. The log keeps the digest of that receipt: it proves the receipt
+genuine, and tells nobody else whose it is.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from adjudge.web.campaign_rows import Campaign, in_use, log_event
 from adjudge.web.errors import Gone, Refused
 from adjudge.web.invitations import Participant
 from adjudge.web.pair_counts import lock_pairs, recount_pairs
-from adjudge.web.schema import answer, event, invitation, lease, participant, picture
+from adjudge.web.schema import answer, arrangement, event, invitation, lease, participant, picture
 from adjudge.web.signing import new_nonce
 
 How = Literal["anonymise", "remove"]
@@ -64,6 +64,7 @@ def erase_participant(connection: Connection, found: Participant, *, how: str, w
         _remove_answers(connection, found.id)
     else:
         _anonymise_answers(connection, found.id, now=now)
+    connection.execute(delete(arrangement).where(arrangement.c.participant_id == found.id))
     recount_pairs(connection, pairs)
     _forget_person(connection, found, now=now)
     receipt = _receipt(campaign, found, how=how, counts=counts, now=now)

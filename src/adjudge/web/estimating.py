@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection, func, select, text, update
@@ -28,9 +28,10 @@ from adjudge.web.learning import Learner, PairRow
 from adjudge.web.leasing import lay_queue
 from adjudge.web.monitoring import Watched
 from adjudge.web.one_core import keep_to_one_core
-from adjudge.web.picturing import Looked, MadeFrom, is_begun, make_picture, replace_picture, store_picture
+from adjudge.web.picturing import Looked, MadeFrom, as_reached, is_begun, make_picture, replace_picture, store_picture
 from adjudge.web.preference_picturing import KnownPreferences, picture_preferences
 from adjudge.web.projection import Projection, project
+from adjudge.web.ranking_picturing import make_ranking_picture
 from adjudge.web.schema import answer, campaign, event, pair, picture
 from adjudge.web.settings import Settings
 
@@ -212,10 +213,8 @@ class Estimating:
             if there is None or not there.pairs:
                 return False
             as_it_was = there.present == _made_from(connection, campaign_id)
-            if there.campaign.kind == "preference":
-                made = self._preferences(connection, there, known, as_it_was=as_it_was)
-            else:
-                made = self._judging(connection, there, known, as_it_was=as_it_was)
+            look = {"preference": self._preferences, "ranking": self._rankings}.get(there.campaign.kind, self._judging)
+            made = look(connection, there, known, as_it_was=as_it_was)
         if made is None:
             return False
         if not self._store(made):
@@ -248,6 +247,16 @@ class Estimating:
         again_at = known_so_far.look_again_at(there.present)
         return _Made(pictured.campaign, there.present, pictured.content, again_at)
 
+    @staticmethod
+    def _rankings(connection: Connection, there: _There, known: _Known, *, as_it_was: bool) -> _Made | None:
+        """The picture of a ranking campaign, whose queue is laid once, when it opens."""
+        if as_it_was:
+            return None
+        content = make_ranking_picture(connection, there.campaign, now=there.now)
+        content["made_from"] = asdict(there.present)
+        found = as_reached(there.campaign, done=content["status"]["done"], now=there.now)
+        return _Made(found, there.present, content, None)
+
     def _look(self, connection: Connection, there: _There, known: _Known) -> Looked:
         """Learn from the answers, and find out everything that a picture shows."""
         found, present = there.campaign, there.present
@@ -258,9 +267,8 @@ class Estimating:
         if present.last_event != known.last_event:  # the goal, the scales or the documents may be others
             known.projection, known.people, known.last_event = Costly(), Costly(), present.last_event
         agreement, expected = self._people(found, watched, known, present.answers)
-        reached_at = (found.reached_at or there.now) if done else found.reached_at if found.state == "closed" else None
         return Looked(
-            replace(found, reached_at=reached_at),
+            as_reached(found, done=done, now=there.now),
             session,
             there.pairs,
             watched,

@@ -5,12 +5,18 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, select
+from sqlalchemy.engine import RowMapping
 
 from adjudge.web.campaign_rows import Campaign
+from adjudge.web.schema import answer, pair, participant
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +28,7 @@ _TYPES = {
     "tsv": "text/tab-separated-values; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
     "json": "application/json",
+    "groups": "text/plain; charset=utf-8",
     "html": "text/html; charset=utf-8",
     "markdown": "text/markdown; charset=utf-8",
     "latex": "text/x-tex; charset=utf-8",
@@ -44,6 +51,14 @@ def export_file(campaign: Campaign, what: str, form: str, data: bytes) -> Export
     return Exported(f"{campaign.name}-{what}.{_SUFFIXES.get(form, form)}", _TYPES[form], data)
 
 
+def written(write: Callable[[Path], None], suffix: str) -> bytes:
+    """What a function writes into a file of that suffix."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"export.{suffix}"
+        write(path)
+        return path.read_bytes()
+
+
 def plain_table(frame: pl.DataFrame, form: str) -> bytes:
     """A table as csv, tsv, parquet or json."""
     buffer = io.BytesIO()
@@ -54,6 +69,44 @@ def plain_table(frame: pl.DataFrame, form: str) -> bytes:
     else:
         frame.write_csv(buffer, separator="\t" if form == "tsv" else ",")
     return buffer.getvalue()
+
+
+def answer_log(
+    connection: Connection,
+    campaign: Campaign,
+    schema: Mapping[str, Any],
+    row_of: Callable[[RowMapping], Mapping[str, Any]],
+    *,
+    form: str,
+) -> bytes:
+    """Every answer as it was stored, oldest first, with times in ISO 8601 (UTC), in the columns of ``schema``.
+
+    ``row_of`` gives those that only one kind of campaign has; it gets the answer, query and document of its pair, and
+    of its participant the code and why they were set aside. As CSV, text that a spreadsheet would take for a formula
+    gets an apostrophe.
+    """
+    import polars as pl
+
+    columns = (answer, pair.c.query, pair.c.document, participant.c.code, participant.c.set_aside_why)
+    rows = connection.execute(
+        select(*columns)
+        .join(pair, pair.c.id == answer.c.pair_id)
+        .join(participant, participant.c.id == answer.c.participant_id)
+        .where(answer.c.campaign_id == campaign.id)
+        .order_by(answer.c.id)
+    ).mappings()
+    known = [{**_stored(row), **row_of(row)} for row in rows]
+    frame = pl.DataFrame([tuple(row[name] for name in schema) for row in known], schema=dict(schema), orient="row")
+    if form == "csv":
+        frame = harmless(frame, [name for name, dtype in schema.items() if dtype == pl.String])
+    return plain_table(frame, form)
+
+
+def _stored(row: RowMapping) -> dict[str, Any]:
+    """What every answer has, whatever was asked."""
+    named = {"answer": row["id"], "at": iso(row["created_at"]), "set_aside": row["set_aside_why"]}
+    plain = ("kind", "query", "document", "reason", "comment", "took_ms", "late", "corrects", "key", "sha256")
+    return {**named, "lease": row["lease_id"], **{name: row[name] for name in plain}}
 
 
 def harmless(frame: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:

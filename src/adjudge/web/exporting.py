@@ -14,18 +14,19 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
+from sqlalchemy.engine import RowMapping
 
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.collection import Table
 from adjudge.web.answers import CurrentGrade, current_grades
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
-from adjudge.web.export_files import Exported, export_file, harmless, iso, plain_table
+from adjudge.web.export_files import Exported, answer_log, export_file, harmless, iso, plain_table
 from adjudge.web.holdings import candidates_of, collection_of
 from adjudge.web.learning import pair_grades, session_of
 from adjudge.web.preference_exporting import PREFERENCE_FORMS, export_preference
-from adjudge.web.schema import answer, pair, participant
+from adjudge.web.ranking_exporting import RANKING_FORMS, export_ranking
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,18 +49,27 @@ def export(
     *,
     scale: str | None = None,
     per_assessor: bool = False,
+    construction: str | None = None,
     form: str | None = None,
 ) -> Exported:
-    """Anything that can be had of a campaign, by name."""
-    forms = PREFERENCE_FORMS if campaign.kind == "preference" else FORMS
+    """Anything that can be had of a campaign, by name.
+
+    ``scale`` and ``per_assessor`` are of judgments, ``construction`` is how lists are made from rankings.
+    """
+    forms = {"preference": PREFERENCE_FORMS, "ranking": RANKING_FORMS}.get(campaign.kind, FORMS)
     if what not in forms:
         raise Refused(f"Expected one of {', '.join(forms)} to export of a {campaign.kind} campaign, got {shown(what)}")
     used = form or forms[what][0]
     if used not in forms[what]:
         raise Refused(f"The {what} can be had as {', '.join(forms[what])}, not as {shown(used)}.")
+    if campaign.kind != "judging" and (scale is not None or per_assessor):
+        raise Refused(f"A {campaign.kind} campaign has no grades; expected no scale, and nothing by assessor.")
+    if construction is not None and what != "lists":
+        raise Refused(f"Expected a construction for lists only, got {shown(construction)} for {what}.")
+    if campaign.kind == "ranking":
+        data = export_ranking(connection, campaign, what, form=used, construction=construction)
+        return export_file(campaign, what, used, data)
     if campaign.kind == "preference":
-        if scale is not None or per_assessor:
-            raise Refused("A preference campaign has no grades; expected no scale, and nothing by assessor.")
         return export_file(campaign, what, used, export_preference(connection, campaign, what, form=used))
     if what == "qrels":
         return export_judgments(connection, campaign, scale=scale, per_assessor=per_assessor, form=used)
@@ -134,26 +144,9 @@ def _written(frame: pl.DataFrame, form: str) -> bytes:
 
 
 def export_log(connection: Connection, campaign: Campaign, *, form: str) -> bytes:
-    """Every answer as it was stored, oldest first, with times in ISO 8601 (UTC).
-
-    Grades are in one column a scale. As CSV, text that a spreadsheet would take for a formula gets an apostrophe.
-    """
-    import polars as pl
-
-    columns = (answer, pair.c.query, pair.c.document, participant.c.code)
-    rows = connection.execute(
-        select(*columns)
-        .join(pair, pair.c.id == answer.c.pair_id)
-        .join(participant, participant.c.id == answer.c.participant_id)
-        .where(answer.c.campaign_id == campaign.id)
-        .order_by(answer.c.id)
-    ).mappings()
+    """Every answer as it was stored, oldest first, with times in ISO 8601 (UTC); grades are in one column a scale."""
     scales = [scale.name for scale in campaign.judging.scales]
-    schema = _log_schema(scales)
-    frame = pl.DataFrame([_log_row(dict(row), scales) for row in rows], schema=schema, orient="row")
-    if form == "csv":
-        frame = harmless(frame, [name for name, dtype in schema.items() if dtype == pl.String])
-    return plain_table(frame, form)
+    return answer_log(connection, campaign, _log_schema(scales), lambda row: _log_row(row, scales), form=form)
 
 
 def _log_schema(scales: Sequence[str]) -> dict[str, Any]:
@@ -168,26 +161,13 @@ def _log_schema(scales: Sequence[str]) -> dict[str, Any]:
     return {"answer": pl.Int64, **texts, **grades, **words, **times, **ends}
 
 
-def _log_row(row: dict[str, Any], scales: Sequence[str]) -> dict[str, Any]:
+def _log_row(row: RowMapping, scales: Sequence[str]) -> dict[str, Any]:
     heard = row["heard"] or {}
     return {
-        "answer": row["id"],
-        "at": iso(row["created_at"]),
         "assessor": row["code"],
-        "kind": row["kind"],
-        "query": row["query"],
-        "document": row["document"],
         **{f"grade_{scale}": row["grades"].get(scale) for scale in scales},
-        "reason": row["reason"],
-        "comment": row["comment"],
         "query_ms": heard.get("query_ms"),
         "candidate_ms": heard.get("candidate_ms"),
-        "took_ms": row["took_ms"],
-        "late": row["late"],
-        "corrects": row["corrects"],
-        "lease": row["lease_id"],
-        "key": row["key"],
-        "sha256": row["sha256"],
     }
 
 

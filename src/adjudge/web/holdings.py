@@ -22,7 +22,7 @@ from adjudge.web.campaign_rows import Campaign, locked, log_event, refuse_unless
 from adjudge.web.errors import Refused
 from adjudge.web.items import NewItem, check_text, chunks, is_complete, items_by_identifier, put_items, query_item
 from adjudge.web.leasing import lay_queue
-from adjudge.web.preference_holdings import missing_question_items, needed_question_items
+from adjudge.web.listed_holdings import missing_listed_items, needed_listed_items
 from adjudge.web.schema import event, item, lease, pair, queue, run
 
 if TYPE_CHECKING:
@@ -180,8 +180,8 @@ def _retrieved(connection: Connection, found: Campaign) -> list[tuple[str, str]]
 
 def missing_items(connection: Connection, found: Campaign) -> list[str]:
     """What somebody will be asked about and of which there is nothing to hear, read or see yet, by name."""
-    if found.kind == "preference":
-        return missing_question_items(connection, found)
+    if found.kind != "judging":
+        return missing_listed_items(connection, found)
     rows = items_by_identifier(connection, found.id)
     pairs = _retrieved(connection, found)
     wanted = {document: rows.get(("document", document)) for _, document in pairs}
@@ -192,8 +192,8 @@ def missing_items(connection: Connection, found: Campaign) -> list[str]:
 
 def needed_items(connection: Connection, found: Campaign) -> dict[str, set[str]] | None:
     """Documents and queries that somebody will be asked about, by role; None while that is not known."""
-    if found.kind == "preference":
-        return needed_question_items(connection, found)
+    if found.kind != "judging":
+        return needed_listed_items(connection, found)
     if connection.execute(select(run.c.id).where(run.c.campaign_id == found.id).limit(1)).first() is None:
         return None
     pairs = _retrieved(connection, found)

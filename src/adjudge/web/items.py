@@ -1,7 +1,7 @@
 """What people hear, read or see: documents and queries of a campaign, from the moment something is known of them.
 
-An item can be asked about once it is complete: audio has a clip, an image its original, a text its words and a url its
-address.
+An item can be asked about once it is complete: audio has a clip, notation a clip and a drawing, an image its original,
+a text its words and a url its address.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from adjudge.web.campaign_rows import Campaign, locked
 from adjudge.web.errors import Conflict, Refused
 from adjudge.web.schema import item
 
-KINDS = ("audio", "text", "image", "url")
+KINDS = ("audio", "notation", "text", "image", "url")
 ROLES = ("document", "query")
 _CHUNK = 5_000  # rows sent to the database at a time
 
@@ -28,8 +28,8 @@ _CHUNK = 5_000  # rows sent to the database at a time
 class NewItem:
     """A document or query as it comes: what is known of it, and what of it people hear, read or see, if anything yet.
 
-    Audio has a clip, an image its original, a text its words and a url its address in ``text``. ``facts`` are artist,
-    genre and any other column of a table.
+    Audio has a clip, notation a drawing as well, an image its original, a text its words and a url its address in
+    ``text``. ``facts`` are artist, genre and any other column of a table.
     """
 
     identifier: str
@@ -43,13 +43,14 @@ class NewItem:
     seconds: float | None = None
     loudness: float | None = None
     gain_db: float | None = None
+    drawing_sha256: str | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def content(self) -> dict[str, Any]:
         """The columns that say what people get."""
         names = ("kind", "text", "original_sha256", "original_name", "clip_sha256", "media_type", "seconds", "loudness",
-                 "gain_db")  # fmt: skip
+                 "gain_db", "drawing_sha256")  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -114,8 +115,8 @@ def _merged(before: RowMapping, given: NewItem) -> dict[str, Any] | None:
 
 def is_complete(content: Mapping[str, Any] | RowMapping) -> bool:
     """Whether a row has something to hear, read or see."""
-    column = {"audio": "clip_sha256", "image": "original_sha256"}.get(content["kind"], "text")
-    return bool(content[column])
+    needed = {"audio": ("clip_sha256",), "notation": ("clip_sha256", "drawing_sha256"), "image": ("original_sha256",)}
+    return all(content[column] for column in needed.get(content["kind"], ("text",)))
 
 
 def items_by_identifier(connection: Connection, campaign_id: int) -> dict[tuple[str, str], RowMapping]:

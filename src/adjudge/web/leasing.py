@@ -116,9 +116,10 @@ def let_go(connection: Connection, participant_id: int, *, now: float) -> None:
     connection.execute(update(lease).where(mine, lease.c.expires_at > soon).values(expires_at=soon))
 
 
-def release(connection: Connection, participant_id: int, *, now: float) -> int:
-    """Hand back what is in a participant's hands; the number of questions."""
+def release(connection: Connection, participant_id: int, *, now: float, only: str | None = None) -> int:
+    """Hand back what is in a participant's hands, or ``only`` what one lease is about; the number of questions."""
     mine = select(lease.c.id).where(lease.c.participant_id == participant_id, lease.c.ended_at.is_(None))
+    mine = mine if only is None else mine.where(lease.c.id == only)
     return _end(connection, mine, how="released", now=now)
 
 
@@ -198,10 +199,11 @@ def new_to(participant_id: BindParameter[int] | int) -> ColumnElement[bool]:
     return and_(~had, ~answered)
 
 
-def next_pair(*conditions: ColumnElement[bool]) -> Select[Any]:
+def next_pair(*conditions: ColumnElement[bool], order: Sequence[ColumnElement[int]] = ()) -> Select[Any]:
     """The first pair of the queue that still wants somebody and is new to this participant; it is locked.
 
     The number of the ``campaign`` and of the ``participant`` are given when it is asked, and what ``conditions`` name.
+    ``order`` comes before that of the queue.
     """
     me: BindParameter[int] = bindparam("participant")
     return (
@@ -214,7 +216,7 @@ def next_pair(*conditions: ColumnElement[bool]) -> Select[Any]:
             new_to(me),
             *conditions,
         )
-        .order_by(queue.c.place)
+        .order_by(*order, queue.c.place)
         .limit(1)
         .with_for_update(of=pair, skip_locked=True, key_share=True)  # not skipping what is being laid into the queue
     )

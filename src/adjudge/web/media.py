@@ -1,4 +1,4 @@
-"""Files that people hear and see: originals as they came, and clips that browsers play, both named by their content.
+"""Files that people hear and see: originals as they came, clips that browsers play, drawings; named by their content.
 
 A file is there before any row names it, and is never changed, so that a row that can be read has its file. Pictures are
 kept as they came; what they are is read from their first bytes, never from their name. An SVG is a program, and is
@@ -37,6 +37,9 @@ PICTURES = {
     ".gif": "image/gif",
 }
 TEXTS = (".txt",)
+NOTATION = (".pae", ".mei", ".musicxml", ".xml", ".mxl", ".abc")
+HEARD = ("audio", "notation")
+"""Kinds of items that have a clip to listen to."""
 LONGEST_TEXT = 100_000
 _BLOCK = 1 << 20
 _STALE = 24 * 3600.0
@@ -44,8 +47,10 @@ _SUFFIX_OF = {"image/png": ".png", "image/jpeg": ".jpg", "image/webp": ".webp", 
 
 
 def kind_of(name: str) -> str | None:
-    """What a file is by its name: audio, image or text; None for anything else."""
+    """What a file is by its name: audio, notation, image or text; None for anything else."""
     suffix = PurePosixPath(name).suffix.lower()
+    if suffix in NOTATION:
+        return "notation"
     if suffix in AUDIO or suffix in FOREIGN_AUDIO:
         return "audio"
     return "image" if suffix in PICTURES else "text" if suffix in TEXTS else None
@@ -156,7 +161,7 @@ def find_item(connection: Connection, address: str) -> RowMapping:
 
 def file_of(settings: Settings, row: Mapping[str, Any] | RowMapping) -> tuple[Path, str, str] | None:
     """The file that people get of an item, its media type and its digest; None where it has none."""
-    if row["kind"] == "audio" and row["clip_sha256"]:
+    if row["kind"] in HEARD and row["clip_sha256"]:
         digest = str(row["clip_sha256"])
         return settings.media / "clips" / f"{digest}.mp3", row["media_type"] or "audio/mpeg", digest
     if row["kind"] == "image" and row["original_sha256"] and row["media_type"] in _SUFFIX_OF:
@@ -174,6 +179,26 @@ def kept_files(settings: Settings, row: Mapping[str, Any] | RowMapping) -> list[
         suffix = PurePosixPath(row["original_name"] or "").suffix.lower()
         name = f"{row['original_sha256']}{suffix if suffix in AUDIO else ''}"
         found.append((settings.media / "originals" / name, row["original_sha256"]))
+    if row["kind"] == "notation" and row["original_sha256"]:
+        found.append((settings.media / "originals" / row["original_sha256"], row["original_sha256"]))
+    if (drawn := drawing_of(settings, row)) is not None:
+        found.append(drawn)
+    return found
+
+
+def drawing_of(settings: Settings, row: Mapping[str, Any] | RowMapping) -> tuple[Path, str] | None:
+    """The file with the drawing of an item and its digest; None where it has none."""
+    if row["kind"] != "notation" or not row["drawing_sha256"]:
+        return None
+    digest = str(row["drawing_sha256"])
+    return settings.media / "drawings" / f"{digest}.json", digest
+
+
+def served_drawing(settings: Settings, row: Mapping[str, Any] | RowMapping) -> tuple[Path, str]:
+    """As ``drawing_of``; refused where there is no file, or none any more."""
+    found = drawing_of(settings, row)
+    if found is None or not found[0].is_file():
+        raise NotFound(f"There is no drawing at this address{'' if found is None else ' any more'}.")
     return found
 
 

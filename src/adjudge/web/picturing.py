@@ -7,7 +7,7 @@ picture replaces the one before it as a whole, with the next version, in the tra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -44,6 +44,12 @@ class MadeFrom:
         if not values:
             return None
         return cls(**{**values, "live": tuple(values.get("live", ()))})
+
+
+def as_reached(found: Campaign, *, done: bool, now: float) -> Campaign:
+    """A campaign with since when it has what it wants; what it had when it closed stays."""
+    at = (found.reached_at or now) if done else found.reached_at if found.state == "closed" else None
+    return replace(found, reached_at=at)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,10 @@ from adjudge.web.answering import (
     Given,
     Stored,
     append_answer,
+    check_heard,
     check_not_answered,
     hold_if_broken,
+    least_heard,
     own_lease,
     settle,
     stored_before,
@@ -31,11 +33,12 @@ from adjudge.web.invitations import Participant, locked_participant
 from adjudge.web.leasing import Lease
 from adjudge.web.pair_counts import lock_pairs
 from adjudge.web.preference_leasing import part_of
-from adjudge.web.preference_trust import least_heard, set_aside, settle_outcome, why_stop
+from adjudge.web.preference_trust import set_aside, settle_outcome, why_stop
 from adjudge.web.schema import item, listed, pair
 
 Choice = Literal["first", "second", "good", "bad"]
 SKIP_REASONS = ("broken", "other")
+_TWICE = "You compared these lists already; here is the next question."
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def store_choice(
     before = stored_before(connection, participant_id, chosen.key, lease_id=lease_id)
     if before is not None:
         return before
-    check_not_answered(connection, found)
+    check_not_answered(connection, found, twice=_TWICE)
     _check_cap(connection, campaign, person, found)
     _check_played(connection, campaign, found, chosen.played)
     late = found.ended_at is not None
@@ -112,7 +115,7 @@ def store_unable(
     before = stored_before(connection, participant_id, chosen.key, lease_id=lease_id)
     if before is not None:
         return before
-    check_not_answered(connection, found)
+    check_not_answered(connection, found, twice=_TWICE)
     if found.kind == "trap":  # without it their quiz may end
         lock_pairs(connection, participant_id)
     late = found.ended_at is not None
@@ -173,8 +176,7 @@ def _check_played(connection: Connection, campaign: Campaign, found: Lease, play
             got = times[rank] if rank < len(times) else 0
             wanted.append((f"result {rank + 1} of the {which} list", least_heard(kind, seconds, listen), got))
     for name, least, got in wanted:
-        if got < 1000 * least - 1:
-            raise Refused(f"Listen to {name} for at least {least:.1f} s before you answer; it was {got / 1000:.1f} s.")
+        check_heard(name, least, got)
 
 
 def _clips(connection: Connection, pair_id: int) -> dict[str, Sequence[tuple[Any, Any]]]:

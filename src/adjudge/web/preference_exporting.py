@@ -7,9 +7,7 @@ export and nowhere else.
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,9 +17,9 @@ from sqlalchemy.engine import RowMapping
 from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.study import Study
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.export_files import harmless, iso, plain_table
+from adjudge.web.export_files import answer_log, harmless, iso, plain_table, written
 from adjudge.web.preference_holdings import questions_and_ids, questions_of
-from adjudge.web.schema import answer, pair, participant
+from adjudge.web.schema import answer, participant
 
 PREFERENCE_FORMS = {
     "answers": ("csv",),
@@ -100,14 +98,6 @@ def _seconds_heard(heard: Mapping[str, Any]) -> float:
     return float((heard.get("query_ms") or 0) + sum(heard.get("a_ms") or ()) + sum(heard.get("b_ms") or ())) / 1000
 
 
-def _written(write: Callable[[Path], None]) -> bytes:
-    """What a function writes into a file."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "export.csv"
-        write(path)
-        return path.read_bytes()
-
-
 def csv_of_answers(study: Study) -> bytes:
     """The answers file of a study."""
     from dataclasses import replace
@@ -119,27 +109,19 @@ def csv_of_answers(study: Study) -> bytes:
     if study.comments:  # people's own words must not become formulas of a spreadsheet
         said = harmless(pl.DataFrame({"comment": list(study.comments)}), ["comment"])["comment"]
         study = replace(study, comments=tuple(said.to_list()))
-    return _written(lambda path: write_answers(study, path))
+    return written(lambda path: write_answers(study, path), "csv")
 
 
 def _csv_of_questions(questions: Questions) -> bytes:
     from adjudge.preferences.files import write_questions
 
-    return _written(lambda path: write_questions(questions, path))
+    return written(lambda path: write_questions(questions, path), "csv")
 
 
 def _log(connection: Connection, campaign: Campaign, *, form: str) -> bytes:
     """Every answer as it was stored, oldest first: skips and repeats as well, with what was heard of each document."""
     import polars as pl
 
-    columns = (answer, pair.c.query, pair.c.document, participant.c.code, participant.c.set_aside_why)
-    rows = connection.execute(
-        select(*columns)
-        .join(pair, pair.c.id == answer.c.pair_id)
-        .join(participant, participant.c.id == answer.c.participant_id)
-        .where(answer.c.campaign_id == campaign.id)
-        .order_by(answer.c.id)
-    ).mappings()
     schema: dict[str, Any] = {
         "answer": pl.Int64,
         **dict.fromkeys(("at", "participant", "kind", "question", "query", "choice", "first"), pl.String),
@@ -148,32 +130,17 @@ def _log(connection: Connection, campaign: Campaign, *, form: str) -> bytes:
         "late": pl.Boolean,
         **dict.fromkeys(("set_aside", "lease", "key", "sha256"), pl.String),
     }
-    frame = pl.DataFrame([_log_row(row) for row in rows], schema=schema, orient="row")
-    if form == "csv":
-        frame = harmless(frame, [name for name, dtype in schema.items() if dtype == pl.String])
-    return plain_table(frame, form)
+    return answer_log(connection, campaign, schema, _log_row, form=form)
 
 
 def _log_row(row: RowMapping) -> dict[str, Any]:
     heard = row["heard"] or {}
     return {
-        "answer": row["id"],
-        "at": iso(row["created_at"]),
         "participant": row["code"],
-        "kind": row["kind"],
         "question": row["document"],
-        "query": row["query"],
         "choice": row["grades"].get("choice"),
         "first": heard.get("first"),
-        "reason": row["reason"],
-        "comment": row["comment"],
         **{name: _joined(heard.get(name)) for name in _LISTENED},
-        "took_ms": row["took_ms"],
-        "late": row["late"],
-        "set_aside": row["set_aside_why"],
-        "lease": row["lease_id"],
-        "key": row["key"],
-        "sha256": row["sha256"],
     }
 
 

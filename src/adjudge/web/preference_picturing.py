@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +20,13 @@ from adjudge.web import monitoring
 from adjudge.web.asking_settings import AskingSettings
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.costly import SECONDS, Costly
-from adjudge.web.picturing import MadeFrom, empty_picture
+from adjudge.web.picturing import MadeFrom, as_reached, empty_picture
 from adjudge.web.preference_costs import Work, cost_of, people_needed
 from adjudge.web.preference_curves import curves_so_far
 from adjudge.web.preference_exporting import study_of
 from adjudge.web.preference_trust import trust_of
 from adjudge.web.preference_watching import PAID, Asked, Given, Seen, Someone, traps_seen, watch_preferences
+from adjudge.web.ranking_picturing import first_ranking_picture
 
 if TYPE_CHECKING:
     from adjudge.preferences.trust import Trust
@@ -78,8 +79,7 @@ def picture_preferences(
     seen = watch_preferences(connection, found.id)
     curves = _curves(connection, found, seen, known, _happened(made_from))
     done, reason = _is_done(seen)
-    reached_at = (found.reached_at or now) if done else found.reached_at if found.state == "closed" else None
-    found = replace(found, reached_at=reached_at)
+    found = as_reached(found, done=done, now=now)
     people = _people(connection, found, seen, known, now=now)
     made = {
         "made_at": now,
@@ -105,7 +105,8 @@ def picture_preferences(
 
 def first_picture(found: Campaign) -> dict[str, Any]:
     """A picture of a campaign of any kind before anything is known, of version 0."""
-    return _empty(found) if found.kind == "preference" else empty_picture(found)
+    make = {"preference": _empty, "ranking": first_ranking_picture}.get(found.kind, empty_picture)
+    return make(found)
 
 
 def _empty(found: Campaign) -> dict[str, Any]:

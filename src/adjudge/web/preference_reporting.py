@@ -19,11 +19,12 @@ from sqlalchemy import Connection, func, select, union_all
 
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.reports.document import Block, Paragraph, Report, Section
+from adjudge.web.answering import least_heard
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
 from adjudge.web.preference_curves import FEWEST_ANSWERS, wanted_combinations
 from adjudge.web.preference_exporting import csv_of_answers, study_of
-from adjudge.web.preference_trust import least_heard, rules_of
+from adjudge.web.preference_trust import rules_of
 from adjudge.web.schema import answer, event, item, listed, pair
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select, update
 
 from adjudge.preferences.trust import Trust, TrustRules, assess
 from adjudge.preferences.trust_cues import AnswerFacts, chance_of, side_of
-from adjudge.web.answering import ENOUGH_OF_A_CLIP
+from adjudge.web.answering import least_heard
 from adjudge.web.campaign_rows import Campaign, in_use, log_event
 from adjudge.web.errors import Conflict, Gone, Refused
 from adjudge.web.invitations import Participant, locked_participant, participant_from
@@ -117,13 +117,6 @@ def _seconds(took_ms: int | None, created_at: float, issued_at: float | None) ->
     """
     said = [] if took_ms is None else [took_ms / 1000]
     return min([*said, *([] if issued_at is None else [max(0.0, created_at - issued_at)])], default=None)
-
-
-def least_heard(kind: str, seconds: float | None, listen: float) -> float:
-    """How many seconds of an item must be heard: of audio the listening time, or nearly all of a shorter clip."""
-    if kind != "audio":
-        return 0.0
-    return listen if seconds is None else min(listen, ENOUGH_OF_A_CLIP * seconds)
 
 
 def why_stop(connection: Connection, found: Campaign, person: Participant) -> str | None:

@@ -11,7 +11,14 @@ from adjudge.preferences.questions import CHOICES
 from adjudge.web.preference_settings import OUTCOMES
 from adjudge.web.schema import answer, campaign, lease, listed, pair, participant
 
-_KINDS = {"question": ("judgment", "repeat"), "trap": ("trap",), "candidate": ("judgment", "repeat")}
+_KINDS = {
+    "question": ("judgment", "repeat"),
+    "trap": ("trap",),
+    "candidate": ("judgment", "repeat"),
+    "ranking": ("judgment", "correction"),
+}
+_ASKED_IN = {"candidate": "judging", "question": "preference", "trap": "preference", "ranking": "ranking"}
+_COMPARED = ("question", "trap")
 
 
 def preference_checks(connection: Connection) -> tuple[Iterator[str], ...]:
@@ -28,11 +35,12 @@ def _lists(connection: Connection) -> Iterator[str]:
     query = select(*columns, campaign.c.name, campaign.c.kind).join(campaign, campaign.c.id == pair.c.campaign_id)
     for row in connection.execute(query.order_by(pair.c.id)):
         where = f"{row.name}: {row.role} {row.document!r}"
-        if (row.role == "candidate") != (row.kind == "judging"):
+        if _ASKED_IN.get(row.role) != row.kind:
             yield f"{where} does not belong into a {row.kind} campaign"
-        if row.role == "candidate":
-            if row.document_item_id is None or (row.id, "a") in ranks or (row.id, "b") in ranks:
-                yield f"{where}: expected one document, not lists"
+        if row.role not in _COMPARED:
+            is_one = row.document_item_id is not None
+            if is_one != (row.role == "candidate") or (row.id, "a") in ranks or (row.id, "b") in ranks:
+                yield f"{where}: expected {'one document, not lists' if row.role == 'candidate' else 'candidates only'}"
             continue
         for side in "ab":
             there = ranks.get((row.id, side), [])
@@ -49,7 +57,7 @@ def _sides(connection: Connection) -> Iterator[str]:
     """Whether leases fit what they are about, and say which list stood first where there are lists."""
     query = select(lease.c.id, lease.c.kind, lease.c.slot, lease.c.swapped, pair.c.role)
     for row in connection.execute(query.join(pair, pair.c.id == lease.c.pair_id)):
-        if (row.swapped is None) != (row.role == "candidate"):
+        if (row.swapped is None) != (row.role not in _COMPARED):
             yield f"lease {row.id}: expected it to say which list stood first {_where(row.role)}"
         if row.kind not in _KINDS.get(row.role, ()):
             yield f"lease {row.id}: a {row.role} is leased as {row.kind}"
@@ -58,14 +66,14 @@ def _sides(connection: Connection) -> Iterator[str]:
 
 
 def _where(role: str) -> str:
-    return "only where lists are compared" if role == "candidate" else "as lists are compared"
+    return "as lists are compared" if role in _COMPARED else "only where lists are compared"
 
 
 def _choices(connection: Connection) -> Iterator[str]:
     """Whether answers about lists are possible ones, of the right kind, and name the list that stood first."""
     columns = (answer.c.id, answer.c.kind, answer.c.grades, answer.c.heard, pair.c.role, lease.c.swapped)
     query = select(*columns).join(pair, pair.c.id == answer.c.pair_id)
-    query = query.outerjoin(lease, lease.c.id == answer.c.lease_id).where(pair.c.role != "candidate")
+    query = query.outerjoin(lease, lease.c.id == answer.c.lease_id).where(pair.c.role.in_(_COMPARED))
     for row in connection.execute(query.order_by(answer.c.id)):
         if row.kind not in (*_KINDS[row.role], "skip"):
             yield f"answer {row.id}: a {row.role} is answered as {row.kind}"

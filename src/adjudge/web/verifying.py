@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import JSON, Connection, distinct, func, select, text
+from sqlalchemy import JSON, Connection, distinct, exists, func, select, text
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.answering import answer_digest
@@ -20,6 +20,7 @@ from adjudge.web.database import Database
 from adjudge.web.media import digest_of, kept_files
 from adjudge.web.pair_counts import GRADED
 from adjudge.web.preference_verifying import preference_checks
+from adjudge.web.ranking_verifying import ranking_checks
 from adjudge.web.schema import answer, campaign, invitation, item, lease, metadata, pair, participant, run
 from adjudge.web.settings import Settings
 
@@ -43,6 +44,7 @@ def verify(database: Database, settings: Settings) -> list[str]:
             _corrections(connection),
             _leases(connection),
             *preference_checks(connection),
+            *ranking_checks(connection),
             _runs(connection),
             _media(connection, settings),
             _secret(connection, settings),
@@ -153,8 +155,9 @@ def _leases(connection: Connection) -> Iterator[str]:
     for row in connection.execute(twice.group_by(answer.c.pair_id, answer.c.participant_id).having(func.count() > 1)):
         yield f"pair {row[0]}: participant {row[1]} answered it {row[2]} times"
     ended = select(lease.c.id, lease.c.ended_how).where(lease.c.ended_how.in_(("answered", "skipped")))
-    answers = select(answer.c.lease_id).where(answer.c.lease_id.is_not(None), answer.c.kind != "correction")
-    for name, how in connection.execute(ended.where(lease.c.id.not_in(answers))):
+    # A correction ends the lease by which an order was reopened, and no other.
+    own = (answer.c.lease_id == lease.c.id) & ((answer.c.kind == "correction") == (lease.c.kind == "correction"))
+    for name, how in connection.execute(ended.where(~exists().where(own))):
         yield f"lease {name}: is marked as {how}, and there is no answer"
 
 

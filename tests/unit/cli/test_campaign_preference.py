@@ -12,7 +12,8 @@ from tests.unit.cli.test_campaign import Captured, place, refused, run
 from tests.web.preferring_rows import some_questions
 
 from adjudge.cli.campaign_create import common_decisions
-from adjudge.cli.campaign_preference import check_kind, decisions
+from adjudge.cli.campaign_kinds import kind_of
+from adjudge.cli.campaign_preference import decisions
 from adjudge.cli.parser import build_parser
 from adjudge.preferences.files import read_questions, write_questions
 
@@ -136,7 +137,7 @@ def test_the_commands_of_the_page_are_real() -> None:
         assert program == "adjudge"
         found = parser.parse_args(arguments)
         if arguments[:2] == ["campaign", "create"]:
-            check_kind(found)
+            kind_of(found)
             assert decisions(found, common_decisions(found)).title == "Which list fits better?"
 
 

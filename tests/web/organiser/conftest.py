@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 from tests.web.conftest import SmallCampaign
 from tests.web.organiser.visiting import PASSWORD, Visitor
 from tests.web.preference_rows import Stage
+from tests.web.ranking_rows import Ranking
 
 from adjudge.web.database import Database
 from adjudge.web.people import add_organiser
@@ -51,3 +52,9 @@ def chief(visitor: Visitor, database: Database, settings: Settings) -> Visitor:
 def stage(database: Database, settings: Settings) -> Stage:
     """A preference campaign to be opened, and people for it."""
     return Stage(database, settings, now=settings.clock())
+
+
+@pytest.fixture
+def ranking(database: Database, settings: Settings) -> Ranking:
+    """A ranking campaign to be opened, and experts for it."""
+    return Ranking(database, settings, now=settings.clock())

@@ -142,3 +142,23 @@ def new_preference_campaign(**changed: Any) -> dict[str, Any]:
         "consent_en": "",
         **changed,
     }
+
+
+def new_ranking_campaign(**changed: Any) -> dict[str, Any]:
+    """What a browser sends for a new ranking campaign."""
+    return {
+        "kind": "ranking",
+        "name": "incipits",
+        "title": "Incipits",
+        "contact": "",
+        "judged_by": "7",
+        "ties": "yes",
+        "ranked": "some",
+        "least_ranked": "2",
+        "kept_hours": "48",
+        "listen_seconds": "1.5",
+        "languages": ["en"],
+        "instructions_en": "The most **similar** first.",
+        "consent_en": "",
+        **changed,
+    }

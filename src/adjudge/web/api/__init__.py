@@ -1,5 +1,5 @@
 """The programming interface: JSON over HTTP, described at ``/api/openapi.json``."""
 
-from adjudge.web.api import campaigns, files, joining, judging, people, picture, preference
+from adjudge.web.api import campaigns, files, joining, judging, people, picture, preference, ranking
 
-ROUTERS = tuple(part.router for part in (joining, judging, preference, people, campaigns, files, picture))
+ROUTERS = tuple(part.router for part in (joining, judging, preference, ranking, people, campaigns, files, picture))

@@ -19,6 +19,7 @@ from adjudge.web.errors import Refused
 from adjudge.web.holdings import missing_items
 from adjudge.web.judging_settings import JudgingSettings
 from adjudge.web.preference_settings import PreferenceSettings
+from adjudge.web.ranking_settings import RankingSettings
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"])
 
@@ -27,7 +28,7 @@ class NewCampaign(Body):
     """A campaign to be made; ``settings`` of its kind need a title, everything else has a usual value."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
-    kind: Literal["judging", "preference"] = "judging"
+    kind: Literal["judging", "preference", "ranking"] = "judging"
     settings: dict[str, Any]
 
 
@@ -49,7 +50,7 @@ class Shown(BaseModel):
     name: str
     kind: str
     state: str
-    settings: JudgingSettings | PreferenceSettings
+    settings: JudgingSettings | PreferenceSettings | RankingSettings
     created_at: float
     opened_at: float | None
     reached_at: float | None
@@ -93,7 +94,7 @@ def all_campaigns(organiser: AsOrganiser, context: InContext) -> Listed:
 
 @router.post("", status_code=201, summary="Make a campaign")
 def create(sent: NewCampaign, organiser: AsOrganiser, context: InContext) -> Shown:
-    """A draft: give it runs or questions, and documents, then open it."""
+    """A draft: give it runs, questions or candidates, and documents, then open it."""
     settings = checked_settings(sent.settings, sent.kind)
     with context.database.write() as connection:
         made = create_campaign(
@@ -111,7 +112,7 @@ def one(campaign: OwnCampaign, context: InContext) -> Shown:
 
 @router.patch("/{name}", summary="Change settings of a campaign")
 def change(sent: Change, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> Shown:
-    """What answers rest on stays as it is once there are any: scales and measure, or batches and the seed."""
+    """What answers rest on stays as it is once there are any: scales and measure, batches and the seed, rules."""
     settings = checked_settings({**campaign.settings.model_dump(mode="json"), **sent.settings}, campaign.kind)
     with context.database.write() as connection:
         changed = change_settings(connection, campaign, settings, who=organiser.login, now=context.now())
@@ -122,7 +123,7 @@ def change(sent: Change, campaign: OwnCampaign, organiser: AsOrganiser, context:
 
 @router.post("/{name}/state", summary="Open, pause, close or reopen a campaign")
 def state(sent: NewState, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> Shown:
-    """Opening needs runs or questions, and something to hear, read or see for all that is asked about."""
+    """Opening needs runs, questions or candidates, and something to hear, read or see for all that is asked about."""
     with context.database.write() as connection:
         changed = set_state(connection, campaign, sent.state, who=organiser.login, now=context.now())
         shown = show(connection, changed)

@@ -1,4 +1,4 @@
-"""Files into a campaign and out of it: runs, questions, documents, judgments made elsewhere; and all exports."""
+"""Files into a campaign and out of it: runs, questions, candidates, documents, judgments; and all exports."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, shown
 from adjudge.formats import Source
 from adjudge.web.access import AsOrganiser, OwnCampaign
 from adjudge.web.api.receiving import Received, received
@@ -24,6 +24,8 @@ from adjudge.web.holdings import metadata_table, missing_items, put_runs
 from adjudge.web.importing import import_judgments
 from adjudge.web.preference_holdings import count_questions, put_questions
 from adjudge.web.question_files import question_files
+from adjudge.web.ranking_files import candidate_files
+from adjudge.web.ranking_holdings import put_candidates
 from adjudge.web.run_files import read_runs
 from adjudge.web.uploads import unpacked
 
@@ -56,6 +58,15 @@ class TakenQuestions(BaseModel):
     traps: int
     queries: int
     scales: list[str]
+    missing: int
+
+
+class TakenCandidates(BaseModel):
+    """Queries and candidates that are kept now, what the reader had to say, and how many cannot be heard yet."""
+
+    queries: int
+    candidates: int
+    notes: list[str]
     missing: int
 
 
@@ -179,6 +190,43 @@ def _questions(form: Received, campaign: Campaign, who: str, context: Context) -
     return TakenQuestions(questions=n_questions, traps=n_traps, queries=queries, scales=scales, missing=missing)
 
 
+@router.put(
+    "/candidates",
+    summary="Give a ranking campaign the documents that are put in order for each query",
+    openapi_extra=_form(
+        files="a table with columns query and document, or JSON {query: [document, …]}; or runs, whose documents are "
+        "pooled",
+        cutoff="of runs, how many documents of each are taken for a query; all where it is not given",
+    ),
+)
+async def candidates(
+    request: Request, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
+) -> TakenCandidates:
+    """Replace the candidates of a draft."""
+    async with received(request, context.settings) as form:
+        return await run_in_threadpool(_candidates, form, campaign, organiser.login, context)
+
+
+def _candidates(form: Received, campaign: Campaign, who: str, context: Context) -> TakenCandidates:
+    if not form.files.get("files"):
+        raise Refused("Expected a file with candidates in the field 'files', got none.")
+    cutoff = form.fields.get("cutoff") or None
+    if cutoff is not None and (not cutoff.isdecimal() or len(cutoff) > 6):
+        raise Refused(f"Expected a number as 'cutoff', got {shown(cutoff)}")
+    with _sender_is_told(form):
+        given = candidate_files(form.readable("files"), cutoff=None if cutoff is None else int(cutoff))
+    inputs = [(form.plain(name), digest) for name, digest in given.inputs]
+    with context.database.write() as connection:
+        put_candidates(connection, campaign, given.candidates, inputs=inputs, who=who, now=context.now())
+        missing = len(missing_items(connection, campaign))
+    return TakenCandidates(
+        queries=len(given.candidates),
+        candidates=sum(map(len, given.candidates.values())),
+        notes=[form.plain(note) for note in given.notes],
+        missing=missing,
+    )
+
+
 @router.post(
     "/documents",
     summary="Give a campaign its documents",
@@ -260,22 +308,34 @@ def _judgments(form: Received, campaign: Campaign, who: str, context: Context) -
 
 @router.get("/export/{what}", response_class=Response, summary="Judgments, answers, log, report, … as a file")
 def exported(
-    what: Literal["qrels", "log", "report", "session", "answers", "questions", "mapping", "people"],
+    what: Literal[
+        "qrels", "log", "report", "session", "answers", "questions", "mapping", "people", "rankings", "lists"
+    ],
     campaign: OwnCampaign,
     context: InContext,
     *,
     scale: Annotated[str | None, Query(max_length=40)] = None,
     per: Literal["assessor", "aggregated"] = "aggregated",
+    construction: Annotated[str | None, Query(max_length=60)] = None,
     format: Annotated[str | None, Query(max_length=20)] = None,  # noqa: A002 - as everywhere else
 ) -> Response:
     """As it stands now, at any moment.
 
     A judging campaign has qrels, log, report and session; a preference campaign has answers, questions, log, report,
-    mapping and people, of which only the last has what recruiters told.
+    mapping and people, of which only the last has what recruiters told; a ranking campaign has rankings, lists, log,
+    report and people.
     """
     with context.database.read() as connection:
         try:
-            file = export(connection, campaign, what, scale=scale, per_assessor=per == "assessor", form=format)
+            file = export(
+                connection,
+                campaign,
+                what,
+                scale=scale,
+                per_assessor=per == "assessor",
+                construction=construction,
+                form=format,
+            )
         except WebError:
             raise
         except AdjudgeError as error:

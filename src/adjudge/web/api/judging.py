@@ -12,39 +12,32 @@ from sqlalchemy import Connection
 from adjudge.web.access import AsParticipant
 from adjudge.web.answering import Given, Stored, store_answer, store_correction, store_skip
 from adjudge.web.answers import own_answers
-from adjudge.web.api.body import Body
+from adjudge.web.api.body import Body, LeaseId, Milliseconds, SentAnswer
 from adjudge.web.campaign_rows import Campaign, campaign_by_id, in_use
 from adjudge.web.context import Context, InContext
 from adjudge.web.desk import Desk, Heard, heard_of, make_desk
 from adjudge.web.invitations import Participant, locked_participant, still_there
 from adjudge.web.leasing import Lease, hold, let_go, release, renew
-from adjudge.web.wording import several_lines_of
 
 router = APIRouter(prefix="/judging", tags=["judging"])
 
-DAY_MS = 24 * 3600 * 1000
-MOST_COMMENT = 2000
 Grades = dict[str, Annotated[float, Field(strict=True)]]  # true and "1" are no grades
-LeaseId = Annotated[str, Field(pattern=r"^[\w-]{1,40}$")]
 
 
 class HeardTime(Body):
     """Milliseconds of each clip that were really played."""
 
-    query_ms: Annotated[int, Field(ge=0, le=DAY_MS)] = 0
-    candidate_ms: Annotated[int, Field(ge=0, le=DAY_MS)] = 0
+    query_ms: Milliseconds = 0
+    candidate_ms: Milliseconds = 0
 
 
-class _Sent(Body):
-    key: Annotated[str, Field(pattern=r"^[!-~]{8,100}$", description="Made by the sender; the same for a retry.")]
-    comment: Annotated[str | None, Field(max_length=MOST_COMMENT)] = None
+class _Sent(SentAnswer):
     heard: HeardTime = HeardTime()
-    took_ms: Annotated[int | None, Field(ge=0, le=DAY_MS)] = None
+    took_ms: Milliseconds | None = None
 
     def given(self, grades: dict[str, float]) -> Given:
         """As the store wants it."""
-        comment = several_lines_of(self.comment or "", what="a comment", most=MOST_COMMENT)
-        return Given(self.key, grades, self.heard.model_dump(), self.took_ms, comment)
+        return Given(self.key, grades, self.heard.model_dump(), self.took_ms, self.words)
 
 
 class NewAnswer(_Sent):

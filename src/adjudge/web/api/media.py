@@ -1,6 +1,8 @@
-"""Clips and pictures for browsers, at addresses that tell nothing: neither system, nor rank, nor what it is."""
+"""Clips, pictures and drawings for browsers, at addresses that tell nothing: neither system nor rank nor what it is."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
 from sqlalchemy.engine import RowMapping
@@ -11,7 +13,7 @@ from adjudge.web.campaign_rows import campaign_by_id
 from adjudge.web.context import Context, InContext
 from adjudge.web.errors import NotFound, NotLoggedIn
 from adjudge.web.invitations import Participant
-from adjudge.web.media import find_item, served_file
+from adjudge.web.media import find_item, served_drawing, served_file
 from adjudge.web.people import Organiser
 
 router = APIRouter(tags=["media"])
@@ -25,12 +27,37 @@ def media(
 
     What is at an address never changes: browsers may keep it, and need not ask again.
     """
+    row = _item_for(address, context, participant, organiser)
+    path, media_type, digest = served_file(context.settings, row)
+    return _answer(request, path, media_type, digest)
+
+
+@router.api_route("/media/{address}/drawing", methods=["GET", "HEAD"], response_class=FileResponse)
+def drawing(
+    address: str, request: Request, context: InContext, participant: MaybeParticipant, organiser: MaybeOrganiser
+) -> Response:
+    """How notation is drawn, and when its notes sound in its clip: ``{"svg": …, "notes": [[start, end, [id, …]], …]}``.
+
+    Whoever may hear it may see it.
+    """
+    row = _item_for(address, context, participant, organiser)
+    path, digest = served_drawing(context.settings, row)
+    return _answer(request, path, "application/json", digest)
+
+
+def _item_for(
+    address: str, context: Context, participant: Participant | None, organiser: Organiser | None
+) -> RowMapping:
+    """The row behind an address, for somebody who may have it."""
     if participant is None and organiser is None:
         raise NotLoggedIn("Clips are for the assessors of a campaign; open your invitation first.")
     with context.database.read() as connection:
         row = find_item(connection, address)
     _refuse_others(row, context, participant, organiser)
-    path, media_type, digest = served_file(context.settings, row)
+    return row
+
+
+def _answer(request: Request, path: Path, media_type: str, digest: str) -> Response:
     headers = {"ETag": f'"{digest}"', "Cache-Control": "private, max-age=86400, immutable"}
     if headers["ETag"] in _tags(request):
         return Response(status_code=304, headers=headers)

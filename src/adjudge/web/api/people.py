@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field, FiniteFloat
 
-from adjudge.web import preference_trust
+from adjudge.web import preference_trust, ranking_aside
 from adjudge.web.access import (
     ORGANISER_COOKIE,
     AsOrganiser,
@@ -303,13 +303,13 @@ def block(
 def set_aside(
     code: str, sent: SettingAside, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
 ) -> ParticipantOut:
-    """In a preference campaign: their answers stay, do not count, and their questions are asked again."""
+    """In a preference or ranking campaign: their answers stay, do not count, and what was asked is asked again."""
     return _counting(code, campaign, organiser, context, why=sent.why)
 
 
 @router.post("/campaigns/{name}/participants/{code}/take-back", summary="Let somebody's answers count again")
 def take_back(code: str, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> ParticipantOut:
-    """In a preference campaign: what was set aside counts again."""
+    """In a preference or ranking campaign: what was set aside counts again."""
     return _counting(code, campaign, organiser, context, why=None)
 
 
@@ -317,11 +317,15 @@ def _counting(
     code: str, campaign: Campaign, organiser: Organiser, context: Context, *, why: str | None
 ) -> ParticipantOut:
     """Set somebody aside for a reason, or take them back where there is none."""
-    _ = campaign.preference  # refused where grades are asked for
+    is_ranking = campaign.kind == "ranking"
+    _ = campaign.ranking if is_ranking else campaign.preference  # refused where grades are asked for
     who, now = who_is(organiser), context.now()
     with context.database.write() as connection:
         found = find_participant(connection, campaign, code)
-        if why is None:
+        if is_ranking:
+            change = ranking_aside.take_expert_back if why is None else ranking_aside.set_expert_aside
+            change(connection, found, who=who, now=now)
+        elif why is None:
             preference_trust.take_back(connection, found, who=who, now=now)
         else:
             preference_trust.set_aside(connection, found, why=one_line_of(why, what="reason"), who=who, now=now)

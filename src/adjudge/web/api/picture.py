@@ -13,13 +13,15 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from types import FrameType
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select, update
 
+from adjudge.errors import shown
+from adjudge.groundtruth import DEFAULT_ALPHA, parse_construction
 from adjudge.web import monitoring
 from adjudge.web.access import AsOrganiser, OwnCampaign
 from adjudge.web.api.body import Body
@@ -30,6 +32,8 @@ from adjudge.web.database import StorageError
 from adjudge.web.errors import NotFound
 from adjudge.web.picturing import picture_version, read_picture
 from adjudge.web.preference_picturing import first_picture
+from adjudge.web.ranking_lists import USUAL, listed, ranked_queries, summary
+from adjudge.web.ranking_watching import watch_rankings
 from adjudge.web.schema import pair
 
 router = APIRouter(prefix="/campaigns/{name}", tags=["picture"])
@@ -129,6 +133,29 @@ def _heed_signals() -> None:
 
             signal.signal(number, leave)
             _heeded.add(number)
+
+
+@router.get("/lists")
+def get_lists(
+    found: OwnCampaign,
+    context: InContext,
+    construction: Annotated[str, Query(max_length=80)] = USUAL,
+    alpha: Annotated[float, Query(gt=0, lt=1)] = DEFAULT_ALPHA,
+    query: Annotated[str | None, Query(max_length=400)] = None,
+) -> dict[str, Any]:
+    """Of a ranking campaign: the lists as they stand, made in some way, in numbers; that of one query to be drawn."""
+    _ = found.ranking  # refused where something else is asked for
+    chosen = parse_construction(construction)
+    chosen.comparison("rankings")
+    with context.database.read() as connection:
+        seen = watch_rankings(connection, found.id, now=context.now())
+    ranked = ranked_queries(seen.counted, {one.id: one.code for one in seen.people})
+    if query is None:
+        lists = [summary(one, str(chosen), alpha=alpha) for one in ranked.values()]
+        return {"construction": str(chosen), "alpha": alpha, "lists": lists}
+    if query not in ranked:
+        raise NotFound(f"Nobody has ranked documents for {shown(query)} in this campaign.")
+    return listed(ranked[query], str(chosen), alpha=alpha)
 
 
 @router.get("/problems")

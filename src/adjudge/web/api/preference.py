@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 
 from adjudge.web.access import AsParticipant
 from adjudge.web.answering import Stored
-from adjudge.web.api.body import Body
-from adjudge.web.api.judging import DAY_MS, MOST_COMMENT, Alive, LeaseId, hand_back, keep_alive
+from adjudge.web.api.body import Body, LeaseId, Milliseconds, SentAnswer
+from adjudge.web.api.judging import Alive, hand_back, keep_alive
 from adjudge.web.campaign_rows import Campaign, campaign_by_id, in_use
 from adjudge.web.context import Context, InContext
 from adjudge.web.invitations import Participant, still_there
@@ -21,11 +21,9 @@ from adjudge.web.preference_answering import Choice, Chosen, Played, store_choic
 from adjudge.web.preference_desk import PreferenceDesk, make_preference_desk
 from adjudge.web.preference_leasing import hold_questions, must_pause, pause_after_batch
 from adjudge.web.preference_trust import settle_outcome
-from adjudge.web.wording import several_lines_of
 
 router = APIRouter(prefix="/preference", tags=["preference"])
 
-Milliseconds = Annotated[int, Field(ge=0, le=DAY_MS)]
 Times = Annotated[tuple[Milliseconds, ...], Field(max_length=100)]
 
 
@@ -37,18 +35,15 @@ class PlayedTime(Body):
     second_ms: Times = ()
 
 
-class _Sent(Body):
-    key: Annotated[str, Field(pattern=r"^[!-~]{8,100}$", description="Made by the sender; the same for a retry.")]
+class _Sent(SentAnswer):
     lease: LeaseId
-    comment: Annotated[str | None, Field(max_length=MOST_COMMENT)] = None
     heard: PlayedTime = PlayedTime()
     took_ms: Milliseconds | None = None
 
     def chosen(self, choice: Choice | None) -> Chosen:
         """As the store wants it."""
-        comment = several_lines_of(self.comment or "", what="a comment", most=MOST_COMMENT)
         played = Played(self.heard.query_ms, self.heard.first_ms, self.heard.second_ms)
-        return Chosen(self.key, choice, played, self.took_ms, comment)
+        return Chosen(self.key, choice, played, self.took_ms, self.words)
 
 
 class NewChoice(_Sent):

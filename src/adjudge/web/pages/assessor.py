@@ -38,7 +38,7 @@ from adjudge.web.rendering import markdown, page
 router = APIRouter()
 
 SEE_OTHER = 303
-HOMES = {"judging": "/judge", "preference": "/prefer"}
+HOMES = {"judging": "/judge", "preference": "/prefer", "ranking": "/rank"}
 """The page that asks, by the kind of campaign."""
 _CARRIED = "recruited."
 """What the names of hidden fields begin with that carry a recruiter's parameters through the form."""
@@ -251,6 +251,12 @@ def judging_page(request: Request, participant: AsParticipant, context: InContex
 def preference_page(request: Request, participant: AsParticipant, context: InContext) -> Response:
     """The page on which two lists are compared, and on which somebody's part ends."""
     return _asking_page(request, context, participant, kind="preference", template="prefer.html")
+
+
+@router.get("/rank")
+def ranking_page(request: Request, participant: AsParticipant, context: InContext) -> Response:
+    """The page on which the candidates of a query are put in order."""
+    return _asking_page(request, context, participant, kind="ranking", template="rank.html")
 
 
 def _asking_page(request: Request, context: Context, participant: Participant, *, kind: str, template: str) -> Response:

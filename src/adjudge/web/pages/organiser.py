@@ -36,10 +36,12 @@ from adjudge.web.pages import (
     organiser_people,
     organiser_preference_answers,
     organiser_preference_set_up,
+    organiser_ranking_set_up,
     organiser_set_up,
 )
 from adjudge.web.pages.organiser_forms import goal_in_words
 from adjudge.web.pages.organiser_preference_forms import preference_goal_in_words
+from adjudge.web.pages.organiser_ranking_forms import ranking_goal_in_words
 from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, field, go, several, show
 from adjudge.web.people import list_organisers, log_in, log_out
 from adjudge.web.picturing import read_picture
@@ -84,6 +86,8 @@ def _card(connection: Connection, campaign: Campaign, *, now: float) -> Card:
     status: dict[str, Any] = {} if picture is None else picture["status"]
     if campaign.kind == "preference":
         return _preference_card(campaign, seen, status, live)
+    if campaign.kind == "ranking":
+        return _ranking_card(campaign, seen, status, live)
     judged, candidates = status.get("judged", seen.judged), status.get("candidates", seen.pairs)
     there = f"{several(live, 'assessor')} judging now" if live else several(seen.participants, "assessor")
     return Card(
@@ -118,6 +122,25 @@ def _preference_card(campaign: Campaign, seen: Overview, status: dict[str, Any],
         value="Every question is answered" if status.get("done") else "",
         live=live,
         people=there,
+    )
+
+
+def _ranking_card(campaign: Campaign, seen: Overview, status: dict[str, Any], live: int) -> Card:
+    """Progress in rankings; before the campaign was open, how many are wanted."""
+    settings = campaign.ranking
+    wanted = status.get("wanted", seen.pairs * settings.judged_by)
+    rankings = status.get("rankings", seen.answers)
+    return Card(
+        name=campaign.name,
+        title=settings.title,
+        state=campaign.state,
+        goal=ranking_goal_in_words(settings),
+        candidates=wanted,
+        share=1.0 if status.get("done") else round(status.get("complete") or 0.0, 4),
+        progress=f"{rankings:,} of {several(wanted, 'ranking')}",
+        value="Every query is ranked" if status.get("done") else "",
+        live=live,
+        people=f"{several(live, 'expert')} at work now" if live else several(seen.participants, "expert"),
     )
 
 
@@ -232,6 +255,7 @@ for part in (
     organiser_campaign,
     organiser_set_up,
     organiser_preference_set_up,
+    organiser_ranking_set_up,
     organiser_people,
     organiser_judgments,
     organiser_preference_answers,

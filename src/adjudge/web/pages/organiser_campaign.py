@@ -7,11 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import select
-from starlette.datastructures import FormData
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.access import AsOrganiser, OwnCampaign
-from adjudge.web.asking_settings import AskingSettings
 from adjudge.web.campaign_rows import KINDS, Campaign, count_answers
 from adjudge.web.campaigns import change_settings, create_campaign, set_state
 from adjudge.web.context import Context, InContext
@@ -19,16 +17,10 @@ from adjudge.web.desk import Heard, heard_of
 from adjudge.web.errors import NotFound
 from adjudge.web.exporting import export
 from adjudge.web.languages import NAMES
-from adjudge.web.pages.organiser_forms import blank_form, form_as_sent, form_of, settings_of_form
-from adjudge.web.pages.organiser_preference_forms import (
-    OUTCOME_CODES,
-    OUTCOME_WORDS,
-    blank_preference_form,
-    preference_form_as_sent,
-    preference_form_of,
-    preference_settings_of_form,
-)
+from adjudge.web.pages.organiser_kinds import KIND_FORMS
+from adjudge.web.pages.organiser_preference_forms import OUTCOME_CODES, OUTCOME_WORDS
 from adjudge.web.pages.organiser_preference_questions import ListClips, clips_of_lists
+from adjudge.web.pages.organiser_ranking_set_up import QueryClips, clips_of_query
 from adjudge.web.pages.organiser_set_up import set_up_page
 from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, embedded, field, go, sentence, show, status_of
 from adjudge.web.people import Organiser
@@ -72,35 +64,30 @@ def new_page(
     """Which kind of campaign it is to be, then its form."""
     if kind not in KINDS:
         return show(request, context, "new_campaign.html", organiser=organiser)
-    form = blank_preference_form() if kind == "preference" else blank_form()
-    return _form_page(request, context, organiser, form, kind=kind)
+    return _form_page(request, context, organiser, KIND_FORMS[kind].blank(), kind=kind)
 
 
 @router.post("/campaigns/new")
 def create(request: Request, organiser: AsOrganiser, fields: Fields, context: InContext) -> Response:
     """Make a draft; what is wrong is said beside everything that was written."""
-    kind = "preference" if field(fields, "kind") == "preference" else "judging"
-    form = _as_sent(fields, kind)
+    asked = field(fields, "kind")
+    kind = asked if asked in KIND_FORMS else "judging"
+    form = KIND_FORMS[kind].as_sent(fields)
     try:
-        settings = preference_settings_of_form(form) if kind == "preference" else settings_of_form(form)
+        settings = KIND_FORMS[kind].settings(form, None)
         with context.database.write() as connection:
             made = create_campaign(
                 connection, name=form["name"], settings=settings, organiser_id=organiser.id, now=context.now()
             )
     except AdjudgeError as error:
         return _form_page(request, context, organiser, form, kind=kind, problem=error)
-    return go(f"/campaigns/{made.name}/set-up", "created" if kind == "judging" else "created-preference")
-
-
-def _as_sent(fields: FormData, kind: str) -> dict[str, Any]:
-    return preference_form_as_sent(fields) if kind == "preference" else form_as_sent(fields)
+    return go(f"/campaigns/{made.name}/set-up", KIND_FORMS[kind].said)
 
 
 @router.get("/campaigns/{name}/settings")
 def settings_page(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Response:
     """The form with what was decided so far."""
-    is_preference = campaign.kind == "preference"
-    form = preference_form_of(campaign.preference) if is_preference else form_of(campaign.judging)
+    form = KIND_FORMS[campaign.kind].of(campaign)
     return _form_page(request, context, organiser, form, kind=campaign.kind, campaign=campaign)
 
 
@@ -109,13 +96,9 @@ def change(
     request: Request, organiser: AsOrganiser, campaign: OwnCampaign, fields: Fields, context: InContext
 ) -> Response:
     """Decide otherwise."""
-    form = _as_sent(fields, campaign.kind)
+    form = KIND_FORMS[campaign.kind].as_sent(fields)
     try:
-        settings: AskingSettings
-        if campaign.kind == "preference":
-            settings = preference_settings_of_form(form, campaign.preference)
-        else:
-            settings = settings_of_form(form, campaign.judging)
+        settings = KIND_FORMS[campaign.kind].settings(form, campaign)
         with context.database.write() as connection:
             change_settings(connection, campaign, settings, who=organiser.login, now=context.now())
     except AdjudgeError as error:
@@ -141,7 +124,7 @@ def _form_page(
     return show(
         request,
         context,
-        "preference_form.html" if kind == "preference" else "campaign_form.html",
+        KIND_FORMS[kind].template,
         organiser=organiser,
         problem=problem,
         form=form,
@@ -166,7 +149,7 @@ def dashboard(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, c
     return show(
         request,
         context,
-        "preference_dashboard.html" if campaign.kind == "preference" else "dashboard.html",
+        KIND_FORMS[campaign.kind].dashboard,
         organiser=organiser,
         campaign=campaign,
         tab="live",
@@ -203,7 +186,9 @@ def report(organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) ->
 
 
 @router.get("/campaigns/{name}/pairs/{pair_id}/clips")
-def clips(pair_id: int, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Clips | ListClips:
+def clips(
+    pair_id: int, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext
+) -> Clips | ListClips | QueryClips:
     """What people hear of a pair or question, for an organiser who wants to know what was wrong with it."""
     with context.database.read() as connection:
         this = (pair.c.id == pair_id) & (pair.c.campaign_id == campaign.id)
@@ -211,5 +196,7 @@ def clips(pair_id: int, organiser: AsOrganiser, campaign: OwnCampaign, context: 
             raise NotFound(f"There is no pair {pair_id} in this campaign.")
         if campaign.kind == "preference":
             return clips_of_lists(connection, pair_id)
+        if campaign.kind == "ranking":
+            return clips_of_query(connection, pair_id)
         query, candidate = heard_of(connection, [pair_id])[pair_id]
     return Clips(query=query, candidate=candidate)

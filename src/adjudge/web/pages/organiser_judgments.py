@@ -56,8 +56,8 @@ def judgments(
     query: Annotated[str, Query(max_length=400)] = "",
     before: Annotated[int | None, Query(ge=1, lt=2**63)] = None,
 ) -> Response:
-    """The newest answers, or those before one; those about lists have a page of their own."""
-    if campaign.kind == "preference":
+    """The newest answers, or those before one; those about lists and orders have a page of their own."""
+    if campaign.kind != "judging":
         return go(f"/campaigns/{campaign.name}/answers")
     return _judgments_page(request, context, organiser, campaign, Chosen(assessor, query.strip(), before))
 

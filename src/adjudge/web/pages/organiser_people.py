@@ -28,9 +28,11 @@ from adjudge.web.invitations import (
 )
 from adjudge.web.links import invitation_link
 from adjudge.web.pages.organiser_preference_people import preference_people
+from adjudge.web.pages.organiser_ranking_people import ranking_people
 from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, day_end, field, go, several, show
 from adjudge.web.people import Organiser
 from adjudge.web.preference_trust import set_aside, take_back
+from adjudge.web.ranking_aside import set_expert_aside, take_expert_back
 
 router = APIRouter(prefix="/campaigns/{name}/people", route_class=OrganiserRoute)
 
@@ -47,6 +49,7 @@ _RECEIPT = {
     "number": "Number",
     "digest": "Digest",
 }
+_TEMPLATES = {"judging": "people.html", "preference": "preference_people.html", "ranking": "ranking_people.html"}
 
 
 @router.get("")
@@ -140,7 +143,10 @@ def put_aside(
     try:
         with context.database.write() as connection:
             found = find_participant(connection, campaign, field(fields, "code"))
-            if back:
+            if campaign.kind == "ranking":
+                change = take_expert_back if back else set_expert_aside
+                change(connection, found, who=who, now=now)
+            elif back:
                 take_back(connection, found, who=who, now=now)
             else:
                 set_aside(connection, found, why="organiser", who=who, now=now)
@@ -204,18 +210,19 @@ def people_page(
     receipt: Receipt | None = None,
 ) -> Response:
     """Invitations and people, perhaps with what came of the last form."""
-    is_preference = campaign.kind == "preference"
     with context.database.read() as connection:
         invitations = list_invitations(connection, campaign, secret=context.settings.secret)
-        if is_preference:
+        if campaign.kind == "preference":
             people = preference_people(connection, campaign, request.query_params)
+        elif campaign.kind == "ranking":
+            people = ranking_people(connection, campaign, request.query_params, now=context.now())
         else:
             counts, everybody = count_by_participant(connection, campaign), list_participants(connection, campaign)
             people = {"people": [_person(one, counts.get(one.id, 0)) for one in everybody]}
     return show(
         request,
         context,
-        "preference_people.html" if is_preference else "people.html",
+        _TEMPLATES[campaign.kind],
         organiser=organiser,
         problem=problem,
         campaign=campaign,

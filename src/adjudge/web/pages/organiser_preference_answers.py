@@ -19,6 +19,8 @@ from adjudge.web.errors import Refused
 from adjudge.web.invitations import list_participants
 from adjudge.web.pages.organiser_judgments import Download, links
 from adjudge.web.pages.organiser_preference_questions import CHOICE_WORDS
+from adjudge.web.pages.organiser_ranking_answers import KINDS as ORDERS
+from adjudge.web.pages.organiser_ranking_answers import ChosenOrders, ranking_answers_page
 from adjudge.web.pages.organiser_shared import PAGE, Fields, OrganiserRoute, field, go, show, turning
 from adjudge.web.people import Organiser
 from adjudge.web.schema import answer, pair, participant
@@ -60,8 +62,11 @@ def answers(
     before: Annotated[int | None, Query(ge=1, lt=2**63)] = None,
 ) -> Response:
     """The newest answers, or those before one; grades have a page of their own."""
-    if campaign.kind != "preference":
+    if campaign.kind == "judging":
         return go(f"/campaigns/{campaign.name}/judgments")
+    if campaign.kind == "ranking":
+        wanted = ChosenOrders(person, question.strip(), kind if kind in ORDERS else "", before)
+        return ranking_answers_page(request, context, organiser, campaign, wanted)
     chosen = Chosen(person, question.strip(), kind if kind in KINDS else "", before)
     return _answers_page(request, context, organiser, campaign, chosen)
 
@@ -78,6 +83,8 @@ def hold(
         held = field(fields, "held") == "yes"
         hold_pair(context, campaign, int(number), held=held, who=organiser.login)
     except AdjudgeError as error:
+        if campaign.kind == "ranking":
+            return ranking_answers_page(request, context, organiser, campaign, ChosenOrders(), problem=error)
         return _answers_page(request, context, organiser, campaign, Chosen(), problem=error)
     return go(f"/campaigns/{campaign.name}/answers", "state")
 

@@ -19,6 +19,7 @@ from adjudge.web.campaigns import overview
 from adjudge.web.context import Context, InContext
 from adjudge.web.invitations import list_invitations
 from adjudge.web.links import invitation_link
+from adjudge.web.listed_holdings import missing_listed_items, needed_listed_items
 from adjudge.web.pages.organiser_preference_questions import (
     ENOUGH,
     clips_of_lists,
@@ -29,7 +30,7 @@ from adjudge.web.pages.organiser_preference_questions import (
 from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show
 from adjudge.web.people import Organiser
 from adjudge.web.preference_costs import Cost, cost_of
-from adjudge.web.preference_holdings import missing_question_items, needed_question_items, questions_of
+from adjudge.web.preference_holdings import questions_of
 from adjudge.web.preference_picturing import work_of
 from adjudge.web.preference_settings import PreferenceSettings
 from adjudge.web.preference_watching import Seen, traps_seen, watch_preferences
@@ -115,10 +116,10 @@ def _holdings(connection: Connection, campaign: Campaign, *, chosen: str) -> dic
     }
     if not n_questions:
         return held
-    needed = needed_question_items(connection, campaign) or {}
+    needed = needed_listed_items(connection, campaign) or {}
     asked = questions_of(connection, campaign.id)
     return held | {
-        "missing": missing_question_items(connection, campaign),
+        "missing": missing_listed_items(connection, campaign),
         "needed": len(set().union(*needed.values())),
         "n_queries": several(len({one.query for one in asked.questions if not one.is_trap}), "query", "queries"),
         "scales": list(asked.grades),

@@ -25,6 +25,7 @@ from adjudge.web.holdings import candidates_of, missing_items, needed_items
 from adjudge.web.invitations import list_invitations
 from adjudge.web.pages.organiser_forms import ears_in_words, goal_in_words
 from adjudge.web.pages.organiser_preference_set_up import preference_set_up_page
+from adjudge.web.pages.organiser_ranking_set_up import ranking_set_up_page
 from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show
 from adjudge.web.people import Organiser
 from adjudge.web.schema import event, run
@@ -94,6 +95,8 @@ def set_up_page(
     told = None if taken is None else {"problems": taken.problems, "words": _in_words(taken)}
     if campaign.kind == "preference":
         return preference_set_up_page(request, context, organiser, campaign, problem=problem, taken=told)
+    if campaign.kind == "ranking":
+        return ranking_set_up_page(request, context, organiser, campaign, problem=problem, taken=told)
     with context.database.read() as connection:
         held = _holdings(connection, context, campaign)
         past = select(event.c.at, event.c.who, event.c.what).where(event.c.campaign_id == campaign.id)

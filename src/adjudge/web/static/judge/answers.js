@@ -2,6 +2,7 @@
 
 import { call, newKey } from "../shared/api.js";
 import { Fields, nameOf } from "./scales.js";
+import { isHeard } from "../shared/notation.js";
 import { clock, count, say } from "../shared/words.js";
 
 const LAST = 10;
@@ -63,7 +64,7 @@ export class Answers {
 
   /** What was compared: to hear, to open, or to see in small. */
   #item(item, side) {
-    if (item.kind === "audio") return this.#play(item, side);
+    if (isHeard(item)) return this.#play(item, side);
     const letter = side === "query" ? "Q" : "C";
     if (item.kind === "image") return made("img", { className: "past-picture", src: item.url, alt: say("clip.image", { name: say(side) }) });
     if (item.kind === "text") return made("span", { className: "past-text small", textContent: `${letter}: ${item.text}`, title: item.text });

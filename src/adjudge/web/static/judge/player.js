@@ -3,6 +3,7 @@
 import { visible } from "../shared/items.js";
 import { Library } from "../shared/library.js";
 import { Listened } from "../shared/listened.js";
+import { draw, fetchDrawing, isHeard } from "../shared/notation.js";
 import { drawSeek } from "../shared/seeking.js";
 import { minutes, say } from "../shared/words.js";
 
@@ -14,6 +15,8 @@ class Clip extends Listened {
   started = false;
   looked = false;
   #dragging = false;
+  #drawing = null; // of notation, once it is there
+  #undrawn = false; // it could not be shown
 
   constructor(side, card, deck) {
     super();
@@ -43,11 +46,11 @@ class Clip extends Listened {
     audio.addEventListener("waiting", () => this.card.classList.add("is-waiting"));
     for (const name of ["playing", "canplay", "pause"]) audio.addEventListener(name, () => this.card.classList.remove("is-waiting"));
     audio.addEventListener("error", () => this.#fail());
-    audio.addEventListener("loadeddata", () => (this.broken.hidden = true));
+    audio.addEventListener("loadeddata", () => (this.broken.hidden = !this.#undrawn));
   }
 
   get isAudio() {
-    return this.item?.kind === "audio";
+    return Boolean(this.item) && isHeard(this.item);
   }
 
   get duration() {
@@ -68,8 +71,11 @@ class Clip extends Listened {
     this.broken.hidden = true;
     this.card.classList.remove("is-waiting");
     this.player.hidden = !this.isAudio;
-    this.shown.hidden = this.isAudio;
+    this.shown.hidden = this.isAudio && item.kind !== "notation";
     this.shown.replaceChildren(...(this.isAudio ? [] : [this.#visible()]));
+    this.#drawing = null;
+    this.#undrawn = false;
+    if (item.kind === "notation") this.#show();
     if (!this.isAudio) this.audio.removeAttribute("src");
     else if (this.audio.getAttribute("src") === source && !this.audio.error) this.audio.currentTime = 0;
     else this.audio.src = source;
@@ -87,6 +93,25 @@ class Clip extends Listened {
       broken: () => this.#breakDown("clip.unseen"),
       whole: () => (this.broken.hidden = true),
     });
+  }
+
+  /** Draw notation above its player; a drawing that comes after the next question has no place any more. */
+  async #show() {
+    const { item } = this;
+    const place = document.createElement("div");
+    this.shown.replaceChildren(place);
+    try {
+      const drawing = await draw(place, item, { name: NAMES[this.side] });
+      if (this.item !== item) return;
+      this.#drawing = drawing;
+      if (this.#undrawn) this.broken.hidden = true;
+      this.#undrawn = false;
+      this.draw();
+    } catch {
+      if (this.item !== item) return;
+      this.#undrawn = true;
+      this.#breakDown("clip.unseen");
+    }
   }
 
   moveTo(seconds) {
@@ -111,6 +136,8 @@ class Clip extends Listened {
     this.now.textContent = minutes(audio.currentTime);
     this.length.textContent = minutes(duration);
     this.card.classList.toggle("is-playing", this.playing);
+    if (audio.currentTime > 0 && !audio.ended) this.#drawing?.follow(audio.currentTime);
+    else this.#drawing?.clear();
     const label = say(this.playing ? "clip.pause" : "clip.play", { name });
     if (this.play.getAttribute("aria-label") !== label) this.play.setAttribute("aria-label", label);
   }
@@ -139,6 +166,7 @@ class Clip extends Listened {
 
   #reload() {
     if (!this.isAudio) return this.shown.replaceChildren(this.#visible());
+    if (this.#undrawn) this.#show();
     const at = this.audio.currentTime;
     this.audio.src = this.item.url;
     this.audio.load();
@@ -187,8 +215,9 @@ export class Deck extends EventTarget {
   async prepare(ahead) {
     const wanted = [this.#question, ahead].flatMap((one) => (one ? [one.query, one.candidate] : []));
     this.#library.keepOnly(wanted.map((item) => item.url));
-    const clips = (ahead ? [ahead.query, ahead.candidate] : []).filter((item) => item.kind === "audio");
-    const here = await Promise.all(clips.map((item) => this.#library.fetch(item.url)));
+    const clips = (ahead ? [ahead.query, ahead.candidate] : []).filter(isHeard);
+    const drawings = clips.filter((item) => item.drawing_url).map((item) => fetchDrawing(item.drawing_url).then(() => true, () => false));
+    const here = await Promise.all([...clips.map((item) => this.#library.fetch(item.url)), ...drawings]);
     return ahead !== null && here.every(Boolean);
   }
 

@@ -1,6 +1,7 @@
 /* Agreement between assessors, each of them, and the clips they stumbled over. */
 
 import { count, decimal, html, known, lasting, linear, percent, several, signed, since, svg } from "./drawing.js";
+import { drawClip } from "./notation_clips.js";
 import { personHead } from "./person.js";
 
 const COEFFICIENTS = [
@@ -168,7 +169,8 @@ function problemItem(problem, hold, clips) {
   const reasons = Object.entries(problem.reasons ?? {}).map(
     ([reason, n]) => `${REASONS[reason] ?? reason}${n > 1 ? ` (${n})` : ""}`,
   );
-  const name = `${problem.document} for ${problem.query}`;
+  const isQuery = problem.document === problem.query; // all its candidates are asked about
+  const name = isQuery ? problem.query : `${problem.document} for ${problem.query}`;
   const tools = html("div", { class: "problem-tools" });
   const listen = html("button", { type: "button", class: "button small", "aria-label": `Listen to ${name}` }, "Listen");
   listen.addEventListener("click", async () => {
@@ -189,7 +191,7 @@ function problemItem(problem, hold, clips) {
       "div",
       { class: "problem-words" },
       html("strong", {}, problem.document),
-      html("span", { class: "soft" }, ` for ${problem.query}`),
+      !isQuery && html("span", { class: "soft" }, ` for ${problem.query}`),
       problem.held && html("span", { class: "badge warn" }, "kept back"),
       problem.skips > 0 && html("p", { class: "small" }, `${several(problem.skips, "skip")}: ${reasons.join(", ")}`),
       ...(problem.comments ?? []).map((comment) => html("q", { class: "small soft" }, comment)),
@@ -198,15 +200,22 @@ function problemItem(problem, hold, clips) {
   );
 }
 
-/** A query with its candidate, or with both lists. */
-function players({ query, candidate, a = [], b = [] }) {
+/** A query with its candidate, with both lists, or with all its candidates. */
+function players({ query, candidate, candidates = [], a = [], b = [] }) {
   const lists = [["a", a], ["b", b]].flatMap(([side, list]) => list.map((one, i) => shown(`List ${side}, result ${i + 1}`, one)));
-  return [shown("Query", query), ...(candidate ? [shown("Candidate", candidate)] : lists)];
+  const ranked = candidates.map((one) => shown(one.document, one));
+  return [shown("Query", query), ...(candidate ? [shown("Candidate", candidate)] : [...lists, ...ranked])];
 }
 
 /** What people heard, read or saw. */
-function shown(title, { kind, url, text }) {
+function shown(title, item) {
+  const { kind, url, text } = item;
   const inside = {
+    notation: () => {
+      const [place, audio] = [html("div", { class: "clip-drawing" }), html("audio", { src: url, controls: true, preload: "none", "aria-label": title })];
+      drawClip(place, item, audio, title);
+      return html("div", {}, place, audio);
+    },
     audio: () => html("audio", { src: url, controls: true, preload: "metadata", "aria-label": title }),
     image: () => html("img", { src: url, alt: title }),
     text: () => html("p", {}, text),

@@ -7,6 +7,7 @@
 
 import { Library } from "../shared/library.js";
 import { Listened, neededMs } from "../shared/listened.js";
+import { fetchDrawing, isHeard } from "../shared/notation.js";
 
 const A_BIT_MS = 1500; // what a tour plays of each clip beyond what must be heard
 const SHORTEST_MS = 3000; // of a clip in a tour, where little or nothing must be heard
@@ -24,7 +25,7 @@ export class Track extends Listened {
   }
 
   get isAudio() {
-    return this.item.kind === "audio";
+    return isHeard(this.item);
   }
 
   get neededMs() {
@@ -51,13 +52,14 @@ export class Deck extends EventTarget {
   tracks = [];
   active = null;
   #audio;
-  #library = new Library();
+  #library;
   #tour = null; // { name, tracks still to play, the one that plays first }
   #frame = 0;
 
-  constructor(audio) {
+  constructor(audio, library = new Library()) {
     super();
     this.#audio = audio;
+    this.#library = library;
     for (const name of ["timeupdate", "pause", "seeked", "durationchange"]) audio.addEventListener(name, () => this.#look());
     audio.addEventListener("seeking", () => this.active?.jump());
     audio.addEventListener("play", () => this.#began());
@@ -100,11 +102,12 @@ export class Deck extends EventTarget {
   /** Have the clips at hand, those of the next question last; resolves to whether all of them are here. */
   async prepare(upcoming) {
     const here = this.tracks.map((track) => track.item);
-    const addresses = (items) => items.filter((item) => item.kind === "audio").map((item) => item.url);
+    const addresses = (items) => items.filter(isHeard).map((item) => item.url);
+    const drawn = (upcoming ?? []).filter((item) => item.drawing_url).map((item) => fetchDrawing(item.drawing_url).then(() => true, () => false));
     this.#library.keepOnly(addresses([...here, ...(upcoming ?? [])]));
     await Promise.all(addresses(here).map((address) => this.#library.fetch(address)));
     if (!upcoming) return false;
-    const fetched = await Promise.all(addresses(upcoming).map((address) => this.#library.fetch(address)));
+    const fetched = await Promise.all([...addresses(upcoming).map((address) => this.#library.fetch(address)), ...drawn]);
     return fetched.every(Boolean);
   }
 

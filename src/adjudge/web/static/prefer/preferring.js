@@ -50,7 +50,7 @@ function build() {
   const sounds = deck.tracks.some((track) => track.isAudio);
   $("transport").hidden = $("tour").hidden = !sounds;
   $("deck").classList.toggle("has-sight", !deck.tracks[0].isAudio);
-  $("lists").classList.toggle("has-sights", deck.tracks.some((track) => track.place !== "query" && !track.isAudio));
+  $("lists").classList.toggle("has-sights", deck.tracks.some((track) => track.place !== "query" && (!track.isAudio || track.item.kind === "notation")));
 }
 
 const view = {

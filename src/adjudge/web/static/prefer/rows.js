@@ -1,6 +1,7 @@
 /** How the things of a question look: a button with a ring that fills while it is heard, or what is read, seen or opened. */
 
 import { visible } from "../shared/items.js";
+import { draw } from "../shared/notation.js";
 import { announce, blink } from "../shared/page.js";
 import { minutes, say } from "../shared/words.js";
 
@@ -43,6 +44,7 @@ export class Row {
     Object.assign(this.element.dataset, { place: track.place, rank: String(track.rank), address: track.item.url ?? "" });
     if (track.isAudio) this.#fillWithSound(key);
     else this.#fillWithSight();
+    if (track.item.kind === "notation") this.#fillWithNotation();
     this.broken = made("p", { className: "track-broken notice bad small", hidden: true }, made("span", {}), this.#again());
     this.element.append(this.broken);
   }
@@ -79,6 +81,18 @@ export class Row {
     this.sight = made("div", { className: "track-sight" });
     this.element.append(name, this.sight, this.tick);
     this.#see();
+  }
+
+  /** What is played, drawn below its button. */
+  async #fillWithNotation() {
+    const { track } = this;
+    this.place ??= made("div", { className: "track-notation" });
+    this.element.append(this.place);
+    try {
+      this.drawing = await draw(this.place, track.item, { name: track.name });
+    } catch {
+      this.place.textContent = say("clip.unseen");
+    }
   }
 
   #see() {
@@ -122,6 +136,8 @@ export class Row {
     element.classList.toggle("is-waiting", playing && deck.isWaiting);
     this.ring.style.strokeDashoffset = String(100 - 100 * (track.isRequired ? track.share : 0));
     this.bar.style.transform = `scaleX(${track.duration > 0 ? Math.min(1, track.at / track.duration) : 0})`;
+    if (deck.active === track && track.at > 0) this.drawing?.follow(track.at);
+    else this.drawing?.clear();
     const time = minutes(track.duration);
     if (this.time.textContent !== time) this.time.textContent = time;
     this.#name(playing);

@@ -3,12 +3,13 @@
 const CSRF = document.querySelector('meta[name="csrf"]')?.content ?? "";
 const TIMEOUT_MS = 20_000;
 
-/** A request that did not work. `status` is 0 where no answer came at all. */
+/** A request that did not work. `status` is 0 where no answer came at all; `body` is the answer where it is one of ours. */
 export class Failure extends Error {
-  constructor(status, message, retryAfter = 0) {
+  constructor(status, message, retryAfter = 0, body = null) {
     super(message);
     this.status = status;
     this.retryAfter = retryAfter;
+    this.body = body;
   }
 
   /** Whether the same request may work later: no connection, a busy server, too many at once. */
@@ -24,12 +25,14 @@ export class Failure extends Error {
 
 async function failureOf(response) {
   let message = `${response.status} ${response.statusText}`;
+  let body = null;
   try {
-    message = (await response.json()).error?.message ?? message;
+    body = await response.json();
+    message = body.error?.message ?? message;
   } catch {
     // Not one of our own answers: a proxy's page, perhaps. The status says enough.
   }
-  return new Failure(response.status, message, Number(response.headers.get("Retry-After")) || 0);
+  return new Failure(response.status, message, Number(response.headers.get("Retry-After")) || 0, body);
 }
 
 /** Send a request; resolves to the JSON of the answer. */

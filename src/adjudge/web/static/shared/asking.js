@@ -34,15 +34,18 @@ export class Asking {
   #drafts;
   #view;
   #settled = new Set(); // leases answered or skipped in this window
+  #stays; // whether questions are kept for who leaves the page
   #number = 0; // of questions shown since the page was loaded
   #since = 0; // when the question was shown, or the window was looked at again
   #tookMs = 0; // before that
   #listeningMs = 0; // since the last break
   #timer = null;
 
-  /** `address` is where the API is, `next` how it calls the question after the one shown, `words` the page's own for resting. */
-  constructor({ owner, address, next, words = "rest", drafts, view }) {
+  /** `address` is where the API is, `next` how it calls the question after the one shown, `words` the page's own for resting;
+   * `stays` where a question is not handed back when its page closes. */
+  constructor({ owner, address, next, words = "rest", drafts, view, stays = false }) {
     this.#address = address;
+    this.#stays = stays;
     this.#next = next;
     this.#words = words;
     this.#drafts = drafts;
@@ -185,6 +188,22 @@ export class Asking {
     this.#suggestBreak();
   }
 
+  /** Put what the server answers to a request in the place of the question on the page; its draft is kept. */
+  async turn(what, body) {
+    const desk = await call("POST", `${this.#address}/${what}`, body);
+    this.#view.pause();
+    this.keepDraft();
+    this.shown = null;
+    this.#accept(desk);
+  }
+
+  /** Give the question on the page back and go on with what comes then. */
+  async handBack() {
+    const { lease } = this.shown;
+    await this.turn("hand-back", { lease });
+    this.tabs.settled(lease);
+  }
+
   #suggestBreak() {
     if (this.#listeningMs < BREAK_MS) return;
     this.#listeningMs = 0;
@@ -259,7 +278,7 @@ export class Asking {
     document.addEventListener("visibilitychange", () => this.#looked());
     addEventListener("pagehide", () => {
       this.keepDraft();
-      if (this.tabs.depart()) leave(this.#address);
+      if (this.tabs.depart() && !this.#stays) leave(this.#address);
     });
     addEventListener("pageshow", (event) => {
       this.tabs.present();

@@ -43,8 +43,8 @@ export function setUpControls(asking) {
   $("resting-again").addEventListener("click", () => asking.refresh());
   $("comment").addEventListener("input", () => asking.keepDraft());
   copies($("copy"), $("resume"));
-  $("by-itself").checked = playsByItself();
-  $("by-itself").addEventListener("change", (event) => localStorage.setItem(BY_ITSELF, event.target.checked ? "yes" : "no"));
+  if ($("by-itself")) $("by-itself").checked = playsByItself();
+  $("by-itself")?.addEventListener("change", (event) => localStorage.setItem(BY_ITSELF, event.target.checked ? "yes" : "no"));
   $("language")?.addEventListener("change", async (event) => {
     asking.keepDraft();
     try {

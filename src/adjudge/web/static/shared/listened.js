@@ -1,5 +1,7 @@
 /** Honest counting of what was heard of a clip: only what played, and nothing of what was jumped over. */
 
+import { isHeard } from "./notation.js";
+
 const LONGEST_STEP = 3; // seconds between two looks at a playing clip; more is a jump
 
 export class Listened {
@@ -24,7 +26,7 @@ export class Listened {
 
 /** Milliseconds of an item that must be heard before an answer counts: those asked for, or most of a shorter clip. */
 export function neededMs(item, listenSeconds, duration = 0) {
-  if (item.kind !== "audio") return 0;
+  if (!isHeard(item)) return 0;
   const seconds = item.seconds ?? duration;
   return 1000 * (seconds > 0 ? Math.min(listenSeconds, 0.9 * seconds) : listenSeconds);
 }

@@ -35,9 +35,9 @@ export function blink(element) {
   requestAnimationFrame(() => element.classList.add("is-asking"));
 }
 
-/** What is still missing before an answer can be sent, or that nothing is. */
-export function showMissing(remarks) {
-  writeAll($("missing"), remarks.length ? remarks : [say("missing.nothing")]);
+/** What is still missing before an answer can be sent, or that nothing is, in the words of `ready`. */
+export function showMissing(remarks, ready = say("missing.nothing")) {
+  writeAll($("missing"), remarks.length ? remarks : [ready]);
   $("missing").classList.toggle("is-ready", !remarks.length);
   $("send").setAttribute("aria-disabled", String(remarks.length > 0));
 }
@@ -96,7 +96,7 @@ export function setUpDialogs(opened) {
     if (opener) openDialog(opener.dataset.open, opened);
     if (event.target.closest?.("[data-close]")) event.target.closest("dialog").close();
     const beside = event.target instanceof HTMLDialogElement && pressed === event.target;
-    if (beside && event.target.id !== "start") event.target.close();
+    if (beside && !["start", "conflict"].includes(event.target.id)) event.target.close();
   });
 }
 

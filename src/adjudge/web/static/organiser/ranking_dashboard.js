@@ -1,0 +1,170 @@
+/* The live dashboard of a ranking campaign: listens to the campaign's pictures and draws each of them. */
+
+import { toast } from "./asking.js";
+import { count, decimal, html, known, lasting, percent, roll, several, svg } from "./drawing.js";
+import { drawNotes, keeping, problemTools, watch } from "./live.js";
+import { drawProblems } from "./people_now.js";
+import { drawExperts } from "./ranking_experts.js";
+import { drawList, drawQueries } from "./ranking_list.js";
+
+const page = document.querySelector("[data-dashboard]");
+const at = (name) => page.querySelector(`[data-place="${name}"]`);
+const tiles = Object.fromEntries([...page.querySelectorAll("[data-tile]")].map((tile) => [tile.dataset.tile, tile]));
+const tools = problemTools(page.dataset.campaign);
+const chooser = page.querySelector('[data-choice="construction"]');
+const base = `/api/campaigns/${page.dataset.campaign}/lists`;
+
+const ABOUT = {
+  All: "a new group begins with a document that differs from all of the current group",
+  Any: "a new group begins with a document that differs from any of the current group",
+  Prev: "a new group begins with a document that differs from the one before it",
+  Best: "the cut into groups that is most consistent with what experts said",
+};
+
+let picture = null;
+let chosen = null; // the query whose list is drawn
+let numbers = new Map(); // lists in numbers by query, made in the way that is chosen
+let asked = 0;
+
+function parts(now) {
+  picture = now;
+  return [
+    () => { at("headline").textContent = `${headline(now)}.`; },
+    () => drawWarnings(now.warnings),
+    () => drawProgress(at("progress"), now),
+    () => drawTiles(now),
+    () => drawChooser(now),
+    () => { refresh(); },
+    () => experts(now),
+    () => keeping(at("problems"), () => drawProblems(at("problems"), now, { ...tools, what: "query" })),
+    () => drawNotes(at("notes"), now.notes),
+  ];
+}
+
+const experts = (now) => keeping(at("experts"), () => drawExperts(at("experts"), now));
+
+function headline({ status, campaign }) {
+  const there = `${count(status.rankings)} of ${several(status.wanted, "ranking")}`;
+  if (status.queries === 0) return "There are no candidates yet";
+  if (status.done) return `${there}; every query is ranked`;
+  if (campaign.state === "closed") return `${there}; closed before every query was ranked`;
+  return [there, status.in_work > 0 && `${count(status.in_work)} in work`].filter(Boolean).join("; ");
+}
+
+function drawWarnings(warnings) {
+  at("warnings").replaceChildren(...warnings.map((words) => html("p", { class: "notice warn" }, words)));
+}
+
+/** A bar of all rankings: those that are here, those in work. */
+function drawProgress(place, { status }) {
+  if (!status.queries) {
+    place.replaceChildren(html("p", { class: "soft" }, "Progress shows once there are candidates."));
+    return;
+  }
+  const share = known(status.complete) ? status.complete : 0;
+  const work = status.wanted ? Math.min(1 - share, status.in_work / status.wanted) : 0;
+  const words = `${percent(share)} of the wanted rankings are here, ${percent(work)} in work`;
+  const bar = svg(
+    "svg",
+    { class: `big-bar ${status.done ? "done" : ""}`, viewBox: "0 0 600 36", preserveAspectRatio: "none", role: "img", "aria-label": words },
+    svg("rect", { class: "track", width: 600, height: 36 }),
+    work > 0 && svg("rect", { class: "in-work", x: 600 * share, width: 600 * work, height: 36 }),
+    share > 0 && svg("rect", { class: "filled", width: Math.max(6, 600 * share), height: 36 }),
+  );
+  const aside = status.set_aside > 0 ? `${several(status.set_aside, "ranking")} set aside` : `${several(status.documents, "document")} to rank`;
+  place.replaceChildren(
+    html("div", { class: "bar-row" }, bar, html("strong", { class: "bar-value", "aria-hidden": "true" }, percent(share))),
+    html(
+      "p",
+      { class: "row between small" },
+      html("span", {}, `${count(status.queries_done)} of ${several(status.queries, "query", "queries")} complete`),
+      html("span", { class: "soft" }, aside),
+    ),
+  );
+}
+
+function drawTiles({ status, pace, experts: people }) {
+  roll(tiles.rankings, status.rankings);
+  tiles.rankingsNote.textContent = `of ${count(status.wanted)} wanted; ${count(pace.day)} in the last day`;
+  roll(tiles.work, status.in_work);
+  const live = people.filter((person) => person.live).length;
+  tiles.workNote.textContent = `${several(live, "expert")} here now${known(pace.minutes) ? `; ${lasting(pace.minutes * 60)} a ranking` : ""}`;
+}
+
+/** Consistency is of the lists that are shown. */
+function drawConsistency() {
+  for (const [name, meaning] of [["adr1", "documents in the right order, too"], ["adr2", "documents that differ or do not"]]) {
+    const values = [...numbers.values()].map((one) => one[name]).filter(known);
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    roll(tiles[name], values.length ? mean : null, (value) => decimal(value, 3));
+    tiles[`${name}Note`].textContent = values.length ? `ADR-${name.at(-1)}, mean of ${several(values.length, "query", "queries")}` : meaning;
+  }
+}
+
+function drawChooser(now) {
+  if (chooser.options.length > 0) return;
+  chooser.append(...now.constructions.map((name) => html("option", { value: name, selected: name === now.construction }, name)));
+  chooser.addEventListener("change", () => { refresh(); });
+}
+
+function describe(construction, alpha) {
+  const [way, by] = construction.split(":");
+  const [name, tails] = way.split("-");
+  const told = by === undefined ? "documents are compared by the Mann-Whitney test" : `documents are compared by ${by}`;
+  at("construction-about").textContent = `${construction}: ${ABOUT[name] ?? "groups of documents"}; ${told}, ${tails === "1" ? "one tail" : "two tails"}, at a significance level of ${alpha}. Consistency is always measured by the Mann-Whitney test.`;
+  for (const link of page.querySelectorAll("[data-lists]")) {
+    const address = new URL(link.href);
+    address.searchParams.set("construction", construction);
+    link.href = address.href;
+  }
+}
+
+/** The lists in the way that is chosen, in numbers; then the one that is looked at. What comes too late is left. */
+async function refresh() {
+  asked += 1;
+  const mine = asked;
+  const construction = chooser.value || picture.construction;
+  describe(construction, picture.alpha);
+  if (construction === picture.construction) {
+    numbers = new Map(picture.queries.filter((one) => one.list !== null).map((one) => [one.query, one.list]));
+  } else {
+    const found = await get({ construction });
+    if (found === null || mine !== asked) return;
+    numbers = new Map(found.lists.filter((one) => known(one.groups)).map((one) => [one.query, one]));
+  }
+  drawConsistency();
+  if (!picture.queries.some((one) => one.query === chosen)) {
+    chosen = (picture.queries.find((one) => numbers.has(one.query)) ?? picture.queries[0])?.query ?? null;
+  }
+  keeping(at("queries"), () => drawQueries(at("queries"), picture.queries, numbers, { chosen, choose }));
+  await show(construction, mine);
+}
+
+async function show(construction, mine) {
+  const row = picture.queries.find((one) => one.query === chosen);
+  if (row === undefined || !numbers.has(chosen)) {
+    at("list").replaceChildren(html("p", { class: "soft" }, row?.why ?? "A list shows as soon as somebody has sent a ranking."));
+    return;
+  }
+  const found = await get({ construction, query: chosen });
+  if (found !== null && mine === asked) keeping(at("list"), () => drawList(at("list"), found));
+}
+
+function choose(query) {
+  chosen = query;
+  refresh();
+}
+
+async function get(parameters) {
+  try {
+    const response = await fetch(`${base}?${new URLSearchParams(parameters)}`);
+    const answer = await response.json();
+    if (response.ok) return answer;
+    toast(answer?.error?.message ?? `The server answered ${response.status}.`, "bad");
+  } catch {
+    toast("The lists cannot be had just now.", "bad");
+  }
+  return null;
+}
+
+watch(page, { reached: "Every query is ranked.", parts, often: experts });

@@ -1,0 +1,95 @@
+"""The form of a ranking campaign: as it was filled in, and what is wrong with it said in words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from annotated_types import Ge, Le
+from tests.web.organiser.visiting import Visitor, new_ranking_campaign
+
+from adjudge.web.campaign_rows import find_campaign
+from adjudge.web.campaigns import list_campaigns
+from adjudge.web.database import Database
+from adjudge.web.pages.organiser_ranking_forms import NUMBERS, ranking_form_of, ranking_settings_of_form
+from adjudge.web.ranking_settings import RankingSettings, ranking_settings_from
+
+pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+
+
+def test_ranking_is_a_kind_of_campaign_to_choose(carla: Visitor) -> None:
+    carla.get("/campaigns/new")
+    assert "Rank documents" in carla.words
+    carla.get("/campaigns/new?kind=ranking")
+    assert 'name="least_ranked"' in carla.page
+
+
+def test_the_form_takes_what_the_settings_take(carla: Visitor) -> None:
+    carla.get("/campaigns/new?kind=ranking")
+    for name in NUMBERS:
+        bounds = RankingSettings.model_fields[name].metadata
+        least = next(one.ge for one in bounds if isinstance(one, Ge))
+        most = next(one.le for one in bounds if isinstance(one, Le))
+        found = re.search(rf'id="{name}"[^>]* min="(\d+)" max="(\d+)"', carla.page)
+        assert found is not None, name
+        assert (float(found[1]), float(found[2])) == (float(str(least)), float(str(most))), name
+
+
+def test_a_ranking_campaign_is_made_as_it_was_filled_in(carla: Visitor, database: Database) -> None:
+    carla.get("/campaigns/new?kind=ranking")
+    carla.send("/campaigns/new", **new_ranking_campaign())
+    assert "bring candidates and documents" in carla.words
+    with database.read() as connection:
+        made = find_campaign(connection, "incipits")
+    settings = made.ranking
+    assert (made.kind, made.state, settings.judged_by) == ("ranking", "draft", 7)
+    assert (settings.ties, settings.rank_all, settings.least_ranked) == (True, False, 2)
+    assert (settings.kept_hours, settings.listen_seconds) == (48, 1.5)
+    assert settings.instructions == {"en": "The most **similar** first."}
+    carla.get("/campaigns/incipits/settings")
+    assert 'name="kept_hours" value="48"' in carla.page
+    without_ties = {name: value for name, value in new_ranking_campaign(ranked="all").items() if name != "ties"}
+    carla.send("/campaigns/incipits/settings", **without_ties)
+    assert "The settings are saved." in carla.words
+    assert "every document has a place; no two share one" in carla.words
+    with database.read() as connection:
+        changed = find_campaign(connection, "incipits").ranking
+    assert (changed.ties, changed.rank_all, changed.least_ranked) == (False, True, 1)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"title": ""}, "Title:"),
+        ({"judged_by": "0"}, "Experts for a query: input should be greater than or equal to 1"),
+        ({"judged_by": "many"}, "Expected a number as ‘Experts for a query’"),
+        ({"least_ranked": "1.5"}, "Expected a whole number as ‘Documents to rank at least’"),
+        ({"kept_hours": "0"}, "Hours that a ranking is kept:"),
+        ({"listen_seconds": "nan"}, "Expected a number as ‘Seconds to listen’"),
+        ({"languages": []}, "Languages:"),
+    ],
+)
+def test_a_field_that_is_wrong_is_named_and_nothing_written_is_lost(
+    carla: Visitor, database: Database, wrong: dict[str, Any], said: str
+) -> None:
+    carla.get("/campaigns/new?kind=ranking")
+    carla.send("/campaigns/new", **new_ranking_campaign(**{"contact": "Ada & Bob", **wrong}))
+    assert (carla.status, said in carla.words) == (422, True)
+    assert 'value="Ada &amp; Bob"' in carla.page
+    assert 'name="kind" value="ranking"' in carla.page
+    with database.read() as connection:
+        assert list_campaigns(connection) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"rank_all": True, "ties": False, "seed": 5, "judged_by": 35},
+        {"least_ranked": 9, "kept_hours": 1.5, "listen_seconds": 0.25, "consent": {"en": "Yes.\n\n*All* of it."}},
+    ],
+)
+def test_settings_come_back_from_their_form_as_they_were(more: dict[str, Any], backend: str) -> None:
+    settings = ranking_settings_from({"title": "All of it", "languages": ["de", "en"], **more})
+    assert ranking_settings_of_form(ranking_form_of(settings), settings) == settings
