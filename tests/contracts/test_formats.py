@@ -90,7 +90,7 @@ def test_what_is_written_is_read_back(name: str, kind: Kind) -> None:
     source = Source("a.txt", FORMATS[name].write(table, kind))
     back = FORMATS[name].read(source, kind)
     assert_frame_equal(back.select(table.columns), table, check_exact=True)
-    assert set(back.columns) - set(table.columns) <= {"subtopic"}
+    assert set(back.columns) - set(table.columns) <= {"subtopic", "group"}
 
 
 @pytest.mark.parametrize(("name", "kind"), WRITERS)
@@ -127,7 +127,7 @@ def test_rankings_without_scores_are_read_back_in_order(name: str, kind: Kind) -
 def test_identifiers_are_text_and_numbers_are_floats(name: str, kind: Kind) -> None:
     frame = FORMATS[name].read(Source("a", FORMATS[name].write(table_for(name, kind), kind)), kind)
     for column, dtype in frame.schema.items():
-        assert dtype == (pl.Float64 if column in ("score", "grade") else pl.String)
+        assert dtype == (pl.Float64 if column in ("score", "grade", "group") else pl.String)
 
 
 @pytest.mark.parametrize(("name", "kind"), READERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -99,6 +100,13 @@ def test_mann_whitney_is_scipys_with_and_without_ties() -> None:
         for i, j in [(0, 1), (1, 0), (2, 3), (3, 1)]:
             x, y = (column[np.isfinite(column)] for column in (data[:, i], data[:, j]))
             assert p[i, j] == pytest.approx(mannwhitneyu(x, y, alternative="less", method=theirs).pvalue)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+def test_mann_whitney_is_the_same_in_both_directions(n: int) -> None:
+    low, high = np.arange(1.0, n + 1), np.arange(n + 1.0, 2 * n + 1)
+    forth, back = smaller_ranks(as_ranks(low, high)), smaller_ranks(as_ranks(high, low))
+    assert forth[0, 1] == back[1, 0] == 1 / math.comb(2 * n, n)  # exactly: at .05, three experts against three decide
 
 
 def test_mann_whitney_with_ties_is_exactly_the_permutation_test() -> None:

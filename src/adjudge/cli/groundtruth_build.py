@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from adjudge.cli.groundtruth_options import (
@@ -51,7 +52,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     add_construction(group)
     add_alpha(group)
     output = _add_output(parser)
-    output.add_argument("-o", "--output", metavar="FILE", help=f"write the lists: {', '.join(LISTS)}")
+    output.add_argument("-o", "--output", metavar="FILE", help=f"write the lists: {', '.join(LISTS)}, or - as text")
     parser.set_defaults(run=run_build)
     parser = commands.add_parser(
         "check",
@@ -93,6 +94,11 @@ def run_build(arguments: argparse.Namespace) -> None:
         truth = build(answers, construction, **build_options(arguments))
     made = provenance_of(arguments, answers)
     wrote = write_report(arguments, truth, answers, made=made)
+    if arguments.output == "-":  # and nothing else on standard output
+        write_lists(truth.lists, "-")
+        for note in (*notes, *wrote):
+            print(f"adjudge: note: {note}", file=sys.stderr)
+        return
     if arguments.output is not None:
         write_lists(truth.lists, arguments.output)
         wrote.insert(0, f"wrote {len(truth)} list{'s' if len(truth) > 1 else ''} to {arguments.output}")

@@ -148,8 +148,7 @@ def _show(
     from adjudge.reports.groundtruth_constructions import construction_sections, construction_sentences
 
     if arguments.report is not None:
-        best = max(found.rows, key=lambda row: row.record()["held_out" if found.halves else "adr_1"])
-        notes += write_report(arguments, best.truth, answers, made=made, comparison=found)
+        notes += write_report(arguments, found.best.truth, answers, made=made, comparison=found)
     provenance = made.to_dict()
     show_report(
         argparse.Namespace(**{**vars(arguments), "figures": None if arguments.report else arguments.figures}),

@@ -76,12 +76,12 @@ def check_numbers(arguments: argparse.Namespace) -> None:
 
 
 def check_lists_name(target: str | None) -> None:
-    """Refuse a name that promises something else than lists."""
+    """Refuse a name that promises something else than lists; standard output (``-``) takes any."""
     from pathlib import Path
 
     from adjudge.formats.compression import without_compression
 
-    if target is not None and without_compression(Path(target)).suffix.lower() not in LISTS:
+    if target is not None and target != "-" and without_compression(Path(target)).suffix.lower() not in LISTS:
         raise AdjudgeError(f"{target}: expected a name of lists that ends in {', '.join(LISTS)}")
 
 
@@ -153,7 +153,8 @@ def check_queries(asked: Sequence[str], answers: Rankings | Preferences) -> list
         if query not in known:
             near = difflib.get_close_matches(query, known, n=1)
             some = ", ".join(known[:5]) + (", …" if len(known) > 5 else "")
-            hint = f"Did you mean {near[0]!r}?" if near else f"There are {len(known)}: {some}."
+            there = f"There is only {some}." if len(known) == 1 else f"There are {len(known)}: {some}."
+            hint = f"Did you mean {near[0]!r}?" if near else there
             raise AdjudgeError(f"No query is called {shown(query)}. {hint}")
     return known
 

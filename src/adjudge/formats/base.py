@@ -7,7 +7,7 @@ frame into bytes. Nothing past this package knows about files.
 runs        ``system, query, document`` and optionally ``score`` (higher is better), ``rank``, ``team``.
             Without scores the order of ``rank``, or else of the rows, is the ranking.
 judgments   ``query, document, grade`` and optionally ``assessor``, ``subtopic`` (also one that is always the same:
-            only all files together say whether it means anything)
+            only all files together say whether it means anything), and ``group`` where grades only say the order
 metadata    ``document`` and any other column
 =========== ====================================================================================================
 """

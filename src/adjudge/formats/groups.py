@@ -49,15 +49,17 @@ class Groups(Format):
         if source.text.lstrip().startswith(_OPENING):
             return True
         head = [white_fields(line) for line in lines]
+        if source.suffix == ".groups" and len(head[0]) == 3:
+            return True  # what is wrong with its groups is said by line
         fitting = [fields for fields in head if _fits(fields)]
         if not _fits(head[0]) or len(fitting) * 2 < len(head):
             return False
         is_table = all("," in line or ";" in line for line in lines)
         has_names = not all(is_number(fields[2]) for fields in fitting)
-        return source.suffix == ".groups" or (has_names and not is_table)
+        return has_names and not is_table
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
-        """Read lists into ``query, document, grade``: the grade of the last group of each query is 1."""
+        """Read lists into ``query, document, grade, group``: the grade of the last group of each query is 1."""
         table = read_columns(source, _COLUMNS, "group")
         group = table["group"]
         bad = ((group < 1) | (group != group.round()) | (group > 1e9)).arg_true()
@@ -65,7 +67,7 @@ class Groups(Format):
             row = bad[0]
             line, text = next(islice(source.lines(), row, None))
             raise source.error(f"expected a group from 1 on, got {shown(white_fields(text)[1])}", line)
-        return graded(table).select("query", "document", "grade")
+        return graded(table).select("query", "document", "grade", "group")
 
     def line(self, source: Source, kind: Kind, row: int) -> int | None:
         """Lines that are neither blank nor comments are the rows."""

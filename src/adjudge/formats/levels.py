@@ -12,14 +12,14 @@ from adjudge.errors import InputError, warn
 
 
 def graded(table: pl.DataFrame) -> pl.DataFrame:
-    """Replace the column ``group`` (1 is the most similar) by ``grade``; each assessor's groups count by themselves.
+    """Add ``grade`` to a column ``group`` (1 is the most similar); each assessor's groups count by themselves.
 
     >>> graded(pl.DataFrame({"query": "q", "document": ["A", "B", "C"], "group": [1, 1, 2]}))["grade"].to_list()
     [2.0, 2.0, 1.0]
     """
     keys = [name for name in ("query", "assessor", "subtopic") if name in table.columns]
     grade = pl.col("group").rank("dense", descending=True).over(keys).cast(pl.Float64)
-    return table.with_columns(grade.alias("group")).rename({"group": "grade"})
+    return table.with_columns(grade.alias("grade"), pl.col("group").cast(pl.Float64))
 
 
 def grouped(frame: pl.DataFrame) -> pl.DataFrame:
@@ -37,8 +37,9 @@ def grouped(frame: pl.DataFrame) -> pl.DataFrame:
         raise InputError("expected documents with grades above 0 to put into groups, got none")
     if listed.height < frame.height:
         n, lost = frame.height - listed.height, frame["query"].n_unique() - listed["query"].n_unique()
-        gone = f"; nothing is left of {lost} queries" if lost else ""
-        warn(f"{n:,} documents with grades of 0 or less are in no group and left out{gone}.", stacklevel=3)
+        gone = f"; nothing is left of {lost} {'query' if lost == 1 else 'queries'}" if lost else ""
+        what = "1 document with a grade of 0 or less is" if n == 1 else f"{n:,} documents with grades of 0 or less are"
+        warn(f"{what} in no group and left out{gone}.", stacklevel=3)
     group = pl.col("grade").rank("dense", descending=True).over("query").cast(pl.Int64)
     first = pl.col("row").min().over("query")
     table = listed.with_row_index("row").select("query", group.alias("group"), "document", first.alias("first"))

@@ -43,7 +43,7 @@ def _faulty_row(tables: Sequence[Table], scale: Scale | None) -> int | None:
     """Find the row, counted through all tables, that contradicts an earlier one or is outside the scale."""
     columns = tables[0].frame.columns
     frame = pl.concat([table.frame.select(columns) for table in tables]).with_row_index("row")
-    keys = [name for name in columns if name != "grade"]
+    keys = [name for name in columns if name not in ("grade", "group")]
     clashes = frame.with_columns(
         first=pl.col("row").min().over(keys),  # the model names the pair that comes first
         given=pl.col("grade").first().over(keys),

@@ -21,7 +21,12 @@ from adjudge.groundtruth.functions import FUNCTIONS
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferred import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery, Rankings
-from adjudge.groundtruth.simulated import SimulatedRankings, simulate_rankings
+from adjudge.groundtruth.simulated import (
+    SimulatedPreferences,
+    SimulatedRankings,
+    simulate_preferences,
+    simulate_rankings,
+)
 
 __all__ = [
     "COMPARISONS",
@@ -38,6 +43,7 @@ __all__ = [
     "PreferredQuery",
     "RankedQuery",
     "Rankings",
+    "SimulatedPreferences",
     "SimulatedRankings",
     "bradley_terry",
     "build",
@@ -53,6 +59,7 @@ __all__ = [
     "read_preferences",
     "read_rankings",
     "signs",
+    "simulate_preferences",
     "simulate_rankings",
     "write_lists",
     "write_preferences",

@@ -279,9 +279,10 @@ def _ranked_enough(
     """Without the documents that too few experts ranked."""
     enough = asked.times_ranked >= max(least_experts, 1)
     if enough.sum() < 2:
+        who = "somebody" if least_experts <= 1 else f"{least_experts} or more experts"
         raise AdjudgeError(
-            f"Query {shown(asked.query)}: expected at least two documents that {max(least_experts, 1)} or more experts "
-            f"ranked, got {int(enough.sum())} of {len(asked.documents)}"
+            f"Query {shown(asked.query)}: expected at least two documents that {who} ranked, "
+            f"got {int(enough.sum())} of {len(asked.documents)}"
         )
     kept = asked.filled(unranked).of_documents(np.flatnonzero(enough).tolist())
     return kept, tuple(name for name, keep in zip(asked.documents, enough, strict=True) if not keep)

@@ -12,6 +12,7 @@ from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, Evidence, T
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferred import PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery, Rankings, Unranked
+from adjudge.groundtruth.summary import counted
 
 
 def check_lists(
@@ -42,16 +43,20 @@ def check_lists(
     if not both:
         raise AdjudgeError("Lists and answers: expected queries in common, got none")
     silent = [query for query in lists if query not in asked]
-    _note(notes, silent, f"{len(silent)} lists are of queries that nobody was asked about")
+    are = "is of a query" if len(silent) == 1 else "are of queries"
+    _note(notes, silent, f"{counted(len(silent), 'list')} {are} that nobody was asked about")
     without = [query for query in asked if query not in lists]
-    _note(notes, without, f"{len(without)} queries of the answers have no list")
+    have = "has" if len(without) == 1 else "have"
+    _note(notes, without, f"{counted(len(without), 'query')} of the answers {have} no list")
     built, unknown = [], []
     for one in both:
         spoken = _spoken_of(asked[one.query], unranked)
         evidence = COMPARISONS[by].compare(spoken, seed=seed)
         unknown += [f"{name} of {one.query}" for name in one.documents if name not in spoken.documents]
         built.append(_measured(one, evidence, asked[one.query].documents, alpha))
-    _note(notes, unknown, f"{len(unknown)} documents of the lists were put to nobody and do not count")
+    verbs = ("was", "does") if len(unknown) == 1 else ("were", "do")
+    said = f"{counted(len(unknown), 'document')} of the lists {verbs[0]} put to nobody and {verbs[1]} not count"
+    _note(notes, unknown, said)
     for note in notes:
         warn(note, stacklevel=2)
     return GroundTruth(tuple(built), None, alpha, by, unranked, seed, tuple(notes))

@@ -4,8 +4,10 @@ Consistency says how well a list repeats what the tests found, not how well it f
 experts the two go together: on simulated experts (:mod:`~adjudge.groundtruth.simulated`) the constructions stand in
 much the same order by either. With ten preferences a pair they do not: whoever sorts by asking asks mostly about
 documents that are close, few of those pairs are significant, and large groups look consistent because the tests are
-weak. There Bradley-Terry, which uses all answers for every pair, recovers more of the truth and is the least consistent
-with the pairs taken one at a time. Choose by consistency among constructions of rankings, not of sparse preferences.
+weak. There Any and Bradley-Terry, which uses all answers for every pair, recover more of the truth and are the least
+consistent with the pairs taken one at a time, by held-out answers as well
+(:func:`~adjudge.groundtruth.simulated.simulate_preferences`). Choose by consistency among constructions of rankings,
+not of sparse preferences.
 """
 
 from __future__ import annotations
@@ -123,6 +125,24 @@ class ComparedConstructions:
             if row.name == name:
                 return row
         raise KeyError(name)
+
+    @cached_property
+    def pairs_compared(self) -> tuple[int, int]:
+        """How many pairs of documents were compared, and how many there are; the same for all constructions."""
+        built = self.rows[0].truth.built
+        n_compared = sum(int(np.triu(one.evidence.compared, 1).sum()) for one in built)
+        return n_compared, sum(len(one.list) * (len(one.list) - 1) // 2 for one in built)
+
+    @property
+    def best(self) -> ComparedConstruction:
+        """The most consistent one, by held-out answers if there are any; Any-1 (or the first) of sparse answers.
+
+        Where some pairs were never asked about, consistency does not tell which lists are right.
+        """
+        if self.pairs_compared[0] < self.pairs_compared[1]:
+            return next((row for row in self.rows if row.name == "Any-1"), self.rows[0])
+        key = "held_out" if np.isfinite(self.rows[0].held_out).any() else "adr_1"
+        return max(self.rows, key=lambda row: np.nan_to_num(row.record()[key], nan=-1.0))
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -33,9 +33,10 @@ def preferences_of_table(table: ExpertTable, stacklevel: int) -> Preferences:
         raise table.source.error("expected at least one answer, got only blank ones")
     if len(rows) < len(answer):
         lost = set(query.unique()) - set(query.gather(rows).unique())
-        gone = f"; nothing is left of {len(lost)} queries" if lost else ""
+        gone = f"; nothing is left of {len(lost)} {'query' if len(lost) == 1 else 'queries'}" if lost else ""
         n = len(answer) - len(rows)
-        warn(f"{table.source.name}: {n:,} of {len(answer):,} answers are blank and left out{gone}.", stacklevel + 1)
+        are = "is" if n == 1 else "are"
+        warn(f"{table.source.name}: {n:,} of {len(answer):,} answers {are} blank and left out{gone}.", stacklevel + 1)
     people = Vocabulary()
     who = np.full(len(rows), -1) if assessor is None else people.encode(assessor.gather(rows))
     columns = (query.gather(rows), first.gather(rows), second.gather(rows))

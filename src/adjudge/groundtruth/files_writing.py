@@ -76,12 +76,19 @@ def put_lists(lists: PartialLists, path: str | Path, name: str | None) -> None:
     if chosen.name == "json":
         data = _json(lists.to_groups())
     elif chosen.name == "groups":
-        data = lists_text(table)
+        data = _as_text(table, path)
     elif chosen.name in _TABLES:
         data = chosen.write(table, "judgments")
     else:
         data = chosen.write(graded(table).select("query", "document", "grade"), "judgments")
     deliver(data, path)
+
+
+def _as_text(table: pl.DataFrame, path: str | Path) -> bytes:
+    try:
+        return lists_text(table)
+    except AdjudgeError as error:
+        raise AdjudgeError(f"{path}: {error}; .json and .csv hold any name") from None
 
 
 def _table(table: pl.DataFrame, chosen: Format) -> bytes:

@@ -112,17 +112,18 @@ def _exact(u: float, mine: Floats, other: Floats) -> tuple[float, float]:
     doubled = np.repeat(
         2 * np.cumsum(times) - times, times
     )  # twice the mid-ranks, counted from 0, and 1: whole numbers
-    below = _dealt(tuple(doubled.tolist()), n)
+    below, above = _dealt(tuple(doubled.tolist()), n)
     place = round(2 * u) + n * n  # twice the sum of ranks that U belongs to
-    return float(below[place]), float(1.0 - below[place - 1]) if place else 1.0
+    return float(below[place]), float(above[place])
 
 
 @lru_cache(maxsize=256)
-def _dealt(doubled: tuple[int, ...], n: int) -> Floats:
-    """P(sum of n of these values <= s) for s = 0 …, all ways of choosing them being alike.
+def _dealt(doubled: tuple[int, ...], n: int) -> tuple[Floats, Floats]:
+    """P(sum of n of these values <= s) and P(sum >= s) for s = 0 …, all ways of choosing them being alike.
 
     Values ascend, so that after k of them no sum is above that of the last n, which bounds the work. Counts of ways
-    grow to 10^29; only additions of positive numbers make them, so that doubles lose nothing that shows.
+    grow to 10^29; only additions of positive numbers make them, so that doubles lose nothing that shows. Both tails are
+    summed from their own end: with 1 less the other, 1 of 20 ways would be .05 in one direction and more in the other.
     """
     total = np.cumsum((0, *doubled))
     highest = int(total[-1] - total[-1 - n])
@@ -133,4 +134,5 @@ def _dealt(doubled: tuple[int, ...], n: int) -> Floats:
         top = int(total[seen] - total[seen - most])
         ways[low + 1 : most + 1, value : top + 1] += ways[low:most, : top + 1 - value].copy()
     below: Floats = np.minimum(np.cumsum(ways[n]) / ways[n].sum(), 1.0)
-    return below
+    above: Floats = np.minimum(np.cumsum(ways[n][::-1])[::-1] / ways[n].sum(), 1.0)
+    return below, above

@@ -5,6 +5,10 @@ distribution with mean 1 from one to the next; all documents of a group are at t
 document at its place plus normal noise, of a deviation of their own (log-normal around ``noise``: people differ by a
 third or so), and ranks what they see. What lies furthest is left unranked, by each expert a share of their own around
 ``unranked``; documents seen nearer to one another than ``ties`` may be tied.
+
+Preferences are asked for as a sort asks: all documents against one of them, the pivot, by ``answers`` people a pair;
+then those that most people put before the pivot among themselves, and those after it; what most call alike is settled.
+Pairs that a sort need not ask about are never asked about. People see documents as above, anew for each question.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
 from adjudge.groundtruth.lists import PartialList, PartialLists
+from adjudge.groundtruth.preferred import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery, Rankings
 
 _PEOPLE_DIFFER = 0.3  # deviation of the logarithm of an expert's noise
@@ -26,6 +31,14 @@ class SimulatedRankings:
     """Rankings, and what nobody knows of real ones: the list that the documents truly make."""
 
     rankings: Rankings
+    truth: PartialLists
+
+
+@dataclass(frozen=True)
+class SimulatedPreferences:
+    """Preferences, and the list that the documents truly make."""
+
+    preferences: Preferences
     truth: PartialLists
 
 
@@ -47,17 +60,89 @@ def simulate_rankings(
     (Rankings(2 queries, 3 experts, 27 ranks), [2, 2])
     """
     _check(queries, documents, experts, groups, noise=noise, unranked=unranked, ties=ties)
-    people = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
-    deviation = noise * np.exp(_PEOPLE_DIFFER * people.normal(size=experts))
+    deviation = _deviations(experts, noise, seed)
     made = []
     for place in range(queries):
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, place)))
-        group = np.sort(np.concatenate([np.arange(groups), rng.integers(groups, size=documents - groups)]))
-        at = np.cumsum(rng.exponential(size=groups))[group]
+        group, at = _placed(documents, groups, rng)
         ranks = _ranks(at, deviation, unranked=unranked, ties=ties, rng=rng)
         made.append(_named(f"q{place + 1:0{len(str(queries))}d}", group, ranks, rng))
     ranked, truth = zip(*made, strict=True)
     return SimulatedRankings(Rankings(tuple(ranked)), PartialLists(tuple(truth)))
+
+
+def simulate_preferences(
+    *,
+    queries: int = 11,
+    documents: int = 25,
+    experts: int = 35,
+    groups: int = 10,
+    answers: int = 10,
+    noise: float = 1.0,
+    ties: float = 0.5,
+    seed: int = 0,
+) -> SimulatedPreferences:
+    """Preferences as a sort asks for them: ``answers`` of the ``experts`` say of each pair asked which comes first.
+
+    Documents seen nearer to one another than ``ties`` are called alike.
+
+    >>> simulated = simulate_preferences(queries=2, documents=5, groups=2)
+    >>> simulated.preferences, [len(one.groups) for one in simulated.truth.values()]
+    (Preferences(2 queries, 100 answers), [2, 2])
+    """
+    _check(queries, documents, experts, groups, noise=noise, ties=ties)
+    if not 1 <= answers <= experts:
+        raise AdjudgeError(f"Simulated experts: expected from 1 to {experts} answers about a pair, got {answers}")
+    deviation = _deviations(experts, noise, seed)
+    made = []
+    for place in range(queries):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, place)))
+        group, at = _placed(documents, groups, rng)
+        names = _names(documents, rng)
+        rows = _sorted_by_asking(at, deviation, answers=answers, ties=ties, rng=rng)
+        query = f"q{place + 1:0{len(str(queries))}d}"
+        made.append((PreferredQuery(query, tuple(names), *rows), _true_list(query, names, group)))
+    asked, truth = zip(*made, strict=True)
+    return SimulatedPreferences(Preferences(tuple(asked), _expert_names(experts)), PartialLists(tuple(truth)))
+
+
+def _deviations(experts: int, noise: float, seed: int) -> Floats:
+    """How far each expert sees documents from their place."""
+    people = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
+    deviation: Floats = noise * np.exp(_PEOPLE_DIFFER * people.normal(size=experts))
+    return deviation
+
+
+def _placed(documents: int, groups: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """The true group of each document, from 0, and where it lies."""
+    group = np.sort(np.concatenate([np.arange(groups), rng.integers(groups, size=documents - groups)]))
+    return group, np.cumsum(rng.exponential(size=groups))[group]
+
+
+def _sorted_by_asking(
+    at: Floats, deviation: Floats, *, answers: int, ties: float, rng: np.random.Generator
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """First and second document, answer and assessor of every question that sorting takes."""
+    parts, open_ = [], [rng.permutation(len(at))]
+    while open_:
+        pivot, *rest = open_.pop().tolist()
+        if not rest:
+            continue
+        others = np.array(rest, dtype=np.int64)
+        who = np.stack([rng.permutation(len(deviation))[:answers] for _ in rest])
+        seen = deviation[who] * (rng.normal(size=who.shape) - rng.normal(size=who.shape))
+        apart = at[others][:, None] - at[pivot] + seen  # above 0: the pivot comes first
+        answer = np.where(np.abs(apart) < ties, 0, np.sign(apart)).astype(np.int64)
+        is_swapped = rng.random(len(rest)) < 0.5
+        sides = np.where(is_swapped, others, pivot), np.where(is_swapped, pivot, others)
+        said = np.where(is_swapped[:, None], -answer, answer)
+        parts.append((*(np.repeat(side, answers) for side in sides), said.ravel(), who.ravel()))
+        votes = np.stack([(answer == one).sum(axis=1) for one in (-1, 0, 1)])
+        most = votes == votes.max(axis=0)
+        verdict = np.where(most.sum(axis=0) == 1, most.argmax(axis=0) - 1, 0)
+        open_ += [side for one in (-1, 1) if len(side := others[verdict == one])]
+    first, second, answer, assessor = (np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True))
+    return first, second, answer, assessor
 
 
 def _ranks(at: Floats, deviation: Floats, *, unranked: float, ties: float, rng: np.random.Generator) -> Floats:
@@ -77,12 +162,24 @@ def _ranks(at: Floats, deviation: Floats, *, unranked: float, ties: float, rng: 
 def _named(query: str, group: Ints, ranks: Floats, rng: np.random.Generator) -> tuple[RankedQuery, PartialList]:
     """Names that say nothing of the order: documents are numbered at random."""
     n_experts, n = ranks.shape
-    names = [f"d{number + 1:0{len(str(n))}d}" for number in rng.permutation(n)]
+    names = _names(n, rng)
     order = np.argsort(names)
-    experts = tuple(f"e{number + 1:0{len(str(n_experts))}d}" for number in range(n_experts))
+    experts = _expert_names(n_experts)
     asked = RankedQuery(query, tuple(names[i] for i in order), experts, ranks[:, order]).counted()
-    groups = tuple(tuple(sorted(names[i] for i in np.flatnonzero(group == one))) for one in range(group[-1] + 1))
-    return asked, PartialList(query, groups)
+    return asked, _true_list(query, names, group)
+
+
+def _names(n: int, rng: np.random.Generator) -> list[str]:
+    return [f"d{number + 1:0{len(str(n))}d}" for number in rng.permutation(n)]
+
+
+def _expert_names(n: int) -> tuple[str, ...]:
+    return tuple(f"e{number + 1:0{len(str(n))}d}" for number in range(n))
+
+
+def _true_list(query: str, names: list[str], group: Ints) -> PartialList:
+    groups = (tuple(sorted(names[i] for i in np.flatnonzero(group == one))) for one in range(group[-1] + 1))
+    return PartialList(query, tuple(groups))
 
 
 def recovered(lists: PartialLists, truth: PartialLists) -> Floats:

@@ -66,13 +66,19 @@ def sentences(truth: GroundTruth, answers: Answers | None = None) -> list[str]:
     """
     total = total_record(truth)
     made, borne_out = _made(truth, total, answers), _borne_out(truth, total)
-    return [made, borne_out, *_uncompared(truth, total), *_worst(truth), *_triples(total)]
+    return [made, borne_out, *_undivided(truth), *_uncompared(truth, total), *_worst(truth), *_triples(total)]
 
 
 def _made(truth: GroundTruth, total: dict[str, Any], answers: Answers | None) -> str:
-    size = f"{_n(total['documents'], 'document')} in {_n(total['groups'], 'group')}"
-    given = "" if answers is None else f", from {asked_of(answers)}"
-    return f"{_n(len(truth), 'list')} of {size}, {truth.made_by}{given}."
+    size = f"{counted(total['documents'], 'document')} in {counted(total['groups'], 'group')}"
+    made = truth.made_by if answers is None else f"{truth.made_by}, {_given(truth, answers)}"
+    return f"{counted(len(truth), 'list')} of {size}, {made}."
+
+
+def _given(truth: GroundTruth, answers: Answers) -> str:
+    """The answers about the queries that have a list; lists from elsewhere were not made from them."""
+    about = answers.without({one.query for one in answers.queries} - set(truth))
+    return f"{'measured by' if truth.construction is None else 'from'} {asked_of(about)}"
 
 
 def tabulated(truth: GroundTruth) -> str:
@@ -98,8 +104,9 @@ def asked_of(answers: Answers) -> str:
     '2 ranks by 1 expert'
     """
     if isinstance(answers, Rankings):
-        return f"{_n(answers.n_ranks, 'rank')} by {_n(answers.n_experts, 'expert')}"
-    return f"{_n(answers.n_answers, 'preference')} by {_n(len(answers.assessors), 'person')}"
+        return f"{counted(answers.n_ranks, 'rank')} by {counted(answers.n_experts, 'expert')}"
+    people = len({who for one in answers.queries for who in one.assessor.tolist()} - {-1})
+    return counted(answers.n_answers, "preference") + (f" by {counted(people, 'person')}" if people else "")
 
 
 def _borne_out(truth: GroundTruth, total: dict[str, Any]) -> str:
@@ -112,10 +119,38 @@ def _borne_out(truth: GroundTruth, total: dict[str, Any]) -> str:
     if one_tail == 1 and not total["intra"] + total["inter"] + total["misordered"]:
         return f"{figures}: experts bear out everything that {they}."
     wrong = [
-        f"{total['intra']:,} of {_n(total['pairs_within'], 'pair')} inside groups differ",
-        f"{total['inter']:,} of {_n(total['pairs_between'], 'pair')} across groups do not",
+        f"{total['intra']:,} of {counted(total['pairs_within'], 'pair')} inside groups "
+        f"{'differs' if total['intra'] == 1 else 'differ'}",
+        f"{total['inter']:,} of {counted(total['pairs_between'], 'pair')} across groups "
+        f"{'does' if total['inter'] == 1 else 'do'} not",
     ]
-    return f"{figures}: {', '.join(wrong)}, {total['misordered']:,} stand in the wrong order."
+    stand = "stands" if total["misordered"] == 1 else "stand"
+    return f"{figures}: {', '.join(wrong)}, {total['misordered']:,} {stand} in the wrong order."
+
+
+def _undivided(truth: GroundTruth) -> list[str]:
+    """A list of one group is wholly consistent where no two documents differ; that is no news about the documents."""
+    alike = [
+        one.list.query
+        for one in truth.built
+        if len(one.list) > 1 and not one.evidence.differs(one.alpha, 1).any() and one.evidence.compared.any()
+    ]
+    if not alike:
+        return []
+    where = "" if len(truth) == 1 else f" of {_named(alike)}"
+    why = "people see no difference, disagree, or are too few to show one"
+    return [f"No two documents{where} differ significantly (α = {truth.alpha:g}): {why}."]
+
+
+def _named(queries: list[str]) -> str:
+    """A few names.
+
+    >>> _named(["q1", "q2", "q3", "q4", "q5"])
+    'q1, q2, q3 and 2 more queries'
+    """
+    if len(queries) > 4:
+        return f"{', '.join(queries[:3])} and {len(queries) - 3} more queries"
+    return ", ".join(queries[:-1]) + (" and " if len(queries) > 1 else "") + queries[-1]
 
 
 def _worst(truth: GroundTruth) -> list[str]:
@@ -136,7 +171,8 @@ def _triples(total: dict[str, Any]) -> list[str]:
     found = [f"{total[f'triples_{kind}']:,} {words}" for kind, words in kinds if total[f"triples_{kind}"]]
     if not found:
         return []
-    return [f"No list can be right about all of {_n(total['triples'], 'triple')} of documents ({'; '.join(found)})."]
+    triples = counted(total["triples"], "triple")
+    return [f"No list can be right about all of {triples} of documents ({'; '.join(found)})."]
 
 
 def _uncompared(truth: GroundTruth, total: dict[str, Any]) -> list[str]:
@@ -144,8 +180,14 @@ def _uncompared(truth: GroundTruth, total: dict[str, Any]) -> list[str]:
     n_pairs = sum(len(one.list) * (len(one.list) - 1) // 2 for one in truth.built)
     if n_compared == n_pairs:
         return []
-    return [f"{n_compared:,} of {_n(n_pairs, 'pair')} of documents were compared; the others count neither way."]
+    return [f"{n_compared:,} of {counted(n_pairs, 'pair')} of documents were compared; the others count neither way."]
 
 
-def _n(n: int, noun: str) -> str:
-    return f"{n:,} {noun if n == 1 else 'people' if noun == 'person' else noun + 's'}"
+def counted(n: int, noun: str) -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "query"), counted(2, "query"), counted(0, "person")
+    ('1 query', '2 queries', '0 people')
+    """
+    plural = {"person": "people", "query": "queries"}.get(noun, f"{noun}s")
+    return f"{n:,} {noun if n == 1 else plural}"

@@ -106,14 +106,17 @@ def evaluate(
 
 
 def default_measures(collection: Collection) -> tuple[Measure, ...]:
-    """A few measures that suit the scale, at rank 10 or as deep as the runs go.
+    """A few measures that suit the scale, at rank 10 or as deep as the runs go; for partially ordered lists, ADR first.
 
     >>> import adjudge as aj
     >>> [str(measure) for measure in default_measures(aj.demo(queries=10, depth=5))]
     ['CG@5', 'nDCG@5', 'Q@5', 'GAP@5']
     """
     k = max(1, min(10, collection.runs.depth))
-    top = collection.need_judgments().scale.maximum
+    scale = collection.need_judgments().scale
+    top = scale.maximum
+    if scale.says_order_only:
+        return parse_measures(f"ADR nDCG@{k} AP")
     if top <= 1:
         return parse_measures(f"nDCG@{k} AP P@{k} RR")
     return parse_measures(f"nDCG@{k} CG@{k} AP RR" if top < 10 else f"CG@{k} nDCG@{k} Q@{k} GAP@{k}")

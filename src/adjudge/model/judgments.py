@@ -24,7 +24,7 @@ from adjudge.arrays import Codes, Floats, Ints, Keys
 from adjudge.choices import Combine, check_choice
 from adjudge.errors import InputError, shown, warn
 from adjudge.model.coding import HashIndex, Vocabulary
-from adjudge.model.scales import Scale, conversion, infer_scale
+from adjudge.model.scales import Scale, conversion, groups_scale, infer_scale
 
 if TYPE_CHECKING:
     import polars as pl
@@ -159,10 +159,12 @@ class Judgments:
 def encode_judgments(
     frame: pl.DataFrame, *, queries: Vocabulary, documents: Vocabulary, scale: Scale | None, source: str
 ) -> Judgments:
-    """Code and check rows ``query, document, grade[, assessor][, subtopic]``."""
+    """Code and check rows ``query, document, grade[, assessor][, subtopic][, group]``."""
+    are_lists = "group" in frame.columns
     frame = _without_repeats(frame, source)
     grade = frame["grade"].to_numpy().copy()
-    used = infer_scale(grade) if scale is None else scale
+    found = groups_scale(grade) if are_lists else infer_scale(grade)
+    used = found if scale is None else scale
     outside = np.flatnonzero(~used.contains(grade))
     if len(outside):
         bad = frame.row(int(outside[0]), named=True)
@@ -192,20 +194,21 @@ def _without_repeats(frame: pl.DataFrame, source: str) -> pl.DataFrame:
     """Drop judgments that came twice; refuse those that contradict one another."""
     import polars as pl
 
-    keys = [name for name in frame.columns if name != "grade"]
+    said = "group" if "group" in frame.columns else "grade"  # what the file holds, and what is wrong is told in
+    keys = [name for name in frame.columns if name not in ("grade", "group")]
     if not frame.select(keys).is_duplicated().any():
         return frame
-    groups = frame.group_by(keys, maintain_order=True).agg(pl.col("grade").unique(maintain_order=True))
+    groups = frame.group_by(keys, maintain_order=True).agg(pl.col("grade", said).unique(maintain_order=True))
     clash = groups.filter(pl.col("grade").list.len() > 1)
     if clash.height:
         bad = clash.row(0, named=True)
-        grades = " and ".join(f"{grade:g}" for grade in bad["grade"][:3])
+        given = " and ".join(f"{value:g}" for value in bad[said][:3])
         raise InputError(
-            f"expected one grade for document {shown(bad['document'])} of query {shown(bad['query'])}, got {grades}",
+            f"expected one {said} for document {shown(bad['document'])} of query {shown(bad['query'])}, got {given}",
             source=source,
         )
     warn(
         f"{source}: {frame.height - groups.height} judgments come twice with the same grade; each is counted once.",
         stacklevel=3,
     )
-    return groups.with_columns(pl.col("grade").list.first()).select(frame.columns)
+    return groups.with_columns(pl.col("grade", said).list.first()).select(frame.columns)

@@ -44,6 +44,13 @@ class Scale:
         return inside
 
 
+    @property
+    def says_order_only(self) -> bool:
+        """Whether grades are groups of partially ordered lists, of which only the order means anything."""
+        return self.name == _GROUPS
+
+
+_GROUPS = "groups"
 BINARY = Scale("binary", 1.0, levels=2)
 BROAD = Scale("broad", 2.0, levels=3)
 FINE = Scale("fine", 100.0, levels=101)
@@ -76,6 +83,16 @@ def infer_scale(grades: Floats) -> Scale:
     """
     highest = float(grades.max(initial=0.0))
     return _interval(float(grades.min(initial=0.0)), highest if highest > 0 else 1.0)
+
+
+def groups_scale(grades: Floats) -> Scale:
+    """The scale of grades that count the groups of partially ordered lists from the last, which has grade 1.
+
+    >>> print(groups_scale(np.array([2.0, 1.0, 1.0])))
+    groups (0..2)
+    """
+    n = int(grades.max(initial=1.0))
+    return Scale(_GROUPS, float(n), levels=n + 1)
 
 
 def _interval(minimum: float, maximum: float) -> Scale:

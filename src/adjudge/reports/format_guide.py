@@ -21,7 +21,8 @@ wanted, lists may stand:
 - JSON, `{"q1": [["d3", "d7"], ["d2"]]}`.
 
 The last group of a query has grade 1, the one before it 2, and so on. Only the order of these grades means anything:
-ADR asks for nothing else, other measures take them for what they are. Documents in no list are not judged.
+ADR asks for nothing else and is the first measure where none is named; other measures take them for what they are.
+Documents in no list are not judged.
 
 The text has three columns on purpose. With four, other tools would take groups for grades, and the last group for the
 best. A file of three columns of numbers could be either: it is taken for lists if it is called `.groups` or begins as

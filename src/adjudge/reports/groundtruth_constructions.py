@@ -34,7 +34,8 @@ def construction_sections(found: ComparedConstructions) -> list[Section]:
 
 def construction_sentences(found: ComparedConstructions) -> list[str]:
     """What a reader should know of the constructions, most important first."""
-    return [text for text in (_best(found), _told_apart(found), _held_out(found), _related(found)) if text]
+    texts = (_best(found), _told_apart(found), _held_out(found), _sparse(found), _related(found))
+    return [text for text in texts if text]
 
 
 def _means(rows: Sequence[ComparedConstruction], name: str) -> Floats:
@@ -94,6 +95,16 @@ def _held_out(found: ComparedConstructions) -> str:
     return f"By answers that lists were not made from, {_and(best)} {verb} first ({value:.3f}){but}."
 
 
+def _sparse(found: ComparedConstructions) -> str:
+    n_compared, n_pairs = found.pairs_compared
+    if n_compared == n_pairs or len(found.rows) < 2:
+        return ""
+    return (
+        f"But only {n_compared:,} of {n_pairs:,} pairs were asked about, and then consistency says little of which "
+        "lists are right: with simulated people Any and Bradley-Terry find most of the true order, All the least."
+    )
+
+
 def _related(found: ComparedConstructions) -> str:
     known = np.array([row.correlation for row in found.rows])
     known = known[np.isfinite(known)]
@@ -140,7 +151,7 @@ def construction_table(found: ComparedConstructions) -> TableBlock:
 
 
 def _times(found: ComparedConstructions) -> str:
-    return "once" if found.halves == 1 else f"{found.halves} times"
+    return {1: "once", 2: "twice"}.get(found.halves, f"{found.halves} times")
 
 
 def _cells(row: ComparedConstruction, *, has_halves: bool) -> tuple[str, ...]:

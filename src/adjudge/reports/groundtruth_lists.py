@@ -37,6 +37,8 @@ def list_sentences(built: BuiltList) -> str:
     size, groups, wrong = len(built.list), len(built.list.groups), built.inconsistencies()
     text = f"Query {cleaned(built.list.query)}: {_n(size, 'document')} in {_n(groups, 'group')}."
     if size > 1:
+        if np.isnan(built.consistency(1)):
+            return f"{text} No two of them were compared.{_left_out(built.evidence.left_out)}"
         text += f" ADR-1 consistency is {built.consistency(1):.3f}, ADR-2 {built.consistency(2):.3f}."
         text += f" {_contradicted(wrong)}"
     text += _left_out(built.evidence.left_out)
@@ -45,10 +47,11 @@ def list_sentences(built: BuiltList) -> str:
 
 def _contradicted(wrong: Inconsistencies) -> str:
     intra, inter, misordered = (len(pairs) for pairs in (wrong.intra, wrong.inter, wrong.misordered))
-    stand = "stands" if misordered == 1 else "stand"
+    stand, do = "stands" if misordered == 1 else "stand", "does" if inter == 1 else "do"
+    differ = "differs" if intra == 1 else "differ"
     parts = (
-        (intra, f"{intra:,} of {_n(wrong.n_within, 'pair')} in one group differ"),
-        (inter, f"{inter:,} of {_n(wrong.n_between, 'pair')} in different groups do not differ"),
+        (intra, f"{intra:,} of {_n(wrong.n_within, 'pair')} in one group {differ}"),
+        (inter, f"{inter:,} of {_n(wrong.n_between, 'pair')} in different groups {do} not differ"),
         (misordered, f"{_n(misordered, 'pair')} {stand} in the wrong order"),
     )
     said = [part for n, part in parts if n]

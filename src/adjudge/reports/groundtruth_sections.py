@@ -160,7 +160,7 @@ def triples_section(truth: GroundTruth) -> Section | None:
     text = (
         "Significance is not transitive: X may be like Z and Z like Y while X and Y differ. A list puts two documents "
         "into one group or into two, so that about such a triple it is wrong somewhere, however it is made. "
-        f"{_share(share)} of the triples that were wholly compared are such."
+        f"Of the triples that were wholly compared, {_share(share)} are such."
     )
     columns = (
         Column("Query", "left"),
@@ -186,7 +186,7 @@ def triples_section(truth: GroundTruth) -> Section | None:
 
 
 def _share(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    return "below 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
 
 
 def _n(n: int, noun: str, plural: str) -> str:

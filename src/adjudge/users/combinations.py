@@ -68,7 +68,7 @@ class RelevanceScale:
 
 
 def _plain(scale: Scale) -> str:
-    return f"{scale.minimum:g}..{scale.maximum:g}" if scale.name == "graded" else scale.name
+    return f"{scale.minimum:g}..{scale.maximum:g}" if scale.name in ("graded", "groups") else scale.name
 
 
 @lru_cache(maxsize=256)

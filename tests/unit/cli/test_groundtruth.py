@@ -76,9 +76,10 @@ def test_lists_from_elsewhere_are_measured_as_far_as_somebody_was_asked(folder: 
     assert code == 0
     assert "1 list of 4 documents in 3 groups, made elsewhere" in out
     assert "5 stand in the wrong order" in out
-    assert "1 lists are of queries that nobody was asked about: q9." in out
-    assert "1 queries of the answers have no list: q2." in out
-    assert "1 documents of the lists were put to nobody and do not count: nobody of q1." in out
+    assert "made elsewhere, measured by 32 ranks by 8 experts." in out
+    assert "1 list is of a query that nobody was asked about: q9." in out
+    assert "1 query of the answers has no list: q2." in out
+    assert "1 document of the lists was put to nobody and does not count: nobody of q1." in out
 
 
 def test_preferences_become_lists_and_say_how_few_pairs_were_asked(folder: Path, capsys: Capture) -> None:
@@ -86,6 +87,41 @@ def test_preferences_become_lists_and_say_how_few_pairs_were_asked(folder: Path,
     assert code == 0
     assert "from 18 preferences by 6 people" in out
     assert "3 of 6 pairs of documents were compared" in out
+
+
+def test_lists_go_to_standard_output_alone(folder: Path, capsys: Capture) -> None:
+    code = main(["groundtruth", "build", "rankings.csv", "-o", "lists.groups"])
+    capsys.readouterr()
+    again = main(["groundtruth", "build", "rankings.csv", "-o", "-"])
+    said = capsys.readouterr()
+    assert (code, again) == (0, 0)
+    assert said.out == Path("lists.groups").read_text(encoding="utf-8")
+    assert "note: 1 document is ranked by nobody" in said.err
+
+
+def test_one_group_for_want_of_experts_is_not_sold_as_agreement(folder: Path, capsys: Capture) -> None:
+    Path("one.csv").write_text("query,expert,document,rank\nq,ann,a,1\nq,ann,b,2\n", encoding="utf-8")
+    code, out, _ = run(capsys, "build", "one.csv")
+    assert code == 0
+    assert "No two documents differ significantly (α = 0.25): people see no difference, disagree, or are too few" in out
+    assert "No two documents" not in run(capsys, "build", "rankings.csv")[1]
+
+
+def test_names_that_text_cannot_hold_are_told_with_the_way_out(folder: Path, capsys: Capture) -> None:
+    Path("blanks.csv").write_text("query,expert,document,rank\nq,ann,a b,1\nq,ann,c,2\n", encoding="utf-8")
+    code, out, err = run(capsys, "build", "blanks.csv", "-o", "lists.groups")
+    assert (code, out) == (2, "")
+    assert "lists.groups: expected a document without white space, got 'a b'; .json and .csv hold any name" in err
+    assert not Path("lists.groups").exists()
+    assert run(capsys, "build", "blanks.csv", "-o", "lists.json")[0] == 0
+
+
+def test_nobody_is_counted_where_it_is_not_known_who_answered(folder: Path, capsys: Capture) -> None:
+    Path("anonymous.csv").write_text("query,left,right,answer\nq,a,b,a\nq,b,c,\n", encoding="utf-8")
+    code, out, err = run(capsys, "build", "anonymous.csv")
+    assert code == 0
+    assert "Any-1, from 1 preference." in out
+    assert "1 of 2 answers is blank and left out." in err
 
 
 def test_json_says_everything_and_where_it_came_from(folder: Path, capsys: Capture) -> None:

@@ -92,6 +92,26 @@ def test_simulated_experts_write_rankings_and_the_lists_that_they_saw(folder: Pa
     assert Path("made.csv").read_bytes() == first
 
 
+def test_simulated_answers_go_to_standard_output_alone(folder: Path, capsys: Capture) -> None:
+    run(capsys, "simulate", *SMALL, "-o", "made.csv")
+    code, out, _ = run(capsys, "simulate", *SMALL, "-o", "-")
+    assert code == 0
+    assert out == Path("made.csv").read_text(encoding="utf-8")
+
+
+def test_simulated_people_write_preferences_for_the_pairs_of_a_sort(folder: Path, capsys: Capture) -> None:
+    options = ["--queries", "1", "--documents", "8", "--groups", "4", "--answers", "6", "--lists", "truth.json"]
+    code, out, _ = run(capsys, "simulate", "--preferences", *options, "-o", "made.csv")
+    assert code == 0
+    assert "people for 1 query to made.csv" in out
+    made = aj.read_preferences("made.csv").queries[0]
+    asked = made.wins + made.wins.T + made.alike
+    assert set(asked.ravel().tolist()) == {0.0, 6.0}
+    code, out, _ = run(capsys, "compare", "made.csv", "--halves", "0")
+    assert code == 0
+    assert f"But only {int((asked > 0).sum()) // 2} of 28 pairs were asked about" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -114,7 +134,12 @@ def test_simulated_experts_write_rankings_and_the_lists_that_they_saw(folder: Pa
         (["simulate", "--seed", "-1", "-o", "x.csv"], "'seed' must be 0 or more, got -1"),
         (["simulate", "--lists", "x.pdf", "-o", "x.csv"], "x.pdf: expected a name of lists that ends in .groups"),
         (["simulate", "-o", "x.pdf"], "x.pdf"),
-        (["simulate", "--lists", "x.csv", "-o", "x.csv"], "x.csv: expected one file for the rankings"),
+        (["simulate", "--lists", "x.csv", "-o", "x.csv"], "x.csv: expected one file for the answers"),
+        (["simulate", "-o", "x.groups"], "x.groups: expected a name of answers that ends in .csv, .tsv, .parquet"),
+        (["simulate", "--preferences", "-o", "x.json"], "x.json: expected a name of answers that ends in .csv, .tsv"),
+        (["simulate", "--preferences", "--unranked", "0.1", "-o", "x.csv"], "--unranked is about rankings"),
+        (["simulate", "--answers", "5", "-o", "x.csv"], "--answers are asked for with --preferences"),
+        (["simulate", "--preferences", "--answers", "99", "-o", "x.csv"], "expected from 1 to 35 answers about a pair"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(

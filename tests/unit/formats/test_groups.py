@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +15,7 @@ import adjudge as aj
 from adjudge.cli import main
 from adjudge.errors import InputError
 from adjudge.formats import FORMATS, Source, pick
+from adjudge.measures.evaluation import default_measures
 
 TEXT = b"q1 1 A\nq1 1 B\nq1 2 C\nq2 1 C\n"
 ROWS = [("q1", "A", 2.0), ("q1", "B", 2.0), ("q1", "C", 1.0), ("q2", "C", 1.0)]
@@ -139,3 +141,45 @@ def test_the_published_example_of_adr_comes_out_of_every_kind_of_file(
     assert main(["score", str(tmp_path / name), str(tmp_path / "run"), "-m", "ADR", "--csv"]) == 0
     (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
     assert float(row["mean"]) == pytest.approx((1 + 1 / 2 + 1 + 3 / 4 + 3 / 5 + 4 / 6) / 6)  # Table 1: .753
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q 0 a\nq 1 b\n", "lists.groups:1: expected a group from 1 on, got '0'"),
+        ("q 1.5 a\nq 1 b\n", "lists.groups:1: expected a group from 1 on, got '1.5'"),
+        ("q -1 a\nq 1 b\n", "lists.groups:1: expected a group from 1 on, got '-1'"),
+        ("q x a\nq 1 b\n", "lists.groups:1: expected a finite number as group, got 'x'"),
+        ("q 1 a\n\n# b\nq 2 a\nq 5 b\n", "groups:4: expected one group for document 'a' of query 'q', got 1 and 2"),
+    ],
+)
+def test_bad_groups_are_refused_in_the_words_of_the_file(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "lists.groups"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=re.escape(message)):
+        aj.read_lists(file)
+
+
+@pytest.mark.parametrize(
+    "lists",
+    [
+        {"p": [["a", "b"], ["c"]], "q": [["a"]]},
+        {"query": ["p", "p", "p", "q"], "document": ["a", "b", "c", "a"], "group": [1, 1, 2, 1]},
+    ],
+)
+def test_lists_are_scored_by_average_dynamic_recall_unless_told_otherwise(lists: dict[str, list[object]]) -> None:
+    collection = aj.read({"s": {"p": ["c", "a"], "q": ["a"]}}, lists)
+    assert collection.need_judgments().scale.says_order_only
+    assert str(default_measures(collection)[0]) == "ADR"
+
+
+def test_grades_beside_lists_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "lists.groups").write_text("q 1 a\nq 2 b\n")
+    (tmp_path / "grades.qrels").write_text("p 0 a 2\n")
+    with pytest.raises(aj.AdjudgeError, match="same columns"):
+        aj.read({"s": {"q": ["a"]}}, tmp_path)
+
+
+def test_a_document_in_two_groups_is_told_by_its_groups() -> None:
+    with pytest.raises(aj.AdjudgeError, match="expected one group for document 'a' of query 'q', got 1 and 2"):
+        aj.read({"s": {"q": ["a"]}}, {"q": [["a"], ["b", "a"]]})

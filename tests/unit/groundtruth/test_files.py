@@ -103,7 +103,7 @@ def test_a_file_is_read_as_rows_are(file: Given) -> None:
         RANKED.replace("\n", "\n,,,\n").encode(),
         RANKED.rstrip("\n").encode(),
         ("# ranked in May\n\n" + RANKED.replace("q2,", "# q2 from here\nq2,", 1)).encode(),
-        gzip.compress(RANKED.encode()),
+        gzip.compress(RANKED.encode(), mtime=0),
         RANKED.replace("q1,Ann,c,\n", "q1,Ann,c,-\n").encode(),
         RANKED.replace("q1,Ann,c,\n", "q1,Ann,c,Unranked\n").encode(),
         RANKED.replace("q1,Ann,c,\n", 'q1,Ann,c,""\n').encode(),
@@ -282,7 +282,7 @@ def test_blank_answers_are_counted_and_left_out_aloud(file: Given) -> None:
     path = file(PREFERRED + "q1,a,b,,ann\nq1,a,b,-,bob\nq3,m,n, ,bob\n")
     with kept_warnings() as said:
         preferences = read_preferences(path)
-    assert said == [f"{path}: 3 of 7 answers are blank and left out; nothing is left of 1 queries."]
+    assert said == [f"{path}: 3 of 7 answers are blank and left out; nothing is left of 1 query."]
     assert (preferences.n_blank, preferences.n_answers, len(preferences.queries)) == (3, 4, 2)
 
 
@@ -389,13 +389,13 @@ def test_graded_judgments_are_lists_without_what_is_not_relevant(file: Given) ->
     with kept_warnings() as said:
         lists = read_lists(path)
     assert lists.to_groups() == {"q1": [["b", "d"], ["a"]]}
-    assert said == ["2 documents with grades of 0 or less are in no group and left out; nothing is left of 1 queries."]
+    assert said == ["2 documents with grades of 0 or less are in no group and left out; nothing is left of 1 query."]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q1 1 a\nq1 2 b\nq1 2 a\n", ":3: expected one grade for document 'a' of query 'q1', got 2 and 1"),
+        ("q1 1 a\nq1 2 b\nq1 2 a\n", ":3: expected one group for document 'a' of query 'q1', got 1 and 2"),
         ("q1 1 a\nq1 2.5 b\n", ":2: expected a group from 1 on, got '2.5'"),
         ("q1 1 a\nq1 0 b\n", ":2: expected a group from 1 on, got '0'"),
         ("query,group,document\nq1,1,a\nq1,-1,b\n", ":3: expected a whole number of 1 or more as group, got -1"),

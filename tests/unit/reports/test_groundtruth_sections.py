@@ -103,7 +103,7 @@ def test_contradicted_pairs_are_marked_by_kind() -> None:
     with kept_warnings():
         built = check_lists(given, ALIKE)["q"]
     text, (figure,) = list_sentences(built), list_figures(built, 1)
-    assert "1 of 1 pair in one group differ; 2 of 5 pairs in different groups do not differ; 3 pairs stand in" in text
+    assert "1 of 1 pair in one group differs; 2 of 5 pairs in different groups do not differ; 3 pairs stand in" in text
     names = figure.data.documents
     assert [{names[i] for i in pair} for pair in figure.data.intra] == [{"a", "d"}]
     assert {frozenset(names[i] for i in pair) for pair in figure.data.inter} == {frozenset("cd"), frozenset("ab")}
