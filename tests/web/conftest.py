@@ -13,12 +13,13 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.web.people_app import quick_passwords
 from tests.web.postgres import Cluster, NoPostgres, cluster
 
 from adjudge.web.database import Database, open_database
@@ -106,6 +107,18 @@ def database_url(backend: str, request: pytest.FixtureRequest) -> Iterator[str |
 def clock() -> Clock:
     """The clock of ``settings``: ``clock.turn(3600)`` lets an hour pass."""
     return Clock()
+
+
+@pytest.fixture
+def in_earnest() -> None:
+    """For tests about hashing itself: passwords are hashed with as much work as ever."""
+
+
+@pytest.fixture(autouse=True)
+def _quick(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Passwords take next to no work, where hashing is not what is tested: it was a third of a second a login."""
+    with nullcontext() if "in_earnest" in request.fixturenames else quick_passwords():
+        yield
 
 
 @pytest.fixture
@@ -250,7 +263,8 @@ def small_campaign(settings: Settings, database: Database) -> Callable[..., Smal
     return make
 
 
-REAL = ("browser", "test_chaos", "test_load", "test_serve", "test_client", "test_preference_client", "test_rehearsal")
+REAL = ("browser", "test_chaos", "test_load", "test_serve", "test_client", "test_preference_client", "test_rehearsal",
+        "test_ranking_rehearsal")  # fmt: skip
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
@@ -20,7 +19,6 @@ from tests.web.people_app import (
     make_app,
     make_campaign,
     make_organiser,
-    quick_passwords,
     rows,
 )
 
@@ -36,12 +34,6 @@ from adjudge.web.leasing import expire, hold, lay_queue
 from adjudge.web.settings import Settings
 
 _keys = itertools.count()
-
-
-@pytest.fixture(autouse=True)
-def _quick() -> Iterator[None]:
-    with quick_passwords():
-        yield
 
 
 def given(grade: float | None, comment: str | None = None) -> Given:

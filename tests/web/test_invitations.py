@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from typing import Any
@@ -19,7 +18,6 @@ from tests.web.people_app import (
     make_app,
     make_campaign,
     make_organiser,
-    quick_passwords,
     rows,
 )
 
@@ -44,12 +42,6 @@ from adjudge.web.invitations import (
     token_of,
 )
 from adjudge.web.settings import Settings
-
-
-@pytest.fixture(autouse=True)
-def _quick() -> Iterator[None]:
-    with quick_passwords():
-        yield
 
 
 @pytest.fixture

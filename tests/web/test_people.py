@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -18,7 +16,6 @@ from tests.web.people_app import (
     make_app,
     make_campaign,
     make_organiser,
-    quick_passwords,
     rows,
 )
 
@@ -42,17 +39,6 @@ from adjudge.web.people import (
     revoke_token,
 )
 from adjudge.web.settings import Settings
-
-
-@pytest.fixture
-def in_earnest() -> None:
-    """For tests about hashing itself."""
-
-
-@pytest.fixture(autouse=True)
-def _quick(request: pytest.FixtureRequest) -> Iterator[None]:
-    with nullcontext() if "in_earnest" in request.fixturenames else quick_passwords():
-        yield
 
 
 def enter(database: Database, login: str = "ada", password: str = PASSWORD, **options: Any) -> str:

@@ -106,6 +106,8 @@ def test_two_windows_and_a_bad_network(api: TestClient, clock: Clock) -> None:
     assert "elsewhere" in stale.json()["error"]["message"]
     clock.turn(1800)
     until = person.post("/api/ranking/heartbeat").json()["expires_at"]
+    for elsewhere in ("judging/heartbeat", "judging/leave", "preference/heartbeat", "preference/leave"):
+        assert person.post(f"/api/{elsewhere}").status_code == 422  # what is kept for days is not let go by a page
     assert until == question["expires_at"] or until < clock() + 1801
     later = save(1, two).json()
     assert later["expires_at"] > until  # only changing it prolongs it

@@ -20,7 +20,6 @@ from tests.web.people_app import (
     make_app,
     make_campaign,
     make_organiser,
-    quick_passwords,
     rows,
 )
 
@@ -31,12 +30,6 @@ from adjudge.web.settings import Settings
 
 # One database suffices for what does not depend on it.
 pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-
-
-@pytest.fixture(autouse=True)
-def _quick() -> Iterator[None]:
-    with quick_passwords():
-        yield
 
 
 @pytest.fixture

@@ -39,13 +39,13 @@ _MODES = {
 _CLEFS = {"treble": ("G", 2), "alto": ("C", 3), "tenor": ("C", 4), "bass": ("F", 4)}
 _ACCIDENTALS = {"^": "s", "^^": "x", "=": "n", "_": "f", "__": "ff"}
 _BARS = {"|": "single", "||": "dbl", "|]": "end", "[|": "dbl", ":|": "rptend", "|:": "dbl", "::": "rptend"}
-_LENGTH = r"(\d*)(/*)(\d*)"
+_LENGTH = r"([0-9]*)(/*)([0-9]*)"
 _PITCH = r"(\^\^|\^|__|_|=)?([A-Ga-g])([,']*)"
 _NOTE = re.compile(_PITCH + _LENGTH + r"(-?)")
 _REST = re.compile(r"([zx])" + _LENGTH)
-_CHORD = re.compile(r"\[((?:[\^_=]*[A-Ga-g][,']*\d*/*\d*-?\s*)+)\]" + _LENGTH + r"(-?)")
+_CHORD = re.compile(r"\[((?:[\^_=]*+[A-Ga-g][,']*+[0-9]*+/*+[0-9]*+-?+\s*+)++)\]" + _LENGTH + r"(-?)")
 _GRACE = re.compile(r"\{/?([^}\n]*)\}")
-_TUPLET = re.compile(r"\((\d)(?::(\d*))?(?::(\d*))?")
+_TUPLET = re.compile(r"\(([0-9])(?::([0-9]*))?(?::([0-9]*))?")
 _BAR = re.compile(r":\|+:|::|\|\]|\[\||\|\||:\||\|:|\|")
 _PASSED = re.compile(r'"[^"\n]*"|![^!\n]*!|\+[^+\n]+\+|[.~HLMOPSTuvy`()$\\]|\s')
 _Pitch = tuple[str, str, int]  # the accidental that is written, the letter, the octave; all empty for a rest
@@ -144,7 +144,7 @@ class _Reader:
             self.head.update(re.findall(r'(\S+)="([^"]*)"', attributes))
 
     def _fraction(self, value: str) -> Fraction:
-        found = re.fullmatch(r"(\d{1,3})\s*/\s*(\d{1,3})", value.strip())
+        found = re.fullmatch(r"([0-9]{1,3})\s*/\s*([0-9]{1,3})", value.strip())
         if found is None or not int(found[1]) or not int(found[2]):
             self.fail("a length such as 1/8", value)
         return Fraction(int(found[1]), int(found[2]))
@@ -157,7 +157,7 @@ class _Reader:
                 'meter.sym="cut" meter.count="2" meter.unit="2"')  # fmt: skip
         if plain in ("", "none"):
             return ""
-        found = re.fullmatch(r"\(?(\d{1,2})\)?/(\d{1,2})", plain)
+        found = re.fullmatch(r"\(?([0-9]{1,2})\)?/([0-9]{1,2})", plain)
         if found is None or not int(found[1]) or int(found[2]) not in (1, 2, 4, 8, 16, 32, 64):
             self.fail("a meter such as 4/4, C or 6/8", value)
         self.meter = Fraction(int(found[1]), int(found[2]))
@@ -165,7 +165,7 @@ class _Reader:
 
     def _tempo(self, value: str, *, in_tune: bool) -> None:
         plain = re.sub(r'"[^"]*"', "", value).strip()
-        found = re.fullmatch(r"(?:(\d{1,2}/\d{1,2})\s*=\s*)?(\d{1,3})", plain)
+        found = re.fullmatch(r"(?:([0-9]{1,2}/[0-9]{1,2})\s*=\s*)?([0-9]{1,3})", plain)
         if (plain and found is None) or (found and not 10 <= int(found[2]) <= 600):
             self.fail("a tempo such as 1/4=100", value)
         if found and in_tune and (self.measures or self.measure.events):
@@ -208,7 +208,7 @@ class _Reader:
             self._field(field_here[1], field_here[2].strip(), in_tune=True)
             return field_here.end()
         if found := _BAR.match(row, at):
-            if re.match(r"\s*\d", row[found.end() :]):
+            if re.compile(r"\s*+[0-9]").match(row, found.end()):
                 self.fail("music without first and second endings", row[at : found.end() + 2])
             self._bar(found[0])
             return found.end()
@@ -224,7 +224,7 @@ class _Reader:
             return self._sounding(row, found.end(), [(*found.groups("")[:3], "", "", "", "")], found.groups()[3:])
         if found := _REST.match(row, at):
             return self._written(row, found.end(), [("", "", 0)], self._length(found.groups()[1:]))
-        if found := re.compile(r"Z(\d{0,3})").match(row, at):
+        if found := re.compile(r"Z([0-9]{0,3})").match(row, at):
             self._whole_rests(int(found[1] or 1))
             return found.end()
         if found := _PASSED.match(row, at):
@@ -246,7 +246,7 @@ class _Reader:
 
     def _length(self, groups: tuple[str, ...]) -> Fraction:
         above, slashes, below = groups
-        if len(above) > 3 or len(below) > 3 or len(slashes) > 7 or below == "0" or above == "0":
+        if len(above) > 3 or len(below) > 3 or len(slashes) > 7 or not int(above or 1) or not int(below or 1):
             self.fail("a length such as 2, 3/2 or /", "".join(groups))
         divided = int(below) if below else 2 ** len(slashes)
         return Fraction(int(above or 1), divided if slashes else 1)

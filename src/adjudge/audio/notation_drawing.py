@@ -18,10 +18,10 @@ SPACE = "http://www.w3.org/2000/svg"
 PIXELS = 0.05  # of a page for each unit of the engraver: a staff, of 720 units, is 36 pixels high
 MARGIN = 40  # units around everything
 
-_NUMBER = r"-?\d+(?:\.\d+)?(?:e-?\d+)?"
-_NUMBERS = re.compile(rf"(?:{_NUMBER}[\s,]*)*")
+_NUMBER = r"-?[0-9]++(?:\.[0-9]++)?+(?:e-?[0-9]++)?+"  # never read in two ways: notation may bring shapes of its own
+_NUMBERS = re.compile(rf"(?:{_NUMBER}[\s,]*+)*+")
 _PATH = re.compile(r"[MmLlHhVvCcSsQqTtAaZz\d\s,.eE+-]*")
-_MOVED = re.compile(rf"(?:(?:translate|scale|rotate|matrix|skewX|skewY)\((?:{_NUMBER}[\s,]*)*\)\s*)*")
+_MOVED = re.compile(rf"(?:(?:translate|scale|rotate|matrix|skewX|skewY)\((?:{_NUMBER}[\s,]*+)*+\)\s*+)*+")
 _WORD = re.compile(r"[a-z-]+")
 _SIZE = re.compile(rf"{_NUMBER}(?:px)?")
 _PAINT = re.compile(r"none|transparent|currentColor")

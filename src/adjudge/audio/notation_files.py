@@ -17,6 +17,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from multiprocessing import parent_process
@@ -38,6 +39,8 @@ MOST_BYTES = 4 * MOST_CHARACTERS
 MOST_MEMBERS = 1000  # files inside compressed MusicXML
 LONGEST_NAME = 400
 MOST_CPU = 60  # seconds that a process may take for one piece
+MOST_MEMORY = 2 << 30  # bytes that it may take for one, beyond what it has: figures repeated often fill any machine
+_NOT_UNPACKED = (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError, OSError, ValueError)
 _ENCODINGS = {"utf-8", "us-ascii", "ascii", "iso-8859-1", "iso-8859-15", "latin-1", "latin1", "windows-1252", "utf-16"}
 
 
@@ -96,7 +99,7 @@ def read_pieces(path: Path, *, name: str | None = None) -> dict[str, Piece]:
         data = _unpacked(data, source)
     text = _decoded(data, source)
     form = SUFFIXES.get(called.suffix.lower())
-    if form == "pae" and re.search(r"^\s*@start:", text, re.MULTILINE):
+    if form == "pae" and any(row.lstrip().startswith("@start:") for row in text.splitlines()):
         return _blocks(text, source)
     return {called.stem: Piece(text, form, source)}
 
@@ -126,7 +129,9 @@ def _unpacked(data: bytes, source: str) -> bytes:
             if not names:
                 raise NotationError("expected compressed MusicXML that names a score, got one without", source=source)
             return _member(archive, names[0], source)
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, RuntimeError) as error:
+    except _NOT_UNPACKED as error:
+        if isinstance(error, NotationError):
+            raise
         came = f"a file that cannot be unpacked ({shown(str(error))})"
         raise NotationError(f"expected compressed MusicXML, got {came}", source=source) from None
 
@@ -136,6 +141,8 @@ def _member(archive: zipfile.ZipFile, name: str, source: str) -> bytes:
         about = archive.getinfo(name)
     except KeyError:
         raise NotationError(f"expected {shown(name)} in compressed MusicXML, got none", source=source) from None
+    if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others unpack without any limit
+        raise NotationError(f"expected {shown(name)} deflated, as MusicXML has it, got another packing", source=source)
     with archive.open(about) as file:  # what it says of its size may be a lie
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
@@ -170,23 +177,23 @@ def _blocks(text: str, source: str) -> dict[str, Piece]:
     found: dict[str, Piece] = {}
     name, rows, first = "", list[str](), 0
     for number, row in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), start=1):
-        mark = re.match(r"\s*@(start|end):\s*(.*?)\s*$", row)
-        if mark is None:
+        mark, _, given = (part.strip() for part in row.partition(":"))
+        if mark not in ("@start", "@end"):
             if name:
                 rows.append(row)
             elif row.strip():
                 raise NotationError(f"expected @start:, got {shown(row.strip())}", source=source, line=number)
-        elif (mark[1] == "end") != bool(name) or (name and mark[2] != name):
+        elif (mark == "@end") != bool(name) or (name and given != name):
             wanted = f"@end:{name}" if name else "@start:"
             raise NotationError(f"expected {wanted}, got {shown(row.strip())}", source=source, line=number)
         elif name:
             found[name] = Piece("\n".join(rows), "pae", source, first)
             name, rows = "", []
         else:
-            if not 0 < len(mark[2]) <= LONGEST_NAME or not mark[2].isprintable() or mark[2] in found:
+            if not 0 < len(given) <= LONGEST_NAME or not given.isprintable() or given in found:
                 wanted = f"a new name of 1 to {LONGEST_NAME} characters after @start:"
-                raise NotationError(f"expected {wanted}, got {shown(mark[2])}", source=source, line=number)
-            name, first = mark[2], number + 1
+                raise NotationError(f"expected {wanted}, got {shown(given)}", source=source, line=number)
+            name, first = given, number + 1
     if name:
         raise NotationError(f"expected @end:{name}, got the end of the file", source=source)
     return found
@@ -253,23 +260,31 @@ def prepare_piece(piece: Piece, *, clips: Path, drawings: Path) -> Played:
 def _attempt(piece: Piece, *, clips: Path, drawings: Path) -> Played | str:
     """A piece that can be heard and seen, or the line that says why not."""
     if parent_process() is not None:
-        _limit_cpu()
+        limit_process()
     try:
         return prepare_piece(piece, clips=clips, drawings=drawings)
     except AdjudgeError as error:
         return str(error)
-    except (OSError, MemoryError, ValueError) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        return str(NotationError(f"expected notation, got {said}", source=piece.source))
+    except Exception as error:  # whatever a piece does to its readers, it costs no other piece
+        said = " ".join(f"{type(error).__name__} {error}".split())
+        return str(NotationError(f"expected notation that can be drawn, got {shown(said)[1:-1]}", source=piece.source))
 
 
-def _limit_cpu() -> None:
-    """End this process where one piece takes it too long; systems without limits do without."""
+def limit_process() -> None:
+    """End this process where one piece takes it too long, or too much memory; systems without limits do without."""
     try:
         import resource
     except ImportError:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    soft = int(used.ru_utime + used.ru_stime) + MOST_CPU
-    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+    _lower(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + MOST_CPU)
+    with suppress(OSError, ValueError):
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        _lower(resource.RLIMIT_AS, pages * resource.getpagesize() + MOST_MEMORY)
+
+
+def _lower(limit: int, most: int) -> None:
+    import resource
+
+    _, hard = resource.getrlimit(limit)
+    resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))

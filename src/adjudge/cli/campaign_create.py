@@ -76,13 +76,13 @@ def _add_documents(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--metadata",
         metavar="FILE",
-        help="table of documents: artist, genre, any column; audio, image, text or url say what people get",
+        help="table of documents: artist, genre, any column; audio, notation, image, text or url say what people get",
     )
     group.add_argument(
         "--audio",
         "--documents",
         metavar="DIR",
-        help="folder with sound, pictures or texts, called after their documents",
+        help="folder with sound, notation, pictures or texts, called after their documents",
     )
     group.add_argument("--queries", metavar="FILE", help="table of queries that are no documents, of the same kind")
     group.add_argument("--query-audio", metavar="DIR", help="folder with the sound of such queries")

@@ -34,7 +34,10 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--rank-all", action="store_true", default=None, help="no document may be left unranked")
     group.add_argument("--least-ranked", type=int, metavar="N", help="so many must have a place (default: 1)")
     group.add_argument(
-        "--kept-hours", type=float, metavar="H", help="an order is kept so long after its last change (default: 168)"
+        "--kept-hours",
+        type=float,
+        metavar="H",
+        help="a ranking that was begun is kept so long after its last change (default: 168)",
     )
 
 

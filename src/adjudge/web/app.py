@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
+from starlette.routing import BaseRoute
 
 from adjudge._version import __version__
 from adjudge.web.context import Context
@@ -20,9 +22,7 @@ HERE = Path(__file__).parent
 
 def create_app(settings: Settings) -> FastAPI:
     """A server for these settings; its database is opened, and brought up to date, at once."""
-    from adjudge.web.api import ROUTERS as API_ROUTERS
-    from adjudge.web.failures import RESPONSES, add_failures
-    from adjudge.web.pages import ROUTERS as PAGE_ROUTERS
+    from adjudge.web.failures import add_failures
     from adjudge.web.security import add_security
 
     database = open_database(settings)
@@ -47,10 +47,22 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.context = context
     add_security(app, settings)
     add_failures(app)
-    for router in API_ROUTERS:
-        app.include_router(router, prefix="/api", responses=RESPONSES)
-    for router in PAGE_ROUTERS:
-        app.include_router(router, include_in_schema=False)
-    app.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
-    app.url_path_for("static", path="/")  # the last is found past all others, which builds them before any request
+    app.router.routes.extend(_routes())
     return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """Everything that is answered, built once: a request finds what is its application's own in the context."""
+    from adjudge.web.api import ROUTERS as API_ROUTERS
+    from adjudge.web.failures import RESPONSES
+    from adjudge.web.pages import ROUTERS as PAGE_ROUTERS
+
+    holder = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    for router in API_ROUTERS:
+        holder.include_router(router, prefix="/api", responses=RESPONSES)
+    for router in PAGE_ROUTERS:
+        holder.include_router(router, include_in_schema=False)
+    holder.mount("/static", StaticFiles(directory=HERE / "static"), name="static")
+    holder.url_path_for("static", path="/")  # the last is found past all others, which builds them before any request
+    return holder.router.routes

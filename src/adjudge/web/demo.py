@@ -15,13 +15,14 @@ from sqlalchemy import Connection
 from adjudge.embedded import demo, demo_tables
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
-from adjudge.web.campaign_rows import Campaign, find_campaign
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
+from adjudge.web.demo_campaigns import own_demo
 from adjudge.web.demo_preferences import make_preference_demo
 from adjudge.web.demo_rankings import can_draw, make_ranking_demo
 from adjudge.web.documents import take_documents
-from adjudge.web.errors import Conflict, NotFound
+from adjudge.web.errors import NotFound
 from adjudge.web.holdings import needed_items, put_runs
 from adjudge.web.invitations import list_invitations, make_invitation
 from adjudge.web.judging_settings import JudgingSettings, settings_from
@@ -123,19 +124,13 @@ def _draft(
     connection: Connection, organiser: Organiser, collection: Collection, *, now: float
 ) -> tuple[Campaign, bool]:
     """The campaign that is there, or a new one with runs and facts; and whether it is new."""
-    try:
-        found = find_campaign(connection, NAME)
-    except NotFound:
-        found = create_campaign(
-            connection, name=NAME, settings=_settings(collection), organiser_id=organiser.id, now=now
-        )
-        put_runs(connection, found, collection.runs, who=LOGIN, now=now)
-        return found, True
-    if found.organiser_id != organiser.id:
-        raise Conflict(
-            f"There is a campaign called {NAME!r} already that is not the demo; choose another --data folder."
-        )
-    return found, False
+    there = own_demo(connection, NAME, organiser)
+    if there is not None:
+        return there, False
+    settings = _settings(collection)
+    found = create_campaign(connection, name=NAME, settings=settings, organiser_id=organiser.id, now=now)
+    put_runs(connection, found, collection.runs, who=LOGIN, now=now)
+    return found, True
 
 
 def _settings(collection: Collection) -> JudgingSettings:

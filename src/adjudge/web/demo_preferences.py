@@ -12,9 +12,9 @@ from adjudge.errors import kept_warnings
 from adjudge.preferences.generation import make_questions
 from adjudge.preferences.questions import Questions, joined
 from adjudge.preferences.traps import make_traps
-from adjudge.web.campaign_rows import Campaign, find_campaign
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.errors import Conflict, NotFound
+from adjudge.web.demo_campaigns import own_demo
 from adjudge.web.items import NewItem, items_by_identifier, put_items
 from adjudge.web.languages import LANGUAGES
 from adjudge.web.listed_holdings import needed_listed_items
@@ -60,20 +60,14 @@ def make_preference_demo(
     connection: Connection, organiser: Organiser, judged: Campaign, *, seed: int, queries: int, depth: int, now: float
 ) -> Campaign:
     """The open campaign, about what the campaign ``judged`` has sound of; one that is there stays as it is."""
-    try:
-        found = find_campaign(connection, NAME)
-    except NotFound:
-        settings = _settings(depth)
-        found = create_campaign(connection, name=NAME, settings=settings, organiser_id=organiser.id, now=now)
-        asked = demo_questions(seed=seed, queries=queries, depth=depth)
-        put_questions(connection, found, asked, who=organiser.login, now=now)
-        put_items(connection, found, _same_sound(connection, judged, found))
-        return set_state(connection, found, "open", who=organiser.login, now=now)
-    if found.organiser_id != organiser.id:
-        raise Conflict(
-            f"There is a campaign called {NAME!r} already that is not the demo; choose another --data folder."
-        )
-    return found
+    there = own_demo(connection, NAME, organiser)
+    if there is not None:
+        return there
+    found = create_campaign(connection, name=NAME, settings=_settings(depth), organiser_id=organiser.id, now=now)
+    asked = demo_questions(seed=seed, queries=queries, depth=depth)
+    put_questions(connection, found, asked, who=organiser.login, now=now)
+    put_items(connection, found, _same_sound(connection, judged, found))
+    return set_state(connection, found, "open", who=organiser.login, now=now)
 
 
 def demo_questions(*, seed: int, queries: int, depth: int) -> Questions:

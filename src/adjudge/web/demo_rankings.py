@@ -8,9 +8,9 @@ from adjudge.errors import AdjudgeError
 from adjudge.web.campaign_rows import Campaign, find_campaign
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
+from adjudge.web.demo_campaigns import own_demo
 from adjudge.web.demo_incipits import candidates, incipits
 from adjudge.web.documents import take_documents
-from adjudge.web.errors import Conflict, NotFound
 from adjudge.web.languages import LANGUAGES
 from adjudge.web.media import working_folder
 from adjudge.web.people import Organiser
@@ -61,16 +61,11 @@ def can_draw() -> bool:
 
 def make_ranking_demo(connection: Connection, organiser: Organiser, *, now: float) -> Campaign:
     """The campaign, a draft until its tunes are drawn and played; one that is there stays as it is."""
-    try:
-        found = find_campaign(connection, NAME)
-    except NotFound:
-        found = create_campaign(connection, name=NAME, settings=_settings(), organiser_id=organiser.id, now=now)
-        put_candidates(connection, found, candidates(), who=organiser.login, now=now)
-        return found
-    if found.organiser_id != organiser.id:
-        raise Conflict(
-            f"There is a campaign called {NAME!r} already that is not the demo; choose another --data folder."
-        )
+    there = own_demo(connection, NAME, organiser)
+    if there is not None:
+        return there
+    found = create_campaign(connection, name=NAME, settings=_settings(), organiser_id=organiser.id, now=now)
+    put_candidates(connection, found, candidates(), who=organiser.login, now=now)
     return found
 
 
@@ -107,8 +102,7 @@ def _give_notation(database: Database, settings: Settings, found: Campaign, *, w
     with working_folder(settings) as folder:
         path = folder / "incipits.pae"
         path.write_text(f"{pieces}\n", encoding="utf-8")
-        taken = take_documents(
-            database, settings, found, files={path.name: path}, who=who, workers=1
-        )  # known to be good
+        # What is known to be good needs no process of its own.
+        taken = take_documents(database, settings, found, files={path.name: path}, who=who, workers=1)
     if taken.problems:
         raise AdjudgeError(f"The demo's notation could not be used: {taken.problems[0].problem}")

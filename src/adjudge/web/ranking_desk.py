@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from pydantic import BaseModel
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, exists, func, or_, select
 
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.desk import DeskCampaign, DeskParticipant, Heard, heard_from
@@ -16,7 +16,7 @@ from adjudge.web.invitations import Participant
 from adjudge.web.leasing import Lease, chance, new_to
 from adjudge.web.ranking_arranging import arrangement_of
 from adjudge.web.ranking_leasing import REOPENED, in_hand
-from adjudge.web.schema import answer, item, listed, pair
+from adjudge.web.schema import answer, item, lease, listed, pair
 
 RankingWhy = Literal["closed", "paused", "draft", "nothing_left", "wait"]
 
@@ -168,9 +168,14 @@ def _count(connection: Connection, campaign: Campaign, *conditions: ColumnElemen
 
 
 def _why(connection: Connection, campaign: Campaign, participant_id: int) -> RankingWhy:
-    """Why somebody is asked nothing now: ``wait`` where all that is left is in the hands of others."""
+    """Why somebody is asked nothing now: ``wait`` where what is left is in the hands of others, or being given out.
+
+    What somebody handed back themselves is nothing that they wait for while nobody else has it.
+    """
     if campaign.state != "open":
         states: dict[str, RankingWhy] = {"draft": "draft", "paused": "paused"}
         return states.get(campaign.state, "closed")
-    in_hands = pair.c.taken >= pair.c.wanted, pair.c.answered < pair.c.wanted
-    return "wait" if _count(connection, campaign, new_to(participant_id), ~pair.c.held, *in_hands) else "nothing_left"
+    theirs = (lease.c.pair_id == pair.c.id) & (lease.c.participant_id == participant_id)
+    back = exists().where(theirs, lease.c.ended_how == "released")
+    left = ~pair.c.held, pair.c.answered < pair.c.wanted, or_(pair.c.taken >= pair.c.wanted, ~back)
+    return "wait" if _count(connection, campaign, new_to(participant_id), *left) else "nothing_left"

@@ -88,14 +88,20 @@ def _csv_of(orders: Sequence[Order]) -> bytes:
     return plain_table(pl.DataFrame(rows, schema=schema, orient="row"), "csv")
 
 
+def without_early(rankings: Rankings) -> Rankings:
+    """Rankings of the queries that can have a list: two documents or more were ranked. All where that is none."""
+    early = [one.query for one in rankings.queries if (one.times_ranked > 0).sum() < 2]
+    return rankings if len(early) == len(rankings.queries) else rankings.without(early)
+
+
 def _lists(rankings: Rankings, construction: str, form: str) -> bytes:
-    """Lists as a file of that form."""
+    """Lists as a file of that form; a query of which only one document was ranked so far has none yet."""
     from adjudge.groundtruth import build
     from adjudge.groundtruth.files import write_lists
 
     try:
         with kept_warnings():
-            lists = build(rankings, construction).lists
+            lists = build(without_early(rankings), construction).lists
     except AdjudgeError as error:
         raise Refused(str(error)) from None
     return written(lambda path: write_lists(lists, path), form)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -65,6 +66,11 @@ def candidate_files(paths: Sequence[Path], *, cutoff: int | None = None) -> Give
 def _listed(frame: pl.DataFrame, origin: Format, source: Source) -> dict[str, list[str]]:
     """The rows of a table by query; a document that comes again is refused with its line."""
     found: dict[str, dict[str, None]] = {}
+    if origin.name == "json":  # a query without documents has no row
+        given = json.loads(source.text)
+        empty = [query for query, documents in given.items() if not documents] if isinstance(given, dict) else []
+        if empty:
+            raise source.error(f"expected 2 to {MOST_CANDIDATES} documents for query {shown(empty[0])}, got none", None)
     first: dict[str, int] = {}
     for row, (query, document) in enumerate(frame.select("query", "document").iter_rows()):
         there = found.setdefault(query, {})

@@ -97,11 +97,13 @@ def _prolonged(connection: Connection, campaign: Campaign, found: Lease, *, now:
 def prolong(connection: Connection, campaign: Campaign, found: Lease, *, now: float) -> Lease:
     """The lease after its order changed: it lasts on; where it had run out and a place is free it is in force again.
 
-    Where no place is free, or its expert holds another query by now, it stays as it is.
+    Where no place is free, or its expert was set aside or holds another query by now, it stays as it is.
     """
     if found.ended_at is None:
         return _prolonged(connection, campaign, found, now=now)
     if campaign.state != "open" or found.ended_how != "expired":
+        return found
+    if locked_participant(connection, found.participant_id).set_aside_at is not None:
         return found
     if any(one.kind == found.kind for one in in_hand(connection, found.participant_id)):
         return found
@@ -120,8 +122,10 @@ def prolong(connection: Connection, campaign: Campaign, found: Lease, *, now: fl
 
 def reopen(connection: Connection, campaign: Campaign, participant_id: int, answer_id: int, *, now: float) -> Lease:
     """Take an order of one's own into one's hands again, while the campaign is open; another that was is let go."""
-    locked_participant(connection, participant_id)
+    person = locked_participant(connection, participant_id)
     first = own_first_answer(connection, participant_id, answer_id)
+    if person.set_aside_at is not None:
+        raise Conflict("The organiser has ended your part in this campaign; your orders stay as you sent them.")
     if first["kind"] != "judgment":
         raise Refused("Expected an order to change, got a query that was skipped.")
     if campaign.state != "open":

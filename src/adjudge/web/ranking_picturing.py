@@ -241,8 +241,8 @@ def _warnings(seen: SeenRankings, ranked: Mapping[str, RankedQuery], experts: Se
     strange = [str(one["code"]) for one in experts if one["like_chance"] and one["state"] != "aside"]
     if strange:
         found.append(
-            f"{_some(strange, 'expert', 'experts')}: what they sent is no nearer to the others' rankings than chance would be. "
-            "Look at it, and set them aside if they did not listen."
+            f"{_some(strange, 'expert', 'experts')}: what they sent is no nearer to the others' rankings than chance "
+            "would be. Look at it, and set them aside if they did not listen."
         )
     return found
 

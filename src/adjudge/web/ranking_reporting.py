@@ -13,7 +13,7 @@ from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.reports.document import Column, Paragraph, Report, Section, TableBlock
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
-from adjudge.web.ranking_exporting import rankings_of
+from adjudge.web.ranking_exporting import rankings_of, without_early
 from adjudge.web.ranking_lists import USUAL
 from adjudge.web.ranking_picturing import agreements_of, expert_row
 from adjudge.web.ranking_watching import SeenRankings, Sent, watch_rankings
@@ -32,7 +32,7 @@ def ranking_report(connection: Connection, campaign: Campaign) -> Report:
     from adjudge.groundtruth import build
     from adjudge.reports.groundtruth_sections import groundtruth_document
 
-    rankings = rankings_of(connection, campaign)
+    rankings = without_early(rankings_of(connection, campaign))
     seen = watch_rankings(connection, campaign.id, now=0.0)
     with kept_warnings():  # they are among the notes
         try:
@@ -66,7 +66,7 @@ def _compared(rankings: Rankings, campaign: Campaign) -> ComparedConstructions |
 def _so_far(campaign: Campaign, seen: SeenRankings) -> Section:
     counted, wanted = len(seen.counted), sum(one.wanted for one in seen.queries)
     aside = len(seen.sent) - counted
-    rules = "may be left unranked" if not campaign.ranking.rank_all else "were all to be ranked"
+    rules = "could be left unranked" if not campaign.ranking.rank_all else "were all to be ranked"
     ties = "could share a place" if campaign.ranking.ties else "could not share a place"
     words = (
         f"{counted:,} of {wanted:,} rankings of {len(seen.queries):,} queries are here"
@@ -99,7 +99,7 @@ def _experts(seen: SeenRankings) -> Section:
     text = "Each expert's rankings beside the median ranks of the others. About 0 is what random rankings give."
     strange = sum(bool(one["like_chance"]) for one in records)
     if strange:
-        text += f" {strange:,} {'is' if strange == 1 else 'are'} no nearer to the others than chance would be."
+        text += f" {strange:,} {'expert is' if strange == 1 else 'experts are'} no nearer to them than chance would be."
     table = TableBlock("experts", "Experts by their codes.", columns, rows, records)
     return Section("experts", "The experts, and whether they agree", (Paragraph(text), table))
 

@@ -72,7 +72,9 @@ def _unzipped(path: Path, name: str, folder: Path, settings: Settings) -> Files:
                 _extract(archive, member, target)
                 found[_checked(member.filename).as_posix()] = target
             return found
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError, ValueError) as error:
+        if isinstance(error, AdjudgeError):
+            raise
         raise Refused(f"{shown(name)}: expected a zip that can be unpacked, got {shown(error)}") from None
 
 
@@ -83,7 +85,10 @@ def _is_litter(member: zipfile.ZipInfo) -> bool:
 
 
 def _refuse_bomb(members: list[zipfile.ZipInfo], name: str, settings: Settings) -> None:
-    """Refuse what is too much, encrypted, a link or would land elsewhere; before anything is unpacked."""
+    """Refuse what is too much, encrypted, a link or would land elsewhere; before anything is unpacked.
+
+    So is what is neither stored nor deflated: other packings unpack some bytes to gigabytes at once, whatever they say.
+    """
     total = sum(member.file_size for member in members)
     if len(members) > MOST_FILES:
         raise TooLarge(f"{shown(name)}: expected at most {MOST_FILES:,} files in a zip, got {len(members):,}.")
@@ -94,6 +99,8 @@ def _refuse_bomb(members: list[zipfile.ZipInfo], name: str, settings: Settings) 
         _checked(member.filename)
         if stat.S_ISLNK(member.external_attr >> 16):
             raise Refused(f"{shown(name)}: expected files, got the link {shown(member.filename)}.")
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise Refused(f"{shown(name)}: expected a zip of deflated files, got {shown(member.filename)} otherwise.")
         if member.flag_bits & 1:
             raise Refused(f"{shown(name)}: expected a zip without a password.")
 

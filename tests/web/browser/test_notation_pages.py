@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,10 +29,11 @@ IDS = "[...document.querySelectorAll('[id]')].map((one) => one.id)"
 UNIQUE = f"new Set({IDS}).size === {IDS}.length"
 
 
-@pytest.fixture
-def links(tmp_path: Path, server: Callable[..., ServerProcess]) -> dict[str, str]:
-    """Invitations to a campaign of judgments and one of preferences, both about the same incipits."""
-    settings = Settings(data=tmp_path / "data")
+@pytest.fixture(scope="module")
+def links(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Invitations to a campaign of judgments and one of preferences, both about the same incipits, on one server."""
+    folder = tmp_path_factory.mktemp("notation")
+    settings = Settings(data=folder / "data")
     database = open_database(settings)
     now = time.time()
     with database.write() as connection:
@@ -43,10 +44,12 @@ def links(tmp_path: Path, server: Callable[..., ServerProcess]) -> dict[str, str
         second = create_campaign(connection, name="prefer", settings=prefer, organiser_id=None, now=now)
         asked = Questions((Question("one", "q1", DOCUMENTS[:2], DOCUMENTS[2:], frozenset()),))
         put_questions(connection, second, asked, who="test", now=now)
-    tokens = {found.name: _opened(database, settings, found, tmp_path) for found in (first, second)}
+    tokens = {found.name: _opened(database, settings, found, folder) for found in (first, second)}
     database.close()
-    url = server(settings.data).url
-    return {name: f"{url}/i/{token}" for name, token in tokens.items()}
+    running = ServerProcess(settings.data)
+    running.start()
+    yield {name: f"{running.url}/i/{token}" for name, token in tokens.items()}
+    running.kill()
 
 
 def _opened(database: Database, settings: Settings, found: Campaign, folder: Path) -> str:

@@ -53,12 +53,28 @@ def in_focus(page: Page) -> str:
     return str(page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.id"))
 
 
+def seen(page: Page, n: int) -> bool:
+    """Whether a card is in sight in its column, once nothing moves any more."""
+    until(page, "!document.getAnimations().length")
+    return bool(
+        card(page, n).evaluate(
+            "(one) => { const [own, pane] = [one, one.closest('.pane-in')].map((each) => each.getBoundingClientRect());"
+            " return own.top >= pane.top && own.bottom <= pane.bottom; }"
+        )
+    )
+
+
 def test_everything_is_done_by_keys(page: Page, studies: Studies) -> None:
+    page.set_viewport_size({"width": 1280, "height": 620})
     begin(page, studies)
     live = page.locator("#live")
     expect(page.locator("#heading")).to_be_focused()
     page.keyboard.press("ArrowDown")
     assert in_focus(page) == "Candidate 1, not ranked"
+    for _ in range(3):  # its two buttons; then on, and not through every card
+        page.keyboard.press("Tab")
+    expect(page.locator("#comment-box summary")).to_be_focused()
+    page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")  # to the end of the order; the focus goes on to the next without a place
     expect(live).to_contain_text("Candidate 1 now in place 1 of 1.")
     assert in_focus(page) == "Candidate 2, not ranked"
@@ -69,16 +85,23 @@ def test_everything_is_done_by_keys(page: Page, studies: Studies) -> None:
     assert page.locator("#typing").inner_text() == "To place 2 …"
     until(page, "document.querySelector('#board').dataset.ranked === '3'")
     assert (places(page), order(page).tray) == ([[2], [4], [1]], ["3", "5", "6"])
+    tie_and_undo(page)
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="How it works")).to_contain_text("a tied one gets a place of its own first")
+    is_accessible(page)
+    page.keyboard.press("Escape")
     saved(page)
-    assert stored(studies, page) == places(page)
+    assert stored(studies, page) == places(page) == [[2], [4, 1]]
+    page.locator("#comment-box summary").click()
+    page.locator("#comment").press_sequentially("1 tut quer")
+    page.keyboard.press("Control+z")  # the browser's own, in a field
+    assert places(page) == [[2], [4, 1]]
 
 
-def test_keys_move_tie_and_undo(page: Page, studies: Studies) -> None:
-    begin(page, studies)
+def tie_and_undo(page: Page) -> None:
+    """Everything that keys do in an order of 2, 4 and 1."""
     live = page.locator("#live")
-    type_places(page, 2, 4, 1)
     page.keyboard.press("ArrowLeft")
-    assert in_focus(page).startswith("Candidate")
     page.keyboard.press("End")
     assert in_focus(page) == "Candidate 1, place 3"
     page.keyboard.press("t")
@@ -86,7 +109,9 @@ def test_keys_move_tie_and_undo(page: Page, studies: Studies) -> None:
     assert (places(page), in_focus(page)) == ([[2], [4, 1]], "Candidate 1, place 2, tied with 1 other")
     page.keyboard.press("Alt+ArrowUp")  # out of the group first
     assert places(page) == [[2], [1], [4]]
-    page.keyboard.press("Alt+ArrowUp")
+    page.keyboard.press("3")
+    page.keyboard.press("Alt+ArrowUp")  # any other key gives a number up
+    expect(page.locator("#typing")).to_be_hidden()
     assert (places(page), in_focus(page)) == ([[1], [2], [4]], "Candidate 1, place 1")
     page.keyboard.press("Alt+ArrowUp")
     expect(live).to_contain_text("Candidate 1 stays in place 1 of 3.")
@@ -105,29 +130,50 @@ def test_keys_move_tie_and_undo(page: Page, studies: Studies) -> None:
     page.keyboard.press("Control+Shift+Z")
     expect(live).to_contain_text("Redone.")
     assert (places(page), in_focus(page)) == ([[2], [4, 1]], "Candidate 4, place 2, tied with 1 other")
-    page.keyboard.press("Home")
-    page.keyboard.press("5")
-    page.keyboard.press("Escape")  # the number is given up
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="How it works")).to_contain_text("a tied one gets a place of its own first")
-    is_accessible(page)
-    page.keyboard.press("Escape")
-    assert places(page) == [[2], [4, 1]]
-    saved(page)
-    assert stored(studies, page) == places(page)
 
 
-def test_what_is_typed_into_a_comment_moves_nothing(page: Page, studies: Studies) -> None:
+def test_a_card_that_moves_stays_in_sight_and_its_sheet_has_all_moves(page: Page, studies: Studies) -> None:
+    page.set_viewport_size({"width": 1280, "height": 620})
     begin(page, studies)
-    type_places(page, 1, 2)
-    page.locator("#comment-box summary").click()
-    page.locator("#comment").press_sequentially("1 tut quer")
-    assert places(page) == [[1], [2]]
-    page.keyboard.press("Control+z")  # the browser's own, in a field
-    assert places(page) == [[1], [2]]
+    type_places(page, 1, 2, 3, 4, 5, 6)
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    assert (in_focus(page), seen(page, 6)) == ("Candidate 6, place 1", True)
+    page.keyboard.type("99")  # past the end is the end
+    page.keyboard.press("Enter")
+    for _ in range(5):
+        page.keyboard.press("Alt+ArrowUp")
+    assert (in_focus(page), seen(page, 6)) == ("Candidate 6, place 1", True)
+    page.mouse.move(*middle(page, 6))
+    page.mouse.down()
+    page.mouse.move(300, 615, steps=4)  # below the order: it scrolls all the same
+    until(page, "document.querySelector('#list-pane .pane-in').scrollTop > 40")
+    page.keyboard.press("Escape")
+    page.mouse.up()
+    for n in (6, 5, 4):
+        focus(page, n)
+        page.keyboard.press("u")
+    card(page, 3).get_by_role("button", name="Move: Candidate 3").click()
+    sheet = page.get_by_role("dialog", name="Candidate 3")
+    is_accessible(page)
+    for move, expected in [
+        ("Up", [[1], [3], [2]]),
+        ("Tie with the one above", [[1, 3], [2]]),
+        ("A place of its own", [[1], [3], [2]]),
+        ("To the top", [[3], [1], [2]]),
+        ("Down", [[1], [3], [2]]),
+        ("To the end", [[1], [2], [3]]),
+        ("Not ranked", [[1], [2]]),
+    ]:
+        sheet.get_by_role("button", name=move).click()
+        assert places(page) == expected
+    expect(sheet).to_contain_text("Candidate 3 is not ranked.")
+    sheet.get_by_label("Place", exact=True).fill("99")
+    sheet.get_by_role("button", name="Tie with it").click()
+    assert (places(page), in_focus(page)) == ([[1], [2, 3]], "Candidate 3, place 2, tied with 1 other")
 
 
-def test_an_order_is_sent_a_query_handed_back_and_one_skipped(page: Page, studies: Studies) -> None:
+def test_orders_are_sent_corrected_handed_back_and_skipped(page: Page, studies: Studies) -> None:
     begin(page, studies)
     expect(page.locator("#progress-words")).to_have_text("Query 1 of 3")
     page.keyboard.press("Control+Enter")
@@ -137,11 +183,11 @@ def test_an_order_is_sent_a_query_handed_back_and_one_skipped(page: Page, studie
     page.keyboard.press("Control+Enter")
     dialog = page.get_by_role("dialog", name="Send with some not ranked?")
     expect(dialog).to_contain_text("4 of 6 have no place")
-    is_accessible(page)
-    dialog.get_by_role("button", name="Send").click()
+    page.keyboard.press("Enter")
     expect(page.locator("#progress-words")).to_have_text("Query 2 of 3")
     expect(page.locator("#heading")).to_be_focused()
     all_sent(page)
+    correct(page, studies)
     ready(page)
     type_places(page, 6, 1)
     page.keyboard.press("k")
@@ -151,6 +197,13 @@ def test_an_order_is_sent_a_query_handed_back_and_one_skipped(page: Page, studie
     page.keyboard.press("k")
     page.get_by_role("dialog", name="Why skip").get_by_role("button", name="Skip this one").click()
     until(page, "document.querySelectorAll('#places .place').length === 2")  # the one handed back, as it was
+    all_sent(page)
+    page.keyboard.press("k")
+    page.get_by_role("button", name="Hand it back").click()
+    expect(page.locator("#resting-title")).to_have_text("Handed back")  # there is no other, and it is not done
+    page.locator("#resting-again").click()
+    until(page, "!document.querySelector('#question').hidden")
+    assert places(page) == [[6], [1]]
     send_some(page)
     expect(page.locator("#resting-title")).to_have_text("You have done them all")
     expect(page.locator("#resting-thanks")).to_have_text("You have put 2 queries in order. Thank you.")
@@ -163,16 +216,11 @@ def send_some(page: Page) -> None:
     page.get_by_role("dialog", name="Send with some").get_by_role("button", name="Send").click()
 
 
-def test_an_order_that_was_sent_is_opened_again_and_corrected(page: Page, studies: Studies) -> None:
-    begin(page, studies)
-    type_places(page, 3, 5)
-    send_some(page)
-    expect(page.locator("#progress-words")).to_have_text("Query 2 of 3")
-    all_sent(page)
+def correct(page: Page, studies: Studies) -> None:
+    """Open the order again that was sent, leave it, open it again, change it, and send it."""
     page.get_by_role("button", name="Finished queries").click()
     finished = page.get_by_role("dialog", name="Finished queries")
     expect(finished).to_contain_text("2 of 6 ranked")
-    is_accessible(page)
     finished.get_by_role("button", name="Open again: q").click()
     expect(page.locator("#progress-words")).to_have_text("You are changing an order that you sent.")
     assert places(page) == [[3], [5]]
@@ -295,80 +343,50 @@ def test_cards_are_dragged_by_touch_and_the_page_still_scrolls(browser: Browser,
     opened.close()
 
 
-def test_the_sheet_of_a_card_has_all_moves(page: Page, studies: Studies) -> None:
+def test_nothing_is_lost_offline_by_a_reload_and_on_another_device(
+    page: Page, context: BrowserContext, browser: Browser, studies: Studies
+) -> None:
     begin(page, studies)
-    type_places(page, 1, 2, 3)
-    card(page, 3).get_by_role("button", name="Move: Candidate 3").click()
-    sheet = page.get_by_role("dialog", name="Candidate 3")
-    is_accessible(page)
-    for move, expected in [
-        ("Up", [[1], [3], [2]]),
-        ("Tie with the one above", [[1, 3], [2]]),
-        ("A place of its own", [[1], [3], [2]]),
-        ("To the top", [[3], [1], [2]]),
-        ("Down", [[1], [3], [2]]),
-        ("To the end", [[1], [2], [3]]),
-        ("Not ranked", [[1], [2]]),
-    ]:
-        sheet.get_by_role("button", name=move).click()
-        assert places(page) == expected
-    expect(sheet).to_contain_text("Candidate 3 is not ranked.")
-    sheet.get_by_label("Place", exact=True).fill("2")
-    sheet.get_by_role("button", name="Tie with it").click()
-    assert (places(page), in_focus(page)) == ([[1], [2, 3]], "Candidate 3, place 2, tied with 1 other")
-
-
-def test_a_reload_and_another_device_go_on_where_one_was(page: Page, browser: Browser, studies: Studies) -> None:
-    begin(page, studies)
-    type_places(page, 2, 4, 6)
+    type_places(page, 6, 2)
+    saved(page)
+    context.set_offline(True)
+    focus(page, 2)
+    page.keyboard.press("Alt+ArrowUp")
+    expect(page.locator("#saved")).to_have_text("Not saved yet: offline, kept in this browser")
+    focus(page, 4)
+    page.keyboard.type("2")
+    page.keyboard.press("Enter")
+    context.set_offline(False)
+    saved(page)
+    assert stored(studies, page) == [[2], [4], [6]]
     page.locator("#comment-box summary").click()
     page.fill("#comment", "half a thought")
     page.locator("#heading").focus()
-    saved(page)
-    page.reload()
-    ready(page)
-    assert places(page) == [[2], [4], [6]]
-    expect(page.locator("#comment")).to_have_value("half a thought")
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+z")
-    assert places(page) == [[2]]
+    assert places(page) == [[6], [2]]
     page.reload()  # before it was saved
     ready(page)
-    assert places(page) == [[2]]
+    assert places(page) == [[6], [2]]
+    expect(page.locator("#comment")).to_have_value("half a thought")
     page.keyboard.press("Control+Shift+Z")
-    assert places(page) == [[2], [4]]
+    assert places(page) == [[2], [6]]
     saved(page)
     link = page.locator("#resume").input_value()
     elsewhere = browser.new_context(locale="en-GB")
     other = elsewhere.new_page()
     other.goto(studies.url + link[link.index("/r/") :])
     ready(other)
-    assert places(other) == [[2], [4]]
-    focus(other, 4)
+    assert places(other) == [[2], [6]]
+    focus(other, 6)
     other.keyboard.press("Alt+ArrowUp")
     saved(other)
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")  # somebody comes back to this window
     until(page, "!document.querySelector('#told').hidden")
-    assert places(page) == [[4], [2]]
+    assert places(page) == [[6], [2]]
     page.keyboard.press("Control+z")
-    assert places(page) == [[2], [4]]
+    assert places(page) == [[2], [6]]
     elsewhere.close()
-
-
-def test_nothing_is_lost_offline(page: Page, context: BrowserContext, studies: Studies) -> None:
-    begin(page, studies)
-    type_places(page, 1, 2)
-    saved(page)
-    context.set_offline(True)
-    focus(page, 2)
-    page.keyboard.press("Alt+ArrowUp")
-    expect(page.locator("#saved")).to_have_text("Not saved yet: offline, kept in this browser")
-    type_places(page, 5)
-    assert places(page) == [[5], [2], [1]]
-    is_accessible(page)
-    context.set_offline(False)
-    saved(page)
-    assert stored(studies, page) == [[5], [2], [1]]
 
 
 def test_two_windows_that_contradict_each_other_are_asked_about(
@@ -388,6 +406,8 @@ def test_two_windows_that_contradict_each_other_are_asked_about(
     dialog = page.get_by_role("dialog", name="Two orders of this query")
     expect(dialog).to_contain_text("2 ranked, in 2 places")
     expect(dialog).to_contain_text("3 ranked, in 3 places")
+    expect(page.locator("#conflict-theirs-order")).to_have_text("1. № 2 · 2. № 1")
+    expect(page.locator("#conflict-ours-order")).to_have_text("1. № 1 · 2. № 2 · 3. № 3")
     is_accessible(page)
     page.keyboard.press("Escape")
     expect(dialog).to_be_visible()
@@ -404,6 +424,14 @@ def test_two_windows_that_contradict_each_other_are_asked_about(
     assert places(second) == [[1], [2], [3]]
     second.keyboard.press("Control+z")
     assert places(second) == [[2], [1], [6]]
+    saved(second)
+    second.route("**/answers", lambda route: route.abort())
+    send_some(second)
+    expect(second.locator("#banner")).to_contain_text("1 waiting")
+    second.close()  # before it could send; the other window does
+    all_sent(page)
+    expect(page.locator("#progress-words")).to_have_text("Query 2 of 3")
+    expect(page.locator("#heading")).to_be_visible()
 
 
 def test_what_must_be_heard_and_placed_is_said(page: Page, studies: Studies) -> None:
@@ -428,22 +456,13 @@ def test_what_must_be_heard_and_placed_is_said(page: Page, studies: Studies) -> 
     expect(page.locator("#resting-title")).to_have_text("You have done them all")
 
 
-@pytest.mark.parametrize(("width", "height", "language"), [(320, 568, "de"), (1280, 860, "en"), (640, 430, "fr")])
-def test_notation_is_seen_heard_and_accessible(
-    browser: Browser, studies: Studies, width: int, height: int, language: str
-) -> None:
-    small = width < 500
+def test_notation_is_seen_heard_and_accessible(browser: Browser, studies: Studies) -> None:
     opened = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if small else "light",
-        has_touch=small,
-        is_mobile=small,
-        locale=language,
+        viewport={"width": 320, "height": 568}, color_scheme="dark", has_touch=True, is_mobile=True, locale="de"
     )
     page = opened.new_page()
     begin(page, studies, "notation")
     assert page.locator(".incipit svg.notation-picture").count() == 4
-    is_accessible(page)
     type_places(page, 2, 1, 3)
     focus(page, 3)
     page.keyboard.press("t")
@@ -453,11 +472,12 @@ def test_notation_is_seen_heard_and_accessible(
     until(page, "document.querySelector('#query-box .is-playing .sounding')")
     assert page.locator(".board .sounding").count() == 0
     page.keyboard.press("q")
-    saved(page)
     is_accessible(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate("document.querySelector('#query-box').getBoundingClientRect().bottom") < height / 2
-    assert too_small(page) == []
+    for width, height in [(320, 568), (640, 430)]:  # a small phone, and a laptop at 200 %
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate("document.querySelector('#query-box').getBoundingClientRect().bottom") < height / 2
+        assert too_small(page) == []
     opened.close()
 
 

@@ -16,6 +16,7 @@ from adjudge.web.api.body import Body, LeaseId, Milliseconds, SentAnswer
 from adjudge.web.campaign_rows import Campaign, campaign_by_id, in_use
 from adjudge.web.context import Context, InContext
 from adjudge.web.desk import Desk, Heard, heard_of, make_desk
+from adjudge.web.errors import Refused
 from adjudge.web.invitations import Participant, locked_participant, still_there
 from adjudge.web.leasing import Lease, hold, let_go, release, renew
 
@@ -186,9 +187,17 @@ def answers(
     )
 
 
+def _refuse_rankings(connection: Connection, participant: Participant) -> None:
+    """An order stays with its expert for days, whether they are there or not."""
+    campaign = campaign_by_id(connection, participant.campaign_id)
+    if campaign.kind == "ranking":
+        raise Refused(f"Campaign {campaign.name} asks for rankings, which have an address of their own.")
+
+
 def keep_alive(participant: Participant, context: Context) -> Alive:
-    """A sign of life, whatever the campaign asks."""
+    """A sign of life in a campaign whose questions are leased for minutes."""
     with context.database.write() as connection:
+        _refuse_rankings(connection, participant)
         still_there(connection, participant)
         seconds = context.settings.lease_seconds
         held = renew(connection, participant.campaign_id, participant.id, now=context.now(), seconds=seconds)
@@ -196,8 +205,9 @@ def keep_alive(participant: Participant, context: Context) -> Alive:
 
 
 def hand_back(participant: Participant, context: Context, *, may_return: bool) -> Response:
-    """Give back what is in somebody's hands, whatever the campaign asks."""
+    """Give back what is in somebody's hands, in a campaign whose questions are leased for minutes."""
     with context.database.write() as connection:
+        _refuse_rankings(connection, participant)
         locked_participant(connection, participant.id)
         (let_go if may_return else release)(connection, participant.id, now=context.now())
     return Response(status_code=204)

@@ -31,10 +31,10 @@ from adjudge.web.errors import Forbidden, NotLoggedIn, TooMany
 from adjudge.web.monitoring import live_codes
 from adjudge.web.pages import (
     organiser_account,
+    organiser_answers,
     organiser_campaign,
     organiser_judgments,
     organiser_people,
-    organiser_preference_answers,
     organiser_preference_set_up,
     organiser_ranking_set_up,
     organiser_set_up,
@@ -258,7 +258,7 @@ for part in (
     organiser_ranking_set_up,
     organiser_people,
     organiser_judgments,
-    organiser_preference_answers,
+    organiser_answers,
     organiser_account,
 ):
     router.include_router(part.router)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any
-from urllib.parse import urlencode
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from sqlalchemy import Connection, select
 from starlette.concurrency import run_in_threadpool
 
 from adjudge.errors import AdjudgeError
@@ -17,32 +13,19 @@ from adjudge.web.api.files import judgments as take_judgments
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context, InContext
 from adjudge.web.invitations import list_participants
+from adjudge.web.pages.organiser_answer_rows import (
+    ChosenAnswers,
+    Download,
+    export_address,
+    links,
+    newest_answers,
+    report_download,
+)
 from adjudge.web.pages.organiser_shared import PAGE, OrganiserRoute, go, show, turning
 from adjudge.web.people import Organiser
-from adjudge.web.schema import answer, pair, participant
+from adjudge.web.schema import pair
 
 router = APIRouter(prefix="/campaigns/{name}/judgments", route_class=OrganiserRoute)
-
-_FORMS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON", "trec": "TREC", "html": "HTML", "markdown": "Markdown",
-          "latex": "LaTeX"}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Chosen:
-    """Which answers to show: of whom, about what, older than which."""
-
-    assessor: str = ""
-    query: str = ""
-    before: int | None = None
-
-
-@dataclass(frozen=True)
-class Download:
-    """Something to take away, in several forms."""
-
-    title: str
-    about: str
-    links: tuple[tuple[str, str], ...]
 
 
 @router.get("")
@@ -59,7 +42,8 @@ def judgments(
     """The newest answers, or those before one; those about lists and orders have a page of their own."""
     if campaign.kind != "judging":
         return go(f"/campaigns/{campaign.name}/answers")
-    return _judgments_page(request, context, organiser, campaign, Chosen(assessor, query.strip(), before))
+    chosen = ChosenAnswers(assessor, query.strip(), before=before)
+    return _judgments_page(request, context, organiser, campaign, chosen)
 
 
 @router.post("/import")
@@ -68,7 +52,8 @@ async def bring(request: Request, organiser: AsOrganiser, campaign: OwnCampaign,
     try:
         await take_judgments(request, campaign, organiser, context)
     except AdjudgeError as error:
-        return await run_in_threadpool(_judgments_page, request, context, organiser, campaign, Chosen(), problem=error)
+        chosen = ChosenAnswers()
+        return await run_in_threadpool(_judgments_page, request, context, organiser, campaign, chosen, problem=error)
     return go(f"/campaigns/{campaign.name}/judgments", "imported")
 
 
@@ -77,15 +62,15 @@ def _judgments_page(
     context: Context,
     organiser: Organiser,
     campaign: Campaign,
-    chosen: Chosen,
+    chosen: ChosenAnswers,
     *,
     problem: AdjudgeError | None = None,
 ) -> Response:
     with context.database.read() as connection:
-        rows = _answers(connection, campaign, chosen)
+        rows = newest_answers(connection, campaign, chosen, pair.c.document)
         everybody = [one.code for one in list_participants(connection, campaign)]
     address = f"/campaigns/{campaign.name}/judgments"
-    kept = {name: value for name, value in (("assessor", chosen.assessor), ("query", chosen.query)) if value}
+    kept = {name: value for name, value in (("assessor", chosen.person), ("query", chosen.question)) if value}
     older, newer = turning(address, kept, [row.id for row in rows], before=chosen.before)
     return show(
         request,
@@ -105,41 +90,17 @@ def _judgments_page(
     )
 
 
-def _answers(connection: Connection, campaign: Campaign, chosen: Chosen) -> Sequence[Any]:
-    """One more than a page holds, newest first."""
-    columns = (answer.c.id, answer.c.created_at, answer.c.kind, answer.c.grades, answer.c.reason, answer.c.comment,
-               answer.c.took_ms, participant.c.code, pair.c.query, pair.c.document)  # fmt: skip
-    joined = answer.join(participant, participant.c.id == answer.c.participant_id).join(
-        pair, pair.c.id == answer.c.pair_id
-    )
-    rows = select(*columns).select_from(joined).where(answer.c.campaign_id == campaign.id)
-    if chosen.assessor:
-        rows = rows.where(participant.c.code == chosen.assessor)
-    if chosen.query:
-        rows = rows.where(pair.c.query == chosen.query)
-    if chosen.before is not None:
-        rows = rows.where(answer.c.id < chosen.before)
-    return connection.execute(rows.order_by(answer.c.id.desc()).limit(PAGE + 1)).all()
-
-
 def downloads(campaign: Campaign) -> list[Download]:
     """Everything that can be taken away, with its addresses."""
-    base = f"/api/campaigns/{campaign.name}/export"
-    found = []
+    found, qrels = [], export_address(campaign, "qrels")
     for scale in campaign.judging.scales:
         for per, about in (("aggregated", "one grade a pair, the mean over assessors"), ("assessor", "one by one")):
             title = f"Judgments, {scale.name}{', by assessor' if per == 'assessor' else ''}"
-            found.append(Download(title, about, links(f"{base}/qrels", ("trec", "csv"), scale=scale.name, per=per)))
-    report = (("HTML", f"/campaigns/{campaign.name}/report"), *links(f"{base}/report", ("html", "markdown", "json")))
-    report = tuple((f"{name} file" if address.endswith("=html") else name, address) for name, address in report)
+            found.append(Download(title, about, links(qrels, ("trec", "csv"), scale=scale.name, per=per)))
+    log, session = export_address(campaign, "log"), export_address(campaign, "session")
     return [
         *found,
-        Download("Log", "everything that was sent, in order", links(f"{base}/log", ("csv", "parquet", "json"))),
-        Download("Report", "ranking, confidence, what it rests on", report),
-        Download("Session", "for adjudge estimate and next", links(f"{base}/session", ("json",))),
+        Download("Log", "everything that was sent, in order", links(log, ("csv", "parquet", "json"))),
+        report_download(campaign, "ranking, confidence, what it rests on", ("markdown", "json")),
+        Download("Session", "for adjudge estimate and next", links(session, ("json",))),
     ]
-
-
-def links(address: str, forms: tuple[str, ...], **options: str) -> tuple[tuple[str, str], ...]:
-    """A thing to take away in several forms: what each is called, and its address."""
-    return tuple((_FORMS[form], f"{address}?{urlencode({**options, 'format': form})}") for form in forms)

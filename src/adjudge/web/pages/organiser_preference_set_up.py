@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 from starlette.concurrency import run_in_threadpool
 
 from adjudge.errors import AdjudgeError
@@ -27,7 +27,7 @@ from adjudge.web.pages.organiser_preference_questions import (
     names_of,
     trap_rows,
 )
-from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show
+from adjudge.web.pages.organiser_shared import OrganiserRoute, go, last_events, several, show
 from adjudge.web.people import Organiser
 from adjudge.web.preference_costs import Cost, cost_of
 from adjudge.web.preference_holdings import questions_of
@@ -35,11 +35,9 @@ from adjudge.web.preference_picturing import work_of
 from adjudge.web.preference_settings import PreferenceSettings
 from adjudge.web.preference_watching import Seen, traps_seen, watch_preferences
 from adjudge.web.recruiting import missing_way_back
-from adjudge.web.schema import event
 
 router = APIRouter(route_class=OrganiserRoute)
 
-_EVENTS = 50
 _PREVIEWS = 200  # questions among which one is chosen to listen to
 
 
@@ -66,8 +64,7 @@ def preference_set_up_page(
     with context.database.read() as connection:
         held = _holdings(connection, campaign, chosen=request.query_params.get("question", ""))
         people = _invited(connection, context, campaign)
-        past = select(event.c.at, event.c.who, event.c.what).where(event.c.campaign_id == campaign.id)
-        events = connection.execute(past.order_by(event.c.id.desc()).limit(_EVENTS)).all()
+        events = last_events(connection, campaign)
     ready = bool(held["n_questions"]) and not held["missing"]
     return show(
         request,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request, Response
@@ -14,31 +12,22 @@ from adjudge.web import monitoring
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context
 from adjudge.web.invitations import list_participants
-from adjudge.web.pages.organiser_judgments import Download, links
+from adjudge.web.pages.organiser_answer_rows import (
+    ChosenAnswers,
+    Download,
+    export_address,
+    links,
+    newest_answers,
+    report_download,
+)
 from adjudge.web.pages.organiser_shared import PAGE, show, turning
 from adjudge.web.people import Organiser
 from adjudge.web.ranking_lists import USUAL
 from adjudge.web.schema import answer, pair, participant
 
-KINDS = {"": "all", "judgment": "as first sent", "correction": "sent again", "skip": "skipped",
-         "comment": "with a comment"}  # fmt: skip
+RANKING_ANSWERS = {"": "all", "judgment": "as first sent", "correction": "sent again", "skip": "skipped",
+                   "comment": "with a comment"}  # fmt: skip
 """Which answers to show, by the value of the field."""
-
-
-@dataclass(frozen=True)
-class ChosenOrders:
-    """Which orders to show: of whom, of which query, of which kind, older than which."""
-
-    person: str = ""
-    query: str = ""
-    kind: str = ""
-    before: int | None = None
-
-    @property
-    def kept(self) -> dict[str, str]:
-        """What goes into the address of other pages."""
-        named = {"person": self.person, "question": self.query, "kind": self.kind}
-        return {name: value for name, value in named.items() if value}
 
 
 def ranking_answers_page(
@@ -46,13 +35,13 @@ def ranking_answers_page(
     context: Context,
     organiser: Organiser,
     campaign: Campaign,
-    chosen: ChosenOrders,
+    chosen: ChosenAnswers,
     *,
     problem: AdjudgeError | None = None,
 ) -> Response:
     """The newest orders, or those before one."""
     with context.database.read() as connection:
-        rows = _answers(connection, campaign, chosen)
+        rows = newest_answers(connection, campaign, chosen, answer.c.late, participant.c.set_aside_at)
         replaced = _replaced(connection, campaign.id)
         everybody = [one.code for one in list_participants(connection, campaign)]
         asked = select(pair.c.query).where(pair.c.campaign_id == campaign.id).order_by(pair.c.id)
@@ -70,7 +59,7 @@ def ranking_answers_page(
         tab="answers",
         rows=[_row(row, replaced) for row in rows[:PAGE]],
         chosen=chosen,
-        kinds=KINDS,
+        kinds=RANKING_ANSWERS,
         people=everybody,
         queries=queries,
         files=ranking_downloads(campaign),
@@ -78,28 +67,6 @@ def ranking_answers_page(
         newer=newer,
         older=older,
     )
-
-
-def _answers(connection: Connection, campaign: Campaign, chosen: ChosenOrders) -> Sequence[Any]:
-    """One more than a page holds, newest first."""
-    columns = (answer.c.id, answer.c.created_at, answer.c.kind, answer.c.grades, answer.c.reason, answer.c.comment,
-               answer.c.took_ms, answer.c.late, answer.c.heard, participant.c.code, participant.c.set_aside_at,
-               pair.c.query)  # fmt: skip
-    joined = answer.join(participant, participant.c.id == answer.c.participant_id).join(
-        pair, pair.c.id == answer.c.pair_id
-    )
-    rows = select(*columns).select_from(joined).where(answer.c.campaign_id == campaign.id)
-    if chosen.person:
-        rows = rows.where(participant.c.code == chosen.person)
-    if chosen.query:
-        rows = rows.where(pair.c.query == chosen.query)
-    if chosen.kind == "comment":
-        rows = rows.where(answer.c.comment.is_not(None), answer.c.comment != "")
-    elif chosen.kind:
-        rows = rows.where(answer.c.kind == chosen.kind)
-    if chosen.before is not None:
-        rows = rows.where(answer.c.id < chosen.before)
-    return connection.execute(rows.order_by(answer.c.id.desc()).limit(PAGE + 1)).all()
 
 
 def _replaced(connection: Connection, campaign_id: int) -> dict[int, int]:
@@ -115,10 +82,7 @@ def _row(row: Any, replaced: dict[int, int]) -> dict[str, Any]:
     groups, unranked = row.grades.get("groups", []), row.grades.get("unranked", [])
     first = row.id if row.kind == "judgment" else None
     stands = first not in replaced if first is not None else row.id in replaced.values()
-    heard = row.heard or {}
-    played = [heard.get("query_ms"), *(heard.get("candidates_ms") or {}).values()]
     return {
-        "id": row.id,
         "at": row.created_at,
         "code": row.code,
         "query": row.query,
@@ -133,27 +97,19 @@ def _row(row: Any, replaced: dict[int, int]) -> dict[str, Any]:
         "reason": row.reason,
         "comment": row.comment,
         "minutes": None if row.took_ms is None else row.took_ms / 60_000,
-        "heard": sum(1 for one in played[1:] if one),
     }
 
 
 def ranking_downloads(campaign: Campaign) -> list[Download]:
     """Everything that can be taken away, with its addresses."""
-    base = f"/api/campaigns/{campaign.name}/export"
-    report = (
-        ("HTML", f"/campaigns/{campaign.name}/report"),
-        *((f"{name} file" if name == "HTML" else name, address)
-          for name, address in links(f"{base}/report", ("html", "markdown", "latex", "json"))),
-    )  # fmt: skip
-    lists = (("JSON", f"{base}/lists?format=json"), ("groups", f"{base}/lists?format=groups"))
     files = (
+        ("Lists", f"partially ordered, made by {USUAL}", "lists", ("json", "groups")),
         ("Rankings", "every ranking as it stands, for adjudge groundtruth", "rankings", ("csv",)),
         ("Log", "everything that was sent, in order", "log", ("csv", "parquet", "json")),
         ("People", "who took part, and how much they did; personal", "people", ("csv",)),
     )
-    found = [Download(title, about, links(f"{base}/{what}", forms)) for title, about, what, forms in files]
-    return [
-        Download("Lists", f"partially ordered, made by {USUAL}", lists),
-        *found,
-        Download("Report", "lists, their consistency, what they rest on", report),
+    found = [
+        Download(title, about, links(export_address(campaign, what), forms)) for title, about, what, forms in files
     ]
+    forms = ("markdown", "latex", "json")
+    return [*found, report_download(campaign, "lists, their consistency, what they rest on", forms)]

@@ -19,13 +19,12 @@ from adjudge.web.desk import Heard, heard_from
 from adjudge.web.invitations import list_invitations
 from adjudge.web.listed_holdings import missing_listed_items, needed_listed_items
 from adjudge.web.pages.organiser_ranking_forms import kept_in_words, ranking_rules_in_words
-from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show
+from adjudge.web.pages.organiser_shared import OrganiserRoute, go, last_events, several, show
 from adjudge.web.people import Organiser
-from adjudge.web.schema import event, item, listed, pair
+from adjudge.web.schema import item, listed, pair
 
 router = APIRouter(route_class=OrganiserRoute)
 
-_EVENTS = 50
 _PREVIEWS = 500  # queries among which one is chosen to look at
 
 
@@ -67,8 +66,7 @@ def ranking_set_up_page(
         held = _holdings(connection, campaign, chosen=request.query_params.get("query", ""))
         invitations = list_invitations(connection, campaign, secret=context.settings.secret)
         n_people = overview(connection, campaign).participants
-        past = select(event.c.at, event.c.who, event.c.what).where(event.c.campaign_id == campaign.id)
-        events = connection.execute(past.order_by(event.c.id.desc()).limit(_EVENTS)).all()
+        events = last_events(connection, campaign)
     usable = sum(one.revoked_at is None for one in invitations)
     ready = bool(held["n_queries"]) and not held["missing"]
     return show(

@@ -26,13 +26,11 @@ from adjudge.web.invitations import list_invitations
 from adjudge.web.pages.organiser_forms import ears_in_words, goal_in_words
 from adjudge.web.pages.organiser_preference_set_up import preference_set_up_page
 from adjudge.web.pages.organiser_ranking_set_up import ranking_set_up_page
-from adjudge.web.pages.organiser_shared import OrganiserRoute, go, several, show
+from adjudge.web.pages.organiser_shared import OrganiserRoute, go, last_events, several, show
 from adjudge.web.people import Organiser
-from adjudge.web.schema import event, run
+from adjudge.web.schema import run
 
 router = APIRouter(route_class=OrganiserRoute)
-
-_EVENTS = 50
 
 
 @dataclass(frozen=True)
@@ -99,8 +97,7 @@ def set_up_page(
         return ranking_set_up_page(request, context, organiser, campaign, problem=problem, taken=told)
     with context.database.read() as connection:
         held = _holdings(connection, context, campaign)
-        past = select(event.c.at, event.c.who, event.c.what).where(event.c.campaign_id == campaign.id)
-        events = connection.execute(past.order_by(event.c.id.desc()).limit(_EVENTS)).all()
+        events = last_events(connection, campaign)
     return show(
         request,
         context,

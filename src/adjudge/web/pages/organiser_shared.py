@@ -16,18 +16,22 @@ from fastapi import Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from markupsafe import Markup
+from sqlalchemy import Connection, select
 from starlette.datastructures import FormData
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.access import ORGANISER_COOKIE, csrf_of
+from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context
 from adjudge.web.errors import NotLoggedIn, Refused, WebError
 from adjudge.web.people import Organiser
 from adjudge.web.rendering import page
+from adjudge.web.schema import event
 
 PAGE = 50
 """Rows on one page."""
 
+_EVENTS = 50  # of those that happened so far
 SEE_OTHER = 303
 UNPROCESSABLE = 422
 SAID = {
@@ -132,6 +136,12 @@ def turning(
     """Where older and newer rows are, None where there are none; ``numbers`` are those of a page and one more."""
     older = f"{address}?{urlencode({**kept, 'before': numbers[PAGE - 1]})}" if len(numbers) > PAGE else None
     return older, f"{address}?{urlencode(kept)}" if before is not None else None
+
+
+def last_events(connection: Connection, campaign: Campaign) -> Sequence[Any]:
+    """What happened to a campaign, by whom and when, newest first."""
+    past = select(event.c.at, event.c.who, event.c.what).where(event.c.campaign_id == campaign.id)
+    return connection.execute(past.order_by(event.c.id.desc()).limit(_EVENTS)).all()
 
 
 def status_of(error: AdjudgeError) -> int:

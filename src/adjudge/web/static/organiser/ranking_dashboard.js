@@ -93,11 +93,11 @@ function drawTiles({ status, pace, experts: people }) {
 
 /** Consistency is of the lists that are shown. */
 function drawConsistency() {
-  for (const [name, meaning] of [["adr1", "documents in the right order, too"], ["adr2", "documents that differ or do not"]]) {
+  for (const name of ["adr1", "adr2"]) {
     const values = [...numbers.values()].map((one) => one[name]).filter(known);
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     roll(tiles[name], values.length ? mean : null, (value) => decimal(value, 3));
-    tiles[`${name}Note`].textContent = values.length ? `ADR-${name.at(-1)}, mean of ${several(values.length, "query", "queries")}` : meaning;
+    tiles[`${name}Note`].textContent = values.length ? `ADR-${name.at(-1)}, mean of ${several(values.length, "query", "queries")}` : "once there are rankings";
   }
 }
 

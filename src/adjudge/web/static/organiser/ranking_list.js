@@ -51,7 +51,7 @@ function queryRow(one, list, isChosen, choose) {
     cell(list ? count(list.counts.intra) : "–"),
     cell(list ? count(list.counts.inter) : "–"),
     cell(list ? count(list.counts.misordered) : "–"),
-    html("td", { class: "number", title: list ? `${list.triples.equal} equal, ${list.triples.ordered} ordered, ${list.triples.circular} circular, of ${count(list.triples.n)}` : null }, list ? count(triples) : "–"),
+    html("td", { class: "number", title: list ? `${list.triples.equal} alike, ${list.triples.ordered} ordered, ${list.triples.circular} circular, of ${count(list.triples.n)}` : null }, list ? count(triples) : "–"),
   );
 }
 

@@ -13,6 +13,8 @@ export class Board {
   groups = [];
   #current = { list: null, tray: null }; // the card of each side that Tab comes to
   #places = []; // an <li> a group
+  #before = null; // where cards were, until they glide from there
+  #gliding = []; // animations
 
   constructor() {
     this.list = $("places");
@@ -49,7 +51,7 @@ export class Board {
 
   /** Show an order. `moved` is the card that changed its place, where only one did. */
   draw(groups, { moved = null, glide = true } = {}) {
-    const before = glide && !still.matches ? this.#positions() : null;
+    if (glide && !still.matches) this.#glideFrom(this.#positions());
     const focused = document.activeElement;
     const holder = this.of(focused);
     this.groups = groups;
@@ -59,7 +61,7 @@ export class Board {
     this.#drawWords();
     this.#keepCurrent();
     if (holder && document.activeElement !== focused) focused.focus({ preventScroll: true });
-    if (before) this.#glide(before);
+    if (holder && !this.focused) holder.body.focus({ preventScroll: true }); // the button is not there on its new side
   }
 
   #drawPlaces(groups) {
@@ -159,6 +161,7 @@ export class Board {
 
   /** Scroll until a card is seen whole, not below what stays in sight. */
   reveal(card) {
+    this.#arrive();
     card.element.scrollIntoView({ block: "nearest" });
   }
 
@@ -193,13 +196,28 @@ export class Board {
     return new Map([...this.cards.values()].map((card) => [card, card.element.getBoundingClientRect()]));
   }
 
-  #glide(before) {
+  /** In the next frame: whoever scrolls to a card now must find it where it goes, not where it was. */
+  #glideFrom(before) {
+    if (!this.#before) requestAnimationFrame(() => this.#glide());
+    this.#before ??= before;
+    this.#arrive();
+  }
+
+  /** Cards are where they go, at once: scrolling to one that glides would go to where it was. */
+  #arrive() {
+    for (const one of this.#gliding.splice(0)) one.cancel();
+  }
+
+  #glide() {
+    const before = this.#before;
+    this.#before = null;
     for (const [card, from] of before) {
       const to = card.element.getBoundingClientRect();
       const [x, y] = [from.left - to.left, from.top - to.top];
       const seen = to.bottom > 0 && to.top < innerHeight;
       if (!seen || Math.abs(x) + Math.abs(y) < 1) continue;
-      card.element.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], { duration: GLIDE_MS, easing: "cubic-bezier(.2,.7,.3,1)" });
+      const glide = card.element.animate([{ transform: `translate(${x}px, ${y}px)` }, { transform: "none" }], { duration: GLIDE_MS, easing: "cubic-bezier(.2,.7,.3,1)" });
+      this.#gliding.push(glide);
     }
   }
 }

@@ -88,6 +88,7 @@ export class Card extends Listened {
     this.sight = made("div", { className: "incipit-sight" });
     this.trouble = made("p", { className: "incipit-broken notice bad small", hidden: true }, made("span"), this.#again());
     const parts = [this.isAudio ? this.#playButton() : null, this.sight];
+    if (isQuery) parts.unshift(made("span", { className: "query-tag", ariaHidden: "true", textContent: this.name }));
     if (!isQuery) {
       this.element.dataset.id = String(this.id);
       this.body.tabIndex = -1;
@@ -98,6 +99,7 @@ export class Card extends Listened {
     this.element.append(this.body);
     this.label = this.name;
     this.#see();
+    if (!isQuery) this.reachable = false;
   }
 
   #playButton() {
@@ -215,9 +217,10 @@ export class Card extends Listened {
 
   #drawTrouble() {
     const amiss = this.broken || this.unseen;
-    if (this.trouble.hidden !== amiss) return;
     const words = say(this.isAudio && !this.unseen ? "clip.broken" : "clip.unseen");
+    if (this.trouble.hidden !== amiss && !(amiss && this.trouble.firstChild.textContent !== words)) return;
     this.trouble.firstChild.textContent = words;
+    if (!amiss && this.trouble.contains(document.activeElement)) (this.n ? this.body : this.button)?.focus({ preventScroll: true });
     this.trouble.hidden = !amiss;
     if (amiss) announce(`${this.name}: ${words}`);
   }

@@ -11,6 +11,7 @@ const FAR = 5; // pixels that a press may move and still be a press
 const LONG_PRESS_MS = 380;
 const EDGE = 72; // pixels from where scrolling by itself begins
 const FASTEST = 18; // pixels a frame
+const NEAR = 8; // pixels beside a side that still belong to it
 const BETWEEN = 26; // pixels at the edge of a place that mean "between", at most a third of it
 const CONTROLS = "button, a, input, textarea, select, summary, .clip-text[tabindex]";
 
@@ -106,13 +107,25 @@ export class Dragging {
     this.#frame = requestAnimationFrame(() => this.#step());
   }
 
+  /** What is seen of a side: the top and the bottom between which its cards are not below something else. */
+  #seen(pane) {
+    const box = pane.getBoundingClientRect();
+    const scrolls = getComputedStyle(pane).overflowY !== "visible";
+    const top = scrolls ? box.top : Math.max(box.top, $("rank-top").getBoundingClientRect().bottom);
+    const bottom = scrolls ? box.bottom : Math.min(box.bottom, $("send-bar").getBoundingClientRect().top);
+    return { box, scrolls, top, bottom };
+  }
+
+  /** However far above or below: who pulls a card out of the window wants to see what comes there. */
   #scroll(x, y) {
-    const pane = [...document.querySelectorAll(".pane-in")].find((one) => one.scrollHeight > one.clientHeight + 1 && inside(one, x, y, EDGE));
-    const top = pane ? pane.getBoundingClientRect().top : $("rank-top").getBoundingClientRect().bottom;
-    const bottom = pane ? pane.getBoundingClientRect().bottom : $("send-bar").getBoundingClientRect().top;
+    const panes = [...document.querySelectorAll(".pane-in")].map((pane) => ({ pane, ...this.#seen(pane) }));
+    const own = panes.find(({ scrolls, box }) => scrolls && x >= box.left - NEAR && x <= box.right + NEAR);
+    if (!own && panes[0].scrolls) return;
+    const top = own ? own.top : $("rank-top").getBoundingClientRect().bottom;
+    const bottom = own ? own.bottom : $("send-bar").getBoundingClientRect().top;
     const pull = (distance) => Math.min(1, Math.max(0, (EDGE - distance) / EDGE)) * FASTEST;
     const by = pull(bottom - y) - pull(y - top);
-    if (Math.abs(by) > 0.5) (pane ?? document.scrollingElement).scrollBy({ top: by, behavior: "instant" });
+    if (Math.abs(by) > 0.5) (own?.pane ?? document.scrollingElement).scrollBy({ top: by, behavior: "instant" });
   }
 
   /** Find what the pointer is at, and mark it. */
@@ -132,13 +145,15 @@ export class Dragging {
     const { groups } = this.#board;
     const own = placeOf(groups, card.id);
     if (inside($("tray-pane"), x, y)) return own < 0 ? null : { tray: true };
-    if (!inside($("list-pane"), x, y, 8)) return null;
+    if (!inside($("list-pane"), x, y, NEAR)) return null;
+    const { top: from, bottom: to } = this.#seen(this.#board.list.closest(".pane-in"));
+    const seenY = Math.min(Math.max(y, from), to); // nothing falls onto a place that is scrolled out of sight
     const places = [...this.#board.list.children];
     for (const [at, place] of places.entries()) {
       const { top, bottom, height } = place.getBoundingClientRect();
       const edge = this.#ties() ? Math.min(BETWEEN, height / 3) : height / 2;
-      if (y < top + edge) return this.#between(at, own);
-      if (y < bottom - edge) return at === own ? null : { beside: at };
+      if (seenY < top + edge) return this.#between(at, own);
+      if (seenY < bottom - edge) return at === own ? null : { beside: at };
     }
     return this.#between(places.length, own);
   }
@@ -171,7 +186,8 @@ export class Dragging {
     this.#end();
     addEventListener("click", swallow, { capture: true, once: true }); // the end of a drag presses nothing
     setTimeout(() => removeEventListener("click", swallow, { capture: true }), 50);
-    if (drag.target) this.#drop(drag.card, drag.target);
+    const isThere = this.#board.cards.get(drag.card.id) === drag.card; // another query may have come meanwhile
+    if (drag.target && isThere) this.#drop(drag.card, drag.target);
   }
 
   #escape(event) {

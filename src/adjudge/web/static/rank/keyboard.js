@@ -3,6 +3,7 @@
 import { belongsToControl, listenToKeys } from "../shared/keys.js";
 
 const TYPING_MS = 1500; // a number counts by itself after this pause
+const ON_WITH_A_NUMBER = new Set([..."0123456789", "t", "enter", "backspace", "shift"]); // every other key gives it up
 
 /** A number that is being typed for the card in focus. `show` gets its digits; `commit(n, tied)` uses it. */
 class Typed {
@@ -80,6 +81,7 @@ export function listen(actions) {
 
   listenToKeys((event) => {
     const key = event.key.toLowerCase();
+    if (!ON_WITH_A_NUMBER.has(key) || event.ctrlKey || event.metaKey || event.altKey) typed.cancel();
     if ((event.ctrlKey || event.metaKey) && !event.altKey) {
       if (key === "z") return event.shiftKey ? () => actions.redo() : () => actions.undo();
       if (key === "y" && !event.shiftKey) return () => actions.redo();

@@ -53,7 +53,6 @@ export class MoveSheet {
     const tied = at >= 0 && groups[at].length > 1;
     write($("move-title"), card.name);
     write($("move-where"), this.#board.wordsOf(card, "rank.stands"));
-    $("move-place").max = String(Math.max(1, groups.length + (at < 0 || tied ? 1 : 0)));
     const can = {
       first: at !== 0 || tied,
       up: at > 0 || tied,

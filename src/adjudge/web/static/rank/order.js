@@ -14,6 +14,12 @@ export function same(one, other) {
   return plain(one) === plain(other);
 }
 
+/** The first place in which two orders differ. */
+export function difference(one, other) {
+  const at = one.findIndex((group, place) => !other[place] || !same([group], [other[place]]));
+  return at < 0 ? one.length : at;
+}
+
 /** The place of a candidate; -1 where it has none. */
 export const placeOf = (groups, id) => groups.findIndex((group) => group.includes(id));
 

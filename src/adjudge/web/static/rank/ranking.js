@@ -11,11 +11,12 @@ import { Deck } from "../prefer/deck.js";
 import { Board } from "./board.js";
 import { Card } from "./cards.js";
 import { Shelf, reconcile } from "./history.js";
-import { alone, beside, down, ranked, same, tie, to, toTied, up, without } from "./order.js";
+import { alone, beside, difference, down, ranked, same, tie, to, toTied, up, without } from "./order.js";
 import { Saving } from "./saving.js";
 
 const ADDRESS = "/api/ranking";
 const AS_THE_SERVER = { version: -1, dirty: false, sent: [] }; // whatever it has is gone on with
+const TOLD = 5; // places of each of two orders between which somebody chooses, from where they differ
 const AT_ONCE = 4; // drawings and clips fetched at the same time; saving must not wait behind fifty of them
 
 const { owner } = $("question").dataset;
@@ -234,6 +235,13 @@ function adopt(theirs, version, { told = true } = {}) {
   drawMissing();
 }
 
+/** A few places of an order by the numbers of its cards, from one of them on: 3. № 7 = № 2 · 4. № 9 … */
+function beginning(order, from) {
+  const cardsOf = (group) => group.map((id) => `№ ${number(board.cards.get(id)?.n ?? 0)}`).join(" = ");
+  const told = order.slice(from, from + TOLD).map((group, place) => `${number(from + place + 1)}. ${cardsOf(group)}`);
+  return told.join(" · ") + (order.length > from + TOLD ? " …" : "");
+}
+
 function contradict(theirs) {
   conflict = theirs;
   saving.state = "conflict";
@@ -241,8 +249,11 @@ function contradict(theirs) {
   saving.dispatchEvent(new Event("change"));
   for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   const told = (order) => say("rank.conflict.order", { n: number(ranked(order)), of: number(order.length) });
-  write($("conflict-theirs"), told(theirs.groups));
-  write($("conflict-ours"), told(groups()));
+  const from = difference(theirs.groups, groups());
+  for (const [whose, order] of Object.entries({ theirs: theirs.groups, ours: groups() })) {
+    write($(`conflict-${whose}`), told(order));
+    write($(`conflict-${whose}-order`), beginning(order, from));
+  }
   openDialog("conflict", {});
 }
 

@@ -18,7 +18,7 @@ import { $, announce, rest, showOnly, showWaiting, tell, untell } from "./page.j
 import { Tabs } from "./tabs.js";
 import { say } from "./words.js";
 
-const LOOK_AGAIN_MS = { wait: 5000, paused: 15_000, draft: 15_000, offline: 5000, nothing_left: 30_000 };
+const LOOK_AGAIN_MS = { wait: 5000, paused: 15_000, draft: 15_000, offline: 5000, nothing_left: 30_000, sent: 1500 };
 const BREAK_MS = 25 * 60_000;
 const HEARTBEAT_MS = 30_000;
 const DRAFT_MS = 2000;
@@ -67,6 +67,7 @@ export class Asking {
       const desk = await call("GET", this.#address);
       this.unreachable = false;
       this.#accept(desk);
+      if (!this.outbox.trouble) this.outbox.send(); // also what a window left behind that was closed
     } catch (failure) {
       this.#unreached(failure);
     }
@@ -148,7 +149,7 @@ export class Asking {
     if (why && why !== "ended") this.#rest(why);
     else if (this.unreachable || this.outbox.trouble || !navigator.onLine) this.#rest("offline");
     else showOnly("loading");
-    return this.#lookAgain(why ?? "offline");
+    return this.#lookAgain(why ?? (this.unreachable ? "offline" : "sent")); // the reply to what was sent, here or elsewhere, is due
   }
 
   #rest(why) {
@@ -188,9 +189,11 @@ export class Asking {
     this.#suggestBreak();
   }
 
-  /** Put what the server answers to a request in the place of the question on the page; its draft is kept. */
-  async turn(what, body) {
+  /** Put what the server answers to a request in the place of the question on the page; its draft is kept.
+   * `without` is how the page rests where there is nothing left. */
+  async turn(what, body, { without = null } = {}) {
     const desk = await call("POST", `${this.#address}/${what}`, body);
+    if (desk.why === "nothing_left") desk.why = without ?? desk.why; // nothing but what was just given back
     this.#view.pause();
     this.keepDraft();
     this.shown = null;
@@ -199,8 +202,8 @@ export class Asking {
 
   /** Give the question on the page back and go on with what comes then. */
   async handBack() {
-    const { lease } = this.shown;
-    await this.turn("hand-back", { lease });
+    const { lease, corrects = null } = this.shown;
+    await this.turn("hand-back", { lease }, { without: corrects === null ? "handed_back" : null });
     this.tabs.settled(lease);
   }
 

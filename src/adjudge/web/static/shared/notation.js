@@ -39,6 +39,7 @@ function pictureOf(svg, name) {
   picture.setAttribute("role", "img");
   picture.setAttribute("aria-label", name);
   picture.setAttribute("focusable", "false");
+  picture.style.setProperty("--tall", String(parseFloat(picture.getAttribute("height")) || 110)); // for one scale for all
   return { picture, notes };
 }
 

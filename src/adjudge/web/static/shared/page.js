@@ -82,7 +82,7 @@ export function rest(why, { mine = 0, message = "", words: own = "rest" } = {}) 
   write($("resting-words"), words);
   write($("resting-thanks"), mine ? count(`${own}.thanks`, mine) : say("rest.thanks.none"));
   $("resting").dataset.why = why;
-  $("resting-again").hidden = !["wait", "paused", "draft", "offline"].includes(why);
+  $("resting-again").hidden = !["wait", "paused", "draft", "offline", "handed_back"].includes(why);
   showOnly("resting");
   if (changed && !document.querySelector("dialog[open]")) $("resting-title").focus({ preventScroll: true });
 }
