@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from adjudge.groundtruth.checking import check_lists
     from adjudge.groundtruth.comparing import compare_constructions
     from adjudge.groundtruth.files import read_lists, read_preferences, read_rankings, write_lists, write_rankings
-    from adjudge.groundtruth.simulated import simulate_rankings
+    from adjudge.groundtruth.simulated import simulate_preferences, simulate_rankings
     from adjudge.measures.assessors import evaluate_assessors
     from adjudge.measures.base import Measure, measure
     from adjudge.measures.evaluation import evaluate
@@ -102,6 +102,7 @@ _HOMES = {  # module, and after a colon the name that it has there, if that is a
     "ground_truth": "adjudge.groundtruth.building:build",
     "check_lists": "adjudge.groundtruth.checking",
     "compare_constructions": "adjudge.groundtruth.comparing",
+    "simulate_preferences": "adjudge.groundtruth.simulated",
     "simulate_rankings": "adjudge.groundtruth.simulated",
 }
 
@@ -149,6 +150,7 @@ __all__ = [
     "read_questions",
     "read_rankings",
     "satisfaction",
+    "simulate_preferences",
     "simulate_rankings",
     "summarize",
     "write",

@@ -22,6 +22,11 @@ Assessors = Literal["auto", "crossed", "nested"]
 ReliabilityInterval = Literal["auto", "f", "bootstrap", "delta", "none"]
 Resampled = Literal["both", "queries", "systems"]
 
+DEFAULT_CONSTRUCTION = "Any-1"
+"""How partially ordered lists are made unless told otherwise: the most consistent of Urbano et al. 2010."""
+DEFAULT_LIST_ALPHA = 0.25
+"""The significance level of partially ordered lists, as of the original ones of 2005."""
+
 
 def check_choice(name: str, value: object, options: Any) -> None:
     """Refuse a value that is not one of the options.

@@ -20,6 +20,7 @@ from adjudge.cli.groundtruth_options import (
     provenance_of,
     read_answers,
     unranked_of,
+    without_hint,
     write_report,
 )
 from adjudge.cli.options import Subparsers
@@ -90,7 +91,7 @@ def run_build(arguments: argparse.Namespace) -> None:
     _check(arguments, [arguments.answers])
     construction = parse_construction(arguments.construction)
     answers = read_answers(arguments)
-    with kept_warnings() as notes:
+    with kept_warnings() as notes, without_hint(is_needed=len(answers.queries) > 1):
         truth = build(answers, construction, **build_options(arguments))
     made = provenance_of(arguments, answers)
     wrote = write_report(arguments, truth, answers, made=made)
@@ -112,7 +113,7 @@ def run_check(arguments: argparse.Namespace) -> None:
 
     _check(arguments, [arguments.lists, arguments.answers])
     lists, answers = read_lists(arguments.lists), read_answers(arguments)
-    with kept_warnings() as notes:
+    with kept_warnings() as notes, without_hint(is_needed=len(answers.queries) > 1):
         truth = check_lists(lists, answers, alpha=arguments.alpha, unranked=unranked_of(arguments), seed=arguments.seed)
     made = provenance_of(arguments, answers, [arguments.lists, arguments.answers])
     wrote = write_report(arguments, truth, answers, made=made)

@@ -14,6 +14,7 @@ from adjudge.cli.groundtruth_options import (
     provenance_of,
     read_answers,
     unranked_of,
+    without_hint,
     write_report,
 )
 from adjudge.cli.options import Subparsers, add_output, add_run_reading, check_run_reading
@@ -52,8 +53,8 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "--constructions",
         nargs="+",
         metavar="WAY",
-        help="ways to compare, as Any-1; rankings of systems are compared with that of the first (default: All-2 and "
-        "the other five of 2010, Best-1 and a model)",
+        help="ways to compare, as Any-1; tests and rankings of systems are against All-2, or else the first (default: "
+        "All-2 and the other five of 2010, Best-1 and a model)",
     )
     group.add_argument(
         "--halves",
@@ -84,7 +85,8 @@ def run(arguments: argparse.Namespace) -> None:
     asked = [parse_construction(one) for one in arguments.constructions or ()]
     answers = read_answers(arguments)
     collection = None if arguments.runs is None else _read_runs(arguments)
-    with progress("comparing") as _, kept_warnings() as notes:
+    is_one = len(answers.queries) == 1
+    with progress("comparing") as advance, kept_warnings() as notes, without_hint(is_needed=not is_one):
         found = compare_constructions(
             answers,
             asked or _usual(answers),
@@ -94,6 +96,7 @@ def run(arguments: argparse.Namespace) -> None:
             measure=arguments.measure,
             halves=arguments.halves,
             seed=arguments.seed,
+            progress=advance,
         )
     _show(arguments, found, answers, provenance_of(arguments, answers, inputs), list(notes))
 

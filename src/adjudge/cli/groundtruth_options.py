@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from adjudge.choices import DEFAULT_CONSTRUCTION, DEFAULT_LIST_ALPHA
 from adjudge.cli.output import check_output, made_from
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.groundtruth import GroundTruth, Preferences, Rankings
@@ -19,8 +22,6 @@ if TYPE_CHECKING:
 FORMS = ("text", "json", "csv", "markdown", "latex", "html")
 LISTS = (".groups", ".json", ".csv", ".tsv", ".parquet", ".jsonl", ".qrels")
 REPORTS = {".html": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
-DEFAULT = "Any-1"
-_ALPHA = 0.25  # as adjudge.groundtruth.DEFAULT_ALPHA, which would cost --help its speed
 _ABOUT = "file with experts' rankings, or with preferences between two documents"
 
 
@@ -45,7 +46,9 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
 
 def add_alpha(group: argparse._ArgumentGroup) -> None:
     """Significance level and seed."""
-    group.add_argument("--alpha", type=float, default=_ALPHA, help=f"significance level (default: {_ALPHA})")
+    group.add_argument(
+        "--alpha", type=float, default=DEFAULT_LIST_ALPHA, help=f"significance level (default: {DEFAULT_LIST_ALPHA})"
+    )
     group.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
 
 
@@ -54,10 +57,10 @@ def add_construction(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "-c",
         "--construction",
-        default=DEFAULT,
+        default=DEFAULT_CONSTRUCTION,
         metavar="WAY",
         help=f"how to make lists, as Any-1, All-2 or Any-1:plackett-luce; see 'adjudge groundtruth constructions' "
-        f"(default: {DEFAULT})",
+        f"(default: {DEFAULT_CONSTRUCTION})",
     )
     group.add_argument(
         "--least-experts", type=int, metavar="N", help="documents that fewer experts ranked are in no list (default: 1)"
@@ -131,31 +134,37 @@ def read_answers(arguments: argparse.Namespace) -> Rankings | Preferences:
     from adjudge.groundtruth.files import read_experts
 
     given = (arguments.places or "counted").replace("-", " ")
-    answers = read_experts(arguments.answers, places=given)  # type: ignore[arg-type]
+    with without_hint():
+        answers = read_experts(arguments.answers, places=given, without=arguments.without)  # type: ignore[arg-type]
     if not isinstance(answers, Rankings):
         for name in ("unranked", "places", "least_experts"):
             if getattr(arguments, name, None) is not None:
                 raise AdjudgeError(
                     f"--{name.replace('_', '-')} is about rankings, and {arguments.answers} has preferences"
                 )
-    known = check_queries(arguments.without, answers)
-    if arguments.without and set(known) <= set(arguments.without):
-        raise AdjudgeError("--without: expected at least one query to be left, got none")
-    return answers.without(arguments.without) if arguments.without else answers
+    return answers
+
+
+@contextmanager
+def without_hint(*, is_needed: bool = True) -> Iterator[None]:
+    """Say how to leave out the query that an error is about, where it is about a whole one."""
+    from adjudge.groundtruth.refused import QueryError
+
+    try:
+        yield
+    except AdjudgeError as error:
+        about = error if isinstance(error, QueryError) else error.__cause__
+        if not is_needed or not isinstance(about, QueryError):
+            raise
+        raise AdjudgeError(f"{error} (leave it out with --without {shlex.quote(about.query)})") from None
 
 
 def check_queries(asked: Sequence[str], answers: Rankings | Preferences) -> list[str]:
     """All queries; those asked for must be among them."""
-    import difflib
+    from adjudge.groundtruth.refused import check_named
 
     known = [one.query for one in answers.queries]
-    for query in asked:
-        if query not in known:
-            near = difflib.get_close_matches(query, known, n=1)
-            some = ", ".join(known[:5]) + (", …" if len(known) > 5 else "")
-            there = f"There is only {some}." if len(known) == 1 else f"There are {len(known)}: {some}."
-            hint = f"Did you mean {near[0]!r}?" if near else there
-            raise AdjudgeError(f"No query is called {shown(query)}. {hint}")
+    check_named(asked, known)
     return known
 
 

@@ -16,6 +16,7 @@ from adjudge.cli.groundtruth_options import (
     check_queries,
     provenance_of,
     read_answers,
+    without_hint,
 )
 from adjudge.cli.options import Subparsers, add_output
 from adjudge.cli.output import check_output, made_from, show_report, style_of
@@ -64,7 +65,7 @@ def run_show(arguments: argparse.Namespace) -> None:
     answers = read_answers(arguments)
     known = check_queries(arguments.query, answers)
     unasked = [query for query in known if arguments.query and query not in arguments.query]
-    with kept_warnings() as notes:
+    with kept_warnings() as notes, without_hint(is_needed=len(answers.queries) > 1 and not arguments.query):
         truth = build(answers.without(unasked), construction, **build_options(arguments))
     shown = [truth[query] for query in dict.fromkeys(arguments.query or known)]
     provenance = provenance_of(arguments, answers).to_dict()

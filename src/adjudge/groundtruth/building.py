@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from adjudge.arrays import Ints
+from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.groundtruth.consistency import (
     Inconsistencies,
@@ -33,8 +34,11 @@ from adjudge.groundtruth.functions import FUNCTIONS
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferred import Preferences
 from adjudge.groundtruth.rankings import RankedQuery, Rankings, Unranked
+from adjudge.groundtruth.refused import QueryError
 
 Answers = Rankings | Preferences
+Progress = Callable[[int, int], None]
+"""Told how much is done, and of how much."""
 _NOTATION = re.compile(r"(?P<function>\w+)-(?P<tails>[12])(?::(?P<by>[\w-]+))?")
 
 
@@ -171,7 +175,7 @@ class GroundTruth(Mapping[str, BuiltList]):
 
 def build(
     answers: Answers,
-    construction: str | Construction = "Any-1",
+    construction: str | Construction = DEFAULT_CONSTRUCTION,
     *,
     alpha: float = DEFAULT_ALPHA,
     unranked: Unranked = "left out",
@@ -280,9 +284,7 @@ def _ranked_enough(
     enough = asked.times_ranked >= max(least_experts, 1)
     if enough.sum() < 2:
         who = "somebody" if least_experts <= 1 else f"{least_experts} or more experts"
-        raise AdjudgeError(
-            f"Query {shown(asked.query)}: expected at least two documents that {who} ranked, "
-            f"got {int(enough.sum())} of {len(asked.documents)}"
-        )
+        came = f"{int(enough.sum())} of {len(asked.documents)}"
+        raise QueryError(f"expected at least two documents that {who} ranked, got {came}", query=asked.query)
     kept = asked.filled(unranked).of_documents(np.flatnonzero(enough).tolist())
     return kept, tuple(name for name, keep in zip(asked.documents, enough, strict=True) if not keep)

@@ -12,6 +12,7 @@ from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, Evidence, T
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferred import PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery, Rankings, Unranked
+from adjudge.groundtruth.refused import QueryError
 from adjudge.groundtruth.summary import counted
 
 
@@ -68,7 +69,7 @@ def _spoken_of(asked: RankedQuery | PreferredQuery, unranked: Unranked) -> Ranke
         return asked
     ranked = np.flatnonzero(asked.times_ranked > 0)
     if len(ranked) < 2:
-        raise AdjudgeError(f"Query {shown(asked.query)}: expected at least two documents that somebody ranked, got one")
+        raise QueryError("expected at least two documents that somebody ranked, got one", query=asked.query)
     return asked.filled(unranked).of_documents(ranked.tolist())
 
 

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
+from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, warn
-from adjudge.groundtruth.building import Answers, Construction, GroundTruth, make_all, parse_construction
+from adjudge.groundtruth.building import Answers, Construction, GroundTruth, Progress, make_all, parse_construction
 from adjudge.groundtruth.evidence import DEFAULT_ALPHA
 from adjudge.groundtruth.held_out import held_out_consistency
 from adjudge.groundtruth.rankings import Unranked
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 PAPER_CONSTRUCTIONS = ("All-2", "Any-2", "Prev-2", "All-1", "Any-1", "Prev-1")
 """The six of Urbano et al. 2010; the first is the original of Typke et al. 2005, and what others are tested against."""
+SAME = 1e-9
+"""Numbers nearer than this are equal but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +143,7 @@ class ComparedConstructions:
         Where some pairs were never asked about, consistency does not tell which lists are right.
         """
         if self.pairs_compared[0] < self.pairs_compared[1]:
-            return next((row for row in self.rows if row.name == "Any-1"), self.rows[0])
+            return next((row for row in self.rows if row.name == DEFAULT_CONSTRUCTION), self.rows[0])
         key = "held_out" if np.isfinite(self.rows[0].held_out).any() else "adr_1"
         return max(self.rows, key=lambda row: np.nan_to_num(row.record()[key], nan=-1.0))
 
@@ -198,6 +201,7 @@ def compare_constructions(
     halves: int = 10,
     resamples: int = 1000,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> ComparedConstructions:
     """Make lists in each way, and compare them.
 
@@ -205,7 +209,9 @@ def compare_constructions(
     be made to measure (Best is), or follow chance in the answers; ``halves`` times lists are therefore also made from a
     random half of the experts (of the answers about each pair, for preferences) and measured by the other half, and
     the other way round. With fewer answers fewer differences are significant: compare constructions by that number, not
-    that number with the others. The baseline of the tests is All-2 where it is among the constructions, else the first.
+    that number with the others. The baseline, of tests and of rankings of systems, is All-2 where it is
+    among the constructions, else the first. ``progress`` is called with the number of halves made, of all queries
+    together, and to make.
 
     With ``runs`` every system is evaluated by each set of lists with ``measure``; see
     :func:`~adjudge.groundtruth.systems.compare_systems`.
@@ -224,8 +230,13 @@ def compare_constructions(
         raise AdjudgeError(f"'halves' must be 0 or more, got {halves}")
     truths = make_all(answers, parsed, alpha=alpha, unranked=unranked, least_experts=least_experts, seed=seed)
     base = next((place for place, one in enumerate(parsed) if str(one) == "All-2"), 0)
-    systems = None if runs is None else compare_systems(truths, runs, measure=measure, resamples=resamples, seed=seed)
-    held_out = held_out_consistency(answers, parsed, alpha=alpha, unranked=unranked, halves=halves, seed=seed)
+    systems = None
+    if runs is not None:
+        options: dict[str, Any] = {"measure": measure, "baseline": base, "resamples": resamples, "seed": seed}
+        systems = compare_systems(truths, runs, **options)
+    held_out = held_out_consistency(
+        answers, parsed, alpha=alpha, unranked=unranked, halves=halves, seed=seed, progress=progress
+    )
     notes = truths[0].notes
     for note in notes:
         warn(note, stacklevel=2)
@@ -296,7 +307,7 @@ def _pearson(sizes: Floats, consistency: Floats) -> tuple[float, float]:
     from scipy.stats import pearsonr
 
     known = np.isfinite(consistency)
-    if known.sum() < 3 or np.ptp(sizes[known]) < 1e-12 or np.ptp(consistency[known]) < 1e-12:
+    if known.sum() < 3 or min(np.ptp(sizes[known]), np.ptp(consistency[known])) < SAME:
         return float("nan"), float("nan")
     found = pearsonr(sizes[known], consistency[known])
     return float(found.statistic), float(found.pvalue)

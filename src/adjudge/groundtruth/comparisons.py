@@ -13,7 +13,11 @@ from adjudge.stats.resampling import signed_rank_tails
 
 def rank_summaries(asked: RankedQuery) -> tuple[Floats, Floats, Floats, Floats]:
     """Median, mean and both quartiles of the ranks of each document; every document has some."""
-    lower, middle, upper = np.nanpercentile(asked.ranks, (25, 50, 75), axis=0)
+    ordered = np.sort(asked.ranks, axis=0)  # what is unknown comes last
+    place = np.array([0.25, 0.5, 0.75])[:, None] * (np.isfinite(ordered).sum(axis=0) - 1)
+    below = np.floor(place).astype(np.int64)
+    low, high = (np.take_along_axis(ordered, at, axis=0) for at in (below, np.ceil(place).astype(np.int64)))
+    lower, middle, upper = low + (high - low) * (place - below)
     return middle, np.nanmean(asked.ranks, axis=0), lower, upper
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.choices import DEFAULT_LIST_ALPHA
 from adjudge.errors import AdjudgeError, shown
 from adjudge.groundtruth.preferred import PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery
@@ -24,8 +25,7 @@ Asked = RankedQuery | PreferredQuery
 """The answers about one query, however people were asked."""
 Takes = Literal["rankings", "preferences"]
 Tails = Literal[1, 2]
-DEFAULT_ALPHA = 0.25
-"""The significance level of the original lists of 2005."""
+DEFAULT_ALPHA = DEFAULT_LIST_ALPHA
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,12 @@ compressed, and lines that begin with ``#`` are skipped.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adjudge.choices import check_choice
-from adjudge.errors import AdjudgeError, InputError
+from adjudge.errors import AdjudgeError, InputError, shown
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferred import Preferences
 from adjudge.groundtruth.rankings import Places, Rankings
@@ -42,22 +43,25 @@ if TYPE_CHECKING:
     from adjudge.groundtruth.files_table import ExpertTable, Nested
 
 
-def read_experts(path: str | Path, *, places: Places = "counted") -> Rankings | Preferences:
+def read_experts(
+    path: str | Path, *, places: Places = "counted", without: Collection[str] = ()
+) -> Rankings | Preferences:
     """Read experts' answers of either kind, told apart by the columns; see :func:`read_rankings`.
 
     Columns for a first and a second document, and none for a document by itself, make preferences.
     """
     check_choice("places", places, Places)
-    content = _content(path)
+    content = _content(path, without)
     return _preferences(content) if _has_pairs(content) else _rankings(content, places)
 
 
-def read_rankings(path: str | Path, *, places: Places = "counted") -> Rankings:
+def read_rankings(path: str | Path, *, places: Places = "counted", without: Collection[str] = ()) -> Rankings:
     r"""Read a rankings file; whatever cannot be used is refused with its line.
 
     A document that an expert ranks twice for a query is refused, as are ranks of 0 or less, ranks from nobody, queries
     with a single document and queries for which nobody ranked anything. ``places`` says whether ranks are counted anew
-    in each expert's ranking. ``-`` is standard input.
+    in each expert's ranking; queries ``without`` which to read are left out before anything of them is looked at, and
+    must be there. ``-`` is standard input.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "rankings.csv"
@@ -66,16 +70,17 @@ def read_rankings(path: str | Path, *, places: Places = "counted") -> Rankings:
     [[1.5, 1.5, 3.0], [nan, nan, 1.0]]
     """
     check_choice("places", places, Places)
-    content = _content(path)
+    content = _content(path, without)
     if _has_pairs(content):
         raise content.source.error("expected rankings (query, expert, document, rank), got preferences between two")
     return _rankings(content, places)
 
 
-def read_preferences(path: str | Path) -> Preferences:
+def read_preferences(path: str | Path, *, without: Collection[str] = ()) -> Preferences:
     r"""Read a preferences file; whatever cannot be used is refused with its line, blank answers are left out, aloud.
 
-    A document against itself is refused, and so are answers that mean nothing. ``-`` is standard input.
+    A document against itself is refused, and so are answers that mean nothing. ``without`` is as for
+    :func:`read_rankings`. ``-`` is standard input.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "preferences.csv"
@@ -83,7 +88,7 @@ def read_preferences(path: str | Path) -> Preferences:
     >>> read_preferences(file).queries[0].wins.tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    return _preferences(_content(path))
+    return _preferences(_content(path, without))
 
 
 def read_lists(path: str | Path, *, format: str | None = None) -> PartialLists:  # noqa: A002 - the word users know
@@ -136,7 +141,15 @@ def write_lists(lists: PartialLists, path: str | Path, *, format: str | None = N
     put_lists(lists, path, format)
 
 
-def _content(path: str | Path) -> ExpertTable | Nested:
+def _content(path: str | Path, without: Collection[str]) -> ExpertTable | Nested:
+    """What a file holds, less the queries to leave out: whatever is wrong with those is not looked at."""
+    if isinstance(without, str):
+        raise AdjudgeError(f"'without' must be names of queries, got the text {shown(without)}")
+    content = _whole(path)
+    return content.without(set(without)) if without else content
+
+
+def _whole(path: str | Path) -> ExpertTable | Nested:
     """The table in a file, or its JSON where that holds no records."""
     from adjudge.formats.jsons import json_lines, parse_json
     from adjudge.formats.paths import STDIN, open_source

@@ -81,7 +81,7 @@ def _queries(
                 PreferredQuery(name, tuple(documents[what]), two[:, 0], two[:, 1], answer[rows], assessor[rows])
             )
         except AdjudgeError as error:
-            raise table.error(str(error), int(row[rows[0]])) from None
+            raise table.error(str(error), int(row[rows[0]])) from (error if len(names) > 1 else None)
     return tuple(made)
 
 

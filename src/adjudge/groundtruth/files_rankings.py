@@ -97,7 +97,7 @@ def _rankings(
         try:
             one = RankedQuery(name, tuple(documents[what]), tuple(people[who]), ranks)
         except AdjudgeError as error:
-            raise table.error(str(error), int(row[rows[0]])) from None
+            raise table.error(str(error), int(row[rows[0]])) from (error if len(words[0]) > 1 else None)
         queries.append(one.counted() if places == "counted" else one)
     return Rankings(tuple(queries), places, table.source.name, table.source.sha256)
 
@@ -123,7 +123,7 @@ def rankings_of_json(nested: Nested, places: Places) -> Rankings:
     try:
         return Rankings.from_rows(rows, places=places, source=source.name, sha256=source.sha256)
     except AdjudgeError as error:
-        raise source.error(str(error)) from None
+        raise source.error(str(error)) from (error if len({row[0] for row in rows}) > 1 else None)
 
 
 def _json_rows(source: Source, content: object) -> Iterator[tuple[str, str, str, float]]:

@@ -7,8 +7,8 @@ Mechanical Turk puts before them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -20,6 +20,7 @@ from adjudge.formats.source import Source
 from adjudge.formats.tables import parquet_frame, split_fields
 from adjudge.formats.text import BLANKS, with_article
 from adjudge.formats.text_table import TextTable
+from adjudge.groundtruth.refused import check_left_out
 
 _SIDES = {"a": ("a", "1", "left", "first"), "b": ("b", "2", "right", "second")}
 _THINGS = ("document", "doc", "item", "track", "incipit", "clip", "song", "candidate", "option")
@@ -48,13 +49,17 @@ _SKIPPED = re.compile(rb"\Asep=[,;\t]$|^#[^\n]*", re.MULTILINE)  # the first is 
 
 @dataclass(frozen=True)
 class ExpertTable:
-    """Columns of text with the names that the file gives them, and the line of each row where there is one."""
+    """Columns of text with the names that the file gives them, and the line of each row where there is one.
+
+    ``rows`` are those of the file that are left, where some were left out.
+    """
 
     source: Source
     names: tuple[str, ...]
     frame: pl.DataFrame
     line: Callable[[int], int | None]
     has_decimal_commas: bool = False
+    rows: Ints | None = None
 
     def place(self, target: str) -> int | None:
         """Which column holds something, as far as names say; several for one thing are refused."""
@@ -92,6 +97,13 @@ class ExpertTable:
             raise self.source.error(f"expected a column for the {_worded(target)} ({known}, …), got the columns {came}")
         return place
 
+    def without(self, queries: Collection[str]) -> ExpertTable:
+        """The rows about other queries; names that no row has are refused."""
+        query = self.text(self.needed_place("query"))
+        check_left_out(queries, query.drop_nulls().unique(maintain_order=True).to_list())
+        kept = np.flatnonzero(~query.is_in(list(queries)).fill_null(False).to_numpy())
+        return replace(self, frame=self.frame[kept], rows=kept)
+
     def refuse(self, bad: Mask, message: Callable[[int], str]) -> None:
         """Raise for the first bad row, with its line."""
         rows = np.flatnonzero(bad)
@@ -100,8 +112,9 @@ class ExpertTable:
 
     def error(self, message: str, row: int) -> InputError:
         """Make the error for a row, counted from 0; where it has no line, the row is said, counted from 1."""
-        line = self.line(row)
-        return self.source.error(message if line is not None else f"row {row + 1}: {message}", line)
+        place = row if self.rows is None else int(self.rows[row])
+        line = self.line(place)
+        return self.source.error(message if line is not None else f"row {place + 1}: {message}", line)
 
 
 @dataclass(frozen=True)
@@ -113,6 +126,14 @@ class Nested:
 
     def __contains__(self, target: str) -> bool:
         return False
+
+    def without(self, queries: Collection[str]) -> Nested:
+        """The same without some queries; names that it does not have are refused."""
+        if not isinstance(self.content, Mapping):
+            return self  # refused later
+        names = {key: str(key).strip(BLANKS) for key in self.content}
+        check_left_out(queries, list(names.values()))
+        return replace(self, content={key: value for key, value in self.content.items() if names[key] not in queries})
 
 
 def _worded(target: str) -> str:

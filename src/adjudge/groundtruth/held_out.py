@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.groundtruth.building import Answers, Construction, cut_lists, takes_of
+from adjudge.groundtruth.building import Answers, Construction, Progress, cut_lists, takes_of
 from adjudge.groundtruth.consistency import list_consistency
 from adjudge.groundtruth.evidence import COMPARISONS, Asked, Evidence, default_comparison
 from adjudge.groundtruth.preferred import PreferredQuery
@@ -22,6 +22,7 @@ def held_out_consistency(
     unranked: Unranked,
     halves: int,
     seed: int,
+    progress: Progress | None = None,
 ) -> Floats:
     """ADR-1 consistency of each construction (rows) for each query, the mean over ``halves`` ways of halving.
 
@@ -30,7 +31,7 @@ def held_out_consistency(
     documents.
     """
     values = np.full((max(halves, 1), 2, len(constructions), len(answers.queries)), np.nan)
-    measure = COMPARISONS[default_comparison(takes_of(answers))].compare
+    by = default_comparison(takes_of(answers))
     queries: Sequence[Asked] = answers.queries
     for half in range(halves):
         for place, asked in enumerate(queries):
@@ -38,10 +39,13 @@ def held_out_consistency(
             both = _halved(asked, unranked, rng)
             if both is None:
                 continue
-            for turn, (making, measuring) in enumerate((both, both[::-1])):
-                measured = measure(measuring, seed=seed)
-                for row, (made, group) in enumerate(cut_lists(making, constructions, alpha=alpha, seed=seed)):
-                    values[half, turn, row, place] = _measured(made, group, measured, alpha)
+            known = [COMPARISONS[by].compare(one, seed=seed) for one in both]  # makes lists, and measures the others'
+            for turn, making in enumerate(both):
+                cuts = cut_lists(making, constructions, alpha=alpha, seed=seed, known={by: known[turn]})
+                for row, (made, group) in enumerate(cuts):
+                    values[half, turn, row, place] = _measured(made, group, known[1 - turn], alpha)
+            if progress is not None:
+                progress(half * len(queries) + place + 1, halves * len(queries))
     return _mean_known(values.reshape(-1, *values.shape[2:]))
 
 

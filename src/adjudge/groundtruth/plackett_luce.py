@@ -15,57 +15,122 @@ from functools import cached_property
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints
+from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError
 from adjudge.groundtruth.evidence import Evidence, comparison
 from adjudge.groundtruth.rankings import RankedQuery
 from adjudge.groundtruth.strengths import PRIOR_DEVIATION, Strengths, fit
 
 RESAMPLES = 1000
+_AT_ONCE = 1_000_000  # numbers
 
 
 @dataclass(frozen=True)
 class Choices:
-    """All choices of all experts, one row each: who chose, and how far each document was left to choose from.
+    """All choices of all experts: experts x places, the documents in the order of the ranking, unranked ones last.
 
-    ``times`` is how often each expert chose each document. The last document of a ranking is no choice, and drops out.
+    ``order`` are the documents, ``first`` and ``end`` say where those tied with a place begin and end, ``left`` how far
+    the tied ones are left while the place is filled. ``is_real`` places are choices: the last document of a ranking,
+    where it stands alone, is none.
     """
 
-    expert: Ints
+    ranks: Floats
+    order: Ints
+    first: Ints
+    end: Ints
     left: Floats
-    times: Floats
+    is_real: Mask
 
     @classmethod
     def of(cls, ranks: Floats) -> Choices:
         """The choices behind ranks (experts x documents, NaN where unranked)."""
-        rows, columns = np.nonzero(np.isfinite(ranks))
-        mine, his = ranks[rows], ranks[rows, columns][:, None]
-        tied = mine == his
-        before = np.cumsum(tied, axis=1)[np.arange(len(rows)), columns][:, None] - 1  # of the tied, already chosen
-        left = (mine > his) + tied * (1 - before / tied.sum(axis=1, keepdims=True))
-        real = (left > 0).sum(axis=1) > 1
-        times = np.zeros(ranks.shape)
-        np.add.at(times, (rows[real], columns[real]), 1.0)
-        return cls(rows[real].astype(np.int64), left[real], times)
-
-    def shares(self, strength: Floats) -> tuple[Floats, Floats]:
-        """The chance of each document in each choice, and the logarithm of what the chances were divided by."""
-        top = strength.max()
-        weight = self.left * np.exp(strength - top)
-        total = weight.sum(axis=1, keepdims=True)
-        return weight / total, np.log(total[:, 0]) + top
-
-    def slope(self, strength: Floats) -> tuple[float, Floats, Floats]:
-        """Logarithm of the likelihood, gradient, and second derivatives with their sign changed."""
-        share, log_total = self.shares(strength)
-        chosen = self.times.sum(axis=0)
-        expected = share.sum(axis=0)
-        return float(chosen @ strength - log_total.sum()), chosen - expected, np.diag(expected) - share.T @ share
+        order = np.argsort(ranks, axis=1, kind="stable").astype(np.int64)
+        mine = np.take_along_axis(ranks, order, axis=1)
+        place = np.broadcast_to(np.arange(mine.shape[1]), mine.shape)
+        begins = np.concatenate([np.ones((len(mine), 1), np.bool_), mine[:, 1:] != mine[:, :-1]], axis=1)
+        first = np.maximum.accumulate(np.where(begins, place, 0), axis=1)
+        after = np.concatenate([begins[:, 1:], np.ones((len(mine), 1), np.bool_)], axis=1)
+        end = np.minimum.accumulate(np.where(after, place + 1, mine.shape[1])[:, ::-1], axis=1)[:, ::-1]
+        is_ranked = np.isfinite(mine)
+        is_alone_last = (end == is_ranked.sum(axis=1, keepdims=True)) & (end - first == 1)
+        left = 1 - (place - first) / (end - first)
+        return cls(ranks, order, first, end, left, is_ranked & ~is_alone_last)
 
     @cached_property
-    def starts(self) -> Ints:
-        """Where the choices of each expert who made any begin; they stand together."""
-        return np.flatnonzero(np.diff(self.expert, prepend=-1)).astype(np.int64)
+    def times(self) -> Floats:
+        """How often each expert chose each document."""
+        return self._by_document(self.is_real.astype(np.float64))
+
+    @cached_property
+    def has_ties(self) -> bool:
+        """Whether any expert tied any documents."""
+        return bool((self.is_real & (self.end - self.first > 1)).any())
+
+    def _by_document(self, values: Floats) -> Floats:
+        """Values of places as values of the documents there."""
+        found = np.zeros_like(values)
+        np.put_along_axis(found, self.order, values, axis=1)
+        return found
+
+    def totals(self, strength: Floats) -> Floats:
+        """What the chances of each choice are divided by, with the largest exp(strength) as 1; 1 where there is none.
+
+        It is the weight of all after the tied ones, and as much of the tied ones as is left of them.
+        """
+        weight = np.exp(strength - strength.max())[self.order] * np.isfinite(
+            np.take_along_axis(self.ranks, self.order, 1)
+        )
+        rest = np.cumsum(np.pad(weight, ((0, 0), (0, 1)))[:, ::-1], axis=1)[:, ::-1]
+        tied, after = (np.take_along_axis(rest, at, axis=1) for at in (self.first, self.end))
+        return np.where(self.is_real, after + self.left * (tied - after), 1.0)
+
+    def spent(self, totals: Floats) -> tuple[Floats, Floats, Floats]:
+        """By expert and document: sums of left / total, of left / total^2 and of left^2 / total^2 over all choices.
+
+        A document is wholly left in choices before its own, in those of the documents tied with it as far as ``left``
+        says, and in later ones not at all. Times its weight, the first is how often an expert should have chosen it.
+        """
+        once = self.is_real / totals
+        twice = once / totals
+        return (
+            self._summed(once, once * self.left),
+            self._summed(twice, twice * self.left),
+            self._summed(twice, twice * self.left**2),
+        )
+
+    def _summed(self, whole: Floats, own: Floats) -> Floats:
+        """For each document ``whole`` of the places before those tied with it, and ``own`` of these."""
+        before, during = (np.pad(np.cumsum(one, axis=1), ((0, 0), (1, 0))) for one in (whole, own))
+        ends = np.take_along_axis(during, self.end, axis=1) - np.take_along_axis(during, self.first, axis=1)
+        is_ranked = np.isfinite(np.take_along_axis(self.ranks, self.order, axis=1))
+        return self._by_document(np.where(is_ranked, np.take_along_axis(before, self.first, axis=1) + ends, 0.0))
+
+    def together(self, apart: Floats, tied: Floats, some: slice) -> Floats:
+        """Sums over choices of left x left / total^2 for each of some experts and each two documents.
+
+        Both are left until the first of them is among those chosen: of two that are not tied, the sum is the smaller.
+        """
+        sums = np.minimum(apart[some, :, None], apart[some, None, :])
+        if self.has_ties:
+            sums -= (self.ranks[some, :, None] == self.ranks[some, None, :]) * (apart - tied)[some, :, None]
+        return sums
+
+    def slope(self, strength: Floats) -> tuple[float, Floats, Floats]:
+        """Logarithm of the likelihood, gradient, second derivatives with their sign changed; not finite far out."""
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            return self._slope(strength)
+
+    def _slope(self, strength: Floats) -> tuple[float, Floats, Floats]:
+        totals, weight = self.totals(strength), np.exp(strength - strength.max())
+        once, apart, tied = self.spent(totals)
+        chosen, expected = self.times.sum(axis=0), once.sum(axis=0) * weight
+        value = chosen @ strength - np.log(totals).sum() - strength.max() * self.is_real.sum()
+        n_experts, n = self.ranks.shape
+        step = max(1, _AT_ONCE // n**2)
+        both = np.zeros((n, n))
+        for start in range(0, n_experts, step):
+            both += self.together(apart, tied, slice(start, start + step)).sum(axis=0)
+        return float(value), chosen - expected, np.diag(expected) - both * np.outer(weight, weight)
 
 
 def plackett_luce(ranks: Floats, *, prior: float = PRIOR_DEVIATION) -> Strengths:
@@ -117,7 +182,7 @@ def by_resampled_strength(
     choices = Choices.of(asked.ranks)
     found = fit(choices.slope, len(asked.documents), prior=prior)
     rng = np.random.default_rng(seed)
-    drawn = resampled_strengths(choices, found, prior=prior, resamples=resamples, rng=rng)
+    drawn = np.round(resampled_strengths(choices, found, prior=prior, resamples=resamples, rng=rng), 9)  # as arranged
     sooner = np.ones((len(asked.documents),) * 2)
     for place, mine in enumerate(drawn.T):
         sooner[place] = (1 + (mine[:, None] <= drawn).sum(axis=0)) / (1 + resamples)
@@ -129,10 +194,12 @@ def resampled_strengths(
     choices: Choices, found: Strengths, *, prior: float, resamples: int, rng: np.random.Generator
 ) -> Floats:
     """Strengths from resampled experts (resamples x documents), one step of Newton's from the strengths of all."""
-    share, _ = choices.shares(found.value)
-    expected = np.add.reduceat(share, choices.starts, axis=0)
-    chosen = choices.times[choices.expert[choices.starts]]
-    own = np.stack([np.diag(e) - s.T @ s for e, s in zip(expected, np.split(share, choices.starts[1:]), strict=True)])
+    weight = np.exp(found.value - found.value.max())
+    once, apart, tied = choices.spent(choices.totals(found.value))
+    who = np.flatnonzero(choices.is_real.any(axis=1))  # experts who chose at all
+    expected, chosen = once[who] * weight, choices.times[who]
+    own = -choices.together(apart, tied, slice(None))[who] * np.outer(weight, weight)
+    own[:, np.arange(len(weight)), np.arange(len(weight))] += expected
     n_experts, n = chosen.shape
     counts = rng.multinomial(n_experts, np.full(n_experts, 1 / n_experts), size=resamples).astype(np.float64)
     gradient = counts @ (chosen - expected) - found.value / prior**2

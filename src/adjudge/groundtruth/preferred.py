@@ -13,6 +13,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, shown
+from adjudge.groundtruth.refused import QueryError
 
 ANSWERS = {"a": 1, "b": -1, "same": 0}
 """What an answer says: the first document is more similar, the second is, neither is."""
@@ -36,7 +37,7 @@ class PreferredQuery:
     def __post_init__(self) -> None:
         if len(self.documents) < 2:
             only = f"one document, {shown(self.documents[0])}" if self.documents else "no documents"
-            raise AdjudgeError(f"Query {shown(self.query)}: expected at least two documents to compare, got {only}")
+            raise QueryError(f"expected at least two documents to compare, got {only}", query=self.query)
 
     @property
     def wins(self) -> Floats:

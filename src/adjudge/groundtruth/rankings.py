@@ -16,6 +16,7 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.choices import check_choice
 from adjudge.errors import AdjudgeError, shown
+from adjudge.groundtruth.refused import QueryError
 
 Unranked = Literal["left out", "last"]
 """What an expert's silence about a document means: nothing is known, or it comes after all that they ranked."""
@@ -35,9 +36,9 @@ class RankedQuery:
     def __post_init__(self) -> None:
         if len(self.documents) < 2:
             only = f"one document, {shown(self.documents[0])}" if self.documents else "no documents"
-            raise AdjudgeError(f"Query {shown(self.query)}: expected at least two documents to compare, got {only}")
+            raise QueryError(f"expected at least two documents to compare, got {only}", query=self.query)
         if not np.isfinite(self.ranks).any():
-            raise AdjudgeError(f"Query {shown(self.query)}: expected ranks from at least one expert, got none")
+            raise QueryError("expected ranks from at least one expert, got none", query=self.query)
 
     @property
     def times_ranked(self) -> Floats:

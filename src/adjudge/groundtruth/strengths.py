@@ -93,7 +93,7 @@ def fit(slope: Slope, n_documents: int, *, extra: int = 0, prior: float = PRIOR_
         size = 1.0
         while size > 1e-9:
             ahead = _with_prior(slope, at + size * step, weight)
-            if ahead[0] >= value:
+            if ahead[0] >= value and np.isfinite(ahead[2]).all():  # far out numbers overflow
                 break
             size /= 2
         at = at + size * step

@@ -18,7 +18,7 @@ def list_record(built: BuiltList, *, tails: Tails = 1) -> dict[str, Any]:
 
     ``intra``, ``inter`` and ``misordered`` count pairs by tests with ``tails``; ``pairs_within`` and ``pairs_between``
     are how many there could be. Triples are of three kinds, see
-    :class:`~adjudge.groundtruth.consistency.Triples`; ``triples`` of them were wholly compared.
+    :class:`~adjudge.groundtruth.consistency.Triples`; ``triples_broken`` are of any, of ``triples`` wholly compared.
     """
     wrong, triples = built.inconsistencies(tails), built.triples
     return {
@@ -36,6 +36,7 @@ def list_record(built: BuiltList, *, tails: Tails = 1) -> dict[str, Any]:
         "triples_alike": triples.equal,
         "triples_ordered": triples.ordered,
         "triples_circular": triples.circular,
+        "triples_broken": triples.broken,
         "triples": triples.n,
         "left_out": len(built.evidence.left_out),
     }
@@ -172,7 +173,9 @@ def _triples(total: dict[str, Any]) -> list[str]:
     if not found:
         return []
     triples = counted(total["triples"], "triple")
-    return [f"No list can be right about all of {triples} of documents ({'; '.join(found)})."]
+    kinds_found = ", ".join(found) if len(found) > 1 else found[0].partition(" ")[2]
+    none = f"{total['triples_broken']:,} cannot be put right by any list: {kinds_found}"
+    return [f"Of {triples} of documents compared with one another, {none}."]
 
 
 def _uncompared(truth: GroundTruth, total: dict[str, Any]) -> list[str]:

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ComparedSystems:
-    """Effectiveness of each system (constructions x queries x systems), and rankings against the first construction's.
+    """Effectiveness of each system (constructions x queries x systems), and rankings against the baseline's.
 
-    ``tau`` is Kendall's tau-b of the systems' means by each construction and by the first, with the ends of a 95 %
-    percentile interval from resampled queries. ``moved`` systems have another place than by the first construction,
-    ``swapped`` pairs of systems the opposite order.
+    ``tau`` is Kendall's tau-b of the systems' means by each construction and by the baseline, with the ends of a 95 %
+    percentile interval from resampled queries. ``moved`` systems have another place than by the baseline, ``swapped``
+    pairs of systems the opposite order. ``baseline`` is its place among the constructions.
     """
 
     constructions: tuple[str, ...]
@@ -38,6 +38,7 @@ class ComparedSystems:
     moved: Ints
     swapped: Ints
     resamples: int
+    baseline: int = 0
 
     @property
     def means(self) -> Floats:
@@ -46,7 +47,7 @@ class ComparedSystems:
         return means
 
     def records(self) -> list[dict[str, Any]]:
-        """One record a construction: how the ranking of systems differs from the first's."""
+        """One record a construction: how the ranking of systems differs from the baseline's."""
         names = ("tau", "tau_low", "tau_high", "moved", "swapped")
         columns = (self.tau, self.tau_low, self.tau_high, self.moved, self.swapped)
         rows = zip(*(column.tolist() for column in columns), strict=True)
@@ -58,7 +59,13 @@ class ComparedSystems:
             name: dict(zip(self.systems, row, strict=True))
             for name, row in zip(self.constructions, self.means.tolist(), strict=True)
         }
-        return {"measure": self.measure, "queries": self.queries, "resamples": self.resamples, "means": means}
+        return {
+            "measure": self.measure,
+            "baseline": self.constructions[self.baseline],
+            "queries": self.queries,
+            "resamples": self.resamples,
+            "means": means,
+        }
 
 
 def compare_systems(
@@ -66,14 +73,15 @@ def compare_systems(
     runs: Collection,
     *,
     measure: str = "ADR",
+    baseline: int = 0,
     resamples: int = 1000,
     seed: int = 0,
 ) -> ComparedSystems:
-    """Evaluate every system by each set of lists, and compare their rankings with that by the first.
+    """Evaluate every system by each set of lists, and compare their rankings with that by one of them.
 
-    Grades are the levels of the lists; judgments of the collection are not looked at. Queries that no system has are
-    left out. The same queries are resampled for all constructions, so that an interval says how far the agreement of
-    two rankings hangs on the queries at hand.
+    ``baseline`` is the place of that one. Grades are the levels of the lists; judgments of the collection are not
+    looked at. Queries that no system has are left out. The same queries are resampled for all constructions, so that an
+    interval says how far the agreement of two rankings hangs on the queries at hand.
 
     >>> import adjudge as aj
     >>> from adjudge.groundtruth.simulated import simulate_rankings
@@ -88,13 +96,15 @@ def compare_systems(
     """
     if resamples < 1:
         raise AdjudgeError(f"'resamples' must be at least 1, got {resamples}")
+    if not 0 <= baseline < len(truths):
+        raise AdjudgeError(f"'baseline' must be a place from 0 to {len(truths) - 1}, got {baseline}")
     found = [effectiveness_by_lists(truth.lists, runs, measure) for truth in truths]
     values = np.stack([one.matrix() for one in found])
     queries, n = found[0].queries, values.shape[1]
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
     weights = rng.multinomial(n, np.full(n, 1 / n), size=resamples) / n
     drawn = np.einsum("rq,cqs->crs", weights, values)
-    taus = np.stack([_tau(one, drawn[0]) for one in drawn])
+    taus = np.stack([_tau(one, drawn[baseline]) for one in drawn])
     means = values.mean(axis=1)
     low, high = np.nanpercentile(taus, (2.5, 97.5), axis=1) if len(found[0].systems) > 1 else (taus[:, 0], taus[:, 0])
     return ComparedSystems(
@@ -103,12 +113,13 @@ def compare_systems(
         queries=queries,
         measure=found[0].measures[0],
         values=values,
-        tau=np.concatenate([_tau(one[None], means[:1]) for one in means]),
+        tau=np.concatenate([_tau(one[None], means[[baseline]]) for one in means]),
         tau_low=low,
         tau_high=high,
-        moved=np.array([int((_places(one) != _places(means[0])).sum()) for one in means]),
-        swapped=np.array([int((_orders(one) * _orders(means[0]) < 0).sum()) for one in means]),
+        moved=np.array([int((_places(one) != _places(means[baseline])).sum()) for one in means]),
+        swapped=np.array([int((_orders(one) * _orders(means[baseline]) < 0).sum()) for one in means]),
         resamples=resamples,
+        baseline=baseline,
     )
 
 

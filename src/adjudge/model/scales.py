@@ -43,7 +43,6 @@ class Scale:
         inside: Mask = (grades >= self.minimum) & (grades <= self.maximum)
         return inside
 
-
     @property
     def says_order_only(self) -> bool:
         """Whether grades are groups of partially ordered lists, of which only the order means anything."""

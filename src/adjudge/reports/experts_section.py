@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.groundtruth.building import Answers, BuiltList, GroundTruth
 from adjudge.groundtruth.checking import check_lists
@@ -19,7 +20,6 @@ from adjudge.reports.groundtruth_lists import list_figures, list_sentences
 from adjudge.reports.groundtruth_sections import lists_table, size_figure
 
 _MOST_DRAWN = 12
-_LISTS = "Any-1"
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def experts_of(answers: Answers, collection: Collection) -> Experts:
             judged = check_lists(judgments_as_lists(collection), answers)
         except AdjudgeError:  # judgments of other queries or other documents are no lists of these
             judged = None
-    return Experts(compared[_LISTS].truth, judged, compared, tuple(dict.fromkeys(notes)))
+    return Experts(compared[DEFAULT_CONSTRUCTION].truth, judged, compared, tuple(dict.fromkeys(notes)))
 
 
 def judgments_as_lists(collection: Collection) -> PartialLists:
@@ -65,7 +65,9 @@ def experts(evidence: Evidence) -> Section | None:
         return None
     shown = found.judged or found.truth
     blocks: list[Block] = [Paragraph(_conclusion(found)), *(Paragraph(note) for note in found.notes)]
-    blocks.append(lists_table(shown, what="The judgments as lists" if found.judged else f"Lists by {_LISTS}"))
+    blocks.append(
+        lists_table(shown, what="The judgments as lists" if found.judged else f"Lists by {DEFAULT_CONSTRUCTION}")
+    )
     figure = size_figure(shown)
     if figure is not None:
         blocks.append(figure)
@@ -79,9 +81,8 @@ def experts(evidence: Evidence) -> Section | None:
 
 
 def _conclusion(found: Experts) -> str:
-    made = (
-        f"Lists made from experts' answers by {_LISTS} have a mean ADR-1 consistency of {found.truth.consistency():.3f}"
-    )
+    mean = found.truth.consistency()
+    made = f"Lists made from experts' answers by {DEFAULT_CONSTRUCTION} have a mean ADR-1 consistency of {mean:.3f}"
     if found.judged is None:
         return f"{made}. The judgments of this page are not about documents that experts were asked about."
     value = found.judged.consistency()

@@ -216,7 +216,7 @@ def _systems(found: ComparedSystems) -> Section:
 
 def system_sentences(found: ComparedSystems) -> list[str]:
     """Whether it matters for systems how lists were made."""
-    first, means = found.constructions[0], found.means
+    base, means = found.constructions[found.baseline], found.means
     winners = dict.fromkeys(found.systems[int(i)] for i in means.argmax(axis=1))
     about = f"{len(found.systems):,} systems by {found.measure} on {len(found.queries):,} queries"
     if len(found.systems) < 2:
@@ -226,14 +226,15 @@ def system_sentences(found: ComparedSystems) -> list[str]:
         if len(winners) == 1
         else f"Which of {about} is the best hangs on the construction: {_and(list(winners))}."
     )
-    if len(found.constructions) < 2 or np.isnan(found.tau[1:]).all():
+    others = np.delete(np.arange(len(found.constructions)), found.baseline)
+    if np.isnan(found.tau[others]).all():
         return [best]
-    least = 1 + int(np.nanargmin(found.tau[1:]))
+    least = int(others[np.nanargmin(found.tau[others])])
     if not found.swapped.any():
-        return [best, f"No pair of systems changes its order against {first}."]
+        return [best, f"No pair of systems changes its order against {base}."]
     return [
         best,
-        f"Against {first} the ranking changes most with {found.constructions[least]}: τ = {_tau(found, least)}, "
+        f"Against {base} the ranking changes most with {found.constructions[least]}: τ = {_tau(found, least)}, "
         f"{_n(int(found.moved[least]), 'system')} of {len(found.systems)} in another place, "
         f"{_n(int(found.swapped[least]), 'pair')} of {_pairs(found)} in the opposite order.",
     ]
@@ -249,8 +250,8 @@ def _tau(found: ComparedSystems, i: int) -> str:
 
 
 def _order(found: ComparedSystems) -> list[int]:
-    """Systems from the best to the worst by the first construction."""
-    return [int(i) for i in np.argsort(-found.means[0], kind="stable")]
+    """Systems from the best to the worst by the baseline."""
+    return [int(i) for i in np.argsort(-found.means[found.baseline], kind="stable")]
 
 
 def _means_table(found: ComparedSystems) -> TableBlock:
@@ -262,28 +263,27 @@ def _means_table(found: ComparedSystems) -> TableBlock:
     ]
     top = means.max(axis=1)
     best = frozenset((r, 1 + c) for r, s in enumerate(order) for c in range(len(top)) if means[c, s] >= top[c] - 1e-12)
-    caption = f"Mean {found.measure} of each system by the lists of each construction, best first by the first."
+    base = found.constructions[found.baseline]
+    caption = f"Mean {found.measure} of each system by the lists of each construction, best first by {base}."
     return TableBlock("systems-means", caption, columns, rows, records, best)
 
 
 def _changes(found: ComparedSystems) -> TableBlock:
-    first = found.constructions[0]
+    base = found.constructions[found.baseline]
     columns = (
         Column("Construction", "left"),
-        Column("τ", about=f"Kendall's tau-b with the ranking by {first}; 95 % intervals from resampled queries"),
-        Column("Moved", about=f"systems of {len(found.systems)} that have another place than by {first}"),
+        Column("τ", about=f"Kendall's tau-b with the ranking by {base}; 95 % intervals from resampled queries"),
+        Column("Moved", about=f"systems of {len(found.systems)} that have another place than by {base}"),
         Column("Swapped", about=f"pairs of {_pairs(found)} that have the opposite order"),
     )
     rows = tuple(
-        (name, "1" if i == 0 else _tau(found, i), str(found.moved[i]), str(found.swapped[i]))
+        (name, "1" if i == found.baseline else _tau(found, i), str(found.moved[i]), str(found.swapped[i]))
         for i, name in enumerate(found.constructions)
     )
     records = [
         {"construction": name, **record} for name, record in zip(found.constructions, found.records(), strict=True)
     ]
-    return TableBlock(
-        "systems-tau", f"How the ranking of systems differs from that by {first}.", columns, rows, records
-    )
+    return TableBlock("systems-tau", f"How the ranking of systems differs from that by {base}.", columns, rows, records)
 
 
 def _places_figure(found: ComparedSystems) -> FigureBlock:
@@ -292,7 +292,12 @@ def _places_figure(found: ComparedSystems) -> FigureBlock:
     all_means = found.means
     places = (all_means[:, None, :] > means[:, :, None] + 1e-12).sum(axis=2) + 1
     data = figures.Places(
-        tuple(found.systems[s] for s in order), found.constructions, places, found.tau, len(found.systems)
+        tuple(found.systems[s] for s in order),
+        found.constructions,
+        places,
+        found.tau,
+        len(found.systems),
+        found.baseline,
     )
     some = f" The {_MOST_DRAWN} best of {len(found.systems)}." if len(found.systems) > _MOST_DRAWN else ""
     caption = f"Place of each system by the lists of each construction; those that never move are grey.{some}"

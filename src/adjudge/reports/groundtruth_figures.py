@@ -123,13 +123,14 @@ def _values(axes: Axes, y: float, values: Floats) -> None:
 
 @dataclass(frozen=True)
 class Places:
-    """Place of each system (columns) by each construction (rows), best first by the first one; tau against it."""
+    """Place of each system (columns) by each construction (rows), best first by the baseline; tau against it."""
 
     systems: tuple[str, ...]
     constructions: tuple[str, ...]
     place: Ints
     tau: Floats
     n_systems: int
+    baseline: int = 0
 
 
 def places(data: Places) -> Figure:
@@ -168,7 +169,7 @@ def _shared(place: Ints, s: int) -> Floats:
 def _construction_axis(axes: Axes, data: Places) -> None:
     """Constructions with their tau; long names are slanted."""
     labels = [
-        shortened(name, 26) + ("" if i == 0 or np.isnan(tau) else f"\nτ {tau:.2f}")
+        shortened(name, 26) + ("" if i == data.baseline or np.isnan(tau) else f"\nτ {tau:.2f}")
         for i, (name, tau) in enumerate(zip(data.constructions, data.tau, strict=True))
     ]
     is_long = max(n_cells(name) for name in data.constructions) * len(labels) > 60

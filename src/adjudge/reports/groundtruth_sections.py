@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.groundtruth.building import Answers, GroundTruth
+from adjudge.groundtruth.comparing import SAME
 from adjudge.groundtruth.summary import asked_of, list_records, sentences, total_record
 from adjudge.model.provenance import Provenance
 from adjudge.preferences.wording import number
@@ -141,7 +142,7 @@ def size_figure(truth: GroundTruth) -> FigureBlock | None:
     consistency = np.array([one.consistency(1) for one in known])
     data = Sizes(tuple(one.list.query for one in known), size, consistency)
     related = ""
-    if size.std() > 0 and consistency.std() > 0:
+    if min(np.ptp(size), np.ptp(consistency)) > SAME:
         related = f" Pearson's r is {np.corrcoef(size, consistency)[0, 1]:.2f}."
     caption = f"Consistency of each list against the size of its groups.{related}"
     alt = (
@@ -156,7 +157,7 @@ def triples_section(truth: GroundTruth) -> Section | None:
     records, total = list_records(truth), total_record(truth)
     if not sum(total[kind] for kind in _TRIPLES):
         return None
-    share = sum(total[kind] for kind in _TRIPLES) / max(1, total["triples"])
+    share = total["triples_broken"] / max(1, total["triples"])
     text = (
         "Significance is not transitive: X may be like Z and Z like Y while X and Y differ. A list puts two documents "
         "into one group or into two, so that about such a triple it is wrong somewhere, however it is made. "
@@ -176,11 +177,11 @@ def triples_section(truth: GroundTruth) -> Section | None:
             cleaned(row["query"]),
             f"{row['triples']:,}",
             *(f"{row[kind]:,}" for kind in _TRIPLES),
-            _share(sum(row[kind] for kind in _TRIPLES) / row["triples"]) if row["triples"] else "–",
+            _share(row["triples_broken"] / row["triples"]) if row["triples"] else "–",
         )
         for row in rows
     )
-    kept = [{name: row[name] for name in ("query", "triples", *_TRIPLES)} for row in records]
+    kept = [{name: row[name] for name in ("query", "triples", *_TRIPLES, "triples_broken")} for row in records]
     table = TableBlock("triples", "Triples for which significance is not transitive.", columns, cells, kept)
     return Section("triples", "What no list can get right", (Paragraph(text), table))
 

@@ -229,3 +229,38 @@ def test_the_published_preferences_make_a_list_for_each_query(shared_data: Path,
     assert len(rows) == 11
     assert sum(int(row["documents"]) for row in rows) == 118
     assert "5" in err  # answers left blank
+
+
+BAD = {
+    "one document": "q2,ann,x,1\n",
+    "nobody ranked": "q2,ann,x,\nq2,ann,y,-\n",
+    "one ranked": "q2,ann,x,1\nq2,ann,y,\n",
+    "a document twice": "q2,ann,x,1\nq2,ann,x,2\n",
+    "no rank": "q2,ann,x,first\nq2,ann,y,2\n",
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_query_is_left_out_before_it_is_looked_at(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bad.csv").write_text(f"query,expert,document,rank\n{BAD[kind]}q1,ann,x,1\nq1,ann,y,2\n")
+    code, _, err = run(capsys, "build", "bad.csv")
+    assert code == 2
+    assert err.endswith("(leave it out with --without q2)\n") == (
+        kind in ("one document", "nobody ranked", "one ranked")
+    )
+    code, out, _ = run(capsys, "build", "bad.csv", "--without", "q2")
+    assert code == 0
+    assert out.startswith("1 list of 2 documents")
+    assert run(capsys, "build", "bad.csv", "--without", "q3")[2].startswith("adjudge: No query is called 'q3'.")
+
+
+def test_nobody_is_told_to_leave_out_the_only_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for rows in (BAD["one document"], BAD["one ranked"]):
+        Path("bad.csv").write_text(f"query,expert,document,rank\n{rows}")
+        assert "--without" not in run(capsys, "build", "bad.csv")[2]

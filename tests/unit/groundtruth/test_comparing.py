@@ -21,6 +21,7 @@ from adjudge.groundtruth import (
     simulate_preferences,
     simulate_rankings,
 )
+from adjudge.groundtruth.comparing import _pearson
 from adjudge.groundtruth.simulated import recovered
 from adjudge.groundtruth.systems import compare_systems, effectiveness_by_lists
 
@@ -242,3 +243,34 @@ def test_simulated_people_without_noise_sort_as_it_truly_is() -> None:
         group = {name: number for number, names in enumerate(one.groups) for name in names}
         places = [group[name] for name in made[query].list.documents]
         assert places == sorted(places)
+
+
+def test_rankings_of_systems_and_tests_have_the_same_baseline_wherever_it_stands(
+    simulated: SimulatedRankings, runs: aj.Collection
+) -> None:
+    found = compare_constructions(simulated.rankings, ["Any-1", "Prev-1", "All-2"], runs=runs, halves=0)
+    systems = found.systems
+    assert systems is not None
+    assert systems.baseline == 2
+    assert systems.tau[2] == systems.tau_low[2] == systems.tau_high[2] == 1
+    assert systems.tau[0] == pytest.approx(kendalltau(systems.means[0], systems.means[2]).statistic)
+    assert found.to_dict()["systems"]["baseline"] == found.baseline == "All-2"
+    other = compare_constructions(simulated.rankings, ["Any-1", "Prev-1"], runs=runs, halves=0).systems
+    assert other is not None
+    assert other.to_dict()["baseline"] == "Any-1"
+
+
+def test_a_baseline_that_is_not_there_is_refused(simulated: SimulatedRankings, runs: aj.Collection) -> None:
+    with pytest.raises(AdjudgeError, match="'baseline' must be a place from 0 to 0, got 1"):
+        compare_systems([build(simulated.rankings)], runs, baseline=1)
+
+
+def test_halves_done_are_told(simulated: SimulatedRankings) -> None:
+    told: list[tuple[int, int]] = []
+    compare_constructions(simulated.rankings, ["Any-1"], halves=2, progress=lambda *done: told.append(done))
+    assert told == [(done, 10) for done in range(1, 11)]
+
+
+def test_groups_of_one_size_are_related_to_nothing() -> None:
+    sizes, consistency = np.array([0.1 + 0.2, 0.3, 0.3]), np.array([0.5, 0.6, 0.7])
+    assert np.isnan(_pearson(sizes, consistency)).all()

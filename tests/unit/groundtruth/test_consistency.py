@@ -109,6 +109,9 @@ def test_triples_are_those_counted_one_by_one(evidence: Evidence) -> None:
     steps = [before[x, y] and before[y, z] for x, y, z in orders]
     assert found.ordered == sum(a and b for a, b in zip(steps, undecided, strict=True))
     assert found.circular == sum(a and before[z, x] for a, (x, _, z) in zip(steps, orders, strict=True)) // 3
+    broken = {frozenset(o) for a, b, o in zip(steps, undecided, orders, strict=True) if a and (b or before[o[2], o[0]])}
+    broken |= {frozenset(t) for t in wholly if sum(different[i, j] for i, j in combinations(t, 2)) == 1}
+    assert found.broken == len(broken)
 
 
 def test_groups_that_do_not_fit_are_refused() -> None:

@@ -476,3 +476,31 @@ def test_files_that_are_not_there_are_refused(tmp_path: Path) -> None:
     for read in (read_experts, read_rankings, read_preferences, read_lists):
         with pytest.raises(InputError, match=r"missing\.csv: cannot be read: no such file"):
             read(tmp_path / "missing.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.csv", "query,expert,document,rank\nbad,ann,x,1\nq,ann,x,1\nq,ann,y,2\n"),
+        ("r.json", '{"bad": {"ann": 7}, "q": {"ann": ["x", "y"]}}'),
+        ("p.csv", "query,document_a,document_b,answer\nbad,x,x,?\nq,x,y,a\n"),
+    ],
+)
+def test_queries_left_out_are_not_looked_at(name: str, text: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    assert [one.query for one in read_experts(path, without=["bad"]).queries] == ["q"]
+    with pytest.raises(InputError) as refused:
+        read_experts(path)
+    assert "--without" not in str(refused.value)
+    with pytest.raises(AdjudgeError, match="No query is called 'none'"):
+        read_experts(path, without=["bad", "none"])
+    with pytest.raises(AdjudgeError, match="expected at least one query to be left, got none"):
+        read_experts(path, without=["bad", "q"])
+
+
+def test_lines_are_those_of_the_file_where_queries_are_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("query,expert,document,rank\nbad,ann,x,1\nq,ann,x,1\nq,ann,y,none such\n")
+    with pytest.raises(InputError, match=r"r\.csv:4: expected a rank"):
+        read_rankings(path, without={"bad"})

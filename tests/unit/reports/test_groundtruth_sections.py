@@ -6,7 +6,8 @@ import json
 import re
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ import pytest
 import adjudge as aj
 from adjudge.cli.output import drawn
 from adjudge.errors import kept_warnings
-from adjudge.groundtruth import GroundTruth, PartialLists, Preferences, Rankings, build
+from adjudge.groundtruth import GroundTruth, PartialList, PartialLists, Preferences, Rankings, build
 from adjudge.groundtruth.checking import check_lists
 from adjudge.groundtruth.comparing import ComparedConstructions, compare_constructions
 from adjudge.model.provenance import Provenance
@@ -23,7 +24,7 @@ from adjudge.reports.document import Block, FigureBlock, Paragraph, Report, Tabl
 from adjudge.reports.groundtruth_constructions import construction_sections, construction_sentences, system_sentences
 from adjudge.reports.groundtruth_lists import MOST_ROWS, list_figures, list_sentences
 from adjudge.reports.groundtruth_names import n_cells, shortened
-from adjudge.reports.groundtruth_sections import groundtruth_document
+from adjudge.reports.groundtruth_sections import groundtruth_document, size_figure
 from adjudge.reports.render import figure_bytes, render
 from adjudge.reports.terminal import drawing
 
@@ -282,3 +283,14 @@ def test_names_are_shortened_in_the_middle_by_what_they_take() -> None:
     assert shortened("旋律" * 20, 15).endswith("律")
     for name in ("a" * 50, "旋律" * 30, "e\u0301" * 40, "한국어 노래" * 9):
         assert n_cells(shortened(name, 15)) <= 15
+
+
+def test_groups_of_one_size_are_not_said_to_be_related_to_consistency() -> None:
+    def one(size: float, consistency: float) -> SimpleNamespace:
+        two = PartialList("q", (("a", "b"),))
+        return SimpleNamespace(list=two, mean_group_size=size, consistency=lambda tails: consistency)
+
+    alike = SimpleNamespace(built=(one(0.1 + 0.2, 0.5), one(0.3, 0.6), one(0.3, 0.7)))  # equal but for rounding
+    figure = size_figure(cast(GroundTruth, alike))
+    assert figure is not None
+    assert "Pearson" not in figure.caption + figure.alt
