@@ -10,6 +10,7 @@ from tests.web.people_app import make_campaign
 from tests.web.preference_rows import PROLIFIC, Stage, pid
 
 from adjudge.web import schema
+from adjudge.web.aside import set_aside, take_back
 from adjudge.web.campaign_rows import in_use
 from adjudge.web.campaigns import set_state
 from adjudge.web.database import Database
@@ -18,7 +19,7 @@ from adjudge.web.errors import Conflict, Gone, Refused
 from adjudge.web.invitations import find_invitation, join, make_invitation
 from adjudge.web.leasing import Lease
 from adjudge.web.preference_answering import Played
-from adjudge.web.preference_trust import facts_of, set_aside, take_back, trust_of
+from adjudge.web.preference_trust import facts_of, trust_of
 from adjudge.web.settings import Settings
 
 STRICT = {"quiz": 2, "quiz_bar": 0.5, "trap_share": 0.5, "trust_bar": 0.75, "least_traps": 4, "attention_bar": 0.0}
@@ -222,7 +223,7 @@ def test_setting_aside_is_refused_where_it_means_nothing(stage: Stage) -> None:
     stage.begin(n=2, traps=0, quiz=0)
     ana = stage.come()
     with stage.database.write() as connection:
-        with pytest.raises(Refused, match="a reason among quiz, traps, attention and organiser, got 'mood'"):
+        with pytest.raises(Refused, match="a reason among quiz, traps, attention, organiser, got 'mood'"):
             set_aside(connection, ana, why="mood", who="o", now=1.0)
         erase_participant(connection, ana, how="anonymise", who="o", now=1.0)
         with pytest.raises(Gone, match="was erased"):

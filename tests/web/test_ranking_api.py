@@ -129,6 +129,24 @@ def test_two_windows_and_a_bad_network(api: TestClient, clock: Clock) -> None:
     assert (skipped.json()["desk"]["why"], skipped.json()["again"]) == ("nothing_left", False)
 
 
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_page_is_told_that_the_campaign_was_paused_or_closed_and_can_still_send(api: TestClient) -> None:
+    opened(api)
+    person = joined(api)
+    question = person.get("/api/ranking").json()["question"]
+    groups = order(question, "abd")
+    for version, state in enumerate(("open", "paused", "closed")):
+        if state != "open":
+            assert api.post(f"{PLACE}/state", json={"state": state}).status_code == 200
+        body = {"lease": question["lease"], "version": version, "groups": groups[:version]}
+        assert person.put("/api/ranking/arrangement", json=body).json()["state"] == state
+        assert person.post("/api/ranking/heartbeat").json()["state"] == state
+    sent = person.post(
+        "/api/ranking/answers", json={"key": "a-key-of-it", "lease": question["lease"], "groups": groups}
+    )
+    assert (sent.status_code, sent.json()["desk"]["why"]) == (200, "closed")
+
+
 def test_an_order_that_comes_when_all_places_are_taken_is_kept(api: TestClient, clock: Clock) -> None:
     opened(api, kept_hours=1, judged_by=1)
     ann, ben, eve = joined(api), joined(api), joined(api)
@@ -137,7 +155,7 @@ def test_an_order_that_comes_when_all_places_are_taken_is_kept(api: TestClient, 
     theirs = [person.get("/api/ranking").json()["question"] for person in (ben, eve)]
     body = {"key": "key-of-ann", "lease": question["lease"], "groups": order(question, "ba")}
     late = ann.post("/api/ranking/answers", json=body)
-    assert (late.status_code, "Your order is kept" in late.text) == (409, True)
+    assert (late.status_code, "Your ranking is kept" in late.text) == (409, True)
     assert ann.get("/api/ranking").json()["why"] == "wait"
     for person, held in zip((ben, eve), theirs, strict=True):
         if held["query"] == question["query"]:

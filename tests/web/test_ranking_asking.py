@@ -84,7 +84,7 @@ def test_two_windows_save_in_turn_and_the_second_is_told_what_the_first_made(sta
     lease = stage.held(ann)
     a, b, *_ = stage.documents(lease)
     stage.save(ann, lease, 0, [[a]])
-    with pytest.raises(StaleArrangement, match="changed this order elsewhere") as stale:
+    with pytest.raises(StaleArrangement, match="changed this ranking elsewhere") as stale:
         stage.save(ann, lease, 0, [[b]])
     assert (stale.value.there.version, [list(one) for one in stale.value.there.groups]) == (
         1,
@@ -92,7 +92,7 @@ def test_two_windows_save_in_turn_and_the_second_is_told_what_the_first_made(sta
     )
     assert stage.save(ann, lease, 0, [[a]]).version == 1  # sent again by a bad network
     assert stage.save(ann, lease, 1, [[b], [a]]).version == 2
-    with pytest.raises(StaleArrangement, match="changed this order elsewhere"):
+    with pytest.raises(StaleArrangement, match="changed this ranking elsewhere"):
         stage.save(ann, lease, 7, [[a]])
 
 
@@ -120,8 +120,8 @@ def test_orders_that_break_a_rule_are_refused_in_one_line(stage: Ranking) -> Non
     for groups, why in (
         ([[a], [b, c]], "at a place of its own, got several that share one"),
         ([[a], [], [b], [c]], "got an empty one"),
-        ([[a], [b]], "at least 3 documents in the order, got 2"),
-        ([], "at least 3 documents in the order, got 0"),
+        ([[a], [b]], "at least 3 documents in the ranking, got 2"),
+        ([], "at least 3 documents in the ranking, got 0"),
         ([[a], [b], [c], [d], [a]], "got document .* twice"),
         ([[a], [b], [c], ["q1"]], "which is none"),
     ):
@@ -136,7 +136,7 @@ def test_all_must_be_ranked_where_the_campaign_says_so(stage: Ranking) -> None:
     stage.begin(rank_all=True)
     ann = stage.come()
     lease = stage.held(ann)
-    with pytest.raises(Refused, match="all 4 documents in the order, got 1"):
+    with pytest.raises(Refused, match="all 4 documents in the ranking, got 1"):
         stage.send(ann, lease, [stage.documents(lease)[:1]])
     stage.send(ann, lease, [stage.documents(lease)])
 
@@ -151,7 +151,7 @@ def test_the_same_key_is_the_same_answer_and_another_one_is_refused(stage: Ranki
     assert (again.again, again.answer_id) == (True, first.answer_id)
     with pytest.raises(Conflict, match="answered this question already"):
         stage.send(ann, lease, [[b]], key="another-key")
-    with pytest.raises(Conflict, match="sent this order already"):
+    with pytest.raises(Conflict, match="sent this ranking already"):
         stage.save(ann, lease, 1, [[b]])
     assert stage.all_of(schema.answer)[0]["grades"]["groups"] == [[a], [b]]
     assert stage.pairs()[stage.query(lease)]["answered"] == 1
@@ -193,7 +193,7 @@ def test_where_others_took_all_places_the_order_is_kept_for_when_one_is_free(sta
     taken = stage.held(ben)
     saved = stage.save(ann, lease, 1, [[b], [a]])
     assert (saved.version, saved.expires_at < stage.now) == (2, True)  # kept, but not the place
-    with pytest.raises(NoPlaceLeft, match="Your order is kept"):
+    with pytest.raises(NoPlaceLeft, match="Your ranking is kept"):
         stage.send(ann, lease, [[b], [a]])
     assert stage.desk(ann).why == "wait"
     stage.skip(ben, taken)
@@ -249,7 +249,7 @@ def test_an_order_can_be_reopened_and_sent_again(stage: Ranking) -> None:
     stage.save(ann, reopened, shown.arrangement.version, [[c], [b]])
     second = stage.send(ann, reopened, [[c], [b]], key="key-changed")
     assert stage.send(ann, reopened, [[d]], key="key-changed").again is True
-    with pytest.raises(Conflict, match="changed this order already"):
+    with pytest.raises(Conflict, match="changed this ranking already"):
         stage.send(ann, reopened, [[d]])
     stored = stage.all_of(schema.answer)
     assert [(row["kind"], row["corrects"]) for row in stored] == [("judgment", None), ("correction", first.answer_id)]
@@ -355,7 +355,7 @@ def test_documents_that_get_a_place_must_be_heard(stage: Ranking) -> None:
     first, second = numbers[0][0], numbers[1][0]
     with pytest.raises(Refused, match=r"Listen to the query for at least 1.8 s"):
         stage.send(ann, lease, [[a], [b]])
-    with pytest.raises(Refused, match=r"Listen to document 2 of your order for at least 1.8 s"):
+    with pytest.raises(Refused, match=r"Listen to document 2 of your ranking for at least 1.8 s"):
         stage.send(ann, lease, [[a], [b]], query_ms=1800, candidates_ms={first: 1800, second: 1000})
     with pytest.raises(Refused, match="got one of document 99999, which is none"):
         stage.send(ann, lease, [[a]], query_ms=1800, candidates_ms={99999: 1})
@@ -379,13 +379,13 @@ def test_nothing_new_is_given_out_while_a_campaign_pauses_and_what_is_in_hand_co
 
 
 def test_somebody_set_aside_takes_no_place(stage: Ranking) -> None:
-    from adjudge.web.ranking_aside import set_expert_aside
+    from adjudge.web.aside import set_aside
 
     stage.begin(queries=1, judged_by=1)
     ann, ben = stage.come(), stage.come()
     lease = stage.held(ann)
     with stage.database.write() as connection:
-        set_expert_aside(connection, ann, who="ann", now=stage.now)
+        set_aside(connection, ann, who="ann", now=stage.now)
     assert stage.hold(ann) is None
     with stage.database.write() as connection:
         ordered = Ordered("key-late-1", stage.numbers(lease, [stage.documents(lease)]))

@@ -10,11 +10,11 @@ import pytest
 from tests.web.ranking_rows import HOUR, Ranking, some_candidates
 
 from adjudge.errors import InputError
+from adjudge.web.aside import set_aside
 from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused
 from adjudge.web.exporting import export
 from adjudge.web.media import working_folder
-from adjudge.web.ranking_aside import set_expert_aside
 from adjudge.web.ranking_desk import make_ranking_desk
 from adjudge.web.ranking_files import read_candidates
 from adjudge.web.settings import Settings
@@ -83,11 +83,11 @@ def test_whoever_was_set_aside_takes_nothing_into_their_hands(stage: Ranking) ->
     ben = stage.come()
     stage.held(ben)  # which ends what has run out
     with stage.database.write() as connection:
-        set_expert_aside(connection, who, who="ann", now=stage.now)
+        set_aside(connection, who, who="ann", now=stage.now)
     stage.give_back(ben, stage.held(ben))
     saved = stage.save(who, other, 0, [stage.documents(other)])
-    assert saved.expires_at < stage.now  # the order is kept, the query is for others
-    with pytest.raises(Conflict, match="your orders stay as you sent them"):
+    assert saved.expires_at < stage.now  # the ranking is kept, the query is for others
+    with pytest.raises(Conflict, match="your rankings stay as you sent them"):
         stage.reopen(who, sent.answer_id)
     assert stage.desk(who).question is None
     assert stage.faults() == []

@@ -15,12 +15,12 @@ from tests.web.ranking_rows import Ranking
 
 from adjudge.web import schema
 from adjudge.web.archiving import backup, restore
+from adjudge.web.aside import set_aside
 from adjudge.web.database import Database
 from adjudge.web.erasing import erase_participant
 from adjudge.web.errors import Refused
 from adjudge.web.exporting import export
 from adjudge.web.invitations import Participant
-from adjudge.web.ranking_aside import set_expert_aside
 from adjudge.web.ranking_exporting import rankings_of
 from adjudge.web.settings import Settings
 
@@ -52,7 +52,7 @@ def test_rankings_are_those_that_stand_now_of_those_who_count(stage: Ranking) ->
     reopened = stage.reopen(ann, first)
     stage.send(ann, reopened, [["q1-b"], ["q1-a", "q1-d"]])
     with stage.database.write() as connection:
-        set_expert_aside(connection, eve, who="ann", now=stage.now)
+        set_aside(connection, eve, who="ann", now=stage.now)
     with stage.database.read() as connection:
         found = rankings_of(connection, stage.campaign).queries[0]
     assert (found.query, set(found.experts)) == ("q1", {"A1", "A2"})
@@ -72,7 +72,7 @@ def test_rankings_are_those_that_stand_now_of_those_who_count(stage: Ranking) ->
         "organiser",
     )
     people = list(csv.DictReader(io.StringIO(exported(stage, "people"))))
-    assert [(row["code"], row["orders"], row["changes"]) for row in people] == [
+    assert [(row["code"], row["rankings"], row["changes"]) for row in people] == [
         ("A1", "1", "1"),
         ("A2", "1", "0"),
         ("A3", "1", "0"),
@@ -82,7 +82,7 @@ def test_rankings_are_those_that_stand_now_of_those_who_count(stage: Ranking) ->
 
 @SQLITE
 def test_lists_are_made_of_the_orders(stage: Ranking) -> None:
-    with pytest.raises(Refused, match="Nobody has put anything in order"):
+    with pytest.raises(Refused, match="Nobody has sent a ranking"):
         exported(stage, "lists")
     assert exported(stage, "rankings") == "query,expert,document,rank\n"
     for _ in range(6):

@@ -1,8 +1,7 @@
 """Files with notation: what is in them, and clips and drawings of many of them over processes.
 
 A file has one piece, named by the file; a file of Plaine & Easie may have several, each between ``@start:NAME`` and
-``@end:NAME``; a table (CSV, TSV) has one a row, in a column ``pae``, ``notation`` or ``incipit``. Compressed MusicXML
-(.mxl) is unpacked. Text is UTF-8, or what XML says it is.
+``@end:NAME``. Compressed MusicXML (.mxl) is unpacked. Text is UTF-8, or what XML says it is.
 
 A piece becomes a clip, prepared as any recording is (``clips``), and a drawing with its timeline, one file of JSON
 ``{"svg": …, "notes": [[start, end, [id, …]], …]}``, both called after the SHA-256 of their bytes.
@@ -34,7 +33,6 @@ from adjudge.errors import AdjudgeError, shown
 
 SUFFIXES = {".pae": "pae", ".musicxml": "musicxml", ".mxl": "musicxml", ".mei": "mei", ".abc": "abc", ".xml": None}
 """What files with notation are called, and the form that they must have; None where either XML will do."""
-COLUMNS = ("pae", "notation", "incipit")
 MOST_BYTES = 4 * MOST_CHARACTERS
 MOST_MEMBERS = 1000  # files inside compressed MusicXML
 LONGEST_NAME = 400
@@ -67,20 +65,13 @@ class Played:
     drawing_sha256: str
 
 
-def read_incipits(path: Path) -> dict[str, str]:
-    """The pieces of a file by name, as text; of a table, those of its rows.
+def read_pieces(path: Path, *, name: str | None = None) -> dict[str, Piece]:
+    """The pieces of a file by name; ``name`` is what the file was called, if it is elsewhere by now.
 
-    >>> read_incipits(Path("nowhere.pae"))
+    >>> read_pieces(Path("nowhere.pae"))
     Traceback (most recent call last):
     adjudge.audio.notation_checks.NotationError: nowhere.pae: expected a file, got none
     """
-    if path.suffix.lower() not in SUFFIXES:
-        return _read_table(path)
-    return {name: piece.text for name, piece in read_pieces(path).items()}
-
-
-def read_pieces(path: Path, *, name: str | None = None) -> dict[str, Piece]:
-    """The pieces of a file that is no table; ``name`` is what the file was called, if it is elsewhere by now."""
     called = Path(name or path)
     source = str(called)
     if not path.is_file():
@@ -197,19 +188,6 @@ def _blocks(text: str, source: str) -> dict[str, Piece]:
     if name:
         raise NotationError(f"expected @end:{name}, got the end of the file", source=source)
     return found
-
-
-def _read_table(path: Path) -> dict[str, str]:
-    """The pieces of a table by document."""
-    from adjudge.formats import Source, read_table
-
-    frame, _ = read_table(Source.open(path), "metadata")
-    column = next((name for name in frame.columns if name.lower() in COLUMNS), None)
-    if column is None:
-        wanted = " or ".join(COLUMNS)
-        raise NotationError(f"expected a column {wanted}, got {', '.join(frame.columns)}", source=str(path))
-    rows = zip(frame["document"].to_list(), frame[column].to_list(), strict=True)
-    return {str(name): str(text) for name, text in rows if text is not None and str(text).strip()}
 
 
 def prepare_pieces(

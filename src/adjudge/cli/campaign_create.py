@@ -217,7 +217,7 @@ def _create_preference(arguments: argparse.Namespace) -> bool:
 
 
 def _create_ranking(arguments: argparse.Namespace) -> bool:
-    """A campaign about orders; whether every file could be used."""
+    """A campaign about rankings; whether every file could be used."""
     from adjudge.web.ranking_holdings import put_candidates
 
     settings = campaign_ranking.decisions(arguments, common_decisions(arguments))

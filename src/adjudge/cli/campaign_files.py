@@ -29,7 +29,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "documents: judgments as they stand now (qrels), and the state that Session.load resumes (session). Of "
         "compared lists: the whole study in one table that 'adjudge fit' reads (answers), its questions alone "
         "(questions), what was learnt (mapping), and who took part, with what the recruiter told of them (people). Of "
-        "documents put in order: every expert's order (rankings), the lists that 'adjudge groundtruth' makes of them "
+        "documents put in order: every expert's ranking (rankings), the lists that 'adjudge groundtruth' makes of them "
         "(lists), and who took part (people).",
     )
     out.add_argument("name", metavar="NAME", help="name of the campaign")

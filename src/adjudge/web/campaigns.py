@@ -123,7 +123,7 @@ def change_settings(
 
     That is scales and measure in a judging campaign; in a preference campaign it is how many people a question is for,
     the size of batches and the seed; and, once somebody was recruited, who recruits. In a ranking campaign it is what
-    an order has to be like, and the seed.
+    a ranking has to be like, and the seed.
     """
     now_there = locked(connection, found)
     before = now_there.settings

@@ -246,7 +246,7 @@ class Campaign:
         return self._read("answers", read_answers)
 
     def rankings(self) -> Rankings:
-        """The orders that stand now, as ``adjudge.groundtruth`` makes lists of them; of a ranking campaign."""
+        """The rankings that stand now, as ``adjudge.groundtruth`` makes lists of them; of a ranking campaign."""
         from adjudge.groundtruth.files import read_rankings
 
         return self._read("rankings", read_rankings)

@@ -195,7 +195,7 @@ class RankingExpert(_Person):
     _at = "/ranking"
 
     def save(self, question: Json, groups: Sequence[Sequence[int]], *, version: int | None = None) -> Json:
-        """Keep an order that is not finished, made from a ``version`` of it (default: that of the question).
+        """Keep a ranking that is not finished, made from a ``version`` of it (default: that of the question).
 
         Where it was changed elsewhere since, the error has ``said["arrangement"]``.
         """
@@ -214,7 +214,7 @@ class RankingExpert(_Person):
         comment: str | None = None,
         key: str | None = None,
     ) -> Taken:
-        """Send an order, or the change of one, and get the next query; what is in no group is unranked.
+        """Send a ranking, or the change of one, and get the next query; what is in no group is unranked.
 
         ``heard`` is how long clips were played: query_ms, and candidates_ms by id; all of them to their end where it is
         not told.
@@ -228,12 +228,12 @@ class RankingExpert(_Person):
         return self._send("skips", {"lease": question["lease"], "reason": reason, "comment": comment}, key)
 
     def reopen(self, answer: int) -> Json:
-        """Take an order of one's own into one's hands again; the desk with it."""
+        """Take a ranking of one's own into one's hands again; the desk with it."""
         desk: Json = self.connection.post("/ranking/reopen", {"answer": answer}, again=True)
         return desk
 
     def hand_back(self, question: Json) -> Json:
-        """Leave a query to others, or a reopened order as it was; the desk after it."""
+        """Leave a query to others, or a reopened ranking as it was; the desk after it."""
         desk: Json = self.connection.post("/ranking/hand-back", {"lease": question["lease"]}, again=True)
         return desk
 

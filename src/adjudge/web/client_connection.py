@@ -20,7 +20,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0
 class CampaignError(AdjudgeError):
     """What the server refused, in its words; ``status`` is that of HTTP, None where it could not be reached.
 
-    ``said`` is all that it said, such as the order that another window saved.
+    ``said`` is all that it said, such as the ranking that another window saved.
     """
 
     def __init__(self, message: str, *, status: int | None = None, said: Json | None = None) -> None:

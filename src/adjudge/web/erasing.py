@@ -1,9 +1,9 @@
 """Erasing a participant, at their wish or the organiser's.
 
-*Anonymise* keeps the grades and orders, which the campaign rests on, and takes away whatever leads to the person: their
+*Anonymise* keeps grades and rankings, which the campaign rests on, and takes away whatever leads to the person: their
 name, their comments, their links, who their recruiter says they are, the label of an invitation that was theirs alone,
 and the code that earlier exports knew them by. *Remove* takes the answers and leases away as well, as if they had never
-been given. Orders that were begun go either way. A row without a person stays, so that counts of people and caps of
+been given. Rankings that were begun go either way. A row without a person stays, so that counts of people and caps of
 invitations remain right, and the person gets a receipt. The log keeps the digest of that receipt: it proves the receipt
 genuine, and tells nobody else whose it is.
 """

@@ -27,13 +27,14 @@ from adjudge.web.answering import (
     stored_before,
     values_of,
 )
+from adjudge.web.aside import set_aside
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Conflict, Refused
 from adjudge.web.invitations import Participant, locked_participant
 from adjudge.web.leasing import Lease
 from adjudge.web.pair_counts import lock_pairs
 from adjudge.web.preference_leasing import part_of
-from adjudge.web.preference_trust import set_aside, settle_outcome, why_stop
+from adjudge.web.preference_trust import settle_outcome, why_stop
 from adjudge.web.schema import item, listed, pair
 
 Choice = Literal["first", "second", "good", "bad"]

@@ -25,8 +25,9 @@ from adjudge.web.preference_costs import Work, cost_of, people_needed
 from adjudge.web.preference_curves import curves_so_far
 from adjudge.web.preference_exporting import study_of
 from adjudge.web.preference_trust import trust_of
-from adjudge.web.preference_watching import PAID, Asked, Given, Seen, Someone, traps_seen, watch_preferences
+from adjudge.web.preference_watching import PAID, Asked, Given, Seen, traps_seen, watch_preferences
 from adjudge.web.ranking_picturing import first_ranking_picture
+from adjudge.web.seen_people import Someone
 
 if TYPE_CHECKING:
     from adjudge.preferences.trust import Trust

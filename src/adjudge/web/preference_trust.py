@@ -2,8 +2,8 @@
 
 After each answer the traps and other signs of attention are held against the campaign's rules
 (:mod:`adjudge.preferences.trust`). Who is not trusted is stopped, kindly: their part has an outcome, others get their
-questions, and their answers stay in the store without counting. An organiser can set people aside too, and take them
-back; whom an organiser took back the rules do not stop again.
+questions, and their answers stay in the store without counting (:mod:`adjudge.web.aside`). Whom an organiser took back
+the rules do not stop again.
 """
 
 from __future__ import annotations
@@ -12,22 +12,21 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from adjudge.preferences.trust import Trust, TrustRules, assess
 from adjudge.preferences.trust_cues import AnswerFacts, chance_of, side_of
 from adjudge.web.answering import least_heard
-from adjudge.web.campaign_rows import Campaign, in_use, log_event
-from adjudge.web.errors import Conflict, Gone, Refused
-from adjudge.web.invitations import Participant, locked_participant, participant_from
+from adjudge.web.aside import TAKEN_BACK, change_participant
+from adjudge.web.campaign_rows import Campaign
+from adjudge.web.invitations import Participant, locked_participant
 from adjudge.web.leasing import release
-from adjudge.web.pair_counts import lock_pairs, recount_pairs
+from adjudge.web.pair_counts import lock_pairs
 from adjudge.web.preference_leasing import Part, is_anything_left, part_of
-from adjudge.web.schema import answer, event, item, lease, listed, pair, participant
+from adjudge.web.schema import answer, event, item, lease, listed, pair
 
 WHY = {"failed quiz": "quiz", "failed traps": "traps", "inattentive": "attention"}
-"""Why somebody is set aside, by the verdict; ``organiser`` is what organisers do."""
-_TAKEN_BACK = "taken back"
+"""Why somebody is set aside, by the verdict."""
 
 
 def rules_of(found: Campaign) -> TrustRules:
@@ -144,65 +143,9 @@ def _ran_out(connection: Connection, found: Campaign, participant_id: int, trust
 
 
 def _was_taken_back(connection: Connection, person: Participant) -> bool:
-    ours = (event.c.campaign_id == person.campaign_id) & (event.c.what == _TAKEN_BACK)
+    ours = (event.c.campaign_id == person.campaign_id) & (event.c.what == TAKEN_BACK)
     logged = connection.execute(select(event.c.details).where(ours)).scalars()
     return any(details.get("participant") == person.code for details in logged)
-
-
-def set_aside(connection: Connection, participant: Participant, *, why: str, who: str, now: float) -> Participant:
-    """Let somebody's answers count no longer, and end their part; others get their questions.
-
-    Somebody whose part has no outcome yet was screened out where there is a quiz and they answered no question, else
-    failed. Nothing is deleted. No pair may be locked yet where this is called, see
-    :func:`~adjudge.web.pair_counts.lock_pairs`.
-    """
-    if why not in (*WHY.values(), "organiser"):
-        raise Refused(f"Expected a reason among {', '.join(WHY.values())} and organiser, got {why!r}.")
-    campaign, person = _in_hand(connection, participant)
-    if person.set_aside_at is not None:
-        return person
-    pairs = lock_pairs(connection, person.id)
-    values: dict[str, Any] = {"set_aside_at": now, "set_aside_why": why}
-    part = part_of(connection, campaign, person.id)
-    if person.outcome is None:
-        is_early = why != "organiser" and not part.answered and campaign.preference.quiz > 0
-        values |= {"outcome": "screened_out" if is_early else "failed", "outcome_at": now}
-    changed = _change(connection, person, values)
-    release(connection, person.id, now=now)
-    recount_pairs(connection, pairs)
-    details = {"participant": person.code, "why": why, "answers": part.answered}
-    log_event(connection, campaign.id, who=who, what="set aside", details=details, now=now)
-    return changed
-
-
-def take_back(connection: Connection, participant: Participant, *, who: str, now: float) -> Participant:
-    """Let somebody's answers count again, and let them go on; the rules of trust do not stop them any more.
-
-    A part that was done stays done.
-    """
-    campaign, person = _in_hand(connection, participant)
-    if person.set_aside_at is None:
-        return person
-    pairs = lock_pairs(connection, person.id)
-    part = part_of(connection, campaign, person.id)
-    is_done = person.outcome == "done" or part.answered >= campaign.preference.per_participant
-    values = {"set_aside_at": None, "set_aside_why": None, "outcome": "done" if is_done else None}
-    changed = _change(connection, person, {**values, "outcome_at": (person.outcome_at or now) if is_done else None})
-    recount_pairs(connection, pairs)
-    details = {"participant": person.code, "why": person.set_aside_why, "answers": part.answered}
-    log_event(connection, campaign.id, who=who, what=_TAKEN_BACK, details=details, now=now)
-    return changed
-
-
-def _in_hand(connection: Connection, found: Participant) -> tuple[Campaign, Participant]:
-    """The campaign and the participant as they are until this transaction ends."""
-    campaign = in_use(connection, found.campaign_id)
-    if campaign.kind != "preference":
-        raise Conflict(f"Campaign {campaign.name} sets nobody aside; block them instead.")
-    person = locked_participant(connection, found.id)
-    if person.erased_at is not None:
-        raise Gone(f"Participant {found.code} was erased.")
-    return campaign, person
 
 
 def settle_outcome(connection: Connection, campaign: Campaign, participant_id: int, *, now: float) -> Participant:
@@ -221,7 +164,7 @@ def settle_outcome(connection: Connection, campaign: Campaign, participant_id: i
     if part.in_hand:
         lock_pairs(connection, participant_id)
         release(connection, participant_id, now=now)
-    return _change(connection, person, {"outcome": "done", "outcome_at": now})
+    return change_participant(connection, person, {"outcome": "done", "outcome_at": now})
 
 
 def _is_over(connection: Connection, found: Campaign, person: Participant, part: Part) -> bool:
@@ -235,8 +178,3 @@ def _is_over(connection: Connection, found: Campaign, person: Participant, part:
     if found.state != "open" or part.in_quiz:
         return False
     return not is_anything_left(connection, found, person.id)
-
-
-def _change(connection: Connection, person: Participant, values: dict[str, Any]) -> Participant:
-    this = update(participant).where(participant.c.id == person.id)
-    return participant_from(connection.execute(this.values(**values).returning(participant)).one())

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from adjudge.web.monitoring import LIVE_SECONDS
-from adjudge.web.schema import answer, pair, participant
+from adjudge.web.schema import answer, pair
+from adjudge.web.seen_people import Someone, people_of
 
 PAID = ("judgment", "trap", "repeat")
 """Kinds of answer that say which list is better."""
@@ -17,38 +17,6 @@ BAD_TRAP = 0.6
 """A trap that fewer of those who listen get right is a bad one,"""
 FEWEST = 4
 """if so many of them were asked."""
-
-
-@dataclass(frozen=True)
-class Someone:
-    """A participant as organisers see them."""
-
-    id: int
-    code: str
-    name: str | None
-    seen_at: float
-    can_come: bool
-    blocked: bool
-    outcome: str | None
-    set_aside_at: float | None
-    set_aside_why: str | None
-
-    @property
-    def counts(self) -> bool:
-        """Whether their answers count."""
-        return self.set_aside_at is None
-
-    def state(self, now: float) -> str:
-        """Whether their part ended and how, else whether they are there now."""
-        if self.outcome is not None:
-            return self.outcome
-        if self.blocked:
-            return "blocked"
-        return "live" if self.is_live(now) else "idle"
-
-    def is_live(self, now: float) -> bool:
-        """Whether they are there now, to answer."""
-        return self.can_come and not self.blocked and self.outcome is None and now - self.seen_at <= LIVE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -111,27 +79,6 @@ class Seen:
 def watch_preferences(connection: Connection, campaign_id: int) -> Seen:
     """Read what people did."""
     return Seen(people_of(connection, campaign_id), _answers(connection, campaign_id), _asked(connection, campaign_id))
-
-
-def people_of(connection: Connection, campaign_id: int) -> tuple[Someone, ...]:
-    """Everybody, in the order they came."""
-    rows = connection.execute(
-        select(participant).where(participant.c.campaign_id == campaign_id).order_by(participant.c.id)
-    )
-    return tuple(
-        Someone(
-            row.id,
-            row.code,
-            row.name,
-            row.seen_at,
-            row.erased_at is None and row.invitation_id is not None,
-            row.blocked_at is not None,
-            row.outcome,
-            row.set_aside_at,
-            row.set_aside_why,
-        )
-        for row in rows
-    )
 
 
 def _answers(connection: Connection, campaign_id: int) -> tuple[Given, ...]:

@@ -1,8 +1,8 @@
-"""How far each expert agrees with the others, so that one who orders at random stands out.
+"""How far each expert agrees with the others, so that one who ranks at random stands out.
 
-For each query an expert's order is held against the median of the ranks that the others gave, by Kendall's tau-b over
+For each query an expert's ranking is held against the median of the ranks that the others gave, by Kendall's tau-b over
 the documents that anybody ranked; what somebody left unranked comes after all that they ranked. The mean over queries
-is shown. For a random order it is 0, with variance 2 (2n + 5) / 9n (n - 1) for n documents (Kendall 1938, doi
+is shown. For a random ranking it is 0, with variance 2 (2n + 5) / 9n (n - 1) for n documents (Kendall 1938, doi
 10.1093/biomet/30.1-2.81): an expert is called *like chance* where theirs is within 1.645 standard errors of 0 while
 that of half of the others is beyond it.
 """
@@ -26,7 +26,7 @@ _ONE_IN_TWENTY = 1.645
 
 @dataclass(frozen=True)
 class Agreement:
-    """Mean tau-b of somebody's orders with the others', over how many queries, and what a random order may reach."""
+    """Mean tau-b of somebody's rankings with the others', over how many queries, and what a random one may reach."""
 
     tau: float
     queries: int

@@ -1,7 +1,7 @@
-"""Orders as answers: sent once, changed by a correction, checked by the rules of their campaign.
+"""Rankings as answers: sent once, changed by a correction, checked by the rules of their campaign.
 
-An order that comes after its query had run out is kept, marked as late, while a place is free. Where none is, it is
-refused, and stays with its expert as an order that was begun.
+A ranking that comes after its query had run out is kept, marked as late, while a place is free. Where none is, it is
+refused, and stays with its expert as a ranking that was begun.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from adjudge.web.ranking_settings import RankingSettings
 from adjudge.web.schema import answer, item, lease, listed, pair
 
 SKIP_REASONS = ("broken", "other")
-_TWICE = "You put the documents of this query in order already; reopen that order to change it."
+_TWICE = "You put the documents of this query in order already; reopen that ranking to change it."
 
 
 class NoPlaceLeft(Conflict):
@@ -50,7 +50,7 @@ class NoPlaceLeft(Conflict):
 
     def __init__(self) -> None:
         super().__init__(
-            "The time for this query had run out, and as many people as are wanted have it meanwhile. Your order is "
+            "The time for this query had run out, and as many people as are wanted have it meanwhile. Your ranking is "
             "kept, in case a place becomes free."
         )
 
@@ -73,7 +73,7 @@ class Ordered:
 def store_order(
     connection: Connection, campaign: Campaign, participant_id: int, *, lease_id: str, ordered: Ordered, now: float
 ) -> Stored:
-    """Keep an order of a query that was leased to this participant, or the correction of one that they reopened.
+    """Keep a ranking of a query that was leased to this participant, or the correction of one that they reopened.
 
     What is not in it is unranked. Needs a campaign that is :func:`~adjudge.web.campaign_rows.in_use`.
     """
@@ -97,12 +97,12 @@ def store_order(
 
 
 def check_order(settings: RankingSettings, groups: Groups, candidates: Mapping[int, str]) -> list[list[int]]:
-    """Groups that the campaign takes as a whole order; refused in one line otherwise.
+    """Groups that the campaign takes as a whole ranking; refused in one line otherwise.
 
     >>> from adjudge.web.ranking_settings import ranking_settings_from
     >>> check_order(ranking_settings_from({"title": "Incipits", "rank_all": True}), [[7]], {7: "a", 8: "b"})
     Traceback (most recent call last):
-    adjudge.web.errors.Refused: Expected all 2 documents in the order, got 1.
+    adjudge.web.errors.Refused: Expected all 2 documents in the ranking, got 1.
     """
     checked = check_groups(groups, candidates)
     if not all(checked):
@@ -111,11 +111,11 @@ def check_order(settings: RankingSettings, groups: Groups, candidates: Mapping[i
         raise Refused("Expected every document at a place of its own, got several that share one.")
     ranked, n = sum(map(len, checked)), len(candidates)
     if settings.rank_all and ranked < n:
-        raise Refused(f"Expected all {n} documents in the order, got {ranked}.")
+        raise Refused(f"Expected all {n} documents in the ranking, got {ranked}.")
     least = min(settings.least_ranked, n)
     if ranked < least:
         raise Refused(
-            f"Expected at least {least} {'document' if least == 1 else 'documents'} in the order, got {ranked}."
+            f"Expected at least {least} {'document' if least == 1 else 'documents'} in the ranking, got {ranked}."
         )
     return checked
 
@@ -138,7 +138,7 @@ def _given(ordered: Ordered, groups: Groups, names: Mapping[int, str]) -> Given:
 
 
 def _store_first(connection: Connection, found: Lease, given: Given, *, counts: bool, now: float) -> Stored:
-    """Keep an order that was not sent before; that of somebody who was set aside takes no place."""
+    """Keep a ranking that was not sent before; that of somebody who was set aside takes no place."""
     late = found.ended_at is not None
     if late and counts:
         _need_place(connection, found)
@@ -148,9 +148,9 @@ def _store_first(connection: Connection, found: Lease, given: Given, *, counts: 
 
 
 def _store_correction(connection: Connection, found: Lease, given: Given, *, now: float) -> Stored:
-    """Keep another order in place of the one that was sent, and let the query go."""
+    """Keep another ranking in place of the one that was sent, and let the query go."""
     if found.ended_how in ("answered", "released"):
-        raise Conflict("You changed this order already, or left it as it was, perhaps in another window.")
+        raise Conflict("You changed this ranking already, or left it as it was, perhaps in another window.")
     mine = (answer.c.participant_id == found.participant_id) & (answer.c.pair_id == found.pair_id)
     sent = select(answer.c.id).where(mine, answer.c.kind == "judgment")
     first = own_first_answer(connection, found.participant_id, connection.execute(sent).scalar_one())
@@ -184,7 +184,7 @@ def _check_heard(connection: Connection, campaign: Campaign, found: Lease, order
     clips = {row.id: row for row in connection.execute(inside.where(listed.c.pair_id == found.pair_id))}
     for place, number in enumerate([number for group in ordered.groups for number in group], start=1):
         least = least_heard(clips[number].kind, clips[number].seconds, listen)
-        check_heard(f"document {place} of your order", least, ordered.candidates_ms.get(number, 0))
+        check_heard(f"document {place} of your ranking", least, ordered.candidates_ms.get(number, 0))
 
 
 def store_unable_to_order(
@@ -195,5 +195,5 @@ def store_unable_to_order(
         raise Refused(f"Expected a reason among {', '.join(SKIP_REASONS)}, got {reason!r}.")
     locked_participant(connection, participant_id)
     if own_lease(connection, participant_id, lease_id).kind == REOPENED:
-        raise Refused("Expected a query to skip, got an order that was sent; leave it as it was instead.")
+        raise Refused("Expected a query to skip, got a ranking that was sent; leave it as it was instead.")
     return store_skip(connection, participant_id, lease_id=lease_id, given=given, reason=reason, now=now)

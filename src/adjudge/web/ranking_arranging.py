@@ -1,4 +1,4 @@
-"""Orders as far as somebody got with them: saved at every change, by version, so that no window overwrites another."""
+"""Rankings as far as somebody got: saved at every change, by version, so that no window overwrites another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Groups = Sequence[Sequence[int]]
 
 @dataclass(frozen=True)
 class Arrangement:
-    """An order as far as it got; ``version`` 0 is before anything was saved."""
+    """A ranking as far as it got; ``version`` 0 is before anything was saved."""
 
     version: int = 0
     groups: tuple[tuple[int, ...], ...] = ()
@@ -30,7 +30,7 @@ class Arrangement:
 
 @dataclass(frozen=True)
 class Saved:
-    """An order that is on the server's disk, and until when its query is kept."""
+    """A ranking that is on the server's disk, and until when its query is kept."""
 
     version: int
     saved_at: float
@@ -38,10 +38,10 @@ class Saved:
 
 
 class StaleArrangement(Conflict):
-    """The order was changed elsewhere since it was read: ``there`` is how it stands."""
+    """The ranking was changed elsewhere since it was read: ``there`` is how it stands."""
 
     def __init__(self, there: Arrangement) -> None:
-        super().__init__("You changed this order elsewhere meanwhile, perhaps in another window; here it is.")
+        super().__init__("You changed this ranking elsewhere meanwhile, perhaps in another window; here it is.")
         self.there = there
 
 
@@ -65,7 +65,7 @@ def check_groups(groups: Groups, candidates: Collection[int]) -> list[list[int]]
 
 
 def arrangement_of(connection: Connection, participant_id: int, pair_id: int) -> Arrangement:
-    """The order of a query as somebody left it."""
+    """The ranking of a query as somebody left it."""
     row = connection.execute(select(arrangement).where(_this(participant_id, pair_id))).first()
     if row is None:
         return Arrangement()
@@ -82,14 +82,14 @@ def save_arrangement(
     groups: Groups,
     now: float,
 ) -> Saved:
-    """Keep an order that was made from ``version``, and with it the query; the same again changes nothing.
+    """Keep a ranking that was made from ``version``, and with it the query; the same again changes nothing.
 
     It is kept also where the lease has run out. Refused as stale where it was made from an older version.
     """
     locked_participant(connection, participant_id)
     found = own_lease(connection, participant_id, lease_id)
     if found.ended_how not in (None, "expired"):
-        how = {"answered": "sent this order", "skipped": "skipped this query"}.get(found.ended_how or "")
+        how = {"answered": "sent this ranking", "skipped": "skipped this query"}.get(found.ended_how or "")
         raise Conflict(f"You {how or 'handed this query back'} already, perhaps in another window.")
     checked = check_groups(groups, candidates_by_id(connection, found.pair_id))
     there = arrangement_of(connection, participant_id, found.pair_id)
@@ -102,7 +102,7 @@ def save_arrangement(
 
 
 def keep_arrangement(connection: Connection, found: Lease, groups: Groups, *, now: float) -> Arrangement:
-    """Put an order in the place of the one before it, whatever it was made from."""
+    """Put a ranking in the place of the one before it, whatever it was made from."""
     there = arrangement_of(connection, found.participant_id, found.pair_id)
     made = Arrangement(there.version + 1, tuple(tuple(group) for group in groups), now)
     values = {"version": made.version, "groups": [list(group) for group in groups], "saved_at": now}
@@ -116,7 +116,7 @@ def keep_arrangement(connection: Connection, found: Lease, groups: Groups, *, no
 
 
 def hand_back(connection: Connection, participant_id: int, lease_id: str, *, now: float) -> Lease:
-    """Give a query back to others; its order stays for when it comes again. A reopened order stays as it was sent."""
+    """Give a query back to others; its ranking stays for when it comes again. A reopened one stays as it was sent."""
     locked_participant(connection, participant_id)
     found = own_lease(connection, participant_id, lease_id)
     if found.ended_at is not None:
@@ -131,7 +131,7 @@ def hand_back(connection: Connection, participant_id: int, lease_id: str, *, now
 
 
 def sent_groups(connection: Connection, participant_id: int, pair_id: int, names: Mapping[int, str]) -> list[list[int]]:
-    """The order that somebody sent last for a query, by numbers; ``names`` are those of the candidates."""
+    """The ranking that somebody sent last for a query, by numbers; ``names`` are those of the candidates."""
     mine = (answer.c.participant_id == participant_id) & (answer.c.pair_id == pair_id)
     last = select(answer.c.grades).where(mine, answer.c.kind.in_(("judgment", "correction")))
     grades = connection.execute(last.order_by(answer.c.id.desc()).limit(1)).scalar_one()

@@ -1,4 +1,4 @@
-"""What the page of a ranking campaign shows: a query, its candidates, the order so far, the rules, what is done.
+"""What the page of a ranking campaign shows: a query, its candidates, the ranking so far, the rules, what is done.
 
 Candidates come in an order drawn for each expert and query, so that where somebody begins is no bias of all.
 """
@@ -22,13 +22,13 @@ RankingWhy = Literal["closed", "paused", "draft", "nothing_left", "wait"]
 
 
 class Candidate(Heard):
-    """A document to be given a place; ``id`` is what orders call it."""
+    """A document to be given a place; ``id`` is what rankings call it."""
 
     id: int
 
 
 class ArrangedGroups(BaseModel):
-    """An order as far as it got: groups of candidates, the most similar first. Before it was saved ``version`` is 0."""
+    """A ranking as far as it got: groups of candidates, most similar first; ``version`` 0 is before it was saved."""
 
     version: int
     groups: list[list[int]]
@@ -50,7 +50,7 @@ class RankingQuestion(BaseModel):
 
 
 class RankingRules(BaseModel):
-    """What an order has to be like; ``listen_seconds`` are of the query and of every document that gets a place."""
+    """What a ranking has to be like; ``listen_seconds`` are of the query and of every document that gets a place."""
 
     ties: bool
     rank_all: bool
@@ -66,7 +66,7 @@ class RankingProgress(BaseModel):
 
 
 class DoneOrder(BaseModel):
-    """An order that was sent, as it stands now: how many documents have a place, of how many."""
+    """A ranking that was sent, as it stands now: how many documents have a place, of how many."""
 
     answer: int
     number: int
@@ -156,7 +156,7 @@ def _question(
 
 
 def _progress(connection: Connection, campaign: Campaign, participant_id: int, answered: int) -> RankingProgress:
-    """Of all queries that somebody ordered, holds, or could be given once they are free."""
+    """Of all queries that somebody ranked, holds, or could be given once they are free."""
     to_come = _count(connection, campaign, new_to(participant_id), pair.c.answered < pair.c.wanted, ~pair.c.held)
     holds = sum(one.kind != REOPENED for one in in_hand(connection, participant_id))
     return RankingProgress(answered=answered, of=answered + holds + to_come)

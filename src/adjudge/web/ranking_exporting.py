@@ -1,6 +1,6 @@
 """A ranking campaign out of the server, at any moment: rankings, the lists they make, the log, who took part.
 
-Rankings are those that stand now: an order that was changed counts as it was sent last, and those of people who were
+Rankings are those that stand now: a ranking that was changed counts as it was sent last, and those of people who were
 set aside not at all. Experts are called by their codes.
 """
 
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.engine import RowMapping
 
+from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
 from adjudge.web.export_files import answer_log, harmless, iso, plain_table, written
-from adjudge.web.ranking_watching import watch_rankings
+from adjudge.web.ranking_watching import sent_rankings
 from adjudge.web.schema import answer, participant
 
 if TYPE_CHECKING:
@@ -33,10 +34,7 @@ RANKING_FORMS = {
 }
 """What can be had of a ranking campaign, and in which forms; the first is the usual one."""
 
-CONSTRUCTION = "Any-1"
-"""How lists are made where nothing else is asked for."""
-
-Order = tuple[str, str, Sequence[Sequence[str]], Sequence[str]]
+Ranked = tuple[str, str, Sequence[Sequence[str]], Sequence[str]]
 
 
 def export_ranking(
@@ -44,9 +42,9 @@ def export_ranking(
 ) -> bytes:
     """One of :data:`RANKING_FORMS` as the content of a file."""
     if what == "rankings":
-        return _csv_of(_orders(connection, campaign))
+        return _csv_of(_ranked(connection, campaign))
     if what == "lists":
-        return _lists(rankings_of(connection, campaign), construction or CONSTRUCTION, form)
+        return _lists(rankings_of(connection, campaign), construction, form)
     if what == "log":
         return _log(connection, campaign, form=form)
     if what == "people":
@@ -58,29 +56,29 @@ def export_ranking(
 
 
 def rankings_of(connection: Connection, campaign: Campaign) -> Rankings:
-    """The orders that stand now and count, with documents left unranked; refused while there are none."""
+    """The rankings that stand now and count, with documents left unranked; refused while there are none."""
     from adjudge.groundtruth import Rankings
 
-    orders = _orders(connection, campaign)
-    if not orders:
-        raise Refused(f"Nobody has put anything in order in campaign {campaign.name} yet.")
-    return Rankings.from_orders(orders, source=f"campaign {campaign.name}")
+    given = _ranked(connection, campaign)
+    if not given:
+        raise Refused(f"Nobody has sent a ranking in campaign {campaign.name} yet.")
+    return Rankings.from_orders(given, source=f"campaign {campaign.name}")
 
 
-def _orders(connection: Connection, campaign: Campaign) -> list[Order]:
-    """Query, expert, groups and unranked documents of every order that counts."""
-    seen = watch_rankings(connection, campaign.id, now=0.0)
-    codes = {one.id: one.code for one in seen.people}
-    return [(one.query, codes[one.participant_id], one.groups, one.unranked) for one in seen.counted]
+def _ranked(connection: Connection, campaign: Campaign) -> list[Ranked]:
+    """Query, expert, groups and unranked documents of every ranking that counts."""
+    people, sent = sent_rankings(connection, campaign.id)
+    codes = {one.id: one.code for one in people}
+    return [(one.query, codes[one.participant_id], one.groups, one.unranked) for one in sent]
 
 
-def _csv_of(orders: Sequence[Order]) -> bytes:
-    """A row for each document of an order with its rank: tied documents share one, unranked ones have none."""
+def _csv_of(given: Sequence[Ranked]) -> bytes:
+    """A row for each document of a ranking with its rank: tied documents share one, unranked ones have none."""
     import polars as pl
 
     rows = [
         (query, expert, document, rank)
-        for query, expert, groups, unranked in orders
+        for query, expert, groups, unranked in given
         for rank, documents in [*enumerate(groups, start=1), (None, unranked)]
         for document in documents
     ]
@@ -94,14 +92,14 @@ def without_early(rankings: Rankings) -> Rankings:
     return rankings if len(early) == len(rankings.queries) else rankings.without(early)
 
 
-def _lists(rankings: Rankings, construction: str, form: str) -> bytes:
+def _lists(rankings: Rankings, construction: str | None, form: str) -> bytes:
     """Lists as a file of that form; a query of which only one document was ranked so far has none yet."""
     from adjudge.groundtruth import build
     from adjudge.groundtruth.files import write_lists
 
     try:
         with kept_warnings():
-            lists = build(without_early(rankings), construction).lists
+            lists = build(without_early(rankings), construction or DEFAULT_CONSTRUCTION).lists
     except AdjudgeError as error:
         raise Refused(str(error)) from None
     return written(lambda path: write_lists(lists, path), form)
@@ -140,7 +138,7 @@ def _packed(value: object) -> str | None:
 
 
 def _people(connection: Connection, campaign: Campaign) -> bytes:
-    """Who took part: orders that they sent, how often they changed one, queries that they skipped, and when."""
+    """Who took part: rankings that they sent, how often they changed one, queries that they skipped, and when."""
     import polars as pl
 
     given = select(answer.c.participant_id, answer.c.kind, func.count(), func.max(answer.c.created_at))
@@ -163,7 +161,7 @@ def _people(connection: Connection, campaign: Campaign) -> bytes:
     ]
     schema: dict[str, Any] = {
         **dict.fromkeys(("code", "set_aside"), pl.String),
-        **dict.fromkeys(("orders", "changes", "skips"), pl.Int64),
+        **dict.fromkeys(("rankings", "changes", "skips"), pl.Int64),
         **dict.fromkeys(("joined", "last_answer"), pl.String),
     }
     frame = pl.DataFrame(rows, schema=schema, orient="row")

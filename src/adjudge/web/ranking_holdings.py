@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, select
 
 from adjudge.errors import shown
 from adjudge.web.campaign_rows import Campaign, locked, log_event, refuse_unless_draft
@@ -80,12 +80,6 @@ def candidates_of(connection: Connection, campaign_id: int) -> dict[str, list[st
     for name, document in connection.execute(query):
         found.setdefault(name, []).append(document)
     return found
-
-
-def count_candidates(connection: Connection, campaign_id: int) -> int:
-    """How many documents there are to be put in order, over all queries."""
-    query = select(func.count()).select_from(listed).join(pair, pair.c.id == listed.c.pair_id)
-    return int(connection.execute(query.where(pair.c.campaign_id == campaign_id)).scalar_one())
 
 
 def lay_rankings(connection: Connection, found: Campaign) -> None:

@@ -1,9 +1,9 @@
 """Leases of queries whose documents are to be put in order: one at a time, for days, and never lost.
 
-An expert holds one query. It is theirs until some hours after they last changed its order, whether or not their page is
-open, and until they hand it back. Once it has run out somebody else may get the place; the order stays, and whoever
+An expert holds one query. It is theirs until some hours after they last changed its ranking, whether or not their page
+is open, and until they hand it back. Once it has run out somebody else may get the place; the ranking stays, and who
 comes back goes on where they were if a place is free. A query that was handed back comes to the same expert after all
-others. An order that was sent can be reopened: that is a lease of its own, which takes no place of anybody.
+others. A ranking that was sent can be reopened: that is a lease of its own, which takes no place of anybody.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from adjudge.web.leasing import Lease, expire, give, lease_of, new_to, next_numb
 from adjudge.web.schema import arrangement, lease, pair
 
 REOPENED = "correction"
-"""The kind of a lease by which an order that was sent is changed."""
+"""The kind of a lease by which a ranking that was sent is changed."""
 
 _ME: Any = bindparam("participant")
 _HANDED_BACK = exists().where(
@@ -37,7 +37,7 @@ _NO_PAIR = -1
 def hold_query(
     connection: Connection, campaign: Campaign, participant_id: int, *, now: float, but: int = _NO_PAIR
 ) -> Lease | None:
-    """The query in somebody's hands, an order that they reopened before any other, else a new one; None for none.
+    """The query in somebody's hands, a ranking that they reopened before any other, else a new one; None for none.
 
     New ones are given out while the campaign is open only, and never the one ``but``. Needs a campaign that is
     :func:`~adjudge.web.campaign_rows.in_use`.
@@ -62,7 +62,7 @@ def hold_query(
 
 
 def in_hand(connection: Connection, participant_id: int) -> list[Lease]:
-    """What somebody holds: an order that they reopened first."""
+    """What somebody holds: a ranking that they reopened first."""
     query = select(lease).where(lease.c.participant_id == participant_id, lease.c.ended_at.is_(None))
     held = [lease_of(row) for row in connection.execute(query).mappings()]
     return sorted(held, key=lambda one: (one.kind != REOPENED, one.number))
@@ -84,7 +84,7 @@ def _give(
 
 
 def kept_until(campaign: Campaign, now: float) -> float:
-    """Until when an order is kept that is changed now."""
+    """Until when a ranking is kept that is changed now."""
     return now + 3600 * campaign.ranking.kept_hours
 
 
@@ -95,7 +95,7 @@ def _prolonged(connection: Connection, campaign: Campaign, found: Lease, *, now:
 
 
 def prolong(connection: Connection, campaign: Campaign, found: Lease, *, now: float) -> Lease:
-    """The lease after its order changed: it lasts on; where it had run out and a place is free it is in force again.
+    """The lease after its ranking changed: it lasts on; where it had run out and a place is free it is in force again.
 
     Where no place is free, or its expert was set aside or holds another query by now, it stays as it is.
     """
@@ -121,15 +121,15 @@ def prolong(connection: Connection, campaign: Campaign, found: Lease, *, now: fl
 
 
 def reopen(connection: Connection, campaign: Campaign, participant_id: int, answer_id: int, *, now: float) -> Lease:
-    """Take an order of one's own into one's hands again, while the campaign is open; another that was is let go."""
+    """Take a ranking of one's own into one's hands again, while the campaign is open; another that was is let go."""
     person = locked_participant(connection, participant_id)
     first = own_first_answer(connection, participant_id, answer_id)
     if person.set_aside_at is not None:
-        raise Conflict("The organiser has ended your part in this campaign; your orders stay as you sent them.")
+        raise Conflict("The organiser has ended your part in this campaign; your rankings stay as you sent them.")
     if first["kind"] != "judgment":
-        raise Refused("Expected an order to change, got a query that was skipped.")
+        raise Refused("Expected a ranking to change, got a query that was skipped.")
     if campaign.state != "open":
-        raise Conflict(f"Orders can be changed while the campaign is open; it is {campaign.state}.")
+        raise Conflict(f"Rankings can be changed while the campaign is open; it is {campaign.state}.")
     for one in in_hand(connection, participant_id):
         if one.kind == REOPENED and one.pair_id == first["pair_id"]:
             return _prolonged(connection, campaign, one, now=now)

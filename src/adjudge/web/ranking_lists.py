@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.groundtruth import (
     COMPARISONS,
@@ -23,35 +24,56 @@ from adjudge.groundtruth.evidence import default_comparison
 from adjudge.plain import plain
 from adjudge.web.ranking_watching import Sent
 
-USUAL = "Any-1"
-"""The construction that is shown first, the most consistent of those in the literature."""
 MOST_MARKS = 400
 """Pairs of each kind that are drawn; all are counted."""
 
 
-def constructions() -> list[str]:
-    """Ways of making lists from rankings among which an organiser chooses, the usual one first."""
-    usual = default_comparison("rankings")
+def constructions() -> list[dict[str, Any]]:
+    """Ways of making lists from rankings among which an organiser chooses, the usual one first, in words.
+
+    >>> constructions()[0]["name"], constructions()[0]["about"]
+    ('Any-1', 'a new group begins with a document that differs from any of the current group')
+    """
+    usual = measured_by()
     by = [name for name, one in COMPARISONS.items() if one.takes == "rankings" and name != usual and not one.is_random]
     tested = [f"{name}-{tails}" for name in FUNCTIONS for tails in (1, 2)]
-    others = [f"{USUAL}:{name}" for name in by]
-    return sorted([*tested, *others], key=lambda name: name != USUAL)
+    others = [f"{DEFAULT_CONSTRUCTION}:{name}" for name in by]
+    return [_way(name) for name in sorted([*tested, *others], key=lambda name: name != DEFAULT_CONSTRUCTION)]
+
+
+def _way(name: str) -> dict[str, Any]:
+    chosen = parse_construction(name)
+    by = chosen.comparison("rankings")
+    return {
+        "name": name,
+        "about": FUNCTIONS[chosen.function].about,
+        "tails": chosen.tails,
+        "by": by,
+        "by_about": COMPARISONS[by].about,
+    }
+
+
+def measured_by() -> str:
+    """The comparison that consistency is always measured with."""
+    return default_comparison("rankings")
 
 
 def ranked_queries(sent: Iterable[Sent], codes: dict[int, str]) -> dict[str, RankedQuery]:
-    """Orders by query; queries for which nobody ranked anything have none. ``codes`` are those of participants."""
+    """Rankings by query; queries for which nobody ranked anything have none. ``codes`` are those of participants."""
     by_query: dict[str, list[Sent]] = {}
     for one in sent:
         by_query.setdefault(one.query, []).append(one)
     found = {}
-    for query, orders in by_query.items():
-        if any(one.ranked for one in orders):
-            rows = [(query, codes[one.participant_id], one.groups, one.unranked) for one in orders]
+    for query, those in by_query.items():
+        if any(one.ranked for one in those):
+            rows = [(query, codes[one.participant_id], one.groups, one.unranked) for one in those]
             found[query] = Rankings.from_orders(rows).queries[0]
     return found
 
 
-def listed(asked: RankedQuery, construction: str = USUAL, *, alpha: float = DEFAULT_ALPHA) -> dict[str, Any]:
+def listed(
+    asked: RankedQuery, construction: str = DEFAULT_CONSTRUCTION, *, alpha: float = DEFAULT_ALPHA
+) -> dict[str, Any]:
     """The list of a query with everything that is drawn of it; refused in one line where there cannot be any yet."""
     ranks = np.ascontiguousarray(asked.ranks)
     names = (asked.query, *asked.documents)
@@ -60,7 +82,7 @@ def listed(asked: RankedQuery, construction: str = USUAL, *, alpha: float = DEFA
 
 @lru_cache(maxsize=1024)
 def _listed(names: tuple[str, ...], data: bytes, construction: str, alpha: float) -> dict[str, Any]:
-    """Made once for the same orders: a refresh looks at all queries, and most of them did not change."""
+    """Made once for the same rankings: a refresh looks at all queries, and most of them did not change."""
     query, *documents = names
     ranks = np.frombuffer(data).reshape(-1, len(documents))
     asked = RankedQuery(query, tuple(documents), tuple(map(str, range(len(ranks)))), ranks)
@@ -78,13 +100,20 @@ def _shown(built: BuiltList) -> dict[str, Any]:
     )
     return {
         "documents": [
-            {"document": name, "middle": middle, "lower": lower, "upper": upper, "experts": int(n), "group": int(group)}
+            {
+                "document": name,
+                "middle": middle,
+                "lower": lower,
+                "upper": upper,
+                "experts": int(n),
+                "group": int(group) + 1,
+            }
             for name, middle, lower, upper, n, group in rows
         ],
         "groups": len(built.list.groups),
-        "adr1": built.consistency(1),
-        "adr2": built.consistency(2),
-        "triples": {"equal": triples.equal, "ordered": triples.ordered, "circular": triples.circular, "n": triples.n},
+        "adr_1": built.consistency(1),
+        "adr_2": built.consistency(2),
+        "triples": {"alike": triples.equal, "ordered": triples.ordered, "circular": triples.circular, "n": triples.n},
         "counts": {"intra": len(wrong.intra), "inter": len(wrong.inter), "misordered": len(wrong.misordered)},
         "counts2": {"intra": len(wrong_two.intra), "inter": len(wrong_two.inter)},
         "marks": {kind: _some(getattr(wrong, kind)) for kind in ("intra", "inter", "misordered")},
@@ -98,14 +127,16 @@ def _some(pairs: Any) -> list[list[int]]:
     return nearest[:MOST_MARKS]
 
 
-def summary(asked: RankedQuery, construction: str = USUAL, *, alpha: float = DEFAULT_ALPHA) -> dict[str, Any]:
+def summary(
+    asked: RankedQuery, construction: str = DEFAULT_CONSTRUCTION, *, alpha: float = DEFAULT_ALPHA
+) -> dict[str, Any]:
     """A list in numbers; ``why`` says why there is none."""
     try:
         made = listed(asked, construction, alpha=alpha)
     except AdjudgeError as error:
         return {"query": asked.query, "why": str(error)}
-    kept = ("query", "groups", "adr1", "adr2", "triples", "counts")
-    sizes = np.bincount([one["group"] for one in made["documents"]]).tolist()
+    kept = ("query", "groups", "adr_1", "adr_2", "triples", "counts")
+    sizes = np.bincount([one["group"] - 1 for one in made["documents"]]).tolist()
     return {**{name: made[name] for name in kept}, "sizes": sizes, "left_out": len(made["left_out"])}
 
 

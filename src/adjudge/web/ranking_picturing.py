@@ -7,22 +7,22 @@ somebody chooses them (:mod:`adjudge.web.ranking_lists`).
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection
 
+from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.groundtruth import DEFAULT_ALPHA, RankedQuery
 from adjudge.plain import plain
 from adjudge.web import monitoring
 from adjudge.web.campaign_rows import Campaign
-from adjudge.web.preference_watching import Someone
 from adjudge.web.ranking_agreement import Agreement, agreements
-from adjudge.web.ranking_lists import USUAL, constructions, mean_of, ranked_queries, summary
-from adjudge.web.ranking_watching import AskedQuery, Begun, SeenRankings, Sent, watch_rankings
-from adjudge.web.schema import answer
+from adjudge.web.ranking_lists import constructions, mean_of, measured_by, ranked_queries, summary
+from adjudge.web.ranking_watching import AskedQuery, Begun, SeenRankings, Sent, skips_by_person, watch_rankings
+from adjudge.web.seen_people import Someone
 
 MOST_EXPERTS = 300
 """Experts who are listed: those who are there, then those who came last."""
@@ -49,7 +49,7 @@ def make_ranking_picture(connection: Connection, found: Campaign, *, now: float 
         "campaign": {**_campaign(found), "reached_at": reached_at},
         "status": status,
         **_ways(),
-        "consistency": {name: mean_of([*lists.values()], name) for name in ("adr1", "adr2")},
+        "consistency": {name: mean_of([*lists.values()], name) for name in ("adr_1", "adr_2")},
         "queries": [_query(one, ranked, lists) for one in seen.queries],
         "experts": experts[:MOST_EXPERTS],
         "warnings": _warnings(seen, ranked, experts),
@@ -62,7 +62,7 @@ def make_ranking_picture(connection: Connection, found: Campaign, *, now: float 
 
 
 def agreements_of(seen: SeenRankings) -> dict[str, Agreement]:
-    """How far each expert agrees with those whose orders count, by code."""
+    """How far each expert agrees with those whose rankings count, by code."""
     codes = {one.id: one.code for one in seen.people}
     counted = seen.counted
     found = agreements([*ranked_queries(counted, codes).values()])
@@ -73,7 +73,7 @@ def agreements_of(seen: SeenRankings) -> dict[str, Agreement]:
 
 
 def _aside(seen: SeenRankings, codes: Mapping[int, str]) -> dict[str, list[Sent]]:
-    """Orders of those who do not count, by their codes."""
+    """Rankings of those who do not count, by their codes."""
     counts = {one.id for one in seen.people if one.counts}
     found: dict[str, list[Sent]] = defaultdict(list)
     for one in seen.sent:
@@ -92,7 +92,7 @@ def first_ranking_picture(found: Campaign) -> dict[str, Any]:
         "campaign": _campaign(found),
         "status": {**_status(nothing), "reason": "nothing is asked yet"},
         **_ways(),
-        "consistency": {"adr1": None, "adr2": None},
+        "consistency": {"adr_1": None, "adr_2": None},
         **{name: [] for name in ("queries", "experts", "warnings", "problems", "notes")},
         "pace": {"day": 0, "minutes": None},
     }
@@ -101,7 +101,12 @@ def first_ranking_picture(found: Campaign) -> dict[str, Any]:
 
 def _ways() -> dict[str, Any]:
     """In which way lists are made, and in which others they could be."""
-    return {"construction": USUAL, "alpha": DEFAULT_ALPHA, "constructions": constructions()}
+    return {
+        "construction": DEFAULT_CONSTRUCTION,
+        "alpha": DEFAULT_ALPHA,
+        "constructions": constructions(),
+        "measured_by": measured_by(),
+    }
 
 
 def _campaign(found: Campaign) -> dict[str, Any]:
@@ -109,7 +114,7 @@ def _campaign(found: Campaign) -> dict[str, Any]:
 
 
 def _status(seen: SeenRankings) -> dict[str, Any]:
-    """How far it is: orders that count, of those that are wanted; what is held back wants no more."""
+    """How far it is: rankings that count, of those that are wanted; what is held back wants no more."""
     queries = seen.queries
     left = sum(one.left for one in queries)
     asked = [one for one in queries if not one.held]
@@ -151,7 +156,7 @@ def _query(one: AskedQuery, ranked: Mapping[str, RankedQuery], lists: Mapping[st
 
 
 def _unranked(asked: RankedQuery | None) -> list[str]:
-    """Documents that nobody gave a place, although somebody ordered the others."""
+    """Documents that nobody gave a place, although somebody ranked the others."""
     if asked is None:
         return []
     return [name for name, n in zip(asked.documents, asked.times_ranked, strict=True) if not n]
@@ -160,17 +165,12 @@ def _unranked(asked: RankedQuery | None) -> list[str]:
 def _experts(
     connection: Connection, found: Campaign, seen: SeenRankings, agreeing: Mapping[str, Agreement], *, now: float
 ) -> list[dict[str, Any]]:
-    """A row for each person who sent an order, has one in work or is there; those who are there first."""
+    """A row for each person who sent a ranking, has one in work or is there; those who are there first."""
     sent: dict[int, list[Sent]] = defaultdict(list)
     for one in seen.sent:
         sent[one.participant_id].append(one)
     begun = {one.participant_id: one for one in seen.begun}
-    skipped = select(answer.c.participant_id, func.count()).where(
-        answer.c.campaign_id == found.id, answer.c.kind == "skip"
-    )
-    skips: Counter[int] = Counter(
-        {row[0]: row[1] for row in connection.execute(skipped.group_by(answer.c.participant_id))}
-    )
+    skips = skips_by_person(connection, found.id)
     chosen = [one for one in seen.people if sent[one.id] or one.id in begun or one.is_live(now)]
     chosen.sort(key=lambda one: (not one.is_live(now), -one.seen_at))
     of = {one.query: one.documents for one in seen.queries}
@@ -218,7 +218,7 @@ def _begun(one: Begun | None, documents: Mapping[str, int]) -> dict[str, Any] | 
 
 
 def _pace(seen: SeenRankings, *, now: float) -> dict[str, Any]:
-    """Orders of the last day, and the middle of the minutes that one took."""
+    """Rankings of the last day, and the middle of the minutes that one took."""
     took = [one.took_ms / 60_000 for one in seen.counted if one.took_ms is not None]
     return {
         "day": sum(now - one.at < 24 * _HOUR for one in seen.counted),

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
+from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.reports.document import Column, Paragraph, Report, Section, TableBlock
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
 from adjudge.web.ranking_exporting import rankings_of, without_early
-from adjudge.web.ranking_lists import USUAL
 from adjudge.web.ranking_picturing import agreements_of, expert_row
 from adjudge.web.ranking_watching import SeenRankings, Sent, watch_rankings
 from adjudge.web.schema import event
@@ -36,7 +36,7 @@ def ranking_report(connection: Connection, campaign: Campaign) -> Report:
     seen = watch_rankings(connection, campaign.id, now=0.0)
     with kept_warnings():  # they are among the notes
         try:
-            truth = build(rankings, USUAL, seed=campaign.settings.seed)
+            truth = build(rankings, DEFAULT_CONSTRUCTION, seed=campaign.settings.seed)
         except AdjudgeError as error:
             raise Refused(f"The rankings so far make no lists: {error}") from None
         made = groundtruth_document(

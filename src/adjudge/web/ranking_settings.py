@@ -1,4 +1,4 @@
-"""What an organiser decides about a ranking campaign: ties, documents left unranked, how long an order is kept."""
+"""What an organiser decides about a ranking campaign: ties, documents left unranked, how long a ranking is kept."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MOST_CANDIDATES = 200
 class RankingSettings(AskingSettings):
     """Everything about a ranking campaign but its candidates, documents and people.
 
-    ``judged_by`` experts order the candidates of each query by similarity to it. With ``ties`` several documents may
+    ``judged_by`` experts rank the candidates of each query by similarity to it. With ``ties`` several documents may
     share a place; at least ``least_ranked`` must have one, and others may be left unranked, unless ``rank_all``.
-    An order that was begun is kept for its expert for ``kept_hours`` after its last change.
+    A ranking that was begun is kept for its expert for ``kept_hours`` after its last change.
     """
 
     judged_by: Annotated[int, Field(ge=1, le=500)] = 5

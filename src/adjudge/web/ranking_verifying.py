@@ -1,4 +1,4 @@
-"""Looking at ranking campaigns with suspicion: candidates without holes, and orders that are about them."""
+"""Looking at ranking campaigns with suspicion: candidates without holes, and rankings that are about them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from adjudge.web.schema import answer, arrangement, campaign, item, listed, pair
 
 
 def ranking_checks(connection: Connection) -> tuple[Iterator[str], ...]:
-    """What is wrong with candidates, orders that were sent and orders that were begun, one after the other."""
+    """What is wrong with candidates, rankings that were sent and rankings that were begun, one after the other."""
     return _candidates(connection), _orders(connection), _arrangements(connection)
 
 
@@ -46,7 +46,7 @@ def _names(connection: Connection) -> dict[int, dict[int, str]]:
 
 
 def _orders(connection: Connection) -> Iterator[str]:
-    """Whether each order that was sent has every document once: in one group, or unranked."""
+    """Whether each ranking that was sent has every document once: in one group, or unranked."""
     names = _names(connection)
     columns = (answer.c.id, answer.c.kind, answer.c.pair_id, answer.c.grades)
     query = select(*columns).join(pair, pair.c.id == answer.c.pair_id).where(pair.c.role == "ranking")
@@ -54,7 +54,7 @@ def _orders(connection: Connection) -> Iterator[str]:
         if row.kind == "skip":
             continue
         if row.kind not in ("judgment", "correction"):
-            yield f"answer {row.id}: an order is answered as {row.kind}"
+            yield f"answer {row.id}: a ranking is answered as {row.kind}"
         groups = row.grades.get("groups") or []
         given = [name for group in groups for name in group] + (row.grades.get("unranked") or [])
         if not groups or not all(groups) or sorted(given) != sorted(names[row.pair_id].values()):
@@ -62,13 +62,13 @@ def _orders(connection: Connection) -> Iterator[str]:
 
 
 def _arrangements(connection: Connection) -> Iterator[str]:
-    """Whether orders that were begun are about candidates of their query, each once, and of people who are there."""
+    """Whether rankings that were begun are about candidates of their query, each once, and of people who are there."""
     names = _names(connection)
     columns = (arrangement, pair.c.campaign_id.label("asked_in"), participant.c.campaign_id.label("joined"))
     query = select(*columns, participant.c.erased_at).join(pair, pair.c.id == arrangement.c.pair_id)
     query = query.join(participant, participant.c.id == arrangement.c.participant_id)
     for row in connection.execute(query):
-        where = f"order of pair {row.pair_id} by participant {row.participant_id}"
+        where = f"ranking of pair {row.pair_id} by participant {row.participant_id}"
         given = [number for group in row.groups for number in group]
         if len(set(given)) < len(given) or not set(given) <= names[row.pair_id].keys():
             yield f"{where}: expected candidates of its query, each once"

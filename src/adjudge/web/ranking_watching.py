@@ -1,4 +1,4 @@
-"""What happened in a ranking campaign, read at one moment: people, their orders, and the queries they are about."""
+"""What happened in a ranking campaign, read at one moment: people, their rankings, and the queries they are about."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Connection, func, select
 
-from adjudge.web.preference_watching import Someone, people_of
 from adjudge.web.schema import answer, arrangement, lease, listed, pair
+from adjudge.web.seen_people import Someone, people_of
 
 
 @dataclass(frozen=True)
 class Sent:
-    """One order that was sent; ``took_ms`` counts all that somebody worked on it, also when they changed it later."""
+    """One ranking that was sent; ``took_ms`` counts all that somebody worked on it, also when they changed it later."""
 
     participant_id: int
     query: str
@@ -44,13 +44,13 @@ class AskedQuery:
 
     @property
     def left(self) -> int:
-        """Orders that are still wanted."""
+        """Rankings that are still wanted."""
         return 0 if self.held else max(0, self.wanted - self.answered)
 
 
 @dataclass(frozen=True)
 class Begun:
-    """An order that somebody has not sent yet."""
+    """A ranking that somebody has not sent yet."""
 
     participant_id: int
     query: str
@@ -60,7 +60,7 @@ class Begun:
 
 @dataclass(frozen=True)
 class SeenRankings:
-    """Everything that people did, read at one moment; ``sent`` are orders as they stand, of whoever counts or not."""
+    """Everything that people did, read at one moment; ``sent`` are rankings as they stand, of whoever counts or not."""
 
     people: tuple[Someone, ...]
     sent: tuple[Sent, ...]
@@ -69,7 +69,7 @@ class SeenRankings:
 
     @property
     def counted(self) -> list[Sent]:
-        """Orders of people whose answers count."""
+        """Rankings of people whose answers count."""
         counts = {one.id for one in self.people if one.counts}
         return [one for one in self.sent if one.participant_id in counts]
 
@@ -84,8 +84,24 @@ def watch_rankings(connection: Connection, campaign_id: int, *, now: float) -> S
     )
 
 
+def sent_rankings(connection: Connection, campaign_id: int) -> tuple[tuple[Someone, ...], list[Sent]]:
+    """Everybody, and the rankings of those who count, as they stand."""
+    people = people_of(connection, campaign_id)
+    counts = {one.id for one in people if one.counts}
+    return people, [one for one in _sent(connection, campaign_id) if one.participant_id in counts]
+
+
+def skips_by_person(connection: Connection, campaign_id: int) -> Counter[int]:
+    """How many queries each participant skipped, by number."""
+    skipped = select(answer.c.participant_id, func.count()).where(
+        answer.c.campaign_id == campaign_id, answer.c.kind == "skip"
+    )
+    rows = connection.execute(skipped.group_by(answer.c.participant_id))
+    return Counter({row[0]: row[1] for row in rows})
+
+
 def _sent(connection: Connection, campaign_id: int) -> list[Sent]:
-    """Orders as they stand: the last that each person sent for each query, in the order of the first ones."""
+    """Rankings as they stand: the last that each person sent for each query, in the order of the first ones."""
     names = ("participant_id", "grades", "created_at", "took_ms")
     columns = [answer.c[name] for name in names]
     given = (
@@ -126,7 +142,7 @@ def _in_force(now: float) -> ColumnElement[bool]:
 
 
 def _begun(connection: Connection, campaign_id: int, *, now: float) -> list[Begun]:
-    """Orders that are saved and in somebody's hands now."""
+    """Rankings that are saved and in somebody's hands now."""
     query = (
         select(arrangement.c.participant_id, pair.c.query, arrangement.c.groups, arrangement.c.saved_at)
         .join(pair, pair.c.id == arrangement.c.pair_id)

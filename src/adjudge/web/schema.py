@@ -137,8 +137,8 @@ item = Table(
     UniqueConstraint("campaign_id", "role", "identifier"),
 )
 # What is asked about a query: a candidate (something a system retrieved), two lists of documents, a trap (two lists
-# about which the answer is known), or the order of all its candidates. A question or trap has its name as ``document``
-# and an order the name of its query; what they are about is in ``listed``.
+# about which the answer is known), or a ranking of all its candidates. A question or trap has its name as ``document``
+# and a ranking the name of its query; what they are about is in ``listed``.
 pair = Table(
     "pair",
     metadata,
@@ -258,7 +258,7 @@ answer = Table(
     Index("ix_answer_campaign_id_id", "campaign_id", "id"),
     sqlite_autoincrement=True,  # a removed number never comes again
 )
-# An order as far as somebody got with it: groups of numbers of items, the most similar first.
+# A ranking as far as somebody got with it: groups of numbers of items, the most similar first.
 arrangement = Table(
     "arrangement",
     metadata,

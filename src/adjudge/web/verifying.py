@@ -155,7 +155,7 @@ def _leases(connection: Connection) -> Iterator[str]:
     for row in connection.execute(twice.group_by(answer.c.pair_id, answer.c.participant_id).having(func.count() > 1)):
         yield f"pair {row[0]}: participant {row[1]} answered it {row[2]} times"
     ended = select(lease.c.id, lease.c.ended_how).where(lease.c.ended_how.in_(("answered", "skipped")))
-    # A correction ends the lease by which an order was reopened, and no other.
+    # A correction ends the lease by which a ranking was reopened, and no other.
     own = (answer.c.lease_id == lease.c.id) & ((answer.c.kind == "correction") == (lease.c.kind == "correction"))
     for name, how in connection.execute(ended.where(~exists().where(own))):
         yield f"lease {name}: is marked as {how}, and there is no answer"

@@ -13,8 +13,7 @@ from tests.unit.audio.notation_texts import mei, musicxml, note, pae
 
 from adjudge.audio import notation_files
 from adjudge.audio.notation import NotationError, engrave
-from adjudge.audio.notation_files import Piece, prepare_piece, prepare_pieces, read_incipits, read_pieces
-from adjudge.errors import AdjudgeError
+from adjudge.audio.notation_files import Piece, prepare_piece, prepare_pieces, read_pieces
 
 QUARTER = 0.6
 HEAD = "X:1\nT:Ελ\nM:4/4\nL:1/4\nK:%s\n"
@@ -141,7 +140,7 @@ def test_a_file_may_have_several_incipits(tmp_path: Path) -> None:
     path.write_text("\n".join(blocks).replace("\n", "\r\n"))
     pieces = read_pieces(path, name="sent.pae")
     assert list(pieces) == ["inc 0", "inc 1", "inc 2"]
-    assert read_incipits(path)["inc 1"] == pae("'4D")
+    assert pieces["inc 1"].text == pae("'4D")
     bad = pieces["inc 2"]
     with pytest.raises(NotationError, match=r"^sent\.pae:19: expected signs of Plaine & Easie, got 'Z'"):
         engrave(bad.text, source=bad.source, form=bad.form, line=bad.line)
@@ -194,15 +193,6 @@ def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
         file.truncate(notation_files.MOST_BYTES + 1)
     with pytest.raises(NotationError, match="expected at most 7 MiB"):
         read_pieces(tmp_path / "b.pae")
-
-
-def test_a_table_has_an_incipit_a_row(tmp_path: Path) -> None:
-    path = tmp_path / "incipits.csv"
-    path.write_text("document,incipit,title\nd1,%G-2@c '4CD,One\nd2,,Two\n")
-    assert read_incipits(path) == {"d1": "%G-2@c '4CD"}
-    path.write_text("document,title\nd1,One\n")
-    with pytest.raises(AdjudgeError, match="expected a column pae or notation or incipit"):
-        read_incipits(path)
 
 
 # ---------- clips and drawings ----------

@@ -13,6 +13,7 @@ from playwright.sync_api import Locator, Page
 from tests.web.browser.assessing import READY, until
 from tests.web.browser.preferring import Studies, tone
 
+from adjudge.web.campaign_rows import find_campaign
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database, open_database
 from adjudge.web.documents import take_documents
@@ -165,6 +166,14 @@ def stored(studies: Studies, page: Page) -> list[list[int]]:
         if all(one in named for group in groups for one in group):
             return [[named[one] for one in group] for group in groups]
     return []
+
+
+def turn(studies: Studies, name: str, state: str) -> None:
+    """Open a campaign or pause it, as an organiser does."""
+    database = open_database(Settings(data=studies.process.data))
+    with database.write() as connection:
+        set_state(connection, find_campaign(connection, name), state, who="ann", now=time.time())
+    database.close()
 
 
 def middle(page: Page, n: int) -> tuple[float, float]:

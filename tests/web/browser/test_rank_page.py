@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from tests.web.browser.ranking import (
     ready,
     saved,
     stored,
+    turn,
     type_places,
 )
 
@@ -192,7 +194,7 @@ def test_orders_are_sent_corrected_handed_back_and_skipped(page: Page, studies: 
     type_places(page, 6, 1)
     page.keyboard.press("k")
     page.get_by_role("button", name="Hand it back").click()  # another one, and this one later
-    expect(page.locator("#live")).to_contain_text("your order is kept")
+    expect(page.locator("#live")).to_contain_text("your ranking is kept")
     assert places(page) == []
     page.keyboard.press("k")
     page.get_by_role("dialog", name="Why skip").get_by_role("button", name="Skip this one").click()
@@ -222,7 +224,7 @@ def correct(page: Page, studies: Studies) -> None:
     finished = page.get_by_role("dialog", name="Finished queries")
     expect(finished).to_contain_text("2 of 6 ranked")
     finished.get_by_role("button", name="Open again: q").click()
-    expect(page.locator("#progress-words")).to_have_text("You are changing an order that you sent.")
+    expect(page.locator("#progress-words")).to_have_text("You are changing a ranking that you sent.")
     assert places(page) == [[3], [5]]
     page.keyboard.press("Control+z")  # also what was done before it was sent
     assert places(page) == [[3]]
@@ -230,7 +232,7 @@ def correct(page: Page, studies: Studies) -> None:
     expect(page.locator("#progress-words")).to_have_text("Query 2 of 3")
     page.get_by_role("button", name="Finished queries").click()
     finished.get_by_role("button", name="Open again: q").click()
-    expect(page.locator("#progress-words")).to_have_text("You are changing an order that you sent.")
+    expect(page.locator("#progress-words")).to_have_text("You are changing a ranking that you sent.")
     assert places(page) == [[3], [5]]
     focus(page, 5)
     page.keyboard.press("1")
@@ -386,7 +388,27 @@ def test_nothing_is_lost_offline_by_a_reload_and_on_another_device(
     assert places(page) == [[6], [2]]
     page.keyboard.press("Control+z")
     assert places(page) == [[2], [6]]
+    saved(page)
+    what_the_organiser_and_the_other_device_do_is_said(page, other, studies)
     elsewhere.close()
+
+
+def what_the_organiser_and_the_other_device_do_is_said(page: Page, other: Page, studies: Studies) -> None:
+    """A campaign that is paused and goes on, and a query that is sent from the other device."""
+    turn(studies, "words", "paused")
+    page.keyboard.press("Control+Shift+Z")
+    expect(page.locator("#told")).to_contain_text("The campaign is paused; your ranking is kept")
+    turn(studies, "words", "open")
+    page.keyboard.press("Control+z")
+    expect(page.locator("#told")).to_be_hidden()
+    saved(page)
+    other.reload()
+    ready(other)
+    send_some(other)
+    all_sent(other)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    expect(page.locator("#told")).to_have_text(re.compile("You sent that query from elsewhere"))
+    expect(page.locator("#progress-words")).to_have_text("Query 2 of 3")
 
 
 def test_two_windows_that_contradict_each_other_are_asked_about(
@@ -403,7 +425,7 @@ def test_two_windows_that_contradict_each_other_are_asked_about(
     saved(second)
     focus(page, 3)
     page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog", name="Two orders of this query")
+    dialog = page.get_by_role("dialog", name="Two rankings of this query")
     expect(dialog).to_contain_text("2 ranked, in 2 places")
     expect(dialog).to_contain_text("3 ranked, in 3 places")
     expect(page.locator("#conflict-theirs-order")).to_have_text("1. № 2 · 2. № 1")

@@ -75,6 +75,8 @@ def test_a_ranking_campaign_from_its_candidates_to_its_lists(
         rank(link, name=f"Expert {number}", rng=rng, careless=number == 2)
     expect(page.locator("[data-tile=rankings]")).to_have_text("12", timeout=20_000)
     expect(page.locator("[data-banner=reached]")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="like chance")).to_contain_text("Expert 2")
+    expect(page.locator("[data-place=warnings]")).to_contain_text("1 expert")
     table = page.get_by_role("table", name=re.compile("The list of"))
     expect(table.get_by_role("row")).to_have_count(len(DOCUMENTS) + 1)
     expect(table.get_by_role("row").nth(1)).to_contain_text("tune a")
@@ -99,9 +101,12 @@ def lists_of(construction: str, url: str) -> tuple[str, str]:
 
 
 def every_page_is_accessible(browser: Browser, url: str, page: Page) -> None:
-    """In both schemes, at a desk and on the smallest phone."""
+    """On the smallest phone in the light, or at a desk in the dark; the dashboard in both."""
     state: Any = page.context.storage_state()
-    for scheme, viewport in (("light", {"width": 320, "height": 568}), ("dark", {"width": 1600, "height": 900})):
+    for scheme, viewport, pages in (
+        ("light", {"width": 320, "height": 568}, ("", "/people", "/answers")),
+        ("dark", {"width": 1600, "height": 900}, ("", "/set-up", "/settings")),
+    ):
         context = browser.new_context(
             viewport=viewport,  # type: ignore[arg-type]
             color_scheme=scheme,  # type: ignore[arg-type]
@@ -109,7 +114,6 @@ def every_page_is_accessible(browser: Browser, url: str, page: Page) -> None:
             storage_state=state,
         )
         seen = context.new_page()
-        pages = ("", "/set-up", "/people", "/answers", "/settings")
         for address in (f"/campaigns/tunes{part}" for part in pages):
             seen.goto(f"{url}{address}")
             if address == "/campaigns/tunes":

@@ -14,6 +14,7 @@ from tests.web.preference_rows import PROLIFIC, Stage, pid
 from adjudge.preferences.study import Study
 from adjudge.preferences.trust import Trust
 from adjudge.web import preference_picturing, schema
+from adjudge.web.aside import set_aside, take_back
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.database import Database
 from adjudge.web.estimating import Estimating
@@ -21,7 +22,7 @@ from adjudge.web.picturing import read_picture
 from adjudge.web.preference_costs import Work, cost_of, earned, people_needed, typical_person
 from adjudge.web.preference_curves import curves_so_far
 from adjudge.web.preference_settings import PreferenceSettings, preference_settings_from
-from adjudge.web.preference_trust import set_aside, take_back, trust_of
+from adjudge.web.preference_trust import trust_of
 from adjudge.web.settings import Settings
 
 PAY = {"currency": "GBP", "per_answer": 0.1, "per_participant": 1.0, "per_screened_out": 0.4, "fee_share": 0.5}

@@ -11,11 +11,11 @@ from tests.web.organiser.visiting import Visitor
 from tests.web.ranking_rows import Ranking
 
 from adjudge.groundtruth import RankedQuery, build
+from adjudge.web.aside import set_aside
 from adjudge.web.estimating import Estimating
 from adjudge.web.invitations import find_participant
 from adjudge.web.picturing import read_picture
 from adjudge.web.ranking_agreement import agreements, tau_b, taus_of
-from adjudge.web.ranking_aside import set_expert_aside
 from adjudge.web.ranking_exporting import rankings_of
 from adjudge.web.ranking_lists import constructions
 
@@ -74,7 +74,7 @@ def test_a_campaign_is_done_when_every_query_has_its_rankings(ranking: Ranking) 
     assert (picture["status"]["done"], picture["status"]["complete"]) == (True, 1.0)
     assert ranking.campaign.reached_at is not None
     with ranking.database.write() as connection:
-        set_expert_aside(connection, bob, who="chief", now=ranking.now)
+        set_aside(connection, bob, who="chief", now=ranking.now)
     again = picture_of(ranking)
     assert (again["status"]["done"], again["status"]["set_aside"], again["status"]["rankings"]) == (False, 2, 2)
     assert {one["code"]: one["state"] for one in again["experts"]}[bob.code] == "aside"
@@ -93,16 +93,18 @@ def test_lists_are_those_of_the_library(chief: Visitor, ranking: Ranking) -> Non
         numbers = chief.client.get(f"{address}?construction={construction}").json()["lists"]
         for one in numbers:
             made = truth[one["query"]]
-            assert (one["adr1"], one["adr2"]) == (made.consistency(1), made.consistency(2))
+            assert (one["adr_1"], one["adr_2"]) == (made.consistency(1), made.consistency(2))
             assert one["sizes"] == [len(group) for group in made.list.groups]
             assert one["counts"]["inter"] == len(made.inconsistencies(1).inter)
             drawn = chief.client.get(f"{address}?construction={construction}&query={one['query']}").json()
             assert [row["document"] for row in drawn["documents"]] == list(made.list.documents)
-            assert [row["group"] for row in drawn["documents"]] == list(made.list.group_numbers)
+            assert [row["group"] for row in drawn["documents"]] == [1 + n for n in made.list.group_numbers]
     picture = picture_of(ranking)
-    assert picture["consistency"]["adr1"] == pytest.approx(build(rankings).consistency(1))
-    assert picture["constructions"][0] == "Any-1"
-    assert {"All-1", "All-2", "Any-2", "Prev-1", "Prev-2"} <= set(constructions())
+    assert picture["consistency"]["adr_1"] == pytest.approx(build(rankings).consistency(1))
+    assert picture["constructions"][0]["name"] == "Any-1"
+    assert "Mann-Whitney" in picture["constructions"][0]["by_about"]
+    assert picture["constructions"][0]["by"] == picture["measured_by"]
+    assert {"All-1", "All-2", "Any-2", "Prev-1", "Prev-2"} <= {one["name"] for one in constructions()}
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -132,7 +134,7 @@ def test_one_who_ranks_at_random_stands_out(ranking: Ranking) -> None:
     assert min(others) > max(one["tau"] for one in picture["experts"] if one["code"] == "A4")
     with ranking.database.write() as connection:
         found = find_participant(connection, ranking.campaign, "A4")
-        set_expert_aside(connection, found, who="chief", now=ranking.now)
+        set_aside(connection, found, who="chief", now=ranking.now)
     again = picture_of(ranking)
     assert not any("A4" in one for one in again["warnings"])
     assert (

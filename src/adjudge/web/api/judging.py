@@ -188,7 +188,7 @@ def answers(
 
 
 def _refuse_rankings(connection: Connection, participant: Participant) -> None:
-    """An order stays with its expert for days, whether they are there or not."""
+    """A ranking stays with its expert for days, whether they are there or not."""
     campaign = campaign_by_id(connection, participant.campaign_id)
     if campaign.kind == "ranking":
         raise Refused(f"Campaign {campaign.name} asks for rankings, which have an address of their own.")

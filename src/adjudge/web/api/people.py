@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import BaseModel, Field, FiniteFloat
 
-from adjudge.web import preference_trust, ranking_aside
+from adjudge.web import aside
 from adjudge.web.access import (
     ORGANISER_COOKIE,
     AsOrganiser,
@@ -317,18 +317,13 @@ def _counting(
     code: str, campaign: Campaign, organiser: Organiser, context: Context, *, why: str | None
 ) -> ParticipantOut:
     """Set somebody aside for a reason, or take them back where there is none."""
-    is_ranking = campaign.kind == "ranking"
-    _ = campaign.ranking if is_ranking else campaign.preference  # refused where grades are asked for
     who, now = who_is(organiser), context.now()
     with context.database.write() as connection:
         found = find_participant(connection, campaign, code)
-        if is_ranking:
-            change = ranking_aside.take_expert_back if why is None else ranking_aside.set_expert_aside
-            change(connection, found, who=who, now=now)
-        elif why is None:
-            preference_trust.take_back(connection, found, who=who, now=now)
+        if why is None:
+            aside.take_back(connection, found, who=who, now=now)
         else:
-            preference_trust.set_aside(connection, found, why=one_line_of(why, what="reason"), who=who, now=now)
+            aside.set_aside(connection, found, why=one_line_of(why, what="reason"), who=who, now=now)
         changed = find_participant(connection, campaign, code)
         answers = count_by_participant(connection, campaign).get(changed.id, 0)
     context.estimating.changed(campaign.id)

@@ -20,6 +20,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select, update
 
+from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.errors import shown
 from adjudge.groundtruth import DEFAULT_ALPHA, parse_construction
 from adjudge.web import monitoring
@@ -32,7 +33,7 @@ from adjudge.web.database import StorageError
 from adjudge.web.errors import NotFound
 from adjudge.web.picturing import picture_version, read_picture
 from adjudge.web.preference_picturing import first_picture
-from adjudge.web.ranking_lists import USUAL, listed, ranked_queries, summary
+from adjudge.web.ranking_lists import listed, ranked_queries, summary
 from adjudge.web.ranking_watching import watch_rankings
 from adjudge.web.schema import pair
 
@@ -139,7 +140,7 @@ def _heed_signals() -> None:
 def get_lists(
     found: OwnCampaign,
     context: InContext,
-    construction: Annotated[str, Query(max_length=80)] = USUAL,
+    construction: Annotated[str, Query(max_length=80)] = DEFAULT_CONSTRUCTION,
     alpha: Annotated[float, Query(gt=0, lt=1)] = DEFAULT_ALPHA,
     query: Annotated[str | None, Query(max_length=400)] = None,
 ) -> dict[str, Any]:

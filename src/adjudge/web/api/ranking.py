@@ -1,4 +1,4 @@
-"""What the page of a ranking campaign does: get a query, save the order, send it, change it, skip, hand back."""
+"""What the page of a ranking campaign does: get a query, save the ranking, send it, change it, skip, hand back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from adjudge.web.access import AsParticipant
 from adjudge.web.answering import Given, Stored, own_lease
 from adjudge.web.api.body import Body, LeaseId, Milliseconds, SentAnswer
 from adjudge.web.api.judging import Alive
-from adjudge.web.campaign_rows import Campaign, in_use
+from adjudge.web.campaign_rows import Campaign, campaign_by_id, in_use
 from adjudge.web.context import Context, InContext
 from adjudge.web.failures import Failure
 from adjudge.web.invitations import Participant, still_there
@@ -30,11 +30,11 @@ router = APIRouter(prefix="/ranking", tags=["ranking"])
 ItemId = Annotated[int, Field(ge=1, lt=2**63)]
 Group = Annotated[list[ItemId], Field(max_length=MOST_CANDIDATES)]
 Order = Annotated[list[Group], Field(max_length=2 * MOST_CANDIDATES)]
-_LONGEST_MS = 2**31 - 1  # more than three weeks: somebody may come back to an order
+_LONGEST_MS = 2**31 - 1  # more than three weeks: somebody may come back to a ranking
 
 
 class NewArrangement(Body):
-    """An order as it is now, made from a version of it; what is in no group is unranked."""
+    """A ranking as it is now, made from a version of it; what is in no group is unranked."""
 
     lease: LeaseId
     version: Annotated[int, Field(ge=0, lt=2**31)]
@@ -42,15 +42,22 @@ class NewArrangement(Body):
 
 
 class SavedArrangement(BaseModel):
-    """The version that was stored, when, and until when the query is kept."""
+    """The version that was stored, when, until when the query is kept, and whether the campaign is still open."""
 
     version: int
     saved_at: float
     expires_at: float
+    state: str
+
+
+class RankingAlive(Alive):
+    """Until when the query in one's hands is kept, and whether the campaign is still open."""
+
+    state: str
 
 
 class Stale(Failure):
-    """The order was changed elsewhere since: how it stands there."""
+    """The ranking was changed elsewhere since: how it stands there."""
 
     arrangement: ArrangedGroups
 
@@ -65,7 +72,7 @@ class ClipTimes(Body):
 
 
 class NewOrder(SentAnswer):
-    """A whole order: groups of candidates by ``id``, the most similar first; all others are unranked."""
+    """A whole ranking: groups of candidates by ``id``, the most similar first; all others are unranked."""
 
     lease: LeaseId
     groups: Order
@@ -133,7 +140,7 @@ def _store(context: Context, participant: Participant, store: Callable[[Connecti
     return RankingTaken(answer=kept[-1].answer_id, again=kept[-1].again, desk=desk)
 
 
-@router.get("", summary="The query in hand with the order so far, or a new one")
+@router.get("", summary="The query in hand with the ranking so far, or a new one")
 def ranking_desk(participant: AsParticipant, context: InContext) -> RankingDesk:
     """Lease a query if there is none; the same one comes back after a reload or on another device."""
     return _next(context, participant)
@@ -141,14 +148,14 @@ def ranking_desk(participant: AsParticipant, context: InContext) -> RankingDesk:
 
 @router.put(
     "/arrangement",
-    summary="Save the order so far",
+    summary="Save the ranking so far",
     response_model=SavedArrangement,
     responses={409: {"model": Stale, "description": "It was changed elsewhere since, and how."}},
 )
 def save(sent: NewArrangement, participant: AsParticipant, context: InContext) -> Response | SavedArrangement:
-    """Keep an order that is not finished, and its query; when this returns it is on the server's disk.
+    """Keep a ranking that is not finished, and its query; when this returns it is on the server's disk.
 
-    Orders of any shape are taken. One that was made from an older version is refused with how it stands, unless it is
+    Rankings of any shape are taken. One that was made from an older version is refused with how it stands, unless it is
     the very same.
     """
     try:
@@ -167,14 +174,16 @@ def save(sent: NewArrangement, participant: AsParticipant, context: InContext) -
         there = ArrangedGroups(version=stale.there.version, groups=[list(group) for group in stale.there.groups])
         told = {"status": stale.status, "message": str(stale)}
         return JSONResponse({"error": told, "arrangement": there.model_dump()}, status_code=stale.status)
-    return SavedArrangement(version=saved.version, saved_at=saved.saved_at, expires_at=saved.expires_at)
+    return SavedArrangement(
+        version=saved.version, saved_at=saved.saved_at, expires_at=saved.expires_at, state=campaign.state
+    )
 
 
-@router.post("/answers", summary="Send an order and get the next query")
+@router.post("/answers", summary="Send a ranking and get the next query")
 def order(sent: NewOrder, participant: AsParticipant, context: InContext) -> RankingTaken:
-    """Store an order, or the change of one; when this returns it is on disk. The same key again changes nothing.
+    """Store a ranking, or the change of one; when this returns it is on disk. The same key again changes nothing.
 
-    Where a query had run out and others have all its places, the order is refused, and kept as one that was begun.
+    Where a query had run out and others have all its places, the ranking is refused, and kept as one that was begun.
     """
     times, now = sent.heard, context.now()
     ordered = Ordered(sent.key, sent.groups, times.query_ms, times.candidates_ms, sent.took_ms, sent.words)
@@ -206,7 +215,7 @@ def ranking_skip(sent: NewRankingSkip, participant: AsParticipant, context: InCo
     return _store(context, participant, store)
 
 
-@router.post("/reopen", summary="Change an order that was sent")
+@router.post("/reopen", summary="Change a ranking that was sent")
 def reopen_order(sent: Reopening, participant: AsParticipant, context: InContext) -> RankingDesk:
     """Take it into one's hands again, before any other query, until it is sent again or handed back."""
 
@@ -218,7 +227,7 @@ def reopen_order(sent: Reopening, participant: AsParticipant, context: InContext
 
 @router.post("/hand-back", summary="Hand a query back and get another")
 def hand_query_back(sent: HandingBack, participant: AsParticipant, context: InContext) -> RankingDesk:
-    """For others to take; it comes again after all others, with its order. A reopened order stays as it was sent."""
+    """For others to take; it comes again after all others, with its ranking. A reopened one stays as it was sent."""
 
     def do(connection: Connection, campaign: Campaign) -> Lease:
         return hand_back(connection, participant.id, sent.lease, now=context.now())
@@ -227,9 +236,10 @@ def hand_query_back(sent: HandingBack, participant: AsParticipant, context: InCo
 
 
 @router.post("/heartbeat", summary="Say that one is still there")
-def ranking_heartbeat(participant: AsParticipant, context: InContext) -> Alive:
-    """Until when the query in hand is kept: only changing its order makes that later."""
+def ranking_heartbeat(participant: AsParticipant, context: InContext) -> RankingAlive:
+    """Until when the query in hand is kept: only changing its ranking makes that later."""
     with context.database.write() as connection:
         still_there(connection, participant)
         held = in_hand(connection, participant.id)
-    return Alive(expires_at=held[0].expires_at if held else None)
+        state = campaign_by_id(connection, participant.campaign_id).state
+    return RankingAlive(expires_at=held[0].expires_at if held else None, state=state)

@@ -39,7 +39,7 @@ def judgments(
     query: Annotated[str, Query(max_length=400)] = "",
     before: Annotated[int | None, Query(ge=1, lt=2**63)] = None,
 ) -> Response:
-    """The newest answers, or those before one; those about lists and orders have a page of their own."""
+    """The newest answers, or those before one; those about lists and rankings have a page of their own."""
     if campaign.kind != "judging":
         return go(f"/campaigns/{campaign.name}/answers")
     chosen = ChosenAnswers(assessor, query.strip(), before=before)

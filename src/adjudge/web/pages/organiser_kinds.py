@@ -28,8 +28,8 @@ Form = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class KindOfForm:
-    """A form: its template, how it is before and after somebody filled it in, and what it makes.
+class KindPages:
+    """The pages of a kind: its form, how that is before and after somebody filled it in, what it makes, the dashboard.
 
     ``settings`` gets the campaign as it was, None where it is new; ``said`` is what is said once it is made.
     """
@@ -55,8 +55,8 @@ def _ranking(form: Form, before: Campaign | None) -> AskingSettings:
     return ranking_settings_of_form(form, None if before is None else before.ranking)
 
 
-KIND_FORMS: Mapping[str, KindOfForm] = {
-    "judging": KindOfForm(
+KIND_FORMS: Mapping[str, KindPages] = {
+    "judging": KindPages(
         "campaign_form.html",
         "dashboard.html",
         "created",
@@ -65,7 +65,7 @@ KIND_FORMS: Mapping[str, KindOfForm] = {
         lambda campaign: form_of(campaign.judging),
         _judging,
     ),
-    "preference": KindOfForm(
+    "preference": KindPages(
         "preference_form.html",
         "preference_dashboard.html",
         "created-preference",
@@ -74,7 +74,7 @@ KIND_FORMS: Mapping[str, KindOfForm] = {
         lambda campaign: preference_form_of(campaign.preference),
         _preference,
     ),
-    "ranking": KindOfForm(
+    "ranking": KindPages(
         "ranking_form.html",
         "ranking_dashboard.html",
         "created-ranking",

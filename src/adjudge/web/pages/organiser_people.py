@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.access import AsOrganiser, OwnCampaign
+from adjudge.web.aside import set_aside, take_back
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context, InContext
 from adjudge.web.erasing import Receipt, erase_participant
@@ -31,8 +32,6 @@ from adjudge.web.pages.organiser_preference_people import preference_people
 from adjudge.web.pages.organiser_ranking_people import ranking_people
 from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, day_end, field, go, several, show
 from adjudge.web.people import Organiser
-from adjudge.web.preference_trust import set_aside, take_back
-from adjudge.web.ranking_aside import set_expert_aside, take_expert_back
 
 router = APIRouter(prefix="/campaigns/{name}/people", route_class=OrganiserRoute)
 
@@ -143,13 +142,8 @@ def put_aside(
     try:
         with context.database.write() as connection:
             found = find_participant(connection, campaign, field(fields, "code"))
-            if campaign.kind == "ranking":
-                change = take_expert_back if back else set_expert_aside
-                change(connection, found, who=who, now=now)
-            elif back:
-                take_back(connection, found, who=who, now=now)
-            else:
-                set_aside(connection, found, why="organiser", who=who, now=now)
+            change = take_back if back else set_aside
+            change(connection, found, who=who, now=now)
     except AdjudgeError as error:
         return people_page(request, context, organiser, campaign, problem=error)
     context.estimating.changed(campaign.id)

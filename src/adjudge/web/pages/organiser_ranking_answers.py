@@ -1,4 +1,4 @@
-"""Orders that were sent: files to take away, every order with its expert, and queries that people could not do."""
+"""Rankings that were sent: files to take away, every ranking with its expert, and queries that people could not do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import Request, Response
 from sqlalchemy import Connection, func, select
 
+from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError
 from adjudge.web import monitoring
 from adjudge.web.campaign_rows import Campaign
@@ -22,7 +23,6 @@ from adjudge.web.pages.organiser_answer_rows import (
 )
 from adjudge.web.pages.organiser_shared import PAGE, show, turning
 from adjudge.web.people import Organiser
-from adjudge.web.ranking_lists import USUAL
 from adjudge.web.schema import answer, pair, participant
 
 RANKING_ANSWERS = {"": "all", "judgment": "as first sent", "correction": "sent again", "skip": "skipped",
@@ -39,7 +39,7 @@ def ranking_answers_page(
     *,
     problem: AdjudgeError | None = None,
 ) -> Response:
-    """The newest orders, or those before one."""
+    """The newest rankings, or those before one."""
     with context.database.read() as connection:
         rows = newest_answers(connection, campaign, chosen, answer.c.late, participant.c.set_aside_at)
         replaced = _replaced(connection, campaign.id)
@@ -70,7 +70,7 @@ def ranking_answers_page(
 
 
 def _replaced(connection: Connection, campaign_id: int) -> dict[int, int]:
-    """The last correction of each first order, by the number of the first one."""
+    """The last correction of each first ranking, by the number of the first one."""
     query = select(answer.c.corrects, func.max(answer.c.id)).where(
         answer.c.campaign_id == campaign_id, answer.c.kind == "correction"
     )
@@ -103,7 +103,7 @@ def _row(row: Any, replaced: dict[int, int]) -> dict[str, Any]:
 def ranking_downloads(campaign: Campaign) -> list[Download]:
     """Everything that can be taken away, with its addresses."""
     files = (
-        ("Lists", f"partially ordered, made by {USUAL}", "lists", ("json", "groups")),
+        ("Lists", f"partially ordered, made by {DEFAULT_CONSTRUCTION}", "lists", ("json", "groups")),
         ("Rankings", "every ranking as it stands, for adjudge groundtruth", "rankings", ("csv",)),
         ("Log", "everything that was sent, in order", "log", ("csv", "parquet", "json")),
         ("People", "who took part, and how much they did; personal", "people", ("csv",)),

@@ -104,7 +104,7 @@ def ranking_rules_in_words(settings: RankingSettings) -> str:
 
 
 def kept_in_words(settings: RankingSettings) -> str:
-    """How long an order that was begun stays with its expert.
+    """How long a ranking that was begun stays with its expert.
 
     >>> kept_in_words(RankingSettings(title="Demo")), kept_in_words(RankingSettings(title="Demo", kept_hours=5))
     ('7 days after its last change', '5 hours after its last change')

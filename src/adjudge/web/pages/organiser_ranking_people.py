@@ -1,4 +1,4 @@
-"""Who puts documents in order: what they sent, how far they agree with the others, and whether their orders count."""
+"""Who puts documents in order: what they sent, how far they agree with the others, and whether their rankings count."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from adjudge.web.campaign_rows import Campaign
 from adjudge.web.invitations import Participant, participant_from
 from adjudge.web.pages.organiser_shared import PAGE
 from adjudge.web.ranking_picturing import agreements_of, expert_row
-from adjudge.web.ranking_watching import watch_rankings
-from adjudge.web.schema import answer, participant
+from adjudge.web.ranking_watching import skips_by_person, watch_rankings
+from adjudge.web.schema import participant
 
 
 def ranking_people(
@@ -30,13 +30,13 @@ def ranking_people(
     for one in seen.sent:
         sent[one.participant_id].append(one)
     begun = {one.participant_id: one for one in seen.begun}
-    skips = _skips(connection, campaign.id)
+    skips = skips_by_person(connection, campaign.id)
     total = connection.execute(select(func.count()).select_from(participant).where(of_campaign)).scalar_one()
     address = f"/campaigns/{campaign.name}/people"
     people = []
     for found in map(participant_from, rows[:PAGE]):
         work = expert_row(sent[found.id], agreeing.get(found.code))
-        people.append({**_row(found), **work, "begun": begun.get(found.id), "skips": skips.get(found.id, 0)})
+        people.append({**_row(found), **work, "begun": begun.get(found.id), "skips": skips[found.id]})
     return {
         "people": people,
         "n_people": total,
@@ -44,13 +44,6 @@ def ranking_people(
         "newer": None if page == 1 else address if page == 2 else f"{address}?page={page - 1}",
         "older": f"{address}?page={page + 1}" if len(rows) > PAGE else None,
     }
-
-
-def _skips(connection: Connection, campaign_id: int) -> dict[int, int]:
-    skipped = select(answer.c.participant_id, func.count()).where(
-        answer.c.campaign_id == campaign_id, answer.c.kind == "skip"
-    )
-    return {row[0]: row[1] for row in connection.execute(skipped.group_by(answer.c.participant_id))}
 
 
 def _row(found: Participant) -> dict[str, Any]:

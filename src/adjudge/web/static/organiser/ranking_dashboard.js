@@ -14,13 +14,6 @@ const tools = problemTools(page.dataset.campaign);
 const chooser = page.querySelector('[data-choice="construction"]');
 const base = `/api/campaigns/${page.dataset.campaign}/lists`;
 
-const ABOUT = {
-  All: "a new group begins with a document that differs from all of the current group",
-  Any: "a new group begins with a document that differs from any of the current group",
-  Prev: "a new group begins with a document that differs from the one before it",
-  Best: "the cut into groups that is most consistent with what experts said",
-};
-
 let picture = null;
 let chosen = null; // the query whose list is drawn
 let numbers = new Map(); // lists in numbers by query, made in the way that is chosen
@@ -93,7 +86,7 @@ function drawTiles({ status, pace, experts: people }) {
 
 /** Consistency is of the lists that are shown. */
 function drawConsistency() {
-  for (const name of ["adr1", "adr2"]) {
+  for (const name of ["adr_1", "adr_2"]) {
     const values = [...numbers.values()].map((one) => one[name]).filter(known);
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     roll(tiles[name], values.length ? mean : null, (value) => decimal(value, 3));
@@ -103,15 +96,15 @@ function drawConsistency() {
 
 function drawChooser(now) {
   if (chooser.options.length > 0) return;
-  chooser.append(...now.constructions.map((name) => html("option", { value: name, selected: name === now.construction }, name)));
+  chooser.append(...now.constructions.map(({ name }) => html("option", { value: name, selected: name === now.construction }, name)));
   chooser.addEventListener("change", () => { refresh(); });
 }
 
-function describe(construction, alpha) {
-  const [way, by] = construction.split(":");
-  const [name, tails] = way.split("-");
-  const told = by === undefined ? "documents are compared by the Mann-Whitney test" : `documents are compared by ${by}`;
-  at("construction-about").textContent = `${construction}: ${ABOUT[name] ?? "groups of documents"}; ${told}, ${tails === "1" ? "one tail" : "two tails"}, at a significance level of ${alpha}. Consistency is always measured by the Mann-Whitney test.`;
+function describe(construction, { alpha, constructions, measured_by: measure }) {
+  const way = constructions.find(({ name }) => name === construction);
+  at("construction-about").textContent =
+    `${construction}: ${way.about}; ${way.tails === 1 ? "one tail" : "two tails"}, at a significance level of ${alpha}. ` +
+    `Documents are compared by ${way.by}: ${way.by_about}. Consistency is always measured by ${measure}.`;
   for (const link of page.querySelectorAll("[data-lists]")) {
     const address = new URL(link.href);
     address.searchParams.set("construction", construction);
@@ -124,7 +117,7 @@ async function refresh() {
   asked += 1;
   const mine = asked;
   const construction = chooser.value || picture.construction;
-  describe(construction, picture.alpha);
+  describe(construction, picture);
   if (construction === picture.construction) {
     numbers = new Map(picture.queries.filter((one) => one.list !== null).map((one) => [one.query, one.list]));
   } else {

@@ -31,7 +31,7 @@ export function drawQueries(place, queries, numbers, { chosen, choose }) {
 }
 
 function queryRow(one, list, isChosen, choose) {
-  const triples = list && list.triples.equal + list.triples.ordered + list.triples.circular;
+  const triples = list && list.triples.alike + list.triples.ordered + list.triples.circular;
   const cell = (text) => html("td", { class: "number" }, text);
   return html(
     "tr",
@@ -46,12 +46,12 @@ function queryRow(one, list, isChosen, choose) {
     html("td", { class: "number" }, meter(one), `${count(one.answered)} of ${count(one.wanted)}`, html("span", { class: "soft" }, one.in_work > 0 ? ` +${one.in_work}` : "")),
     cell(count(one.documents)),
     cell(list ? count(list.groups) : "–"),
-    cell(list ? decimal(list.adr1) : "–"),
-    cell(list ? decimal(list.adr2) : "–"),
+    cell(list ? decimal(list.adr_1) : "–"),
+    cell(list ? decimal(list.adr_2) : "–"),
     cell(list ? count(list.counts.intra) : "–"),
     cell(list ? count(list.counts.inter) : "–"),
     cell(list ? count(list.counts.misordered) : "–"),
-    html("td", { class: "number", title: list ? `${list.triples.equal} alike, ${list.triples.ordered} ordered, ${list.triples.circular} circular, of ${count(list.triples.n)}` : null }, list ? count(triples) : "–"),
+    html("td", { class: "number", title: list ? `${list.triples.alike} alike, ${list.triples.ordered} ordered, ${list.triples.circular} circular, of ${count(list.triples.n)}` : null }, list ? count(triples) : "–"),
   );
 }
 
@@ -107,7 +107,7 @@ export function drawList(place, list) {
   table.addEventListener("focusin", point);
   table.addEventListener("pointerleave", () => pointAt(place, null, list, wrong));
   place.replaceChildren(
-    html("h3", {}, list.query, html("span", { class: "soft small" }, `  ${several(documents.length, "document")} in ${several(list.groups, "group")}; ADR-1 ${decimal(list.adr1)}, ADR-2 ${decimal(list.adr2)}`)),
+    html("h3", {}, list.query, html("span", { class: "soft small" }, `  ${several(documents.length, "document")} in ${several(list.groups, "group")}; ADR-1 ${decimal(list.adr_1)}, ADR-2 ${decimal(list.adr_2)}`)),
     html("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": `The list of ${list.query}` }, table),
     legend(list),
     told,
@@ -136,8 +136,8 @@ function documentRow(one, place, { x, most, wrong, sizes, first }) {
   const kinds = Object.keys(KINDS).map((kind) => [kind, wrong[place].filter(([, other]) => other === kind).length]).filter(([, n]) => n > 0);
   return html(
     "tr",
-    { "data-place-in-list": String(place), class: `${one.group % 2 === 0 ? "band" : ""} ${first ? "begins" : ""}` },
-    first && html("td", { class: "group-number", rowspan: sizes.get(one.group) }, String(one.group + 1)),
+    { "data-place-in-list": String(place), class: `${one.group % 2 === 1 ? "band" : ""} ${first ? "begins" : ""}` },
+    first && html("td", { class: "group-number", rowspan: sizes.get(one.group) }, String(one.group)),
     html("th", { scope: "row" }, html("button", { type: "button", class: "pick", title: one.document }, one.document)),
     html("td", { class: "number strong wide-only" }, decimal(one.middle, 1)),
     html("td", { class: "plot", title: `median ${decimal(one.middle, 1)}, half of the ranks from ${decimal(one.lower, 1)} to ${decimal(one.upper, 1)}` }, whisker(one, x, most)),

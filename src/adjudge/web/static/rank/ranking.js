@@ -28,6 +28,7 @@ let query = null;
 let history = null;
 let lastDrawn = null; // the card that played when it was drawn last
 let conflict = null; // { version, groups } of the server, while somebody must choose
+let state = "open"; // of the campaign, as it was told last
 
 export const rules = () => asking.desk?.rules ?? { ties: true, rank_all: false, least_ranked: 1, listen_seconds: 0 };
 const groups = () => board.groups;
@@ -69,13 +70,23 @@ const view = {
   },
 
   /** The server told about the query on the page again: somebody may have gone on elsewhere, with nothing waiting here. */
-  take({ question }) {
+  take({ question, campaign }) {
+    tellState(campaign.state, question);
     if (!asking.shown || !question || identityOf(question) !== identityOf(asking.shown)) return;
     const { version, groups: theirs } = question.arrangement;
     const newer = version > saving.version;
     if (conflict || !(newer || question.lease !== asking.shown.lease)) return;
     if (saving.dirty) saving.hurry();
     else if (newer) adopt(theirs, version);
+  },
+
+  alive: (reply) => tellState(reply.state),
+
+  /** Why the query on the page is not in one's hands any more: it was sent from another device, if that is known. */
+  gone({ corrects }, before, { done }) {
+    const at = (all) => all.find((one) => one.answer === corrects)?.at;
+    const sent = corrects === null ? done.length > before.done.length : at(done) !== at(before.done);
+    return sent ? say("rank.sent_elsewhere") : null;
   },
 
   /** Everything of this question, those in sight first; `data-here` says when it could go on without a connection. */
@@ -222,7 +233,16 @@ saving.addEventListener("change", () => {
   $("redo").setAttribute("aria-disabled", String(!history.canRedo));
 });
 saving.addEventListener("conflict", ({ detail }) => contradict(detail));
+saving.addEventListener("stored", ({ detail }) => tellState(detail.state));
 saving.addEventListener("lost", () => asking.refresh());
+
+/** The campaign may be paused or closed while a query is in one's hands: that is said once, and until it goes on. */
+function tellState(now, question = asking.shown) {
+  if (now === state || !question) return;
+  state = now;
+  if (now === "open") untell();
+  else tell(say(now === "paused" ? "rank.paused" : "rank.closed"), { kind: true });
+}
 
 /** Take over what somebody did elsewhere, as one step that can be undone. */
 function adopt(theirs, version, { told = true } = {}) {

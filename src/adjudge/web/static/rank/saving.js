@@ -2,7 +2,7 @@
  *
  * `version` is the server's copy that this page knows. Where the server has another one, somebody moved candidates in
  * another window or on another device. Events: `change` (something to show and to keep), `conflict` {groups, version},
- * `lost` (the query is not in one's hands any more, or nobody knows who one is).
+ * `stored` (what the server answered), `lost` (the query is not in one's hands any more, or nobody knows who one is).
  */
 
 import { call } from "../shared/api.js";
@@ -107,6 +107,7 @@ export class Saving extends EventTarget {
     try {
       const reply = await call("PUT", this.#address, { lease, version: this.version, groups });
       if (lease === this.#lease()) this.#stored(reply, change);
+      this.dispatchEvent(new CustomEvent("stored", { detail: reply }));
     } catch (failure) {
       if (lease === this.#lease()) this.#failed(failure, groups);
     } finally {

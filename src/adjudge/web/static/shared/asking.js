@@ -7,8 +7,9 @@
  * A page says how it looks by its `view`: `show(question, draft)` puts a question on the page, `prepare(ahead)` fetches the
  * next one's clips and resolves to whether they are here, `pause()` stops the sound, `draft()` is what was given so far,
  * `given(body)` the draft of something sent, `mine(waiting)` how many this person answered, `progress()` draws it. It may
- * also have `take(desk)` for what else the server says, `carry(question, body, next)` for what one question tells about
- * the next, and `ended(desk)`, which shows how somebody's part ended and says whether it did.
+ * also have `take(desk)` for what else the server says, `alive(reply)` for what it says to a heartbeat, `carry(question,
+ * body, next)` for what one question tells about the next, `gone(question, before, desk)` for words about a question that
+ * is not in one's hands any more, and `ended(desk)`, which shows how somebody's part ended and says whether it did.
  */
 
 import { call, leave } from "./api.js";
@@ -99,6 +100,7 @@ export class Asking {
 
   /** Take the server's word for what there is to do, without disturbing a question that is being answered. */
   #accept(desk) {
+    const before = this.desk;
     this.desk = desk;
     this.#view.take?.(desk);
     const open = [desk.question, desk[this.#next]].filter((one) => this.#isOpen(one));
@@ -108,7 +110,8 @@ export class Asking {
       this.ahead = open.find((one) => one !== same) ?? null;
       this.#prepare();
     } else {
-      if (this.shown && open.length && $("told").hidden) tell(say("judge.changed"), { kind: true });
+      const why = this.shown && open.length ? this.#view.gone?.(this.shown, before, desk) : null;
+      if (why || (this.shown && open.length && $("told").hidden)) tell(why ?? say("judge.changed"), { kind: true });
       [this.shown = null, this.ahead = null] = open;
       this.#show();
     }
@@ -259,7 +262,9 @@ export class Asking {
     if (document.hidden || (!this.shown && !this.ahead)) return;
     this.tabs.present();
     try {
-      const { expires_at: until } = await call("POST", `${this.#address}/heartbeat`);
+      const reply = await call("POST", `${this.#address}/heartbeat`);
+      const { expires_at: until } = reply;
+      this.#view.alive?.(reply);
       if (until === null || this.unreachable) this.refresh(); // given back meanwhile: take it again, or another
     } catch (failure) {
       if (failure.locked) this.#unreached(failure);
