@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import choix
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import binomtest, mannwhitneyu, permutation_test, wilcoxon
+from statsmodels.duration.api import PHReg  # type: ignore[import-untyped]
 
 import adjudge as aj
 from adjudge.arrays import Floats
@@ -177,12 +177,11 @@ def test_plackett_luce_is_that_of_choix() -> None:
 
 
 def test_ties_are_those_of_a_stratified_cox_regression_with_its_errors() -> None:
-    regression: Any = pytest.importorskip("statsmodels.duration.api")
     rng = np.random.default_rng(10)
     ranks = np.round(rng.normal(np.arange(5) * 0.5, 1.5, size=(25, 5))).astype(np.float64) + 10
     who, document = np.indices(ranks.shape).reshape(2, -1)
     columns = (document[:, None] == np.arange(1, 5)).astype(np.float64)  # the first document is at 0
-    theirs = regression.PHReg(ranks.ravel(), columns, strata=who, ties="efron").fit(disp=0)
+    theirs = PHReg(ranks.ravel(), columns, strata=who, ties="efron").fit(disp=0)
     ours = plackett_luce(ranks, prior=1e4)
     assert ours.value[1:] - ours.value[0] == pytest.approx(theirs.params, abs=1e-5)
     spread = np.diag(ours.covariance)

@@ -209,6 +209,9 @@ def test_bodies_that_make_no_sense_are_refused(database: Database, settings: Set
     ):
         answer = client.request(method, f"/api/ranking/{path}", json=body)
         assert (answer.status_code, "message" in answer.json()["error"]) == (422, True), answer.text
+    for odd in (True, str(question["candidates"][0]["id"])):  # neither is read as a number
+        answer = client.put("/api/ranking/arrangement", json={**save, "groups": [[odd]]})
+        assert (answer.status_code, "valid integer" in answer.text) == (422, True), answer.text
     assert client.post("/api/ranking/reopen", json={"answer": 1}).status_code == 404
     assert client.post("/api/ranking/hand-back", json={"lease": "nobodys"}).status_code == 404
     assert stage.faults() == []

@@ -80,6 +80,19 @@ def test_a_cutoff_is_for_runs(tmp_path: Path) -> None:
         read_candidates(tmp_path / "a.csv", cutoff=1)
 
 
+def test_candidates_that_come_again_in_another_table_are_told(tmp_path: Path) -> None:
+    one, two, three = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.json"
+    one.write_text("query,document\nq1,a\nq1,b\n")
+    two.write_text("query,document\nq1,b\nq2,a\nq2,b\n")
+    three.write_text('{"q3": ["a", "b"]}')
+    found = candidate_files([one, two])
+    assert found.candidates == {"q1": ["a", "b"], "q2": ["a", "b"]}
+    assert found.notes == ["Candidates in several tables are taken once (1 of 4): 'b' of 'q1'."]
+    assert candidate_files([one, one]).notes == [f"{one}: given more than once, and read once."]
+    assert candidate_files([one, three]).notes == []
+    assert candidate_files([one, two], cutoff=2).notes == []  # which makes them runs
+
+
 def test_candidates_are_kept_in_order_and_replaced_while_the_campaign_is_a_draft(database: Database) -> None:
     found = ranking_draft(database, judged_by=3)
     with database.write() as connection:

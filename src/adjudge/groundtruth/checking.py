@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from adjudge.errors import AdjudgeError, shown, warn
-from adjudge.groundtruth.building import Answers, BuiltList, GroundTruth
-from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, Evidence, Takes, check_alpha, default_comparison
+from adjudge.groundtruth.building import Answers, BuiltList, GroundTruth, takes_of
+from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, Evidence, check_alpha, default_comparison
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferred import PreferredQuery
-from adjudge.groundtruth.rankings import RankedQuery, Rankings, Unranked
+from adjudge.groundtruth.rankings import RankedQuery, Unranked
 from adjudge.groundtruth.refused import QueryError
 from adjudge.groundtruth.summary import counted
 
@@ -30,14 +30,14 @@ def check_lists(
     built lists have them. Queries without a list or without answers, and documents that nobody was asked about, are
     left out with a warning; documents that were asked about and are in no list count as left out of it.
 
+    >>> from adjudge.groundtruth import Rankings
     >>> rankings = Rankings.from_orders([("q", name, [["a"], ["b"], ["c"]], []) for name in "uvwxyz"])
     >>> given = PartialLists.from_groups({"q": [["b", "a"], ["c"]]})
     >>> round(check_lists(given, rankings)["q"].consistency(1), 3)
     0.5
     """
     check_alpha(alpha)
-    takes: Takes = "rankings" if isinstance(answers, Rankings) else "preferences"
-    by = default_comparison(takes)
+    by = default_comparison(takes_of(answers))
     notes: list[str] = []
     asked = {one.query: one for one in answers.queries}
     both = [one for one in lists.values() if one.query in asked]

@@ -81,12 +81,6 @@ class ComparedConstruction:
         """Share of compared pairs in different groups that do not differ."""
         return self.inter / self.n_between if self.n_between else float("nan")
 
-    @property
-    def misordered_share(self) -> float:
-        """Share of all compared pairs that stand in the wrong order."""
-        n = self.n_within + self.n_between
-        return self.misordered / n if n else float("nan")
-
     def record(self) -> dict[str, Any]:
         """Means over queries and sums of pairs, for a row of a table."""
         return {

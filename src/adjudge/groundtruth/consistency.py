@@ -131,12 +131,12 @@ def inconsistencies(evidence: Evidence, group: Ints, *, alpha: float, tails: Tai
 class Triples:
     """Triples of documents for which significance is not transitive, so that no list can be right about them.
 
-    ``equal``: X and Z alike, Z and Y alike, X and Y different (two-tailed). ``ordered``: X before Y, Y before Z, but X
+    ``alike``: X and Z alike, Z and Y alike, X and Y different (two-tailed). ``ordered``: X before Y, Y before Z, but X
     not before Z (one-tailed). ``circular``: X before Y, Y before Z, Z before X. A triple may be of two
     kinds, by two tails and by one: ``broken`` counts it once. ``n`` triples were wholly compared.
     """
 
-    equal: int
+    alike: int
     ordered: int
     circular: int
     broken: int
@@ -152,14 +152,14 @@ def non_transitive_triples(evidence: Evidence, *, alpha: float) -> Triples:
     before = (evidence.precedes(alpha) & known).astype(np.float64)
     undecided = known & (before == 0) & (before.T == 0)
     steps = before @ before  # how many Y lie between X and Z
-    equal, ordered = int(((alike @ alike) * np.triu(different)).sum()), int((steps * undecided).sum())
+    n_alike, ordered = int(((alike @ alike) * np.triu(different)).sum()), int((steps * undecided).sum())
     circular = round(float((steps * before.T).sum()) / 3)
     surely, hardly = before * different, before * alike  # what one tail orders, and two tails do and do not
     twice = ((surely @ hardly + hardly @ surely) * undecided).sum() + np.trace(surely @ hardly @ hardly)
     return Triples(
-        equal=equal,
+        alike=n_alike,
         ordered=ordered,
         circular=circular,
-        broken=equal + ordered + circular - int(twice),
+        broken=n_alike + ordered + circular - int(twice),
         n=round(float(np.trace(np.linalg.matrix_power(known.astype(np.float64), 3))) / 6),
     )

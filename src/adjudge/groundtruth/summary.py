@@ -33,7 +33,7 @@ def list_record(built: BuiltList, *, tails: Tails = 1) -> dict[str, Any]:
         "inter": len(wrong.inter),
         "pairs_between": wrong.n_between,
         "misordered": len(wrong.misordered),
-        "triples_alike": triples.equal,
+        "triples_alike": triples.alike,
         "triples_ordered": triples.ordered,
         "triples_circular": triples.circular,
         "triples_broken": triples.broken,

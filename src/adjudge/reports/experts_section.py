@@ -8,7 +8,7 @@ import numpy as np
 
 from adjudge.choices import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
-from adjudge.groundtruth.building import Answers, BuiltList, GroundTruth
+from adjudge.groundtruth.building import Answers, GroundTruth
 from adjudge.groundtruth.checking import check_lists
 from adjudge.groundtruth.comparing import PAPER_CONSTRUCTIONS, ComparedConstructions, compare_constructions
 from adjudge.groundtruth.lists import PartialLists
@@ -17,7 +17,7 @@ from adjudge.reports.document import Block, Paragraph, Section, section
 from adjudge.reports.evidence import Evidence
 from adjudge.reports.groundtruth_constructions import construction_sections
 from adjudge.reports.groundtruth_lists import list_figures, list_sentences
-from adjudge.reports.groundtruth_sections import lists_table, size_figure
+from adjudge.reports.groundtruth_sections import least_consistent, lists_table, size_figure
 
 _MOST_DRAWN = 12
 
@@ -72,7 +72,7 @@ def experts(evidence: Evidence) -> Section | None:
     if figure is not None:
         blocks.append(figure)
     blocks += [block for part in construction_sections(found.compared) for block in part.blocks]
-    least = _least_consistent(shown)
+    least = [shown.built[place] for place in least_consistent(shown, _MOST_DRAWN)]
     if len(least) < len(shown):
         blocks.append(Paragraph(f"Drawn below are the {len(least)} least consistent of {len(shown):,} lists."))
     for place, one in enumerate(least, start=1):
@@ -93,9 +93,3 @@ def _conclusion(found: Experts) -> str:
         f"a mean ADR-1 consistency of {value:.3f} with what experts said, where 1 means that they contradict nothing. "
         f"{made}."
     )
-
-
-def _least_consistent(truth: GroundTruth) -> list[BuiltList]:
-    """The lists to draw, the least consistent first."""
-    values = np.nan_to_num([one.consistency(1) for one in truth.built], nan=np.inf)
-    return [truth.built[int(i)] for i in np.argsort(values, kind="stable")[:_MOST_DRAWN]]

@@ -9,6 +9,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.groundtruth.comparing import ComparedConstruction, ComparedConstructions
+from adjudge.groundtruth.summary import counted
 from adjudge.groundtruth.systems import ComparedSystems
 from adjudge.preferences.wording import number
 from adjudge.reports import groundtruth_figures as figures
@@ -235,8 +236,8 @@ def system_sentences(found: ComparedSystems) -> list[str]:
     return [
         best,
         f"Against {base} the ranking changes most with {found.constructions[least]}: τ = {_tau(found, least)}, "
-        f"{_n(int(found.moved[least]), 'system')} of {len(found.systems)} in another place, "
-        f"{_n(int(found.swapped[least]), 'pair')} of {_pairs(found)} in the opposite order.",
+        f"{counted(int(found.moved[least]), 'system')} of {len(found.systems)} in another place, "
+        f"{counted(int(found.swapped[least]), 'pair')} of {_pairs(found)} in the opposite order.",
     ]
 
 
@@ -308,7 +309,3 @@ def _places_figure(found: ComparedSystems) -> FigureBlock:
 
 def _and(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _n(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

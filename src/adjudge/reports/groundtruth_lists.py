@@ -10,6 +10,7 @@ import numpy as np
 from adjudge.arrays import Ints
 from adjudge.groundtruth.building import BuiltList
 from adjudge.groundtruth.consistency import Inconsistencies
+from adjudge.groundtruth.summary import counted
 from adjudge.preferences.wording import number
 from adjudge.reports.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.groundtruth_drawing import DrawnList, drawn_list
@@ -35,7 +36,7 @@ def list_sections(built: tuple[BuiltList, ...]) -> tuple[Section, ...]:
 def list_sentences(built: BuiltList) -> str:
     """One list in words: its size, its consistency, what experts contradict, what is in no list."""
     size, groups, wrong = len(built.list), len(built.list.groups), built.inconsistencies()
-    text = f"Query {cleaned(built.list.query)}: {_n(size, 'document')} in {_n(groups, 'group')}."
+    text = f"Query {cleaned(built.list.query)}: {counted(size, 'document')} in {counted(groups, 'group')}."
     if size > 1:
         if np.isnan(built.consistency(1)):
             return f"{text} No two of them were compared.{_left_out(built.evidence.left_out)}"
@@ -50,9 +51,9 @@ def _contradicted(wrong: Inconsistencies) -> str:
     stand, do = "stands" if misordered == 1 else "stand", "does" if inter == 1 else "do"
     differ = "differs" if intra == 1 else "differ"
     parts = (
-        (intra, f"{intra:,} of {_n(wrong.n_within, 'pair')} in one group {differ}"),
-        (inter, f"{inter:,} of {_n(wrong.n_between, 'pair')} in different groups {do} not differ"),
-        (misordered, f"{_n(misordered, 'pair')} {stand} in the wrong order"),
+        (intra, f"{intra:,} of {counted(wrong.n_within, 'pair')} in one group {differ}"),
+        (inter, f"{inter:,} of {counted(wrong.n_between, 'pair')} in different groups {do} not differ"),
+        (misordered, f"{counted(misordered, 'pair')} {stand} in the wrong order"),
     )
     said = [part for n, part in parts if n]
     return f"{'; '.join(said)}." if said else "Experts contradict nothing in it."
@@ -166,7 +167,3 @@ def list_table(built: BuiltList, place: int) -> TableBlock:
         )
     caption = f"The documents of {shortened(built.list.query, 60)}, the most similar first."
     return TableBlock(f"list-{place}-documents", caption, columns, tuple(rows), records)
-
-
-def _n(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -9,7 +9,7 @@ import numpy as np
 
 from adjudge.groundtruth.building import Answers, GroundTruth
 from adjudge.groundtruth.comparing import SAME
-from adjudge.groundtruth.summary import asked_of, list_records, sentences, total_record
+from adjudge.groundtruth.summary import asked_of, counted, list_records, sentences, total_record
 from adjudge.model.provenance import Provenance
 from adjudge.preferences.wording import number
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Report, Section, TableBlock
@@ -52,7 +52,7 @@ def groundtruth_document(
     if (triples := triples_section(truth)) is not None:
         sections.append(triples)
     drawn, _ = _drawn(truth)
-    heading = title or f"Partially ordered lists of {_n(len(truth), 'query', 'queries')}"
+    heading = title or f"Partially ordered lists of {counted(len(truth), 'query')}"
     return Report(heading, _subtitle(truth, answers), (*sections, *list_sections(drawn)), _provenance(truth, inputs))
 
 
@@ -79,10 +79,23 @@ def _drawn(truth: GroundTruth) -> tuple[tuple[BuiltList, ...], str]:
     """The lists to draw, in their order, and a sentence where these are not all."""
     if len(truth) <= MOST_LISTS:
         return truth.built, ""
-    values = np.nan_to_num([one.consistency(1) for one in truth.built], nan=np.inf)
-    worst = set(np.argsort(values, kind="stable")[:MOST_LISTS].tolist())
-    kept = tuple(one for i, one in enumerate(truth.built) if i in worst)
+    kept = tuple(truth.built[place] for place in sorted(least_consistent(truth, MOST_LISTS)))
     return kept, f"Drawn below are the {MOST_LISTS} least consistent of {len(truth):,} lists."
+
+
+def least_consistent(truth: GroundTruth, most: int) -> list[int]:
+    """Places of at most so many lists, the least consistent first; lists of one document, which have none, last.
+
+    >>> from adjudge.groundtruth import PartialLists, Rankings
+    >>> from adjudge.groundtruth.checking import check_lists
+    >>> said = [(query, name, [["a"], ["b"], ["c"]], []) for query in "pq" for name in "uvwxyz"]
+    >>> lists = PartialLists.from_groups({"p": [["a"], ["b"], ["c"]], "q": [["b", "a"], ["c"]]})
+    >>> least_consistent(check_lists(lists, Rankings.from_orders(said)), 1)
+    [1]
+    """
+    values = np.nan_to_num([one.consistency(1) for one in truth.built], nan=np.inf)
+    places: list[int] = np.argsort(values, kind="stable")[:most].tolist()
+    return places
 
 
 def lists_section(truth: GroundTruth, *, answers: Answers | None = None, name: str = "lists") -> Section:
@@ -188,7 +201,3 @@ def triples_section(truth: GroundTruth) -> Section | None:
 
 def _share(share: float) -> str:
     return "below 0.1 %" if 0 < share < 0.0005 else f"{100 * share:.1f} %"
-
-
-def _n(n: int, noun: str, plural: str) -> str:
-    return f"{n:,} {noun if n == 1 else plural}"

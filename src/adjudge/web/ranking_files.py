@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from pathlib import Path
@@ -43,7 +44,8 @@ def read_candidates(path: Path, *, cutoff: int | None = None) -> dict[str, list[
 def candidate_files(paths: Sequence[Path], *, cutoff: int | None = None) -> GivenCandidates:
     """Candidates from one file, or pooled from several runs: the first ``cutoff`` documents of each, best ranks first.
 
-    ``cutoff`` is for runs; with a table of candidates it is refused, as it would leave out what was asked for.
+    ``cutoff`` is for runs; with a table of candidates it is refused, as it would leave out what was asked for. Of
+    several tables a note says which candidates come again: unlike runs, they are not made to overlap.
     """
     if cutoff is not None and cutoff < 1:
         raise AdjudgeError(f"'cutoff' must be at least 1, got {cutoff}")
@@ -55,6 +57,8 @@ def candidate_files(paths: Sequence[Path], *, cutoff: int | None = None) -> Give
     if len(paths) > 1 or not is_table:
         collection, notes = read_runs([str(path) for path in paths])
         pooled = _pooled(collection.runs, cutoff)
+        if is_table and cutoff is None:
+            notes += _named_again(paths, collection.runs)
         _check(pooled, str(paths[0]) if len(paths) == 1 else "the runs", None)
         return GivenCandidates(pooled, list(collection.provenance.inputs), notes)
     if cutoff is not None:
@@ -113,6 +117,21 @@ def _pooled(runs: Runs, cutoff: int | None) -> dict[str, list[str]]:
     return {
         query: list(dict.fromkeys(name for _, name in sorted(of, key=itemgetter(0)))) for query, of in ranked.items()
     }
+
+
+def _named_again(paths: Sequence[Path], runs: Runs) -> list[str]:
+    """What tables say twice; no error, as runs without scores look the same, and they do have documents in common."""
+    twice = dict.fromkeys(str(path) for place, path in enumerate(paths) if path in paths[:place])
+    times: Counter[tuple[str, str]] = Counter()
+    for one in runs:
+        if one.scores is None:
+            times.update(zip(runs.queries.decode(one.query_codes), runs.documents.decode(one.documents), strict=True))
+    again = [f"{shown(document)} of {shown(query)}" for (query, document), n in times.items() if n > 1]
+    notes = [f"{name}: given more than once, and read once." for name in twice]
+    if again:
+        some = f"{', '.join(again[:3])}{', …' if len(again) > 3 else ''}"
+        notes.append(f"Candidates in several tables are taken once ({len(again):,} of {len(times):,}): {some}.")
+    return notes
 
 
 def _ranks(one: Run) -> list[int]:

@@ -113,7 +113,7 @@ def _shown(built: BuiltList) -> dict[str, Any]:
         "groups": len(built.list.groups),
         "adr_1": built.consistency(1),
         "adr_2": built.consistency(2),
-        "triples": {"alike": triples.equal, "ordered": triples.ordered, "circular": triples.circular, "n": triples.n},
+        "triples": {"alike": triples.alike, "ordered": triples.ordered, "circular": triples.circular, "n": triples.n},
         "counts": {"intra": len(wrong.intra), "inter": len(wrong.inter), "misordered": len(wrong.misordered)},
         "counts2": {"intra": len(wrong_two.intra), "inter": len(wrong_two.inter)},
         "marks": {kind: _some(getattr(wrong, kind)) for kind in ("intra", "inter", "misordered")},

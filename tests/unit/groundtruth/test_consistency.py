@@ -104,7 +104,7 @@ def test_triples_are_those_counted_one_by_one(evidence: Evidence) -> None:
     orders = [order for triple in wholly for order in permutations(triple)]
     found = non_transitive_triples(evidence, alpha=ALPHA)
     assert found.n == len(wholly)
-    assert found.equal == sum(sum(different[i, j] for i, j in combinations(t, 2)) == 1 for t in wholly)
+    assert found.alike == sum(sum(different[i, j] for i, j in combinations(t, 2)) == 1 for t in wholly)
     undecided = [not before[x, z] and not before[z, x] for x, _, z in orders]
     steps = [before[x, y] and before[y, z] for x, y, z in orders]
     assert found.ordered == sum(a and b for a, b in zip(steps, undecided, strict=True))

@@ -1,4 +1,4 @@
-"""Files of rankings, preferences and lists: what is written comes back, quirks are survived, faults have a line."""
+"""Files of rankings, and of either kind: what is written comes back, quirks are survived, faults have a line."""
 
 from __future__ import annotations
 
@@ -15,16 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudge.errors import AdjudgeError, InputError, kept_warnings
-from adjudge.groundtruth import PartialLists, Preferences, Rankings
-from adjudge.groundtruth.files import (
-    read_experts,
-    read_lists,
-    read_preferences,
-    read_rankings,
-    write_lists,
-    write_preferences,
-    write_rankings,
-)
+from adjudge.groundtruth import Rankings
+from adjudge.groundtruth.files import read_experts, read_lists, read_preferences, read_rankings, write_rankings
 
 RANKED = (
     "query,expert,document,rank\nq1,Ann,a,1\nq1,Ann,b,2\nq1,Ann,c,\nq1,Bob,b,1\nq1,Bob,a,1\nq2,Ann,a,2\nq2,Ann,z,1\n"
@@ -35,18 +27,6 @@ Given = Callable[[str | bytes], Path]
 
 name = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=6)
 quiet = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Given:
-    """Write a file and give its path."""
-
-    def write(content: str | bytes) -> Path:
-        path = tmp_path / "given.csv"
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return path
-
-    return write
 
 
 def ranks_of(rankings: Rankings) -> dict[str, dict[tuple[str, str], float]]:
@@ -238,182 +218,6 @@ def test_rankings_come_back_as_they_were_written(tmp_path: Path, rankings: Ranki
     assert same_rankings(read_rankings(path, places=rankings.places), rankings)
 
 
-def test_answers_are_read(file: Given) -> None:
-    preferences = read_experts(file(PREFERRED))
-    assert isinstance(preferences, Preferences)
-    assert preferences.assessors == ("ann", "bob")
-    first = preferences.queries[0]
-    assert first.documents == ("a", "b", "c")
-    assert [column.tolist() for column in (first.first, first.second, first.answer, first.assessor)] == [
-        [0, 1, 0],
-        [1, 2, 2],
-        [1, 0, -1],
-        [0, 0, 1],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("header", "words"),
-    [
-        ("query,document_a,document_b,answer,assessor", {"a": "A", "b": "B", "same": "Same"}),
-        ("topic,doc1,doc2,choice,worker", {"a": "1", "b": "2", "same": "tie"}),
-        ("qid,left,right,preference,user", {"a": "left", "b": "right", "same": "="}),
-        ("query,a,b,answer,judge", {"a": ">", "b": "<", "same": "s"}),
-        ("query,first,second,answer,rater", {"a": "1", "b": "-1", "same": "0"}),
-    ],
-)
-def test_answers_go_by_many_names(file: Given, header: str, words: dict[str, str]) -> None:
-    lines = [line.split(",") for line in PREFERRED.splitlines()[1:]]
-    rows = [",".join([*line[:3], words[line[3]], line[4]]) for line in lines]
-    plain, other = read_preferences(file(PREFERRED)), read_preferences(file("\n".join([header, *rows])))
-    for one, two in zip(plain.queries, other.queries, strict=True):
-        assert np.array_equal(one.wins, two.wins)
-        assert np.array_equal(one.alike, two.alike)
-
-
-def test_without_a_column_for_them_nobody_knows_who_answered(file: Given) -> None:
-    text = "".join(line.rsplit(",", 1)[0] + "\n" for line in PREFERRED.splitlines())
-    preferences = read_preferences(file(text))
-    assert preferences.assessors == ()
-    assert preferences.queries[0].assessor.tolist() == [-1, -1, -1]
-
-
-def test_blank_answers_are_counted_and_left_out_aloud(file: Given) -> None:
-    path = file(PREFERRED + "q1,a,b,,ann\nq1,a,b,-,bob\nq3,m,n, ,bob\n")
-    with kept_warnings() as said:
-        preferences = read_preferences(path)
-    assert said == [f"{path}: 3 of 7 answers are blank and left out; nothing is left of 1 query."]
-    assert (preferences.n_blank, preferences.n_answers, len(preferences.queries)) == (3, 4, 2)
-
-
-@pytest.mark.parametrize(
-    ("row", "message"),
-    [
-        ("q1,a,a,b,ann", "expected two documents, got 'a' against itself"),
-        ("q1,a,b,maybe,ann", "expected a, b or same in 'answer', got 'maybe'"),
-        ("q1,a,b,a,", "expected an expert, got nothing"),
-        ("q1,,b,a,ann", "expected a first document, got nothing"),
-        ("q1,a,,a,ann", "expected a second document, got nothing"),
-        (",a,b,a,ann", "expected a query, got nothing"),
-        ("q1,a,b,a", "expected 5 columns, got 4"),
-    ],
-)
-def test_what_is_wrong_with_an_answer_is_told_with_its_line(file: Given, row: str, message: str) -> None:
-    path = file(f"{PREFERRED}\n{row}\n")
-    with pytest.raises(InputError, match=f"^{path}:7: {message}$"):
-        read_preferences(path)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("query,document_a,document_b,answer\nq,a,b,\n", "expected at least one answer, got only blank ones"),
-        (RANKED, r"expected a column for the first document \(a, documenta, "),
-        ('{"q": {"ann": ["a", "b"]}}', "expected records with query, document_a"),
-    ],
-)
-def test_files_without_preferences_are_refused(file: Given, text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read_preferences(file(text))
-
-
-@pytest.mark.parametrize("suffix", ["csv", "tsv.zst", "parquet", "jsonl"])
-def test_preferences_come_back_as_they_were_written(file: Given, tmp_path: Path, suffix: str) -> None:
-    preferences = read_preferences(file(PREFERRED))
-    path = tmp_path / f"preferences.{suffix}"
-    write_preferences(preferences, path)
-    back = read_preferences(path)
-    assert back.assessors == preferences.assessors
-    for one, two in zip(preferences.queries, back.queries, strict=True):
-        assert (one.query, one.documents) == (two.query, two.documents)
-        for column in ("first", "second", "answer", "assessor"):
-            assert getattr(one, column).tolist() == getattr(two, column).tolist()
-
-
-def test_the_file_of_the_2010_study_is_read_as_it_is(shared_data: Path) -> None:
-    with kept_warnings() as said:
-        preferences = read_experts(shared_data / "preferences-2010" / "judgments.csv")
-    assert isinstance(preferences, Preferences)
-    assert "5 of 2,810 answers are blank" in said[0]
-    assert (len(preferences.queries), len(preferences.assessors), preferences.n_blank) == (11, 79, 5)
-    answers = np.concatenate([one.answer for one in preferences.queries])
-    assert [int((answers == value).sum()) for value in (1, -1, 0)] == [577, 823, 1405]  # as grep counts them
-
-
-LISTS = PartialLists.from_groups({"q1": [["b", "a"], ["c"]], "q2": [["a"]], "q3": [["x"], ["z", "y"], ["a"]]})
-
-
-@pytest.mark.parametrize(
-    "suffix", ["json", "groups", "csv", "tsv", "parquet", "jsonl", "qrels", "groups.gz", "json.xz"]
-)
-def test_lists_come_back_as_they_were_written(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"lists.{suffix}"
-    write_lists(LISTS, path)
-    assert read_lists(path) == LISTS
-
-
-@quiet
-@given(
-    groups=st.dictionaries(
-        name.filter(lambda text: not text.startswith("#")),
-        st.lists(name, min_size=1, max_size=6, unique=True),
-        min_size=1,
-        max_size=3,
-    ),
-    cuts=st.integers(0, 63),
-    suffix=st.sampled_from(("json", "groups", "csv", "parquet", "jsonl")),
-)
-def test_lists_of_any_names_and_cuts_come_back(
-    tmp_path: Path, groups: dict[str, list[str]], cuts: int, suffix: str
-) -> None:
-    cut: dict[str, list[list[str]]] = {}
-    for query, documents in groups.items():
-        cut[query] = [[documents[0]]]
-        for place, document in enumerate(documents[1:]):
-            if cuts >> place & 1:
-                cut[query].append([])
-            cut[query][-1].append(document)
-    lists = PartialLists.from_groups(cut)
-    path = tmp_path / f"lists.{suffix}"
-    write_lists(lists, path)
-    assert read_lists(path) == lists
-
-
-def test_lists_in_qrels_have_the_highest_grade_first(tmp_path: Path) -> None:
-    write_lists(LISTS, tmp_path / "lists.qrels")
-    assert (tmp_path / "lists.qrels").read_text().splitlines()[:3] == ["q1 0 b 2", "q1 0 a 2", "q1 0 c 1"]
-
-
-def test_graded_judgments_are_lists_without_what_is_not_relevant(file: Given) -> None:
-    path = file("query,document,grade\nq1,a,1\nq1,b,3\nq1,c,0\nq1,d,3\nq2,a,0\n")
-    with kept_warnings() as said:
-        lists = read_lists(path)
-    assert lists.to_groups() == {"q1": [["b", "d"], ["a"]]}
-    assert said == ["2 documents with grades of 0 or less are in no group and left out; nothing is left of 1 query."]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("q1 1 a\nq1 2 b\nq1 2 a\n", ":3: expected one group for document 'a' of query 'q1', got 1 and 2"),
-        ("q1 1 a\nq1 2.5 b\n", ":2: expected a group from 1 on, got '2.5'"),
-        ("q1 1 a\nq1 0 b\n", ":2: expected a group from 1 on, got '0'"),
-        ("query,group,document\nq1,1,a\nq1,-1,b\n", ":3: expected a whole number of 1 or more as group, got -1"),
-        ("query,group,document\nq1,1,a\nq1,,b\n", ":3: expected a finite number as group, got nothing"),
-        ('{"q": [["a"], []]}', ": q: expected documents in group 2, got none"),
-        ('{"q": [["a"], "b"]}', ": q: expected .* groups .*, got 'b' in a list"),
-        ('{"q": [["a"], [["b"]]]}', ": q: expected documents in group 2, got .*b"),
-        ('{"q": [["a"], [null]]}', ": q, group 2: expected a document, got nothing"),
-        ("query,document,grade\nq1,a,0\n", ": expected documents with grades above 0"),
-        ("query,document,grade,assessor\nq1,a,1,x\nq1,a,2,y\n", ": Lists of groups hold no assessors; combine them"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_with_lists_is_told(file: Given, text: str, message: str) -> None:
-    path = file(text)
-    with pytest.raises(InputError, match=f"^{path}{message}"):
-        read_lists(path)
-
-
 @pytest.mark.parametrize(
     ("target", "message"),
     [
@@ -436,13 +240,6 @@ def test_names_that_a_file_would_not_give_back_are_not_written(tmp_path: Path, s
     rankings = Rankings.from_rows([("q", "ann", "a", 1), ("q", "ann", "b ", 2)])
     with pytest.raises(InputError, match="expected a document that a file can hold, got 'b '"):
         write_rankings(rankings, tmp_path / f"ranks.{suffix}")
-
-
-def test_lists_are_text_where_nothing_says_otherwise(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
-    write_lists(LISTS, tmp_path / "lists.txt")
-    write_lists(LISTS, "-")
-    assert capfdbinary.readouterr().out == (tmp_path / "lists.txt").read_bytes()
-    assert read_lists(tmp_path / "lists.txt") == LISTS
 
 
 def test_columns_that_hold_no_text_are_refused(tmp_path: Path) -> None:

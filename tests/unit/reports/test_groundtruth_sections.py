@@ -160,7 +160,7 @@ def test_triples_have_a_section_where_there_are_any() -> None:
     truth = quiet(some_rankings())
     table = of(groundtruth_document(truth), TableBlock, "triples")
     assert table.rows[-1][1] == f"{3 * 84:,}", "three queries of 9 documents, choose 3"
-    assert [int(row[2]) for row in table.rows[:3]] == [one.triples.equal for one in truth.built]
+    assert [int(row[2]) for row in table.rows[:3]] == [one.triples.alike for one in truth.built]
 
 
 def test_of_very_many_lists_the_least_consistent_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,8 @@ from adjudge.web.ranking_settings import MOST_CANDIDATES
 
 router = APIRouter(prefix="/ranking", tags=["ranking"])
 
-ItemId = Annotated[int, Field(ge=1, lt=2**63)]
+ItemId = Annotated[int, Field(ge=1, lt=2**63, strict=True)]  # true and "1" are no documents
+ItemKey = Annotated[int, Field(ge=1, lt=2**63)]  # keys of JSON are text
 Group = Annotated[list[ItemId], Field(max_length=MOST_CANDIDATES)]
 Order = Annotated[list[Group], Field(max_length=2 * MOST_CANDIDATES)]
 _LONGEST_MS = 2**31 - 1  # more than three weeks: somebody may come back to a ranking
@@ -66,7 +67,7 @@ class ClipTimes(Body):
     """Milliseconds of each clip that were really played; of candidates by ``id``."""
 
     query_ms: Milliseconds = 0
-    candidates_ms: Annotated[dict[ItemId, Milliseconds], Field(max_length=MOST_CANDIDATES)] = Field(
+    candidates_ms: Annotated[dict[ItemKey, Milliseconds], Field(max_length=MOST_CANDIDATES)] = Field(
         default_factory=dict
     )
 
