@@ -16,6 +16,7 @@ from xml.parsers import expat
 from adjudge.errors import InputError, shown
 
 MOST_CHARACTERS = 2_000_000  # MusicXML needs some hundreds of them for a note
+MOST_WRITTEN = 50_000  # characters of Plaine & Easie or ABC: notes are counted only once they are loaded
 MOST_DEPTH = 100  # of elements inside elements
 MOST_OCTAVES = 5  # signs that move a note of Plaine & Easie up or down
 FORMS = {"pae": "Plaine & Easie", "musicxml": "MusicXML", "mei": "MEI", "abc": "ABC"}
@@ -85,6 +86,9 @@ def check_notation(text: str, *, form: str | None = None, source: str | None = N
         raise NotationError(f"expected {wanted}, got {shown(plain.strip())}", source=source, line=line)
     if found not in FORMS:
         raise NotationError(f"expected a form among {', '.join(FORMS)}, got {shown(found)}", source=source)
+    if found in ("pae", "abc") and len(plain) > MOST_WRITTEN:
+        came = f"{len(plain):,} of {FORMS[found]}"
+        raise NotationError(f"expected at most {MOST_WRITTEN:,} characters, got {came}", source=source, line=line)
     if found == "pae":
         return _checked_pae(plain, source=source, first=line)
     if found == "abc":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -94,17 +95,23 @@ def test_whatever_a_piece_does_to_its_reader_costs_no_other(tmp_path: Path, monk
     assert problems == {"bad": "bad.mei: expected notation that can be drawn, got RecursionError too deep"}
 
 
-def greedy(piece: Piece, **folders: Path) -> str:
-    notation_files.limit_process()
-    try:
-        return f"got {len(bytearray(2 * notation_files.MOST_MEMORY)):,} bytes"
-    except MemoryError:
-        return "no memory"
+@pytest.mark.parametrize("text", ["@clef:G-2\n@data:'4" + "C" * 60_000, "X:1\nK:C\n" + "C" * 60_000])
+def test_what_is_far_too_long_is_refused_before_it_is_loaded(text: str) -> None:
+    with pytest.raises(NotationError, match=r"expected at most 50,000 characters, got 60,0\d\d of"):
+        engrave(text)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
-def test_a_piece_cannot_take_all_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A figure of 400 notes that is repeated 60,000 times has 60 kB, and would fill any machine before it is counted.
-    monkeypatch.setattr(notation_files, "_attempt", greedy)
-    _, problems = prepare_pieces({"a": Piece("")}, clips=tmp_path, drawings=tmp_path)
-    assert problems == {"a": "no memory"}
+def test_a_piece_cannot_take_all_memory() -> None:
+    # Figures may be repeated: 60 kB of Plaine & Easie took 6.6 GB before its notes could be counted.
+    program = (
+        "from adjudge.audio.notation_files import MOST_MEMORY, limit_process\n"
+        "limit_process()\n"
+        "bytearray(MOST_MEMORY // 4)\n"
+        "print('some is there')\n"
+        "bytearray(2 * MOST_MEMORY)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.stdout == "some is there\n"
+    assert ended.returncode == 1
+    assert "MemoryError" in ended.stderr

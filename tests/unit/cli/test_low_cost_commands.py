@@ -72,6 +72,15 @@ def test_estimate_ranks_without_any_judgment(demo: Path, capsys: Captured) -> No
         assert system in text
 
 
+def test_lists_are_estimated_by_a_measure_that_asks_for_their_order_only(tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "lists.groups").write_text("q 1 a\nq 2 b\nq 3 c\n")
+    (tmp_path / "s.run").write_text("q Q0 a 1 3 s\nq Q0 b 2 2 s\nq Q0 c 3 1 s\n")
+    (tmp_path / "t.run").write_text("q Q0 c 1 3 t\nq Q0 b 2 2 t\nq Q0 a 3 1 t\n")
+    runs = [str(tmp_path / name) for name in ("s.run", "t.run")]
+    assert main(["estimate", *runs, "--judgments", str(tmp_path / "lists.groups")]) == 0
+    assert "nDCG@3" in capsys.readouterr().out
+
+
 def test_estimate_is_the_truth_once_everything_is_judged(demo: Path, capsys: Captured) -> None:
     scores = list(csv.DictReader(io.StringIO(run(capsys, "score", "fine.csv", "runs", *FINE, "--csv"))))
     estimates = list(
