@@ -32,8 +32,8 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.audio.loudness import CEILING, TARGET, AudioError, amplified, integrated_loudness, levelling, true_peak
-from adjudge.audio.pool import CrashedError, Progress, run_jobs
 from adjudge.audio.sources import read_source
+from adjudge.processes import CrashedError, Progress, run_jobs
 
 Value = TypeVar("Value")
 

@@ -28,8 +28,8 @@ from adjudge.audio.loudness import AudioError
 from adjudge.audio.notation import NotationError, engrave
 from adjudge.audio.notation_checks import MOST_CHARACTERS
 from adjudge.audio.notation_sound import RATE, clip_times, render
-from adjudge.audio.pool import CrashedError, Progress, run_jobs
 from adjudge.errors import AdjudgeError, shown
+from adjudge.processes import CrashedError, Progress, run_jobs
 
 SUFFIXES = {".pae": "pae", ".musicxml": "musicxml", ".mxl": "musicxml", ".mei": "mei", ".abc": "abc", ".xml": None}
 """What files with notation are called, and the form that they must have; None where either XML will do."""

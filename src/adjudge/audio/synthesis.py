@@ -32,12 +32,12 @@ from scipy import fft, signal
 from scipy.special import ndtr
 
 from adjudge.arrays import Floats
-from adjudge.audio.pool import CrashedError, Progress, run_jobs
 from adjudge.audio.synthesis_score import Habits, Note, Score, compose
 from adjudge.audio.synthesis_styles import STYLES, Traits
 from adjudge.audio.synthesis_voices import INSTRUMENTS, Wave, drum, tone
 from adjudge.embedded import ARTIST_SPREAD, N_ARTISTS, N_DIMENSIONS, N_TRACKS, demo_space
 from adjudge.errors import AdjudgeError, shown
+from adjudge.processes import CrashedError, Progress, run_jobs
 
 Choice = TypeVar("Choice")
 Spectrum = NDArray[np.complex64]

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 TINY = float(np.finfo(np.float64).tiny)  # the least p-value: for limits of 0 and for what is too small to write
-_EXACT_SIGNS = 14  # queries up to which all sign flips are tried, however few resamples are asked for
 _ROUNDING = 1e-13  # of the largest value: smaller differences are none
 _CELLS = 2**20  # differences held in memory at a time
 _ROWS_SHOWN = 10
@@ -137,24 +136,35 @@ class Definition:
     hypothesis: str
     reference: str
     function: PairedFunction
-    resampled: bool
+    resampling: resampling.Resampling | None
     thresholded: bool
+
+    @property
+    def resampled(self) -> bool:
+        """Whether it may draw at random."""
+        return self.resampling is not None
 
 
 PAIRED_TESTS: Registry[Definition] = Registry("test")
 
 
 def paired_test(
-    name: str, *, title: str, hypothesis: str, reference: str, resampled: bool = False, thresholded: bool = False
+    name: str,
+    *,
+    title: str,
+    hypothesis: str,
+    reference: str,
+    resampling: resampling.Resampling | None = None,
+    thresholded: bool = False,
 ) -> Callable[[PairedFunction], PairedFunction]:
     """Register a paired test; the function comes back unchanged.
 
-    ``hypothesis`` is what the test takes for granted until shown otherwise; ``resampled`` says that it may draw at
-    random; ``thresholded`` that it can ignore differences up to ``min_difference``.
+    ``hypothesis`` is what the test takes for granted until shown otherwise; ``resampling`` says how it draws, if it
+    does; ``thresholded`` that it can ignore differences up to ``min_difference``.
     """
 
     def decorate(function: PairedFunction) -> PairedFunction:
-        PAIRED_TESTS.add(name, Definition(name, title, hypothesis, reference, function, resampled, thresholded))
+        PAIRED_TESTS.add(name, Definition(name, title, hypothesis, reference, function, resampling, thresholded))
         return function
 
     return decorate
@@ -318,11 +328,16 @@ def sign(values: Floats, how: How) -> Outcome:
     return _over_pairs(values, how, tails)
 
 
-def _resampled(values: Floats, how: How, draw: resampling.Draw, **options: Any) -> Outcome:
-    """p-values from counts of resamples, beside the mean difference of each pair."""
-    counts = resampling.count_all_pairs(
-        values, draw, resamples=how.resamples, seed=how.seed, two_sided=how.alternative == "two-sided", **options
+def resampled_tests(matrices: Sequence[Floats], how: How, scheme: resampling.Resampling) -> list[Outcome]:
+    """p-values of the pairs of each matrix from counts of resamples, which matrices with as many queries share."""
+    counted = resampling.count_pairs(
+        matrices, scheme, resamples=how.resamples, seed=how.seed, two_sided=how.alternative == "two-sided"
     )
+    return [_from_counts(values, how, counts) for values, counts in zip(matrices, counted, strict=True)]
+
+
+def _from_counts(values: Floats, how: How, counts: resampling.Counts) -> Outcome:
+    """p-values beside the mean difference of each pair."""
     p, error = counts.probabilities()
     present = np.isfinite(values).astype(np.float64)
     sums = np.nan_to_num(values).T @ present  # of a system over the queries of another
@@ -336,7 +351,7 @@ def _resampled(values: Floats, how: How, draw: resampling.Draw, **options: Any) 
     title="Bootstrap test, shift method",
     hypothesis="both systems have the same mean",
     reference="Efron, Tibshirani (1993). An Introduction to the Bootstrap. doi:10.1201/9780429246593",
-    resampled=True,
+    resampling=resampling.SHIFTED,
 )
 def bootstrap(values: Floats, how: How) -> Outcome:
     """Bootstrap test with the shift method.
@@ -350,7 +365,7 @@ def bootstrap(values: Floats, how: How) -> Outcome:
     >>> bool(bootstrap(np.array([[0.5, 0.3], [0.6, 0.5], [0.5, 0.6], [0.7, 0.5]]), How(resamples=1000)).p[0, 1] < 0.3)
     True
     """
-    return _resampled(values, how, resampling.random_counts, centred=True)
+    return resampled_tests([values], how, resampling.SHIFTED)[0]
 
 
 @paired_test(
@@ -358,7 +373,7 @@ def bootstrap(values: Floats, how: How) -> Outcome:
     title="Permutation (randomisation) test",
     hypothesis="systems are interchangeable: each query's two values could have come the other way round",
     reference="Fisher (1935). The Design of Experiments. Oliver & Boyd",
-    resampled=True,
+    resampling=resampling.FLIPPED,
 )
 def permutation(values: Floats, how: How) -> Outcome:
     """Permutation test of the mean difference.
@@ -372,4 +387,4 @@ def permutation(values: Floats, how: How) -> Outcome:
     >>> float(permutation(np.array([[0.5, 0.3], [0.6, 0.5], [0.9, 0.6]]), How()).p[0, 1])
     0.25
     """
-    return _resampled(values, how, resampling.random_signs, complete=max(how.resamples, 2**_EXACT_SIGNS))
+    return resampled_tests([values], how, resampling.FLIPPED)[0]

@@ -10,7 +10,7 @@ Signs given to ranks instead of values make the signed-rank distribution, which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -25,10 +25,24 @@ _CELLS = 2**20  # of weights in memory at a time, 8 bytes each and a few copies
 _CHUNK = 8192  # most resamples drawn at a time
 _BLOCK = 1024  # resamples counted at a time: stays in cache; at most 8 x 255, see _count_rows
 _ONE_THREAD = 10**6  # products this small stay in one BLAS thread; more threads cost more than they bring
+_EXACT_SIGNS = 14  # queries up to which all sign flips are tried, however few resamples are asked for
 _EXACT_RANKS, _EXACT_TIED_RANKS = 49, 13  # differences up to which the distribution of signed ranks is exact
 _ROUNDING = 1e-13  # of the sum of magnitudes: sums closer than that are equal
 
 Draw = Callable[[np.random.Generator, int, int], Floats]  # (generator, queries, resamples) -> queries x resamples
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """How a test draws: the weights, whether systems are shifted to mean 0 first, whether few signs are all tried."""
+
+    draw: Draw
+    centred: bool = False
+    exhaustive: bool = False
+
+    def enumerates(self, n_queries: int, resamples: int) -> bool:
+        """Whether every one of the 2^n signs is tried: up to 14 queries, or no more of them than resamples."""
+        return self.exhaustive and 2**n_queries <= max(resamples, 2**_EXACT_SIGNS)
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,12 @@ def random_counts(rng: np.random.Generator, n_queries: int, size: int) -> Floats
     return np.bincount(drawn.reshape(-1), minlength=n_queries * size).reshape(n_queries, size).astype(np.float64)
 
 
+SHIFTED = Resampling(random_counts, centred=True)
+"""Queries drawn with replacement, differences shifted to mean 0: the bootstrap test."""
+FLIPPED = Resampling(random_signs, exhaustive=True)
+"""The sign of each query's difference at random: the permutation test."""
+
+
 def all_signs(n_queries: int) -> Iterator[Floats]:
     """Every one of the 2^n ways to give signs to the queries, once, the observed one (all 1) among them.
 
@@ -158,33 +178,37 @@ class Counts:
         return p, np.sqrt(p * (1 - p) / self.total) * drawn
 
 
-def count_all_pairs(
-    values: Floats, draw: Draw, *, resamples: int, seed: int, two_sided: bool, centred: bool = False, complete: int = 0
-) -> Counts:
-    """Count resampled differences of all pairs, each on the queries that both systems have.
+def count_pairs(
+    matrices: Sequence[Floats], scheme: Resampling, *, resamples: int, seed: int, two_sided: bool
+) -> list[Counts]:
+    """Count resampled differences of all pairs within each matrix, each on the queries that both systems have.
 
-    ``draw`` makes the weights, unless there are no more than ``complete`` sign vectors: then all of them are tried.
-    Pairs with as many queries share the draws. Two-sided counts compare magnitudes. ``centred`` shifts each system to
-    mean 0 before resampling. Sums that differ by no more than rounding can account for are equal: a resample that
-    gives back what was observed counts.
+    Pairs with as many queries share the draws, whichever matrix they are in: drawing costs more than counting.
+    Two-sided counts compare magnitudes. Sums that differ by no more than rounding can account for are equal: a resample
+    that gives back what was observed counts.
     """
-    n_systems = values.shape[1]
-    shape = n_systems, n_systems
-    extreme, total = np.ones(shape, dtype=np.int64), np.ones(shape, dtype=np.int64)
-    every = np.eye(n_systems, dtype=np.bool_)
-    by_size: dict[int, list[_Tally]] = {}
-    for block in blocks(values):
-        tally = _Tally(values, block, centred=centred, two_sided=two_sided)
-        by_size.setdefault(len(block.queries), []).append(tally)
+    found = [_nothing_counted(values.shape[1]) for values in matrices]
+    by_size: dict[int, list[tuple[Counts, _Tally]]] = {}
+    for values, counts in zip(matrices, found, strict=True):
+        for block in blocks(values):
+            tally = _Tally(values, block, centred=scheme.centred, two_sided=two_sided)
+            by_size.setdefault(len(block.queries), []).append((counts, tally))
     for n, tallies in by_size.items():
-        enumerated = 2**n <= complete
-        for weights in all_signs(n) if enumerated else draws(draw, n, resamples, seed):
-            for tally in tallies:
+        enumerated = scheme.enumerates(n, resamples)
+        for weights in all_signs(n) if enumerated else draws(scheme.draw, n, resamples, seed):
+            for _, tally in tallies:
                 tally.add(weights)
-        for tally in tallies:
+        for counts, tally in tallies:
             for pair, count in tally.counts():
-                extreme[pair], total[pair], every[pair] = count, 2**n if enumerated else resamples, enumerated
-    return Counts(extreme, total, every)
+                counts.extreme[pair], counts.total[pair] = count, 2**n if enumerated else resamples
+                counts.complete[pair] = enumerated
+    return found
+
+
+def _nothing_counted(n_systems: int) -> Counts:
+    """Every system against itself only: a sample that is as extreme as itself."""
+    ones = np.ones((n_systems, n_systems), dtype=np.int64)
+    return Counts(ones, ones.copy(), np.eye(n_systems, dtype=np.bool_))
 
 
 class _Tally:

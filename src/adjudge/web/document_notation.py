@@ -18,7 +18,7 @@ from adjudge.web.uploads import Files
 
 if TYPE_CHECKING:
     from adjudge.audio.notation_files import Piece
-    from adjudge.audio.pool import Progress
+    from adjudge.processes import Progress
 
 COLUMNS = ("pae", "notation", "incipit")
 _PARTS = ("clef", "keysig", "timesig")

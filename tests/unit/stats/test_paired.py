@@ -153,7 +153,9 @@ def test_every_resample_is_counted_once_whatever_their_number(test: str, resampl
 
 def test_counts_are_those_of_a_plain_loop() -> None:
     values = np.random.default_rng(5).random((20, 4))
-    counts = resampling.count_all_pairs(values, resampling.random_signs, resamples=9000, seed=6, two_sided=False)
+    (counts,) = resampling.count_pairs(
+        [values], resampling.Resampling(resampling.random_signs), resamples=9000, seed=6, two_sided=False
+    )
     signs = np.hstack(list(resampling.draws(resampling.random_signs, 20, 9000, 6)))
     for a, b in itertools.permutations(range(4), 2):
         difference = values[:, a] - values[:, b]

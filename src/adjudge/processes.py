@@ -56,7 +56,7 @@ def _n_workers(workers: int | None) -> int:
         usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return usable or 1
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise AdjudgeError(f"audio: 'workers' must be an integer of at least 1, got {workers!r}")
+        raise AdjudgeError(f"'workers' must be an integer of at least 1, got {workers!r}")
     return workers
 
 

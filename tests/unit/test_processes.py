@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from adjudge.audio.pool import CrashedError, run_jobs
 from adjudge.errors import AdjudgeError
+from adjudge.processes import CrashedError, run_jobs
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -1,0 +1,5 @@
+"""All experiments: importing this registers them."""
+
+from adjudge.experiments import error_rates, goodness, optimality, power, reliability, stability
+
+__all__ = ["error_rates", "goodness", "optimality", "power", "reliability", "stability"]

@@ -1,0 +1,208 @@
+"""What experiments draw queries from: effectiveness of systems, by one measure or by several."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError, warn
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.model.provenance import Provenance
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_FEWEST_QUERIES = 4  # two for each of two halves
+_KEYS = ("collection", "measure", "scale")
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Effectiveness by one measure, ``values[q, s]`` of ``queries[q]`` and ``systems[s]``, without gaps.
+
+    ``strata`` has a name for every query, such as its genre, or is empty.
+    """
+
+    values: Floats
+    queries: tuple[str, ...]
+    systems: tuple[str, ...]
+    measure: str
+    scale: str = ""
+    collection: str = ""
+    strata: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Measure, scale and collection, as far as they are known: ``AP on binary40 (2011)``."""
+        scale = f" on {self.scale}" if self.scale else ""
+        return f"{self.measure}{scale}" + (f" ({self.collection})" if self.collection else "")
+
+    @cached_property
+    def stratum(self) -> Ints:
+        """The stratum of each query as a number from 0; all 0 where there are none."""
+        if not self.strata:
+            return np.zeros(len(self.queries), dtype=np.int64)
+        codes: Ints = np.unique(np.array(self.strata, dtype=object).astype(str), return_inverse=True)[1].astype(
+            np.int64
+        )
+        return codes
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of systems."""
+        return len(self.systems) * (len(self.systems) - 1) // 2
+
+    def __repr__(self) -> str:
+        return f"<Sample: {self.name}, {len(self.queries)} queries x {len(self.systems)} systems>"
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples of one experiment; those with the same queries are always drawn together."""
+
+    members: tuple[Sample, ...]
+    provenance: Provenance = field(default_factory=Provenance)
+
+    def __post_init__(self) -> None:
+        if not self.members:
+            raise AdjudgeError("an experiment needs effectiveness by at least one measure, got none")
+        names = self.names
+        if len(set(names)) < len(names):
+            raise AdjudgeError(
+                f"expected each measure, scale and collection once, got {max(names, key=names.count)!r} twice"
+            )
+
+    def __iter__(self) -> Iterator[Sample]:
+        return iter(self.members)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __getitem__(self, place: int) -> Sample:
+        return self.members[place]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the samples."""
+        return tuple(sample.name for sample in self.members)
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Systems of any sample, each once."""
+        return tuple(dict.fromkeys(name for sample in self.members for name in sample.systems))
+
+    @property
+    def fewest_queries(self) -> int:
+        """Queries of the smallest sample."""
+        return min(len(sample.queries) for sample in self.members)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything that results can depend on."""
+        content = hashlib.sha256()
+        for sample in self.members:
+            for words in ((sample.name,), sample.queries, sample.systems, sample.strata):
+                content.update("\x1f".join(words).encode() + b"\x1e")
+            content.update(np.ascontiguousarray(sample.values, dtype="<f8").tobytes())
+        return content.hexdigest()
+
+    def to_polars(self) -> pl.DataFrame:
+        """A row for every value: ``collection, measure, scale, stratum, query_id, run, value``."""
+        import polars as pl
+
+        return pl.concat([_long(sample) for sample in self.members], rechunk=True)
+
+    @classmethod
+    def from_polars(cls, frame: pl.DataFrame, provenance: Provenance | None = None) -> Samples:
+        """The samples that :meth:`to_polars` wrote, value by value."""
+        parts = frame.partition_by(_KEYS, maintain_order=True)
+        return cls(tuple(_sample(part) for part in parts), provenance or Provenance())
+
+
+def _long(sample: Sample) -> pl.DataFrame:
+    import polars as pl
+
+    n_queries = len(sample.queries)
+    columns: dict[str, Any] = {name: [getattr(sample, name)] * sample.values.size for name in _KEYS}
+    strata = sample.strata or ("",) * n_queries
+    columns["stratum"] = [name for name in strata for _ in sample.systems]
+    columns["query_id"] = [name for name in sample.queries for _ in sample.systems]
+    columns["run"] = list(sample.systems) * n_queries
+    columns["value"] = np.ascontiguousarray(sample.values).reshape(-1)
+    return pl.DataFrame(columns, schema_overrides={name: pl.String for name in columns if name != "value"})
+
+
+def _sample(part: pl.DataFrame) -> Sample:
+    systems = tuple(part["run"].unique(maintain_order=True))
+    first = part[:: len(systems)]
+    values = part["value"].to_numpy().reshape(first.height, len(systems)).copy()
+    strata = tuple(first["stratum"]) if any(first["stratum"]) else ()
+    measure, scale, collection = (part[name][0] for name in ("measure", "scale", "collection"))
+    return Sample(values, tuple(first["query_id"]), systems, measure, scale, collection, strata)
+
+
+def samples_of(
+    values: Effectiveness | Samples | Mapping[str, Effectiveness] | Sequence[Effectiveness],
+    *,
+    strata: Mapping[str, str] | None = None,
+    scale: str = "",
+) -> Samples:
+    """Every measure of some effectiveness as a sample; a mapping names the collections.
+
+    ``strata`` maps queries to a name, such as their genre. Queries that any system lacks are left out, and said so.
+
+    >>> from adjudge.model.effectiveness import Effectiveness
+    >>> eff = Effectiveness.from_matrix([[0.1, 0.2], [0.3, 0.5], [0.4, 0.4], [0.1, 0.3]], measure="AP")
+    >>> samples_of(eff).members
+    (<Sample: AP, 4 queries x 2 systems>,)
+    """
+    if isinstance(values, Samples):
+        return replace(values, members=tuple(_stratified(one, strata) for one in values)) if strata else values
+    several = _named(values)
+    members = [
+        _stratified(_complete(eff, m, scale, collection), strata)
+        for collection, eff in several
+        for m in range(len(eff.measures))
+    ]
+    inputs = dict(pair for _, eff in several for pair in eff.provenance.inputs)
+    settings = dict(several[0][1].provenance.settings) if several else {}
+    return Samples(tuple(members), Provenance(tuple(inputs.items()), settings))
+
+
+def _named(
+    values: Effectiveness | Mapping[str, Effectiveness] | Sequence[Effectiveness],
+) -> list[tuple[str, Effectiveness]]:
+    if isinstance(values, Effectiveness):
+        return [("", values)]
+    return list(values.items()) if isinstance(values, Mapping) else [("", one) for one in values]
+
+
+def _complete(eff: Effectiveness, m: int, scale: str, collection: str) -> Sample:
+    values, measure = eff.values[:, :, m], eff.measures[m]
+    whole: Mask = ~np.isnan(values).sum(axis=1).astype(np.bool_)
+    n_gaps = int(np.count_nonzero(~whole))
+    if n_gaps:
+        warn(f"{measure}: {n_gaps} of {len(eff.queries)} queries lack a value of some system and are left out.")
+    queries = tuple(name for name, kept in zip(eff.queries, whole.tolist(), strict=True) if kept)
+    needed = f"{measure}: an experiment needs at least"
+    if len(queries) < _FEWEST_QUERIES:
+        raise AdjudgeError(f"{needed} {_FEWEST_QUERIES} queries that all systems have, got {len(queries)}")
+    if len(eff.systems) < 2:
+        raise AdjudgeError(f"{needed} 2 systems, got {len(eff.systems)}")
+    return Sample(np.ascontiguousarray(values[whole]), queries, eff.systems, measure, scale, collection)
+
+
+def _stratified(sample: Sample, strata: Mapping[str, str] | None) -> Sample:
+    if strata is None:
+        return sample
+    unknown = [query for query in sample.queries if query not in strata]
+    if unknown:
+        others = f" and {len(unknown) - 1} others" if len(unknown) > 1 else ""
+        raise AdjudgeError(f"expected a stratum for every query, got none for {unknown[0]!r}{others}")
+    return replace(sample, strata=tuple(strata[query] for query in sample.queries))

@@ -1,0 +1,55 @@
+"""Drawing queries: disjoint subsets of a sample, balanced over strata where there are any."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from adjudge.arrays import Ints
+from adjudge.errors import AdjudgeError
+
+
+def draw_subsets(rng: np.random.Generator, stratum: Ints, size: int, *, count: int = 1) -> Ints:
+    """``count`` disjoint subsets of ``size`` queries each, at random without replacement: subsets x places.
+
+    Every stratum gives as many queries to a subset as any other, as far as it has them: quotas grow together until
+    strata run out, and what does not divide evenly goes to strata at random. Within a subset queries are in the order
+    of the sample. The draw depends on the generator, the strata and the sizes only, so that measures with the same
+    queries get the same ones.
+
+    >>> draw_subsets(np.random.default_rng(1), np.array([0, 0, 0, 0, 1, 1]), 2, count=2)
+    array([[0, 4],
+           [2, 5]])
+    """
+    if size * count > len(stratum):
+        raise AdjudgeError(f"{count} disjoint sets of {size} queries need {size * count}, got {len(stratum)}")
+    order = rng.permutation(len(stratum))
+    names, available = np.unique(stratum, return_counts=True)
+    quota = _quotas(rng, available, size * count)
+    chosen = [order[stratum[order] == name][:n] for name, n in zip(names, quota, strict=True)]
+    whole = [part[: n // count * count].reshape(count, -1) for part, n in zip(chosen, quota, strict=True)]
+    left = np.concatenate([part[n // count * count :] for part, n in zip(chosen, quota, strict=True)])
+    dealt = _deal(rng, left, count, size - sum(part.shape[1] for part in whole))
+    subsets: Ints = np.sort(np.concatenate([*whole, dealt], axis=1), axis=1)
+    return subsets
+
+
+def _quotas(rng: np.random.Generator, available: Ints, wanted: int) -> Ints:
+    """How many each stratum gives: all the same until some run out; the remainder by lot among those with any left."""
+    quota = np.zeros_like(available)
+    while (missing := wanted - int(quota.sum())) > 0:
+        open_ = np.flatnonzero(quota < available)
+        if missing >= len(open_):
+            quota[open_] += np.minimum(missing // len(open_), available[open_] - quota[open_])
+        else:
+            quota[rng.permutation(open_)[:missing]] += 1
+    return quota
+
+
+def _deal(rng: np.random.Generator, left: Ints, count: int, each: int) -> Ints:
+    """What did not divide among the subsets, dealt so that no two of a stratum go to the same one where possible."""
+    turns = np.arange(len(left)).reshape(
+        each, count
+    )  # neighbours, which may be of one stratum, go to different subsets
+    turns = rng.permuted(turns, axis=1)
+    dealt: Ints = left[turns].T
+    return dealt

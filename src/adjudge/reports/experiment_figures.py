@@ -1,0 +1,131 @@
+"""Figures of experiments: curves with their intervals, in panels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from adjudge.arrays import Floats
+from adjudge.reports.figures import PALETTE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH, _PANEL_HEIGHT = 7.2, 2.5
+_COLOURS = ("accent", "warm", "ink", "soft", "muted")
+_DASHES = ("-", "--", ":", "-.")
+_MARKERS = "osD^vPX*"
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line: ``y`` over ``x``, and where it may lie."""
+
+    label: str
+    x: Floats
+    y: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves on the same axes; ``levels`` are horizontal lines, ``diagonal`` is the line y = x."""
+
+    title: str
+    curves: tuple[Curve, ...]
+    levels: tuple[float, ...] = ()
+    diagonal: bool = False
+    marks: tuple[tuple[float, float, str], ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Panels that share their axes' meaning and their legend."""
+
+    x_label: str
+    y_label: str
+    panels: tuple[Panel, ...]
+    columns: int = 2
+    log_x: bool = False
+    log_y: bool = False
+    share_y: bool = True
+
+
+def curves(data: Curves) -> Figure:
+    """Every curve as a line with its band, one look for a label in all panels, and one legend below them."""
+    from matplotlib import pyplot
+    from matplotlib.lines import Line2D
+
+    n_columns = min(data.columns, len(data.panels))
+    n_rows = -(-len(data.panels) // n_columns)
+    labels = list(dict.fromkeys(curve.label for panel in data.panels for curve in panel.curves))
+    legend_rows = -(-len(labels) // 4)
+    figure, axes = pyplot.subplots(
+        n_rows,
+        n_columns,
+        figsize=(_WIDTH, _PANEL_HEIGHT * n_rows + 0.25 * legend_rows + 0.2),
+        sharey=data.share_y,
+        sharex=True,
+        squeeze=False,
+    )
+    for place, panel in enumerate(data.panels):
+        _draw(axes[place // n_columns][place % n_columns], panel, data, labels)
+    for empty in range(len(data.panels), n_rows * n_columns):
+        axes[empty // n_columns][empty % n_columns].set_visible(False)
+    _name_axes(axes, data, n_columns)
+    if len(labels) > 1:
+        handles = [Line2D([], [], label=label, **_look(labels, label)) for label in labels]
+        figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
+    return figure
+
+
+def _look(labels: Sequence[str], label: str) -> dict[str, Any]:
+    """Colour, dashes and marker of a label: no two are alike, also in black and white."""
+    place = labels.index(label)
+    return {
+        "color": PALETTE[_COLOURS[place % len(_COLOURS)]],
+        "linestyle": _DASHES[place // len(_COLOURS) % len(_DASHES)],
+        "marker": _MARKERS[place % len(_MARKERS)],
+        "markersize": 3.2,
+        "linewidth": 1.3,
+    }
+
+
+def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None:
+    if data.log_x:
+        axes.set_xscale("log")
+    if data.log_y:
+        axes.set_yscale("log")
+    for level in panel.levels:
+        axes.axhline(level, color=PALETTE["muted"], linewidth=0.8, linestyle=":")
+    for curve in panel.curves:
+        look = _look(labels, curve.label)
+        shown = (curve.y > 0) if data.log_y else np.isfinite(curve.y)  # a logarithm has no place for 0
+        axes.plot(curve.x[shown], curve.y[shown], **look)
+        if curve.low is not None and curve.high is not None:
+            floor = float(curve.y[shown].min()) / 3 if data.log_y and shown.any() else -np.inf
+            low = np.maximum(curve.low[shown], floor)
+            axes.fill_between(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.15, linewidth=0)
+    if panel.diagonal and panel.curves:
+        ends = np.array([min(c.x.min() for c in panel.curves), max(c.x.max() for c in panel.curves)])
+        axes.plot(ends, ends, color=PALETTE["muted"], linewidth=0.8, linestyle=":")
+    for x, y, text in panel.marks:
+        axes.annotate(text, (x, y), textcoords="offset points", xytext=(4, 4), color=PALETTE["muted"], fontsize=8)
+    axes.set_title(panel.title, fontsize=9)
+    axes.grid(visible=True)
+    axes.set_axisbelow(True)
+
+
+def _name_axes(axes: npt.NDArray[Any], data: Curves, n_columns: int) -> None:
+    for place in range(len(data.panels)):
+        if place + n_columns >= len(data.panels):
+            axes[place // n_columns][place % n_columns].set_xlabel(data.x_label)
+            axes[place // n_columns][place % n_columns].tick_params(labelbottom=True)
+    for row in axes:
+        row[0].set_ylabel(data.y_label)

@@ -1,0 +1,42 @@
+"""Reports of experiments: each kind of findings has its sections, registered under the name of the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from adjudge.experiments.specification import Findings
+from adjudge.registry import Registry
+from adjudge.reports.document import Block, Column, Paragraph, Report, Section, TableBlock
+
+SectionsFunction = Callable[[Any], Sequence[Section]]
+EXPERIMENT_SECTIONS: Registry[SectionsFunction] = Registry("report of an experiment")
+
+
+def experiment_sections(findings: Findings) -> tuple[Section, ...]:
+    """The sections of an experiment: the conclusion first, then what it rests on."""
+    import adjudge.reports.experiment_kinds  # noqa: F401 - registers them all
+
+    return tuple(EXPERIMENT_SECTIONS[findings.experiment.name](findings))
+
+
+def experiment_report(findings: Findings, *, title: str | None = None) -> Report:
+    """The whole report of an experiment."""
+    spec = findings.experiment
+    names = ", ".join(findings.samples.names)
+    subtitle = f"{spec.question} {spec.trials:,} trials, seed {spec.seed}: {names}."
+    provenance = findings.provenance.to_dict()
+    provenance["settings"] = {**provenance["settings"], **spec.to_dict()}
+    return Report(title or spec.title, subtitle, experiment_sections(findings), provenance)
+
+
+def conclusion(findings: Findings) -> list[Block]:
+    """What it means in plain language, a paragraph a sentence group."""
+    return [Paragraph(text) for text in findings.sentences()]
+
+
+def table_of(
+    name: str, caption: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], records: Sequence[dict[str, Any]]
+) -> TableBlock:
+    """A table with its records."""
+    return TableBlock(name, caption, tuple(columns), tuple(tuple(row) for row in rows), records)
