@@ -20,6 +20,11 @@ from adjudge._version import __version__
 if TYPE_CHECKING:
     from adjudge.embedded import demo
     from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
+    from adjudge.experiments.running import open_experiment as read_experiment
+    from adjudge.experiments.running import run_experiment as experiment
+    from adjudge.experiments.samples import samples_of
+    from adjudge.experiments.simulation import fit_collection
+    from adjudge.experiments.strata import strata_of
     from adjudge.formats.effectiveness import read_effectiveness
     from adjudge.formats.reading import read
     from adjudge.formats.writing import write
@@ -58,6 +63,11 @@ _HOMES = {  # module, and after a colon the name that it has there, if that is a
     "AdjudgeError": "adjudge.errors",
     "AdjudgeWarning": "adjudge.errors",
     "InputError": "adjudge.errors",
+    "experiment": "adjudge.experiments.running:run_experiment",
+    "read_experiment": "adjudge.experiments.running:open_experiment",
+    "samples_of": "adjudge.experiments.samples",
+    "strata_of": "adjudge.experiments.strata",
+    "fit_collection": "adjudge.experiments.simulation",
     "read": "adjudge.formats",
     "read_effectiveness": "adjudge.formats",
     "write": "adjudge.formats",
@@ -128,6 +138,8 @@ __all__ = [
     "demo",
     "evaluate",
     "evaluate_assessors",
+    "experiment",
+    "fit_collection",
     "gain",
     "ground_truth",
     "gstudy",
@@ -144,14 +156,17 @@ __all__ = [
     "read",
     "read_answers",
     "read_effectiveness",
+    "read_experiment",
     "read_lists",
     "read_mappings",
     "read_preferences",
     "read_questions",
     "read_rankings",
+    "samples_of",
     "satisfaction",
     "simulate_preferences",
     "simulate_rankings",
+    "strata_of",
     "summarize",
     "write",
     "write_lists",

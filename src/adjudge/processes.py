@@ -7,17 +7,23 @@ Functions and jobs must therefore pickle, and a script that calls this needs the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
+import pickle
+import signal
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from multiprocessing import get_context
-from typing import TypeVar
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any, Generic, TypeVar
 
 from adjudge.errors import AdjudgeError
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]  # jobs done, jobs in all
+_GONE = (EOFError, BrokenPipeError, ConnectionResetError)
 
 
 class CrashedError(AdjudgeError):
@@ -36,22 +42,26 @@ def run_jobs(
 
     ``workers`` is the number of processes; none given, one for each processor that this process may use; 1 runs the
     jobs here, in order, unless they must be run ``apart`` from this process. What the function raises is raised here.
-    A job whose process dies gives a ``CrashedError`` in place of a result; jobs that were under way with it are run
-    again, each in a process of its own.
+    A job whose process dies twice gives a ``CrashedError`` in place of a result.
 
     >>> dict(run_jobs(abs, {"a": -1, "b": 2}, workers=1))
     {'a': 1, 'b': 2}
     """
-    n_workers = min(_n_workers(workers), len(jobs))
+    n_workers = min(count_workers(workers), len(jobs))
     inline = n_workers <= 1 and not apart
-    finished = _inline(function, jobs) if inline else _pooled(function, jobs, max(1, n_workers))
+    finished: Iterator[tuple[str, Result | CrashedError]]
+    if inline:
+        finished = ((name, function(job)) for name, job in jobs.items())
+    else:
+        finished = stream_jobs(function, jobs.items(), workers=max(1, n_workers))
     for done, pair in enumerate(finished, start=1):
         if progress is not None:
             progress(done, len(jobs))
         yield pair
 
 
-def _n_workers(workers: int | None) -> int:
+def count_workers(workers: int | None) -> int:
+    """Processes to use: as many as asked for, else one for each processor that this process may use."""
     if workers is None:
         usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return usable or 1
@@ -60,44 +70,144 @@ def _n_workers(workers: int | None) -> int:
     return workers
 
 
-def _inline(function: Callable[[Job], Result], jobs: Mapping[str, Job]) -> Iterator[tuple[str, Result | CrashedError]]:
-    for name, job in jobs.items():
-        yield name, function(job)
+def stream_jobs(
+    function: Callable[[Job], Result],
+    jobs: Iterable[tuple[str, Job]],
+    *,
+    workers: int,
+    attempts: int = 2,
+    environment: Mapping[str, str] | None = None,
+) -> Generator[tuple[str, Result | CrashedError], None, None]:
+    """Like :func:`run_jobs`, always in processes, for any number of jobs: each is asked for when a worker is free.
 
-
-def _pooled(
-    function: Callable[[Job], Result], jobs: Mapping[str, Job], n_workers: int
-) -> Iterator[tuple[str, Result | CrashedError]]:
-    """Use a pool until it breaks; then run alone the jobs that it can have begun, and go on with a new pool.
-
-    A pool hands jobs out in order, one to each worker and up to ``n_workers`` + 1 into its queue.
+    The function travels once to each worker, so that it may carry data. A job whose process dies is run again in a
+    new one, up to ``attempts`` times in all. ``environment`` is that of the workers. They end when the iterator is
+    closed, whatever they are doing, and when this process ends, however it does.
     """
-    left = dict(jobs)
-    while left:
-        for name, result in _until_broken(function, left, n_workers):
-            del left[name]
-            yield name, result
-        for name in list(left)[: 2 * n_workers + 1]:
-            yield name, _isolated(function, left.pop(name))
-
-
-def _until_broken(
-    function: Callable[[Job], Result], jobs: Mapping[str, Job], n_workers: int
-) -> Iterator[tuple[str, Result]]:
-    pool = ProcessPoolExecutor(max_workers=n_workers, mp_context=get_context("spawn"))
-    running: dict[Future[Result], str] = {}
+    waiting, again = iter(jobs), list[_Task[Job]]()
+    busy: dict[Connection, _Worker[Job, Result]] = {}
+    idle: list[_Worker[Job, Result]] = []
     try:
-        for name, job in jobs.items():
-            running[pool.submit(function, job)] = name
-        for future in as_completed(running):
-            yield running[future], future.result()
-    except BrokenProcessPool:
-        return
+        while True:
+            while len(busy) < workers and (task := _next_task(again, waiting)) is not None:
+                worker = idle.pop() if idle else _Worker[Job, Result].started(function, environment or {})
+                worker.begin(task)
+                busy[worker.connection] = worker
+            if not busy:
+                return
+            ready = wait(list(busy))
+            for connection in [one for one in busy if one in ready]:
+                task, outcome = busy[connection].finish()
+                worker = busy.pop(connection)
+                if not isinstance(outcome, CrashedError):
+                    idle.append(worker)
+                elif task.attempt < attempts:
+                    again.append(_Task(task.name, task.job, task.attempt + 1))
+                    continue
+                yield task.name, outcome
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for worker in [*idle, *busy.values()]:
+            worker.end()
 
 
-def _isolated(function: Callable[[Job], Result], job: Job) -> Result | CrashedError:
-    for _, result in _until_broken(function, {"": job}, 1):
-        return result
-    return CrashedError("expected a result, got a process that died")
+@dataclass(frozen=True)
+class _Task(Generic[Job]):
+    name: str
+    job: Job
+    attempt: int = 1
+
+
+def _next_task(again: list[_Task[Job]], waiting: Iterator[tuple[str, Job]]) -> _Task[Job] | None:
+    if again:
+        return again.pop()
+    return next((_Task(name, job) for name, job in waiting), None)
+
+
+class _Worker(Generic[Job, Result]):
+    """A process that does one job after another; its own pipe, so that a death is that of its own job alone."""
+
+    def __init__(self, process: SpawnProcess, connection: Connection) -> None:
+        self.process, self.connection = process, connection
+        self.task: _Task[Job] | None = None
+
+    @classmethod
+    def started(cls, function: Callable[[Job], Result], environment: Mapping[str, str]) -> _Worker[Job, Result]:
+        context = get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, function), daemon=True)
+        with _environment(environment):
+            process.start()
+        theirs.close()  # else its death would not be seen here
+        return cls(process, ours)
+
+    def begin(self, task: _Task[Job]) -> None:
+        self.task = task
+        data = pickle.dumps(task.job)
+        with suppress(*_GONE):  # reading from it will say so
+            self.connection.send_bytes(data)
+
+    def finish(self) -> tuple[_Task[Job], Result | CrashedError]:
+        task, self.task = self.task, None
+        if task is None:
+            raise RuntimeError("no job was begun")
+        try:
+            error, result = pickle.loads(self.connection.recv_bytes())
+        except _GONE:
+            self.process.join()
+            code = self.process.exitcode or 0
+            self.end()
+            how = f"killed by signal {-code}" if code < 0 else f"with exit status {code}"
+            return task, CrashedError(f"expected a result, got a process that died ({how})")
+        if error is not None:
+            raise error
+        return task, result
+
+    def end(self) -> None:
+        self.connection.close()
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+
+
+@contextmanager
+def _environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Variables for a process about to start; ours are put back at once."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _serve(connection: Connection, function: Callable[[Any], Any]) -> None:
+    """What a worker does; it ends when nobody is at the other end of the pipe any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; ours ends its workers
+    while True:
+        try:
+            data = connection.recv_bytes()
+        except _GONE:
+            return
+        try:
+            reply = pickle.dumps((None, function(pickle.loads(data))))
+        except Exception as error:
+            error.add_note("In a worker process:\n" + traceback.format_exc())
+            reply = _packed(error)
+        try:
+            connection.send_bytes(reply)
+        except _GONE:
+            return
+
+
+def _packed(error: Exception) -> bytes:
+    """An exception for the other side; those that do not travel go as what they say."""
+    try:
+        data = pickle.dumps((error, None))
+        pickle.loads(data)
+    except Exception:
+        return pickle.dumps((RuntimeError(f"{type(error).__name__}: {error}"), None))
+    return data

@@ -38,8 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         _forget_stdout()
         return _refuse(f"cannot write the output: {(error.strerror or str(error)).lower()}")
-    except KeyboardInterrupt:
-        _refuse("interrupted")
+    except KeyboardInterrupt as stop:  # a command may say what is kept
+        _refuse(str(stop) or "interrupted")
         return 130
     return 0
 

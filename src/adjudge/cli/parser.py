@@ -13,6 +13,7 @@ from adjudge.cli import (
     convert,
     demo,
     estimate,
+    experiment,
     fit,
     formats,
     groundtruth,
@@ -29,7 +30,7 @@ from adjudge.cli import next as next_documents
 
 COMMANDS = (
     demo, score, compare, report, plan, estimate, next_documents, simulate, calibrate, serve, campaign, questions,
-    fit, participants, groundtruth, measures, formats, convert,
+    fit, participants, groundtruth, experiment, measures, formats, convert,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from adjudge.cli.score import add_evaluation, read_and_evaluated
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
+    from adjudge.experiments.specification import Findings
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import Effectiveness
     from adjudge.reports.experts_section import Experts
@@ -46,6 +47,14 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="rankings or preferences of experts: how far they bear out the judgments, and how systems rank by lists "
         "made from them",
     )
+    group.add_argument(
+        "--experiment",
+        dest="experiments",
+        metavar="FOLDER",
+        action="append",
+        default=[],
+        help="an experiment that was run, as 'adjudge experiment' keeps it: what it found; repeatable",
+    )
     parser.set_defaults(run=run, style=None)
 
 
@@ -62,12 +71,14 @@ def run(arguments: argparse.Namespace) -> None:
         raise AdjudgeError(f"{arguments.output}: reports are written as {', '.join(_FORMS)}")
     check_output(arguments)
     own = own_mappings(arguments)
+    experiments = _experiments(arguments.experiments)
     eff, collection = read_and_evaluated(arguments)
     eff, experts = _with_experts(eff, collection, arguments)
     evidence = gather(
         with_users_file(eff, arguments),
         collection=collection,
         experts=experts,
+        experiments=experiments,
         threshold=arguments.threshold,
         satisfied=None if own is None else own.satisfaction,
         **comparing(arguments),
@@ -77,6 +88,15 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"Wrote {arguments.output}.")
     if arguments.figures is not None:
         print(f"Wrote {len(write_figures(report, Path(arguments.figures)))} figures to {arguments.figures}.")
+
+
+def _experiments(folders: list[str]) -> list[Findings]:
+    """What experiments found, read before anything else: it is there or it is not."""
+    if not folders:
+        return []
+    from adjudge.experiments.running import open_experiment
+
+    return [open_experiment(folder) for folder in folders]
 
 
 def _with_experts(

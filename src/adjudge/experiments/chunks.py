@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
+import json
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from adjudge._version import __version__
 from adjudge.errors import kept_warnings
 from adjudge.experiments.samples import Samples
 from adjudge.experiments.specification import Draws, Experiment, Rows
 
 if TYPE_CHECKING:
     import polars as pl
+
+Span = tuple[int, int]
+"""Trials from the first up to, not including, the last."""
+_ROWS_OF_GROUP = 1 << 18
 
 
 def run_chunk(experiment: Experiment, samples: Samples, first: int, last: int) -> pl.DataFrame:
@@ -44,3 +55,62 @@ def as_frame(rows: Rows, names: Mapping[str, Sequence[str]]) -> pl.DataFrame:
         return pl.Series(name, list(names[name]), dtype=pl.Enum(list(names[name]))).gather(values.astype(np.uint32))
 
     return pl.DataFrame([column(name, values) for name, values in rows.items()])
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Trials that were run, packed as a Parquet file, and how long they took."""
+
+    span: Span
+    data: bytes
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Work:
+    """What travels to a worker once; called with a span, it runs those trials."""
+
+    experiment: Experiment
+    samples: Samples
+
+    def __call__(self, span: Span) -> Chunk:
+        started = time.perf_counter()
+        frame = run_chunk(self.experiment, self.samples, *span)
+        return Chunk(span, pack(frame, self.fingerprint, span), time.perf_counter() - started)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of all that a trial depends on: specification but for the number of trials, samples and version."""
+        described = {**self.experiment.to_dict(), "trials": 0, "samples": self.samples.digest, "adjudge": __version__}
+        return hashlib.sha256(json.dumps(described, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def pack(frame: pl.DataFrame, fingerprint: str, span: Span) -> bytes:
+    """Rows as a Parquet file that says which trials of which experiment it holds; same rows, same bytes."""
+    buffer = io.BytesIO()
+    frame.rechunk().write_parquet(
+        buffer,
+        compression="zstd",
+        row_group_size=_ROWS_OF_GROUP,
+        metadata={"adjudge_experiment": fingerprint, "adjudge_trials": f"{span[0]}-{span[1]}"},
+    )
+    return buffer.getvalue()
+
+
+def unpack(data: bytes, fingerprint: str) -> tuple[Span, pl.DataFrame] | None:
+    """The trials that :func:`pack` wrote; None where the file is cut off, damaged or of another experiment."""
+    import polars as pl
+
+    if not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
+        return None
+    try:
+        said = pl.read_parquet_metadata(io.BytesIO(data))
+        if said.get("adjudge_experiment") != fingerprint:
+            return None
+        first, last = (int(word) for word in said["adjudge_trials"].split("-"))
+        frame = pl.read_parquet(io.BytesIO(data))
+        trials = frame["trial"].to_numpy()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, KeyError):
+        return None
+    inside = len(trials) == 0 or (trials[0] >= first and trials[-1] < last and bool((np.diff(trials) >= 0).all()))
+    return ((first, last), frame) if inside and 0 <= first < last else None

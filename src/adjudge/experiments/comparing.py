@@ -13,7 +13,7 @@ import numpy as np
 
 from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
-from adjudge.experiments.procedures import Procedure, Tested, parse_procedures, run_procedures
+from adjudge.experiments.procedures import PairsTested, Procedure, parse_procedures, run_procedures
 from adjudge.experiments.samples import Samples
 from adjudge.experiments.specification import Draws, Experiment, Rows
 from adjudge.experiments.subsets import draw_subsets
@@ -93,7 +93,7 @@ def _identified(samples: Samples, size: int) -> Rows:
     }
 
 
-def _outcomes(procedures: Sequence[Procedure], tested: Sequence[Tested], suffix: str) -> Rows:
+def _outcomes(procedures: Sequence[Procedure], tested: Sequence[PairsTested], suffix: str) -> Rows:
     return {
         f"difference{suffix}": np.concatenate([one.difference for one in tested]),
         **{f"{each.name}{suffix}": np.concatenate([one.p[each.name] for one in tested]) for each in procedures},

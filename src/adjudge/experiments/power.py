@@ -1,1 +1,292 @@
-"""To be written."""
+"""Power: how many differences between systems a test finds, over the number of queries.
+
+Each trial draws a subset of every size, balanced over strata such as genres where there are any, compares all pairs of
+systems on it and keeps their p-values. The share of pairs that are significant is averaged over trials.
+
+Urbano, J., Martín, D., Marrero, M. and Morato, J. Audio Music Similarity and Retrieval: Evaluation Power and Stability.
+ISMIR 2011, pp. 609-614, sections 4 and 6.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from adjudge.arrays import Floats, Mask
+from adjudge.errors import AdjudgeError
+from adjudge.experiments.comparing import Comparing
+from adjudge.experiments.counting import (
+    Counts,
+    Curve,
+    at_levels,
+    cases_of,
+    count_pairs,
+    default_sizes,
+    find_curve,
+    rates_of,
+    share,
+    significant_with_all,
+    strata_sentence,
+)
+from adjudge.experiments.procedures import Procedure
+from adjudge.experiments.rates import Rates, rates
+from adjudge.experiments.samples import Sample, Samples
+from adjudge.experiments.specification import Draws, Findings, Rows, experiment
+from adjudge.model.provenance import Provenance
+from adjudge.stats.effects import table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FRIEDMAN_AND_WILCOXON = (Procedure("friedman-tukey"), Procedure("wilcoxon", one_sided=True, alpha=0.01))
+"""What MIREX does, and what the paper proposes instead."""
+
+
+@experiment("power")
+@dataclass(frozen=True, kw_only=True)
+class Power(Comparing):
+    """How many pairs of systems differ significantly, for numbers of queries up to all.
+
+    ``enough`` is the share of what all queries find that is held to be enough of it. Without ``sizes``, about twenty
+    from 5 queries on are looked at; all queries need no trials and are always there.
+
+    >>> Power(trials=100).to_dict()["procedures"]
+    ['friedman-tukey', 'wilcoxon-1@0.01']
+    """
+
+    title: ClassVar[str] = "Power of the evaluation"
+    question: ClassVar[str] = "How many differences between systems are found, with how many queries?"
+
+    procedures: tuple[Procedure, ...] = FRIEDMAN_AND_WILCOXON
+    enough: float = 0.95
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not 0 < self.enough <= 1:
+            raise AdjudgeError(f"power: 'enough' must be in (0, 1], got {self.enough:g}")
+
+    def prepared(self, samples: Samples) -> Power:
+        """With sizes settled, and refused where the samples have not as many queries."""
+        from dataclasses import replace
+
+        self.check_sizes(samples, count=1)
+        if self.sizes:
+            return self
+        n_queries = samples.fewest_queries
+        return replace(self, sizes=default_sizes(n_queries, n_queries)[:-1] or (n_queries - 1,))
+
+    def trial(self, samples: Samples, draws: Draws) -> Rows:
+        """All pairs of systems on one subset of every size."""
+        return self.compared(samples, draws, count=1)
+
+    def findings(self, samples: Samples, rows: pl.DataFrame, provenance: Provenance) -> PowerFindings:
+        """Shares of significant pairs, by sample, procedure and size."""
+        import polars as pl
+
+        counted = {one.name: pl.col(one.name) <= one.alpha for one in self.procedures}
+        counts = count_pairs(rows, samples, counted)
+        whole = significant_with_all(samples, self)
+        cases = cases_of(samples, counts)
+        curves = tuple(
+            _curve(sample, one, counts, rates_of(found, i), whole[sample.name, one.name])
+            for one, found in ((one, rates(counts.of[one.name], cases)) for one in self.procedures)
+            for i, sample in enumerate(samples)
+        )
+        return PowerFindings(self, samples, rows, provenance, curves)
+
+
+@dataclass(frozen=True, eq=False)
+class PowerCurve(Curve):
+    """Shares of pairs that are significant, over numbers of queries; the last is all of them.
+
+    ``whole`` is the number of pairs that are significant with all queries.
+    """
+
+    power: Rates
+    whole: int
+
+    @property
+    def significant(self) -> Floats:
+        """Mean number of significant pairs."""
+        return self.power.value * self.sample.n_pairs
+
+    @property
+    def lost(self) -> Floats:
+        """How many significant pairs fewer than with all queries."""
+        return self.whole - self.significant
+
+    def reaching(self, number: float) -> int | None:
+        """The fewest queries from which on as many pairs are significant, as far as was looked at; None where none."""
+        enough: Mask = self.significant >= number - 1e-9
+        from_here = np.logical_and.accumulate(enough[::-1])[::-1]
+        return int(self.n_queries[np.argmax(from_here)]) if from_here.any() else None
+
+    def enough(self, part: float = 0.95) -> int | None:
+        """The fewest queries that find this part of what all queries find; None where all find nothing."""
+        return self.reaching(part * self.whole) if self.whole else None
+
+    def gain(self) -> float:
+        """How many more pairs twice the queries would find: b ln 2 of the fit of y = a + b ln n.
+
+        By least squares over numbers of queries from half of all on, where curves are close to logarithms; over all
+        where that leaves fewer than three, and NaN with fewer than two.
+        """
+        upper = self.n_queries >= self.n_queries[-1] / 2
+        used = upper if upper.sum() > 2 else np.ones_like(upper)
+        if used.sum() < 2:
+            return float("nan")
+        slope = np.polyfit(np.log(self.n_queries[used]), self.significant[used], 1)[0]
+        return float(slope * np.log(2))
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for every number of queries."""
+        columns = zip(
+            self.n_queries.tolist(),
+            *(part.tolist() for part in (self.power.value, self.power.low, self.power.high)),
+            self.significant.tolist(),
+            self.lost.tolist(),
+            strict=True,
+        )
+        names = ("n_queries", "power", "low", "high", "significant", "lost")
+        return [{**self.identity(), **dict(zip(names, row, strict=True))} for row in columns]
+
+
+def _curve(sample: Sample, procedure: Procedure, counts: Counts, found: Rates, whole: int) -> PowerCurve:
+    """With the point of all queries at the end, which has no error of trials."""
+    sizes, n_queries = list(counts.sizes), len(sample.queries)
+    if sizes[-1] < n_queries:
+        sizes.append(n_queries)
+        share_of_all = whole / sample.n_pairs
+        ends = {"value": share_of_all, "error": 0.0, "low": share_of_all, "high": share_of_all}
+        found = Rates(**{name: np.append(getattr(found, name), end) for name, end in ends.items()})
+    return PowerCurve(sample, procedure, np.array(sizes, dtype=np.int64), found, whole)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PowerFindings(Findings):
+    """Curves of power: of the first procedure for every sample, then of the next."""
+
+    curves: tuple[PowerCurve, ...]
+
+    @property
+    def spec(self) -> Power:
+        """The experiment."""
+        return self.experiment  # type: ignore[return-value]  # only Power makes these findings
+
+    def of(self, sample: str, procedure: str) -> PowerCurve:
+        """The curve of a sample and a procedure, by their names."""
+        curve: PowerCurve = find_curve(self.curves, sample, procedure)
+        return curve
+
+    def at(self, alpha: float | Mapping[str, float]) -> PowerFindings:
+        """The same trials at another level: one for all procedures, or by their names."""
+        return at_levels(self.spec, alpha).findings(self.samples, self.rows, self.provenance)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for every sample, procedure and number of queries."""
+        return [row for curve in self.curves for row in curve.records()]
+
+    def summary(self) -> list[dict[str, Any]]:
+        """A row for every sample and procedure: with all queries, how many queries are enough, what more would bring.
+
+        ``as_first`` is the fewest queries that find as many pairs as the first procedure does with all.
+        """
+        first = {one.sample.name: one for one in self.curves[: len(self.samples)]}
+        return [
+            {
+                **one.identity(),
+                "n_pairs": one.sample.n_pairs,
+                "n_queries": len(one.sample.queries),
+                "significant": one.whole,
+                "power": one.whole / one.sample.n_pairs,
+                "enough": one.enough(self.spec.enough),
+                "as_first": one.reaching(first[one.sample.name].whole),
+                "twice_the_queries": one.gain(),
+            }
+            for one in self.curves
+        ]
+
+    def sentences(self) -> list[str]:
+        """What all queries find, how many would do, what other procedures and measures do."""
+        n = len(self.samples)
+        main = self.curves[::n] if n else ()
+        told = [_with_all(main[0], self.spec.enough), _fewer(main[0])]
+        told += [_against(one, main[0]) for one in main[1:]]
+        told += [_measures(self.curves[i : i + n]) for i in range(0, len(self.curves), n)] if n > 1 else []
+        told += [_more(main[0]), strata_sentence(self.samples)]
+        return [sentence for sentence in told if sentence]
+
+    def __str__(self) -> str:
+        head = ("", "all queries", f"{share(self.spec.enough, 0)} with", "doubling adds")
+        rows = [
+            (
+                f"{one.sample.name}, {one.described}",
+                f"{one.whole} of {one.sample.n_pairs}",
+                str(one.enough(self.spec.enough) or "–"),
+                f"{one.gain():.1f}",
+            )
+            for one in self.curves
+        ]
+        return "\n".join([super().__str__(), *table([head, *rows])])
+
+
+def _with_all(one: PowerCurve, part: float) -> str:
+    n_queries, n_pairs = len(one.sample.queries), one.sample.n_pairs
+    found = (
+        f"With all {n_queries} queries, {one.whole} of {n_pairs} pairs of systems ({share(one.whole / n_pairs, 0)}) "
+        f"differ significantly by {one.sample.name}, {one.described}"
+    )
+    enough = one.enough(part)
+    if enough is None:
+        return f"{found}."
+    if enough == n_queries:
+        return f"{found}; with any of the smaller sets that were tried, fewer than {share(part, 0)} of them."
+    return f"{found}; {enough} queries are enough to find {share(part, 0)} as many."
+
+
+def _fewer(one: PowerCurve) -> str:
+    """What is lost with seven tenths of the queries, and with half."""
+    n_queries = int(one.n_queries[-1])
+    told = []
+    for part in (0.7, 0.5):
+        place = int(np.argmin(np.abs(one.n_queries[:-1] - part * n_queries))) if len(one.n_queries) > 1 else -1
+        if place >= 0 and abs(one.n_queries[place] - part * n_queries) <= 0.1 * n_queries:
+            lost, size = one.lost[place], int(one.n_queries[place])
+            told.append(f"with {size} of {n_queries} queries {abs(lost):.1f} {'fewer' if lost >= 0 else 'more'}")
+    words = " and ".join(dict.fromkeys(told))
+    return f"On average over trials, {words} would be found." if told else ""
+
+
+def _against(one: PowerCurve, first: PowerCurve) -> str:
+    """How many queries another procedure needs for what the first finds with all."""
+    as_many = one.reaching(first.whole)
+    found = f"{one.described} finds {one.whole} with all queries"
+    found = found[0].upper() + found[1:]
+    if as_many is None:
+        return f"{found}, fewer than {first.described}."
+    if as_many == int(one.n_queries[-1]):
+        return f"{found}; with fewer queries it does not find as many as {first.described} with all."
+    return f"{found}; {as_many} queries are enough for it to find as many as {first.described} with all."
+
+
+def _measures(curves: tuple[PowerCurve, ...]) -> str:
+    """Which samples give most and least, with all queries."""
+    order = sorted(curves, key=lambda one: -one.power.value[-1])
+    best, worst = order[0], order[-1]
+    return (
+        f"By {best.described}, {best.sample.name} finds the largest share with all queries "
+        f"({share(best.power.value[-1])}) and {worst.sample.name} the smallest ({share(worst.power.value[-1])})."
+    )
+
+
+def _more(one: PowerCurve) -> str:
+    gain = one.gain()
+    if not np.isfinite(gain):
+        return ""
+    return (
+        f"If the upper half of the curve of {one.described} goes on as the logarithm fitted to it, twice the queries "
+        f"would find {max(gain, 0.0):.1f} pairs more."
+    )

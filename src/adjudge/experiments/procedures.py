@@ -91,7 +91,7 @@ def parse_procedures(texts: Sequence[str | Procedure]) -> tuple[Procedure, ...]:
 
 
 @dataclass(frozen=True)
-class Tested:
+class PairsTested:
     """Pairs of one matrix, in the order of ``triu_indices``: mean of the first less the second, and p by procedure."""
 
     difference: Floats
@@ -100,7 +100,7 @@ class Tested:
 
 def run_procedures(
     matrices: Sequence[Floats], procedures: Sequence[Procedure], *, resamples: int, seed: int, gpu: bool = False
-) -> list[Tested]:
+) -> list[PairsTested]:
     """Run all procedures on all pairs of systems of every matrix (queries x systems, without gaps).
 
     Resamples are drawn once for all matrices with as many queries; on a ``gpu`` they are others, of the same
@@ -110,7 +110,7 @@ def run_procedures(
     >>> run_procedures([matrix], parse_procedures(["sign", "sign-1"]), resamples=1000, seed=0)[0].p
     {'sign': array([0.25]), 'sign-1': array([0.125])}
     """
-    found = [Tested(_differences(values), {}) for values in matrices]
+    found = [PairsTested(_differences(values), {}) for values in matrices]
     for test, one_sided in dict.fromkeys((one.test, one.one_sided) for one in procedures):
         results = _tests(matrices, test, How("greater" if one_sided else "two-sided", resamples, seed), gpu)
         for one in procedures:

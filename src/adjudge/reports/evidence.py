@@ -16,10 +16,14 @@ from adjudge.users.comparison import Comparison, compare
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
 
 if TYPE_CHECKING:
+    from adjudge.experiments.specification import Findings
     from adjudge.reports.experts_section import Experts
 
 # They register sections, in the order of the page.
-_MODULES = ("sections", "users_section", "plan_section", "effort_section", "experts_section", "query_sections")
+_MODULES = (
+    "sections", "users_section", "plan_section", "experiments_section", "effort_section", "experts_section",
+    "query_sections",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Evidence:
     satisfaction: Satisfaction
     collection: Collection | None = None
     experts: Experts | None = None
+    experiments: tuple[Findings, ...] = ()
 
     @property
     def main(self) -> Comparison:
@@ -47,11 +52,13 @@ def gather(
     satisfied: Iterable[SatisfactionMapping] | None = None,
     collection: Collection | None = None,
     experts: Experts | None = None,
+    experiments: Iterable[Findings] = (),
     **options: Any,
 ) -> Evidence:
     """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``options`` go to ``compare``.
 
-    With the ``collection`` a section can say what is not judged, with ``experts`` how far they bear out judgments.
+    With the ``collection`` a section can say what is not judged, with ``experts`` how far they bear out judgments, with
+    ``experiments`` how far tests and numbers of queries can be trusted.
     """
     comparisons = {name: compare(eff[name], confidence=confidence, **options) for name in eff.measures}
     return Evidence(
@@ -61,6 +68,7 @@ def gather(
         satisfaction(eff, mappings=satisfied, threshold=threshold, confidence=confidence),
         collection,
         experts,
+        tuple(experiments),
     )
 
 

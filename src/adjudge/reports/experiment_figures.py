@@ -14,6 +14,7 @@ from adjudge.reports.figures import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 _WIDTH, _PANEL_HEIGHT = 7.2, 2.5
@@ -100,8 +101,10 @@ def _look(labels: Sequence[str], label: str) -> dict[str, Any]:
 def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None:
     if data.log_x:
         axes.set_xscale("log")
+        _plain_logarithms(axes.xaxis)
     if data.log_y:
         axes.set_yscale("log")
+        _plain_logarithms(axes.yaxis)
     for level in panel.levels:
         axes.axhline(level, color=PALETTE["muted"], linewidth=0.8, linestyle=":")
     for curve in panel.curves:
@@ -120,6 +123,18 @@ def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None
     axes.set_title(panel.title, fontsize=9)
     axes.grid(visible=True)
     axes.set_axisbelow(True)
+
+
+def _plain_logarithms(axis: Axis) -> None:
+    """Ticks written as plain numbers, and between powers of ten only where there are few of those."""
+    from matplotlib.ticker import FuncFormatter, LogFormatter
+
+    class Between(LogFormatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return f"{x:g}" if super().__call__(x, pos) else ""
+
+    axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+    axis.set_minor_formatter(Between(labelOnlyBase=False, minor_thresholds=(1, 0.4)))
 
 
 def _name_axes(axes: npt.NDArray[Any], data: Curves, n_columns: int) -> None:

@@ -10,6 +10,7 @@ from adjudge.registry import Registry
 from adjudge.reports.document import Block, Column, Paragraph, Report, Section, TableBlock
 
 SectionsFunction = Callable[[Any], Sequence[Section]]
+_MOST_NAMED = 12
 EXPERIMENT_SECTIONS: Registry[SectionsFunction] = Registry("report of an experiment")
 
 
@@ -23,11 +24,17 @@ def experiment_sections(findings: Findings) -> tuple[Section, ...]:
 def experiment_report(findings: Findings, *, title: str | None = None) -> Report:
     """The whole report of an experiment."""
     spec = findings.experiment
-    names = ", ".join(findings.samples.names)
-    subtitle = f"{spec.question} {spec.trials:,} trials, seed {spec.seed}: {names}."
     provenance = findings.provenance.to_dict()
     provenance["settings"] = {**provenance["settings"], **spec.to_dict()}
-    return Report(title or spec.title, subtitle, experiment_sections(findings), provenance)
+    return Report(title or spec.title, setup(findings), experiment_sections(findings), provenance)
+
+
+def setup(findings: Findings) -> str:
+    """What was asked, and of what: the question, the trials and the samples."""
+    spec, names = findings.experiment, findings.samples.names
+    shown = ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED))
+    trials = "1 trial" if spec.trials == 1 else f"{spec.trials:,} trials"
+    return f"{spec.question} {trials}, seed {spec.seed}: {shown}."
 
 
 def conclusion(findings: Findings) -> list[Block]:

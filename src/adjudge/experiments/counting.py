@@ -1,0 +1,165 @@
+"""Counting pairs of systems over trials: what power and stability have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints
+from adjudge.errors import AdjudgeError, kept_warnings, unknown
+from adjudge.experiments.comparing import Comparing
+from adjudge.experiments.procedures import Procedure, run_procedures
+from adjudge.experiments.rates import Rates
+from adjudge.experiments.samples import Sample, Samples
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ComparingT = TypeVar("ComparingT", bound=Comparing)
+_STEPS = 20  # query-set sizes to look at, about
+_FEWEST = 5  # queries below which power and stability are not looked at, unless there is nothing else
+_KEYS = ("trial", "sample", "n_queries")
+
+
+def default_sizes(n_queries: int, most: int) -> tuple[int, ...]:
+    """About twenty equal steps from 5 to all queries, as far as ``most``, which is always one of them.
+
+    >>> default_sizes(100, 50)
+    (5, 10, 15, 20, 25, 30, 35, 40, 45, 50)
+    >>> default_sizes(6, 5), default_sizes(6, 3)
+    ((5,), (3,))
+    """
+    step = max(1, round(n_queries / _STEPS))
+    first = -(-_FEWEST // step) * step
+    return (*range(first, most, step), most)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Sums over the pairs of a trial, arrays trials x samples x sizes by name; ``sizes`` are in rising order."""
+
+    sizes: tuple[int, ...]
+    of: Mapping[str, Floats]
+
+    @property
+    def n_trials(self) -> int:
+        """Trials that were counted."""
+        return len(next(iter(self.of.values())))
+
+
+def count_pairs(rows: pl.DataFrame, samples: Samples, counted: Mapping[str, pl.Expr]) -> Counts:
+    """How many pairs of every trial, sample and size each expression holds for, in one pass over the rows."""
+    import polars as pl
+
+    sums = [expression.sum().cast(pl.Float64).alias(name) for name, expression in counted.items()]
+    cells = rows.lazy().group_by(*_KEYS).agg(sums).sort(*_KEYS).collect()
+    sizes = tuple(sorted(int(size) for size in cells["n_queries"].unique()))
+    n_trials = cells["trial"].n_unique()
+    shape = (n_trials, len(samples), len(sizes))
+    if cells.height == 0 or cells.height != int(np.prod(shape)):
+        raise AdjudgeError(f"expected rows of every sample and size in every trial, {shape}, got {cells.height} cells")
+    return Counts(sizes, {name: cells[name].to_numpy().reshape(shape) for name in counted})
+
+
+def cases_of(samples: Samples, counts: Counts) -> Floats:
+    """Pairs of systems as an array of the shape of the counts."""
+    pairs = np.array([float(sample.n_pairs) for sample in samples])
+    cases: Floats = np.broadcast_to(pairs[:, np.newaxis], (counts.n_trials, len(samples), len(counts.sizes))).copy()
+    return cases
+
+
+def rates_of(rates: Rates, place: int) -> Rates:
+    """The rates of one sample."""
+    return Rates(rates.value[place], rates.error[place], rates.low[place], rates.high[place])
+
+
+def significant_with_all(samples: Samples, spec: Comparing) -> dict[tuple[str, str], int]:
+    """How many pairs are significant with all queries, by the names of sample and procedure.
+
+    No trial is needed for it. Samples may have different numbers of queries; resampled tests draw from the seed of the
+    experiment, in one thread, so that the answer is the same everywhere.
+    """
+    from threadpoolctl import threadpool_limits
+
+    found = {}
+    with threadpool_limits(limits=1), kept_warnings():
+        for sample in samples:
+            (tested,) = run_procedures([sample.values], spec.procedures, resamples=spec.resamples, seed=spec.seed)
+            for one in spec.procedures:
+                found[sample.name, one.name] = int(np.count_nonzero(tested.p[one.name] <= one.alpha))
+    return found
+
+
+def at_levels(spec: ComparingT, alpha: float | Mapping[str, float]) -> ComparingT:
+    """The same experiment at another level of all its procedures, or at one for each that is named."""
+    names = [one.name for one in spec.procedures]
+    levels = dict.fromkeys(names, alpha) if isinstance(alpha, int | float) else dict(alpha)
+    for name in levels:
+        if name not in names:
+            raise unknown("test of this experiment", name, names)
+    procedures = tuple(replace(one, alpha=levels.get(one.name, one.alpha)) for one in spec.procedures)
+    return replace(spec, procedures=procedures)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What one procedure does on one sample, over numbers of queries in rising order."""
+
+    sample: Sample
+    procedure: Procedure
+    n_queries: Ints
+
+    @property
+    def described(self) -> str:
+        """The procedure and its level in words: ``friedman-tukey at 0.05``."""
+        return described(self.procedure)
+
+    def identity(self) -> dict[str, Any]:
+        """What the rows of a table begin with."""
+        names = {"collection": self.sample.collection, "measure": self.sample.measure, "scale": self.sample.scale}
+        shown = {name: value for name, value in names.items() if value or name == "measure"}
+        return {**shown, "procedure": self.procedure.name, "alpha": self.procedure.alpha}
+
+
+def described(procedure: Procedure) -> str:
+    """A procedure and its level in words."""
+    return f"{procedure.name} at {procedure.alpha:g}"
+
+
+def find_curve(curves: tuple[Any, ...], sample: str, procedure: str) -> Any:
+    """The curve of a sample and a procedure, by their names; names that are not there are refused."""
+    for kind, name, known in (
+        ("sample", sample, [one.sample.name for one in curves]),
+        ("test of this experiment", procedure, [one.procedure.name for one in curves]),
+    ):
+        if name not in known:
+            raise unknown(kind, name, dict.fromkeys(known))
+    return next(one for one in curves if (one.sample.name, one.procedure.name) == (sample, procedure))
+
+
+def share(value: float, digits: int = 1) -> str:
+    """A share as people read it.
+
+    >>> share(0.0331), share(0.5, 0), share(0.0002)
+    ('3.3 %', '50 %', '0.02 %')
+    """
+    if 0 < value < 0.5 * 10 ** -(digits + 2):
+        return f"{value * 100:.1g} %"
+    return f"{value * 100:.{digits}f} %"
+
+
+def with_bounds(rate: float, low: float, high: float) -> str:
+    """A share and where it may lie."""
+    return f"{share(rate)} [{share(low).removesuffix(' %')}, {share(high).removesuffix(' %')}]"
+
+
+def strata_sentence(samples: Samples) -> str:
+    """Whether queries were drawn evenly from strata."""
+    numbers = {len(set(sample.strata)) for sample in samples if sample.strata}
+    if not numbers:
+        return "Queries were drawn at random without replacement."
+    words = f"{numbers.pop()} strata" if len(numbers) == 1 else "the strata"
+    return f"Queries were drawn at random without replacement, balanced over {words}."

@@ -1,0 +1,159 @@
+"""Chunks of trials on a Dask cluster, there already or started here."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import time
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from typing import Any
+
+from adjudge._version import __version__
+from adjudge.errors import AdjudgeError, shown
+from adjudge.experiments.chunks import Chunk, Span, Work
+from adjudge.experiments.executors import ONE_THREAD, Plan, lost
+from adjudge.processes import CrashedError, count_workers
+
+LOCAL = "local"
+"""The address of a cluster that is started here and closed at the end."""
+SECONDS_TO_CONNECT = 10.0
+SECONDS_WITHOUT_WORKERS = 30.0
+_IN_FLIGHT = 2  # chunks for each thread of the cluster: one that runs and one that waits for it
+
+
+def run_on_dask(
+    work: Work, missing: Sequence[Span], *, address: str, workers: int | None = None, chunk: int | None = None
+) -> Generator[Chunk, None, None]:
+    """Chunks of the missing trials as a cluster finishes them.
+
+    The work travels as the result of a task, which Dask can repeat when the workers that hold it are lost. No more
+    chunks are handed over than keep the workers busy. What Dask logs is not shown.
+    """
+    _distributed()
+    with _quiet(), ExitStack() as stack:
+        client = _client(stack, address, workers)
+        _wait_for_workers(client, address)
+        plan = Plan(missing, workers=_threads(client), chunk=chunk)
+        carried = client.submit(_unpacked, pickle.dumps(work), __version__, pure=False)
+        with closing(_streamed(client, address, carried, plan)) as chunks:
+            for done in chunks:
+                plan.told(done)
+                yield done
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError:
+        raise AdjudgeError("dask: expected the package distributed, got none; pip install 'adjudge[dask]'") from None
+    return distributed
+
+
+def _client(stack: ExitStack, address: str, workers: int | None) -> Any:
+    distributed = _distributed()
+    at: Any = address
+    if address == LOCAL:
+        at = stack.enter_context(distributed.LocalCluster(**local_settings(count_workers(workers))))
+    elif "://" not in address:
+        raise AdjudgeError(f"dask: expected {LOCAL} or an address such as tcp://host:8786, got {shown(address)}")
+    try:
+        return stack.enter_context(distributed.Client(at, timeout=SECONDS_TO_CONNECT, set_as_default=False))
+    except (OSError, TimeoutError, ValueError):
+        raise AdjudgeError(f"dask: expected a scheduler at {shown(address)}, got no answer") from None
+
+
+def local_settings(workers: int) -> dict[str, Any]:
+    """How a cluster on this machine is started: processes of one thread, without pages or logs."""
+    return {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "processes": True,
+        "dashboard_address": None,
+        "memory_limit": None,
+        "silence_logs": logging.CRITICAL + 1,
+        "env": ONE_THREAD,
+    }
+
+
+def _wait_for_workers(client: Any, address: str) -> None:
+    patience = time.monotonic() + SECONDS_WITHOUT_WORKERS
+    while not client.nthreads():
+        if time.monotonic() > patience:
+            raise AdjudgeError(
+                f"dask: expected workers at {shown(address)}, got none within {SECONDS_WITHOUT_WORKERS:.0f} seconds"
+            )
+        time.sleep(0.1)
+
+
+def _threads(client: Any) -> int:
+    return max(1, sum(map(int, client.nthreads().values())))
+
+
+def _streamed(client: Any, address: str, carried: Any, plan: Plan) -> Generator[Chunk, None, None]:
+    distributed = _distributed()
+    spans, pending = iter(plan), dict[Any, Span]()
+    try:
+        while pending or plan.left:
+            while plan.left and len(pending) < _IN_FLIGHT * _threads(client):
+                span = next(spans)
+                pending[client.submit(_run, carried, span, pure=False)] = span
+            try:
+                with client.as_current():
+                    done = distributed.wait(list(pending), SECONDS_WITHOUT_WORKERS, "FIRST_COMPLETED")
+            except TimeoutError:
+                _wait_for_workers(client, address)  # trials may take longer than that, but somebody must be at them
+                continue
+            for future in done.done:
+                yield _result(future, pending.pop(future), address)
+    finally:
+        if pending and client.status == "running":
+            client.cancel(list(pending), force=True)
+
+
+def _result(future: Any, span: Span, address: str) -> Chunk:
+    """What a task gave, or why it gave nothing, in a line."""
+    if future.status == "finished":
+        found: Chunk = future.result()
+        return found
+    if future.status != "error":
+        raise lost(span, f"the Dask scheduler at {shown(address)} is gone")
+    error = future.exception()
+    if isinstance(error, _distributed().KilledWorker):
+        raise CrashedError(str(lost(span, "the Dask workers that ran them died")))
+    if isinstance(error, ImportError | AttributeError) and "adjudge" in str(error):
+        raise lost(span, f"a Dask worker lacks Adjudge {__version__} ({error})")
+    raise error
+
+
+def _unpacked(data: bytes, version: str) -> Work:
+    """The work, on a worker; numbers of another version may be others."""
+    from threadpoolctl import threadpool_limits
+
+    if version != __version__:
+        raise AdjudgeError(f"dask: expected Adjudge {version} on all workers, as here, got {__version__}")
+    threadpool_limits(limits=1)
+    work: Work = pickle.loads(data)
+    return work
+
+
+def _run(work: Work, span: Span) -> Chunk:
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(limits=1)  # for good: threads of one worker must not set it back for one another
+    return work(span)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Nothing of what Dask and its server log, until the end."""
+    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in ("distributed", "tornado")]
+    loggers = [logging.getLogger(name) for name in ("distributed", *names, "asyncio")]
+    before = [one.level for one in loggers]
+    for one in loggers:
+        one.setLevel(logging.CRITICAL + 1)
+    try:
+        yield
+    finally:
+        for one, level in zip(loggers, before, strict=True):
+            one.setLevel(level)

@@ -1,0 +1,225 @@
+"""Errors of tests on collections drawn from a normal model by hand, where SciPy knows what must come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError
+from adjudge.experiments import error_rates, simulation
+from adjudge.experiments.chunks import run_chunk
+from adjudge.experiments.error_findings import LEVELS, ErrorFindings, difference_bins, level_of
+from adjudge.experiments.error_rates import Errors
+from adjudge.experiments.samples import Sample, Samples
+from adjudge.experiments.specification import Draws, experiment_from
+from adjudge.model.provenance import Provenance
+
+MEANS = np.array([0.30, 0.32, 0.35, 0.40, 0.50])
+SD = 0.15
+TRIALS = 300
+
+
+@dataclass(frozen=True)
+class NormalModel:
+    """Normal effectiveness, independent between systems: what a fitted model offers, without fitting."""
+
+    means: Floats
+    systems: tuple[str, ...] = tuple("abcde")
+
+    def draw(self, rng: np.random.Generator, n_queries: int) -> Floats:
+        return rng.normal(self.means, SD, size=(n_queries, len(self.means)))
+
+    def null(self, kind: str, system: str | None = None) -> NormalModel:
+        mean = self.means.mean() if system is None else self.means[self.systems.index(system)]
+        return replace(self, means=np.full(len(self.means), mean))
+
+
+@pytest.fixture(autouse=True)
+def normal_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(error_rates, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
+
+
+@pytest.fixture(scope="module")
+def samples() -> Samples:
+    values = np.random.default_rng(1).normal(MEANS, SD, size=(10, 5))
+    return Samples((Sample(values, tuple(map(str, range(10))), tuple("abcde"), "AP"),))
+
+
+@pytest.fixture(scope="module")
+def spec() -> Errors:
+    return Errors(procedures=("t", "sign", "t+holm"), sizes=(10, 40), trials=TRIALS, seed=3, resamples=1000)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def findings(samples: Samples, spec: Errors) -> ErrorFindings:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(error_rates, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
+        rows = run_chunk(spec, samples, 0, TRIALS)
+    return spec.findings(samples, rows, Provenance())
+
+
+def test_p_values_and_differences_are_those_of_the_collection_drawn(samples: Samples, spec: Errors) -> None:
+    rows = spec.trial(samples, Draws(3, 0))
+    drawn = NormalModel(MEANS).draw(Draws(3, 0).generator(4 * 10 + 1), 10)
+    here = (rows["truth"] == 1) & (rows["n_queries"] == 10)
+    expected = [scipy.stats.ttest_rel(drawn[:, a], drawn[:, b]).pvalue for a in range(5) for b in range(a + 1, 5)]
+    np.testing.assert_allclose(rows["t"][here], expected, rtol=1e-9)
+    true = [MEANS[a] - MEANS[b] for a in range(5) for b in range(a + 1, 5)]
+    np.testing.assert_allclose(rows["true_difference"][here], true)
+    assert not rows["true_difference"][rows["truth"] == 0].any()
+
+
+def test_trials_do_not_depend_on_how_they_are_cut(samples: Samples, spec: Errors, findings: ErrorFindings) -> None:
+    again = run_chunk(spec, samples, 7, 9)
+    assert again.equals(findings.rows.filter(findings.rows["trial"].is_in([7, 8])))
+
+
+def test_the_t_test_keeps_its_level_on_normal_collections(findings: ErrorFindings) -> None:
+    for one in findings.type_one([0.05, 0.2]):
+        if one.procedure == "t":
+            assert one.low <= one.alpha <= one.high
+            assert one.verdict == "as promised"
+
+
+def test_the_sign_test_errs_as_often_as_the_binomial_distribution_says(findings: ErrorFindings) -> None:
+    for one in findings.type_one([0.05]):
+        if one.procedure == "sign":
+            wins = np.arange(one.n_queries + 1)
+            p = np.array([scipy.stats.binomtest(int(k), one.n_queries).pvalue for k in wins])
+            exact = scipy.stats.binom.pmf(wins, one.n_queries, 0.5)[p <= 0.05].sum()
+            assert one.low <= exact <= one.high
+            if one.n_queries == 10:
+                assert exact < 0.05
+                assert one.verdict == "conservative"
+
+
+def test_any_false_positive_is_at_least_as_likely_as_one_and_holm_controls_it(findings: ErrorFindings) -> None:
+    for one in findings.type_one([0.05]):
+        assert one.any_rate >= one.rate
+        if one.procedure == "t+holm":
+            assert one.any_low <= 0.05
+        if one.procedure == "t":
+            assert one.any_low > 0.05
+
+
+def test_power_is_that_of_the_noncentral_t_distribution(findings: ErrorFindings) -> None:
+    fitted = findings.compared("AP", 40, "fitted")
+    largest = np.isclose(fitted.true, MEANS[0] - MEANS[-1])
+    pair = np.isclose(np.abs(fitted.true), 0.05)
+    for which, difference in ((largest, 0.2), (pair, 0.05)):
+        shift = difference / (SD * np.sqrt(2 / 40))
+        critical = scipy.stats.t.ppf(0.975, 39)
+        exact = scipy.stats.nct.sf(critical, 39, shift) + scipy.stats.nct.cdf(-critical, 39, shift)
+        error = np.sqrt(exact * (1 - exact) / TRIALS)
+        assert (fitted.p["t"][which] <= 0.05).mean() == pytest.approx(exact, abs=4 * error + 0.005)
+
+
+def test_power_rises_with_queries_and_with_differences(findings: ErrorFindings) -> None:
+    overall = {(one.procedure, one.n_queries): one.power for one in findings.detection(0.05)}
+    assert all(overall[name, 40] > overall[name, 10] for name in findings.procedures)
+    binned = [one for one in findings.detection(0.05, binned=True) if (one.procedure, one.n_queries) == ("t", 40)]
+    assert len(binned) >= 4
+    assert binned[-1].power > binned[0].power + 0.3
+    assert sum(one.cases for one in binned) == 10 * TRIALS
+
+
+def test_wrong_directions_are_rare_and_rarer_the_larger_the_difference(findings: ErrorFindings) -> None:
+    for one in findings.detection(0.05):
+        assert one.type_three <= one.power
+        assert one.wrong < 0.5
+    binned = [one for one in findings.detection(0.05, binned=True) if (one.procedure, one.n_queries) == ("t", 10)]
+    assert binned[0].wrong > binned[-1].wrong
+
+
+def test_held_to_the_same_error_the_sign_test_gains_and_stays_behind_t(findings: ErrorFindings) -> None:
+    fair = {(one.procedure, one.n_queries): one for one in findings.adjusted_power(0.05)}
+    plain = {(one.procedure, one.n_queries): one for one in findings.detection(0.05)}
+    assert fair["sign", 10].power > plain["sign", 10].power
+    assert fair["sign", 10].power < fair["t", 10].power
+    assert fair["t", 40].level == pytest.approx(0.05, abs=0.015)
+
+
+def test_the_level_with_a_given_error_is_a_quantile_of_null_p_values() -> None:
+    p = np.random.default_rng(0).uniform(size=1000)
+    lower, upper, _ = level_of(p, 0.05)
+    assert lower <= np.quantile(p, 0.05) <= upper
+    assert level_of(np.ones(10), 0.05) == (0.0, 1.0, 0.05)
+
+
+def test_there_are_32_levels() -> None:
+    assert len(LEVELS) == 32
+    assert (LEVELS[0], LEVELS[9], LEVELS[-1]) == (0.0001, 0.001, 0.5)
+
+
+def test_bins_of_no_difference_at_all_are_one() -> None:
+    assert difference_bins(np.zeros(3)).tolist() == [0.0, np.inf]
+
+
+def test_sentences_say_who_keeps_the_promise(findings: ErrorFindings) -> None:
+    said = findings.sentences()
+    assert said[0].startswith("At α = 0.05 with 40 queries by AP, a true null hypothesis is rejected by the t-test in")
+    assert "as often as promised" in said[1]
+    assert any("no Type I error rate" in one for one in said)
+    assert len(findings.records()) == 2 * 3 * 3
+    assert {"rate", "any_rate", "power", "type_two", "type_three", "wrong", "adjusted_power"} <= set(
+        findings.records()[0]
+    )
+    assert findings.to_dict()["by_difference"]
+
+
+def test_one_sided_tests_double_their_error_and_it_is_said(samples: Samples) -> None:
+    spec = Errors(procedures=("t-1",), sizes=(10,), trials=150, resamples=1000)  # type: ignore[arg-type]
+    found = spec.findings(samples, run_chunk(spec, samples, 0, 150), Provenance())
+    (one,) = found.type_one([0.05])
+    assert one.low <= 0.1 <= one.high
+    assert any("doubles" in text for text in found.sentences())
+
+
+def test_a_trial_compares_no_more_systems_than_asked_for(samples: Samples) -> None:
+    spec = Errors(procedures=("t",), sizes=(10,), systems=3)  # type: ignore[arg-type]
+    rows = spec.trial(samples, Draws(0, 0))
+    assert len(rows["t"]) == 2 * 3
+    assert set(rows["system"]) | set(rows["other"]) <= set(range(5))
+
+
+def test_fits_are_kept_by_what_they_are_of(samples: Samples, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    calls: list[str] = []
+
+    def fit(values: Floats, *, systems: tuple[str, ...], margin: str, dependence: str) -> NormalModel:
+        calls.append(dependence)
+        return NormalModel(MEANS)
+
+    monkeypatch.setattr(error_rates, "_FITS", {})
+    monkeypatch.setattr(simulation, "fit_collection", fit)
+    copy = Samples(samples.members)
+    assert error_rates.models_of(samples, "auto", "empirical") is error_rates.models_of(copy, "auto", "empirical")
+    error_rates.models_of(samples, "auto", "gaussian")
+    assert calls == ["empirical", "gaussian"]
+
+
+def test_a_specification_comes_back_from_its_description(spec: Errors) -> None:
+    assert experiment_from(spec.to_dict()) == spec
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"null": "mean"}, "No null hypothesis is called 'mean'. Did you mean 'means'?"),
+        ({"systems": 1}, "errors: 'systems' must be a whole number of at least 2, got 1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(AdjudgeError, match=message.replace("?", r"\?")):
+        Errors(**settings)  # type: ignore[arg-type]
+
+
+def test_levels_and_sizes_that_are_none_are_refused(findings: ErrorFindings) -> None:
+    with pytest.raises(AdjudgeError, match=r"levels must be in \(0, 1\), got 1.5"):
+        findings.type_one([1.5])
+    with pytest.raises(AdjudgeError, match="expected one of 10, 40 queries and null or fitted, got 20 and null"):
+        findings.compared("AP", 20, "null")

@@ -1,0 +1,133 @@
+"""Who runs the chunks: how many trials they get at a time, and what happens where a cluster is not there."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.experiments.trial_runs import Numbers, some_samples
+
+from adjudge.errors import AdjudgeError
+from adjudge.experiments import dask_cluster
+from adjudge.experiments.chunks import Chunk, Work
+from adjudge.experiments.executors import Plan
+from adjudge.experiments.running import run_experiment
+from adjudge.processes import CrashedError
+
+SAMPLES = some_samples()
+
+
+def test_a_plan_starts_with_one_trial_and_then_takes_what_is_quick() -> None:
+    plan = Plan([(0, 1000)], workers=2)
+    spans = iter(plan)
+    assert next(spans) == (0, 1)
+    plan.told(Chunk((0, 1), b"", 0.1))
+    assert next(spans) == (1, 41)  # four seconds
+    plan.told(Chunk((1, 41), b"", 0.04))
+    assert next(spans) == (41, 103)  # an eighth of what a worker gets
+    assert plan.left == 897
+
+
+def test_a_plan_with_a_chunk_keeps_to_it_and_to_gaps() -> None:
+    plan = Plan([(0, 5), (8, 10)], workers=2, chunk=3)
+    assert list(plan) == [(0, 3), (3, 5), (8, 10)]
+
+
+@pytest.mark.parametrize("chunk", [0, -1, 1.5, True])
+def test_a_chunk_that_is_none_is_refused(chunk: int) -> None:
+    with pytest.raises(AdjudgeError, match=r"'chunk' must be a whole number of at least 1, got"):
+        run_experiment(Numbers(trials=3), SAMPLES, chunk=chunk)
+
+
+def test_dask_without_distributed_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name == "distributed":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(AdjudgeError, match=r"got none; pip install 'adjudge\[dask\]'$"):
+        run_experiment(Numbers(trials=3), SAMPLES, dask="local")
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(AdjudgeError, match=r"expected local or an address such as tcp://host:8786, got 'somewhere'$"):
+        run_experiment(Numbers(trials=3), SAMPLES, dask="somewhere")
+
+
+def test_a_scheduler_that_does_not_answer_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(dask_cluster, "SECONDS_TO_CONNECT", 0.3)
+    with pytest.raises(AdjudgeError, match=r"expected a scheduler at 'tcp://127.0.0.1:9', got no answer$"):
+        run_experiment(Numbers(trials=3), SAMPLES, dask="tcp://127.0.0.1:9")
+    assert capfd.readouterr().err == ""
+
+
+def test_workers_of_another_version_are_refused() -> None:
+    with pytest.raises(AdjudgeError, match=r"expected Adjudge 0.0.1 on all workers, as here, got"):
+        dask_cluster._unpacked(b"", "0.0.1")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two workers of a cluster that is there already."""
+    import distributed
+
+    with dask_cluster._quiet(), distributed.LocalCluster(**dask_cluster.local_settings(2)) as found:
+        yield found
+
+
+def test_a_dask_cluster_gives_the_same_bytes_and_bears_a_killed_worker(cluster: Any, tmp_path: Path) -> None:
+    faults = tmp_path / "faults"
+    faults.mkdir()
+    spec = Numbers(trials=12, faults=str(faults))
+    run_experiment(spec, SAMPLES, folder=tmp_path / "here", workers=1)
+    (faults / "once-5").touch()
+    run_experiment(spec, SAMPLES, folder=tmp_path / "there", dask=cluster.scheduler_address, chunk=2)
+    assert not list(faults.iterdir())
+    assert (tmp_path / "here" / "trials.parquet").read_bytes() == (tmp_path / "there" / "trials.parquet").read_bytes()
+
+
+def test_what_a_trial_raises_on_dask_is_raised(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "wrong-2").touch()
+    with pytest.raises(ValueError, match=r"trial 2 is wrong"):
+        run_experiment(Numbers(trials=4, faults=str(tmp_path)), SAMPLES, dask=cluster.scheduler_address)
+
+
+def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Empty:
+        def nthreads(self) -> dict[str, int]:
+            return {}
+
+    monkeypatch.setattr(dask_cluster, "SECONDS_WITHOUT_WORKERS", 0.2)
+    with pytest.raises(AdjudgeError, match=r"expected workers at 'tcp://a:1', got none within 0 seconds$"):
+        dask_cluster._wait_for_workers(Empty(), "tcp://a:1")
+
+
+def test_dead_dask_workers_are_worded() -> None:
+    from distributed import KilledWorker
+
+    class Future:
+        status = "error"
+
+        def exception(self) -> Exception:
+            killed: Exception = KilledWorker("x", None, 3)
+            return killed
+
+    with pytest.raises(
+        CrashedError, match=r"trials 4 to 5: the Dask workers that ran them died; all finished .* kept$"
+    ):
+        dask_cluster._result(Future(), (4, 6), "tcp://a:1")
+
+
+def test_work_travels() -> None:
+    import pickle
+
+    work = Work(Numbers(trials=3), SAMPLES)
+    assert pickle.loads(pickle.dumps(work))((1, 3)).data == work((1, 3)).data

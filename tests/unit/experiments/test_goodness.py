@@ -1,0 +1,88 @@
+"""Goodness of fit: distances of many systems at once, and what is made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError
+from adjudge.experiments.chunks import run_chunk
+from adjudge.experiments.goodness import Fit, FitFindings
+from adjudge.experiments.goodness_fits import distances
+from adjudge.experiments.samples import Samples, samples_of
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.stats.distributions import DISTRIBUTIONS, omega
+
+RNG = np.random.default_rng(9)
+SMOOTH = RNG.beta(2, 3, (6, 45))
+STEPS = np.round(RNG.beta(1, 1, (6, 45)) * 5) / 5
+ENDS = (RNG.random((6, 45)) < 0.4).astype(float)
+FLAT = np.full((2, 45), 0.3)
+
+
+def found(values: Floats, *, trials: int = 30, scale: str = "", **settings: tuple[int, ...]) -> FitFindings:
+    samples = samples_of(Effectiveness.from_matrix(values, measure="M"), scale=scale)
+    spec = Fit(trials=trials, **settings).prepared(samples)  # type: ignore[arg-type]
+    return spec.findings(samples, run_chunk(spec, samples, 0, trials), samples.provenance)
+
+
+@pytest.mark.parametrize("name", list(DISTRIBUTIONS))
+@pytest.mark.parametrize("values", [SMOOTH, STEPS, ENDS, FLAT], ids=["smooth", "steps", "ends", "flat"])
+def test_all_systems_at_once_are_as_far_as_one_by_one(name: str, values: Floats) -> None:
+    one_by_one = [omega(DISTRIBUTIONS[name].fit(row[:20]), row[20:]) for row in values]
+    assert distances(values[:, :20], values[:, 20:], name)[0] == pytest.approx(one_by_one, abs=1e-12)
+
+
+@pytest.mark.parametrize("values", [SMOOTH, STEPS])
+def test_the_largest_distance_is_that_of_scipy(values: Floats) -> None:
+    seen, new = values[:, :20], values[:, 20:]
+    two = [scipy.stats.ks_2samp(a, b, method="asymp").statistic for a, b in zip(seen, new, strict=True)]
+    assert distances(seen, new, "empirical")[1] == pytest.approx(two)
+    laws = [scipy.stats.norm(row.mean(), row.std(ddof=1)).cdf for row in seen]
+    one = [scipy.stats.ks_1samp(row, law, method="asymp").statistic for row, law in zip(new, laws, strict=True)]
+    assert distances(seen, new, "normal")[1] == pytest.approx(one)
+
+
+def test_the_family_that_data_come_from_predicts_best() -> None:
+    result = found(np.random.default_rng(1).beta(0.5, 0.8, (300, 8)), sizes=(40,))
+    best = {cell.distribution: cell for cell in result.cells}["beta"]
+    assert best.best
+    assert best.rms == pytest.approx(best.omega / np.sqrt(260))
+    assert "fitted to 40 queries, beta predicts new ones best" in result.sentences()[0]
+
+
+def test_values_beyond_one_leave_bounded_families_out_and_say_so() -> None:
+    result = found(np.random.default_rng(2).normal(0.8, 0.3, (30, 3)), trials=3)
+    assert {cell.distribution for cell in result.cells} == {"empirical", "normal"}
+    assert any("goes beyond [0, 1]" in text for text in result.sentences())
+
+
+def test_sizes_leave_queries_over() -> None:
+    assert {cell.n_queries for cell in found(SMOOTH.T, trials=2).cells} == {10, 20, 30, 40}
+    with pytest.raises(AdjudgeError, match="fit: 45 queries leave none over to predict, got 45"):
+        found(SMOOTH.T, sizes=(45,))
+
+
+def test_a_family_alone_beyond_its_bounds_is_refused() -> None:
+    samples = samples_of(Effectiveness.from_matrix(SMOOTH.T + 1, measure="M"))
+    with pytest.raises(AdjudgeError, match=r"goes beyond \[0, 1\]"):
+        Fit(distributions=("beta",)).prepared(samples)
+
+
+def test_what_prediction_intervals_choose_follows_the_scale() -> None:
+    by_rule = {cell.distribution for cell in found(STEPS.T, trials=2, scale="binary40").cells if cell.rule}
+    assert by_rule == {"empirical"}
+
+
+def test_shares_of_systems_add_up_and_many_samples_are_counted() -> None:
+    eff = Effectiveness.from_matrix(SMOOTH.T, measure="M")
+    samples = samples_of({f"c{i}": eff for i in range(7)})
+    assert isinstance(samples, Samples)
+    spec = Fit(trials=3, sizes=(10,)).prepared(samples)
+    result = spec.findings(samples, run_chunk(spec, samples, 0, 3), samples.provenance)
+    assert sum(cell.best_for for cell in result.cells) == pytest.approx(7)
+    assert result.sentences()[0].endswith("for 7 of 7 samples.")
+    assert result.to_dict()["table"] == result.records()
+    assert "Goodness of fit" in str(result)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adjudge.errors import AdjudgeError
+from adjudge.experiments.procedures import Procedure, parse_procedure, parse_procedures, run_procedures
+
+paired = st.builds(
+    Procedure,
+    st.sampled_from(["t", "wilcoxon", "sign", "bootstrap", "permutation"]),
+    st.booleans(),
+    st.sampled_from(["none", "bonferroni", "holm"]),
+    st.sampled_from([0.05, 0.01, 0.001, 0.1, 1e-5]),
+)
+
+
+@given(paired)
+def test_a_procedure_prints_and_parses_back(procedure: Procedure) -> None:
+    assert parse_procedure(str(procedure)) == procedure
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "expected a test such as t, wilcoxon-1@0.01 or bootstrap\\+holm, got ''"),
+        ("wilcox", "No test is called 'wilcox'. Did you mean 'wilcoxon'"),
+        ("t+homl", "No correction is called 'homl'. Did you mean 'holm'"),
+        ("t@five", "expected a level such as 0.01 after the @, got 'five'"),
+        ("t@1.5", "a level must be in \\(0, 1\\), got 1.5"),
+        ("t@nan", "a level must be in \\(0, 1\\), got nan"),
+        ("friedman-tukey-1", "friedman-tukey is two-sided and corrects for all pairs itself"),
+        ("friedman-tukey+holm", "friedman-tukey is two-sided and corrects for all pairs itself"),
+    ],
+)
+def test_what_is_no_procedure_is_refused_in_words(text: str, words: str) -> None:
+    with pytest.raises(AdjudgeError, match=words):
+        parse_procedure(text)
+
+
+def test_the_same_p_values_twice_are_refused() -> None:
+    with pytest.raises(AdjudgeError, match="expected each test once, got 't' twice"):
+        parse_procedures(["t", "t@0.01"])
+    with pytest.raises(AdjudgeError, match="expected at least one test, got none"):
+        parse_procedures([])
+
+
+def test_p_values_are_those_of_scipy_with_the_better_system_first() -> None:
+    values = np.random.default_rng(5).random((12, 3))
+    (found,) = run_procedures([values], parse_procedures(["t", "t-1", "t+bonferroni"]), resamples=100, seed=0)
+    for place, (a, b) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        assert found.difference[place] == pytest.approx((values[:, a] - values[:, b]).mean())
+        best, worst = (a, b) if found.difference[place] > 0 else (b, a)
+        two = scipy.stats.ttest_rel(values[:, a], values[:, b]).pvalue
+        one = scipy.stats.ttest_rel(values[:, best], values[:, worst], alternative="greater").pvalue
+        assert found.p["t"][place] == pytest.approx(two)
+        assert found.p["t-1"][place] == pytest.approx(one)
+        assert found.p["t+bonferroni"][place] == pytest.approx(min(1.0, 3 * two))

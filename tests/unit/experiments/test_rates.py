@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adjudge.errors import AdjudgeError
+from adjudge.experiments.rates import rates
+from adjudge.stats.intervals import wilson_interval
+
+
+def test_independent_trials_have_the_interval_of_a_binomial() -> None:
+    hits = (np.random.default_rng(1).random(400) < 0.2).astype(float)
+    found = rates(hits, np.ones(400))
+    value, low, high = wilson_interval(hits.sum(), 400)
+    assert float(found.value) == pytest.approx(float(value))
+    assert float(found.low) == pytest.approx(float(low), abs=1e-3)
+    assert float(found.high) == pytest.approx(float(high), abs=1e-3)
+
+
+def test_the_error_is_that_of_a_bootstrap_over_trials() -> None:
+    rng = np.random.default_rng(2)
+    cases = rng.integers(5, 30, 200).astype(float)
+    hits = rng.binomial(cases.astype(int), rng.beta(2, 5, 200)).astype(float)
+    drawn = rng.integers(0, 200, (4000, 200))
+    resampled = hits[drawn].sum(axis=1) / cases[drawn].sum(axis=1)
+    assert float(rates(hits, cases).error) == pytest.approx(resampled.std(), rel=0.06)
+
+
+def test_cases_that_go_together_widen_the_interval() -> None:
+    together, apart = np.array([10.0, 0.0] * 20), np.full(40, 5.0)
+    wide, narrow = (rates(hits, np.full(40, 10.0)) for hits in (together, apart))
+    assert float(wide.value) == float(narrow.value) == 0.5
+    assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_where_nothing_happened_the_interval_still_has_a_width() -> None:
+    found = rates(np.zeros((50, 1)), np.full((50, 1), 100.0))
+    _, _, high = wilson_interval(0, 50)
+    assert found.low[0] == 0.0
+    assert found.high[0] == pytest.approx(float(high))
+
+
+def test_where_there_was_no_case_there_is_no_rate() -> None:
+    assert np.isnan(rates(np.zeros(5), np.zeros(5)).value)
+
+
+def test_hits_and_cases_of_other_shapes_are_refused() -> None:
+    with pytest.raises(AdjudgeError, match=r"expected hits and cases of the same shape, got \(2,\) and \(3,\)"):
+        rates(np.zeros(2), np.zeros(3))
+    with pytest.raises(AdjudgeError, match=r"'confidence' must be in \(0, 1\), got 1"):
+        rates(np.zeros(2), np.ones(2), confidence=1)

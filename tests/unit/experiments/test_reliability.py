@@ -1,0 +1,101 @@
+"""Reliability of G-theory: closed forms against the G-study, SciPy and known truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError
+from adjudge.experiments.chunks import run_chunk
+from adjudge.experiments.components import components
+from adjudge.experiments.reliability import Reliability, ReliabilityFindings, compared_means
+from adjudge.experiments.samples import samples_of
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.stats.generalizability import gstudy
+
+
+def normal(rng: np.random.Generator, n_queries: int, n_systems: int, sets: int = 1) -> Floats:
+    """Variances .04 of systems, .09 of queries, .16 of the rest."""
+    system, query = rng.normal(0, 0.2, (sets, 1, n_systems)), rng.normal(0, 0.3, (sets, n_queries, 1))
+    values: Floats = system + query + rng.normal(0, 0.4, (sets, n_queries, n_systems))
+    return values
+
+
+def found(values: Floats, *, trials: int = 40, **settings: object) -> ReliabilityFindings:
+    samples = samples_of(Effectiveness.from_matrix(values, measure="M"))
+    spec = Reliability(trials=trials, **settings).prepared(samples)  # type: ignore[arg-type]
+    return spec.findings(samples, run_chunk(spec, samples, 0, trials), samples.provenance)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_closed_form_is_the_g_study(seed: int) -> None:
+    values = normal(np.random.default_rng(seed), 12, 5)[0] * (0.1 if seed % 2 else 1)
+    study, closed = gstudy(values), components(values)
+    assert closed.variances == pytest.approx(study.variances, abs=1e-12)
+    decided = study.dstudy(40, target=0.9, interval="f", confidence=0.9)
+    for index, absolute in (("e_rho2", False), ("phi", True)):
+        assert float(closed.index(40, absolute=absolute)) == pytest.approx(getattr(decided.rows[0], index))
+        low, high = closed.interval(40, absolute=absolute, confidence=0.9)
+        ends = (getattr(decided.rows[0], f"{index}_low"), getattr(decided.rows[0], f"{index}_high"))
+        assert (float(low), float(high)) == pytest.approx(ends)
+        assert float(closed.needed(0.9, absolute=absolute)) == (decided.need(index).n_queries or np.inf)
+
+
+def test_variances_are_right_on_average_and_f_intervals_cover_as_often_as_they_say() -> None:
+    closed = components(normal(np.random.default_rng(3), 15, 10, sets=4000))
+    raw = ((closed.system - closed.residual) / 15, (closed.query - closed.residual) / 10, closed.residual)
+    for values, truth in zip(raw, (0.04, 0.09, 0.16), strict=True):
+        assert abs(values.mean() - truth) < 4 * values.std() / np.sqrt(4000)
+    low, high = closed.interval(15, absolute=False, confidence=0.9)
+    truth = 0.04 / (0.04 + 0.16 / 15)
+    assert np.mean((low <= truth) & (truth <= high)) == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / 4000))
+
+
+def test_rankings_are_compared_as_scipy_does() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        first, second = rng.integers(0, 9, (2, 12)) / 8
+        result = compared_means(first, second)
+        assert result["tau"] == pytest.approx(scipy.stats.kendalltau(first, second).statistic)
+        correlation = result["covariance"] / np.sqrt(result["variance"] * result["variance_again"])
+        assert correlation == pytest.approx(scipy.stats.pearsonr(first, second).statistic)
+
+
+def test_rankings_that_are_the_same_and_reversed_are_at_the_ends() -> None:
+    order = np.arange(6.0)
+    assert compared_means(order, order)["tau_ap"] == compared_means(order, order)["tau"] == 1
+    assert compared_means(order, -order)["tau_ap"] == compared_means(order, -order)["tau"] == -1
+    assert np.isnan(compared_means(order, np.zeros(6))["tau"])
+
+
+def test_on_normal_data_two_sets_correlate_as_predicted() -> None:
+    result = found(normal(np.random.default_rng(5), 200, 40)[0], trials=200, sizes=(20, 50, 100))
+    for shown in result.repeated:
+        error = (shown.correlation_high - shown.correlation_low) / 4
+        assert abs(shown.correlation - shown.correlation_known) < 4 * error
+        assert shown.correlation == pytest.approx(shown.correlation_predicted, abs=0.015)
+        assert shown.rmse == pytest.approx(shown.rmse_predicted, rel=0.05)
+    spread = [one.all_sd for one in result.estimates if one.index == "e_rho2"]
+    assert spread == sorted(spread, reverse=True)
+    assert all(one.covered_low <= one.covered <= one.covered_high for one in result.estimates)
+
+
+def test_systems_that_do_not_differ_need_more_queries_than_there_are() -> None:
+    values = np.random.default_rng(6).normal(0, 0.1, (40, 3))
+    result = found(values - values.mean(axis=0), trials=5)
+    assert result.estimates[0].needed_known == np.inf
+    assert any("out of reach" in text for text in result.sentences())
+    assert result.to_dict()["table"][0]["needed_known"] is None
+
+
+def test_sizes_are_tens_up_to_half_of_the_queries() -> None:
+    values = normal(np.random.default_rng(7), 50, 4)[0]
+    assert sorted({one.n_queries for one in found(values, trials=2).repeated}) == [10, 20]
+    assert [one.n_queries for one in found(values[:9], trials=2).repeated] == [4]
+    with pytest.raises(AdjudgeError, match="reliability: 2 disjoint sets of 30 queries need 60, got 50"):
+        found(values, sizes=(30,))
+    with pytest.raises(AdjudgeError, match=r"'target' must be in \(0, 1\), got 2"):
+        Reliability(target=2)
+    assert "Reliability of G-theory estimates" in str(found(values, trials=2))

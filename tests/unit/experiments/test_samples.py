@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import adjudge as aj
+from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.experiments.samples import Samples, samples_of
+
+
+def effectiveness(values: Floats | None = None, measure: str = "AP") -> aj.Effectiveness:
+    given = np.random.default_rng(0).random((6, 3)) if values is None else values
+    return aj.Effectiveness.from_matrix(given, measure=measure)
+
+
+def test_samples_come_back_from_a_table_value_by_value() -> None:
+    eff = effectiveness()
+    strata = {query: "ab"[i % 2] for i, query in enumerate(eff.queries)}
+    first = samples_of({"one": eff, "two": effectiveness(measure="RR")}, strata=strata, scale="fine")
+    again = Samples.from_polars(first.to_polars())
+    assert again.digest == first.digest
+    for one, other in zip(first, again, strict=True):
+        assert (one.name, one.queries, one.systems, one.strata) == (
+            other.name,
+            other.queries,
+            other.systems,
+            other.strata,
+        )
+        assert np.array_equal(one.values, other.values)
+
+
+def test_the_digest_knows_of_values_and_strata() -> None:
+    eff = effectiveness()
+    values = eff.values[:, :, 0].copy()
+    values[2, 1] += 1e-12
+    plain = samples_of(eff)
+    strata = dict.fromkeys(eff.queries, "a")
+    assert len({plain.digest, samples_of(effectiveness(values)).digest, samples_of(eff, strata=strata).digest}) == 3
+
+
+def test_queries_with_a_gap_are_left_out_with_a_word() -> None:
+    eff = effectiveness()
+    values = eff.values.copy()
+    values[4, 1, 0] = np.nan
+    with pytest.warns(AdjudgeWarning, match="1 of 6 queries lack a value of some system and are left out"):
+        found = samples_of(replace(eff, values=values))
+    assert found.fewest_queries == 5
+
+
+def test_bad_samples_are_refused_in_a_line() -> None:
+    eff = effectiveness()
+    with pytest.raises(AdjudgeError, match=r"expected a stratum for every query, got none for .* and 5 others"):
+        samples_of(eff, strata={})
+    with pytest.raises(AdjudgeError, match="expected each measure, scale and collection once, got 'AP' twice"):
+        samples_of([eff, eff])
+    with pytest.raises(AdjudgeError, match="needs at least 4 queries that all systems have, got 3"):
+        samples_of(effectiveness(np.ones((3, 2))))
+    with pytest.raises(AdjudgeError, match="needs at least 2 systems, got 1"):
+        samples_of(effectiveness(np.ones((5, 1))))
+    with pytest.raises(AdjudgeError, match="at least one measure, got none"):
+        samples_of([])

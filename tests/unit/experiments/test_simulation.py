@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError
+from adjudge.experiments.samples import samples_of
+from adjudge.experiments.simulation import NULLS, CollectionModel, fidelity, fit_collection
+from adjudge.model.effectiveness import Effectiveness
+
+
+def _values(n: int = 60, digits: int | None = None) -> Floats:
+    rng = np.random.default_rng(1)
+    hard = rng.normal(size=(n, 1))
+    values = 1 / (1 + np.exp(-(hard + 0.7 * rng.normal(size=(n, 4)) + np.array([-0.5, -0.2, 0.0, 0.6]))))
+    return np.asarray(values if digits is None else np.round(values, digits))
+
+
+@pytest.fixture(scope="module")
+def real() -> Floats:
+    return _values()
+
+
+@pytest.fixture(scope="module")
+def model(real: Floats) -> CollectionModel:
+    return fit_collection(real, systems=["a", "b", "c", "d"])
+
+
+def test_true_means_and_deviations_are_those_of_the_data(model: CollectionModel, real: Floats) -> None:
+    assert model.means == pytest.approx(real.mean(axis=0), abs=1e-12)
+    assert model.sds == pytest.approx(real.std(axis=0, ddof=1), rel=1e-6)
+
+
+@pytest.mark.parametrize("dependence", ["empirical", "gaussian", "t", "independent"])
+@pytest.mark.parametrize("digits", [None, 1])
+def test_many_queries_have_the_true_means(dependence: str, digits: int | None) -> None:
+    model = fit_collection(_values(digits=digits), dependence=dependence)
+    drawn = model.draw(np.random.default_rng(2), 40_000)
+    assert drawn.shape == (40_000, 4)
+    assert drawn.mean(axis=0) == pytest.approx(model.means, abs=4.5 * model.sds.max() / 200)
+    assert np.unique(drawn).size <= 11 if digits else np.unique(drawn[:, 0]).size == 40_000
+
+
+def test_systems_can_be_given_other_means(model: CollectionModel) -> None:
+    targets = np.array([0.2, 0.5, 0.4, 0.3])
+    moved = model.with_means(targets)
+    assert moved.means.tolist() == targets.tolist()
+    assert moved.systems == model.systems
+    assert moved.draw(np.random.default_rng(2), 40_000).mean(axis=0) == pytest.approx(targets, abs=0.006)
+
+
+@pytest.mark.parametrize("kind", NULLS)
+@pytest.mark.parametrize("system", [None, "c"])
+def test_no_system_of_a_null_collection_is_better(model: CollectionModel, kind: str, system: str | None) -> None:
+    null = model.null(kind, system)
+    assert len(set(null.means.tolist())) == 1
+    if system:
+        assert null.means[0] == model.means[2]
+    elif kind == "means":
+        assert null.means[0] == model.means.mean()
+    else:
+        assert null.means[0] == np.sort(model.means)[1]
+    same_shape = len({margin.sd for margin in null.margins}) == 1
+    assert same_shape == (kind == "margins")
+
+
+def test_the_same_seed_gives_the_same_queries(real: Floats) -> None:
+    one, other = (fit_collection(real).draw(np.random.default_rng(9), 20) for _ in range(2))
+    assert np.array_equal(one, other)
+
+
+def test_effectiveness_samples_and_matrices_give_the_same_model(real: Floats) -> None:
+    names = ("a", "b", "c", "d")
+    eff = Effectiveness.from_matrix(real, systems=names, measure="AP")
+    expected = fit_collection(real, systems=names).means
+    assert np.array_equal(fit_collection(eff).means, expected)
+    assert np.array_equal(fit_collection(samples_of(eff)[0]).means, expected)
+    some = fit_collection(samples_of(eff)[0], systems=("d", "a"))
+    assert some.systems == ("d", "a")
+    assert some.means == pytest.approx(expected[[3, 0]])
+
+
+def test_a_model_says_what_it_consists_of(real: Floats) -> None:
+    model = fit_collection(real, margin="beta", dependence="t")
+    assert str(model).startswith("4 systems; margins: 4 beta; dependence: t(")
+    content = json.loads(json.dumps(model.to_dict()))
+    assert content["margins"]["s1"]["family"] == "beta"
+    assert content["dependence"]["dependence"] == "t"
+
+
+def test_fidelity_sees_that_dependence_is_kept_or_lost(real: Floats, model: CollectionModel) -> None:
+    kept = model.fidelity(real, np.random.default_rng(3), repeats=60)
+    lost = fidelity(fit_collection(real, dependence="independent"), real, np.random.default_rng(3), repeats=60)
+    for figure in ("mean", "sd", "correlation", "sd of differences"):
+        assert kept[figure].mean_error < kept[figure].noise
+    assert lost["correlation"].mean_error > 0.4
+    assert kept.records()[0]["figure"] == "mean"
+    assert "correlation" in str(kept)
+    with pytest.raises(AdjudgeError, match=r"\ANo figure is called 'means'. Did you mean 'mean'\?\Z"):
+        kept["means"]
+
+
+def test_what_cannot_be_simulated_is_refused_in_one_line(model: CollectionModel, real: Floats) -> None:
+    gaps = real.copy()
+    gaps[2, 1] = np.nan
+    with pytest.raises(
+        AdjudgeError, match=r"\Aa simulation needs effectiveness without gaps, got none for query 3, 's2'\Z"
+    ):
+        fit_collection(gaps)
+    with pytest.raises(AdjudgeError, match=r"\Aa simulation needs at least 4 queries, got 3\Z"):
+        fit_collection(real[:3])
+    with pytest.raises(AdjudgeError, match=r"\ANo dependence is called 'gauss'. Did you mean 'gaussian'\?\Z"):
+        fit_collection(real, dependence="gauss")
+    with pytest.raises(
+        AdjudgeError, match=r"\Amargin beta-binomial: expected equidistant effectiveness, got continuous"
+    ):
+        fit_collection(real, margin="beta-binomial")
+    with pytest.raises(AdjudgeError, match=r"\ANo null is called 'mean'. Did you mean 'means'\?\Z"):
+        model.null("mean")
+    with pytest.raises(AdjudgeError, match=r"\ANo system is called 'z'. Known: a, b, c, d.\Z"):
+        model.null("margins", "z")
+    with pytest.raises(AdjudgeError, match=r"\Asystem 'b': a mean must be between .* got 1.5\Z"):
+        model.with_means([0.2, 1.5, 0.3, 0.3])
+    with pytest.raises(AdjudgeError, match=r"\Aexpected a mean for each of 4 systems, got shape \(2,\)\Z"):
+        model.with_means([0.2, 0.3])
+    with pytest.raises(AdjudgeError, match=r"'n_queries' must be a whole number of at least 1, got 0\Z"):
+        model.draw(np.random.default_rng(1), 0)

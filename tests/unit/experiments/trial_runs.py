@@ -1,0 +1,81 @@
+"""An experiment of nothing but numbers, for tests of how trials are run; it fails as it is told to by files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from adjudge.experiments.samples import Samples, samples_of
+from adjudge.experiments.specification import EXPERIMENTS, Draws, Experiment, Findings, Rows
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.model.provenance import Provenance
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NAME = "numbers-of-tests"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers(Experiment):
+    """Each trial: a random number for each system, and a product of matrices. ``faults`` is a folder of orders."""
+
+    name: ClassVar[str] = NAME
+    title: ClassVar[str] = "Numbers"
+    question: ClassVar[str] = "Which numbers?"
+    faults: str = ""
+    seconds: float = 0.0
+
+    def trial(self, samples: Samples, draws: Draws) -> Rows:
+        time.sleep(self.seconds)
+        if self.faults:
+            _obey(Path(self.faults), draws.trial)
+        values = samples[0].values
+        weights = draws.generator().random((1, len(values)))
+        return {"system": np.arange(values.shape[1]), "mean": (weights @ values)[0]}
+
+    def findings(self, samples: Samples, rows: pl.DataFrame, provenance: Provenance) -> Findings:
+        return Found(self, samples, rows, provenance)
+
+
+def _obey(faults: Path, trial: int) -> None:
+    """Die at a trial once, or always; or raise."""
+    once, always, wrong = (faults / f"{how}-{trial}" for how in ("once", "always", "wrong"))
+    if once.exists():
+        once.unlink()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if always.exists():
+        os.kill(os.getpid(), signal.SIGKILL)
+    if wrong.exists():
+        raise ValueError(f"trial {trial} is wrong")
+
+
+class Found(Findings):
+    """The rows, and no more."""
+
+    def records(self) -> list[dict[str, Any]]:
+        return self.rows.to_dicts()
+
+    def sentences(self) -> list[str]:
+        return [f"{self.experiment.trials} trials."]
+
+
+def register(add: Callable[[dict[str, Any], str, object], None] | None = None) -> None:
+    """Make it known by its name, for good or, with pytest's ``setitem``, for a test."""
+    if add is not None:
+        add(EXPERIMENTS._members, NAME, Numbers)
+    elif NAME not in EXPERIMENTS:
+        EXPERIMENTS.add(NAME, Numbers)
+
+
+def some_samples() -> Samples:
+    """Seven queries and three systems."""
+    values = np.random.default_rng(3).random((7, 3))
+    return samples_of(Effectiveness.from_matrix(values, measure="AP"))
