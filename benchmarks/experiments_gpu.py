@@ -89,8 +89,8 @@ def agreement(values: Floats, resamples: int) -> Table:
                 rows.append([f"{name}: {test}, {alternative}", *cells])
     head = ["case", "pairs", "furthest, errors", "least p", "counts not those of float64", "by at most, errors"]
     notes = (
-        f"{resamples:,} resamples. First the card against the processor, in Monte-Carlo errors of a difference; then the "
-        "kernel against double precision on the same draws, in those of a count."
+        f"{resamples:,} resamples. First the card against the processor, in Monte-Carlo errors of a difference; then "
+        "the kernel against double precision on the same draws, in those of a count."
     )
     return Table("Agreement", notes, head, rows)
 
@@ -168,8 +168,8 @@ def rates(trials: Sequence[Trial], resamples: int) -> Table:
     head += ["done TFLOP/s", "of measured peak", "of the datasheet's"]
     notes = (
         f"{name}; median of 15. Useful is 2 n operations a resampled difference; done counts both halves of a number "
-        f"and n filled up to {gpu_kernels.padded(n)}. Measured peak is {peak / 1e12:.0f} TFLOP/s of an 8192^3 product of "
-        "PyTorch in half precision, in the same run."
+        f"and n filled up to {gpu_kernels.padded(n)}. Measured peak is {peak / 1e12:.0f} TFLOP/s of an 8192^3 product "
+        "of PyTorch in half precision, in the same run."
     )
     return Table("What the kernel reaches", notes, head, rows)
 
@@ -197,6 +197,7 @@ def whole(trials: Sequence[Trial], resamples: int, sample: int) -> Table:
             for i, trial in enumerate(trials[:sample]):
                 resampled_tests(trial, How(resamples=resamples, seed=i), scheme)
 
+        resampled_tests(trials[0], How(resamples=1000), scheme)
         core = elapsed(on_core) * len(trials) / sample
         for name, task in (("a call a trial", by_trial), ("one call", at_once)):
             task()
@@ -208,6 +209,25 @@ def whole(trials: Sequence[Trial], resamples: int, sample: int) -> Table:
         f"{sample} trials."
     )
     return Table("The whole experiment", notes, ["test", "p-values", "card", "one core", "ratio"], rows)
+
+
+def calls(trial: Trial, resamples: int) -> Table:
+    """One call with few and with many pairs, by the kernel and in double precision."""
+    device, rows, how = gpu.cuda_device(), [], How(resamples=resamples)
+    sizes = {"two halves by one measure": trial[-1:-29:-14], "two halves by all": trial[-28:], "a trial": trial}
+    for name, matrices in sizes.items():
+        for test, scheme in SCHEMES.items():
+
+            def call(matrices: Trial = matrices, scheme: Resampling = scheme) -> None:
+                gpu.resampled_tests_on_gpu(matrices, how, scheme)
+
+            def double(matrices: Trial = matrices, scheme: Resampling = scheme) -> None:
+                gpu.count_table(gpu.tabled(matrices), how, scheme, device, fused=False)
+
+            taken = [statistics.median(elapsed(task) for _ in range(9)) for task in (call, double)]
+            rows.append([f"{name}: {test}", f"{n_pairs(matrices):,}", *map(seconds, taken)])
+    notes = f"{resamples:,} resamples; median of 9, from matrices in memory to p-values; in double precision to counts."
+    return Table("One call", notes, ["matrices", "pairs", "kernel", "double precision"], rows)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -224,6 +244,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         print(f"\n{agreement(values, arguments.resamples).markdown()}", flush=True)
         print(f"\n{rates(trials, arguments.resamples).markdown()}", flush=True)
+        print(f"\n{calls(trials[0], arguments.resamples).markdown()}", flush=True)
         print(f"\n{whole(trials, arguments.resamples, arguments.core_trials).markdown()}", flush=True)
     except BenchmarkError as failure:
         print(f"benchmarks: {failure}", file=sys.stderr)

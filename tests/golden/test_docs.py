@@ -19,7 +19,7 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.strip("\n").splitlines() if line.strip()]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/groundtruth.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/groundtruth.md", "docs/experiments.md"])
 def test_a_page_shows_what_its_commands_print(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,5 +67,17 @@ def test_the_page_on_ground_truth_names_everything_registered_and_its_examples_r
     path = ROOT / "docs" / "groundtruth.md"
     for name in (*FUNCTIONS, *COMPARISONS):
         assert f"`{name}`" in path.read_text(), f"docs/groundtruth.md does not mention {name}"
+    tried = doctest.testfile(str(path), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert (tried.failed, tried.attempted > 0) == (0, True)
+
+
+def test_the_page_on_experiments_names_every_experiment_and_option_and_its_examples_run() -> None:
+    import doctest
+
+    from adjudge.cli.experiment_options import KINDS, SETTINGS
+
+    path = ROOT / "docs" / "experiments.md"
+    for name in (*(f"`{kind}`" for kind in KINDS), *(one.option for one in SETTINGS.values())):
+        assert name in path.read_text(), f"docs/experiments.md does not mention {name}"
     tried = doctest.testfile(str(path), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert (tried.failed, tried.attempted > 0) == (0, True)

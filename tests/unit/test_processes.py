@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import operator
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 
 import pytest
 
 from adjudge.errors import AdjudgeError
-from adjudge.processes import CrashedError, run_jobs
+from adjudge.processes import CrashedError, run_jobs, stream_jobs
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -44,3 +45,17 @@ def test_no_jobs_give_no_results() -> None:
 def test_a_number_of_workers_that_is_none_is_refused(workers: int) -> None:
     with pytest.raises(AdjudgeError, match="'workers' must be an integer of at least 1, got"):
         list(run_jobs(abs, {"a": 1}, workers=workers))
+
+
+def test_jobs_are_asked_for_only_when_a_worker_is_free_and_see_their_own_environment() -> None:
+    asked: list[str] = []
+
+    def jobs() -> Iterator[tuple[str, str]]:
+        for number in range(100):
+            asked.append(str(number))
+            yield str(number), "ADJUDGE_WORKER_ONLY"
+
+    with closing(stream_jobs(os.getenv, jobs(), workers=1, environment={"ADJUDGE_WORKER_ONLY": "yes"})) as finished:
+        assert next(finished) == ("0", "yes")
+    assert asked == ["0"]
+    assert "ADJUDGE_WORKER_ONLY" not in os.environ

@@ -62,7 +62,7 @@ class EmpiricalBeta(Dependence):
     A query is drawn, and with the rank R of each system on it among n queries, U = B(V; R, n + 1 - R), the quantile of
     a beta distribution at V. The margins are uniform, whatever the dependence of the V. With independent V this is the
     empirical beta copula (Segers et al.), whose noise, though, makes systems less alike than they are: with 50
-    queries, a correlation of 0.9 falls to about 0.87. So V has the dependence of a Gaussian copula fitted to the same
+    queries, a rank correlation of 0.89 falls to 0.85. So V has the dependence of a Gaussian copula fitted to the same
     queries (Kojadinovic & Yi). Ties of a system are broken at random, in favour of queries on which the other systems
     do well as far as they go together with it.
 

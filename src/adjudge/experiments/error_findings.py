@@ -30,7 +30,7 @@ __all__ = ["LEVELS", "ErrorFindings"]
 SHOWN_LEVELS = (0.05, 0.01, 0.001)
 EQUAL = 1e-9
 """True differences up to this are none: rounding of the models' means."""
-_MOST_BINS = 8
+_MOST_BINS = 10
 Verdict = Literal["as promised", "conservative", "liberal", "unknown"]
 
 
@@ -329,7 +329,7 @@ def level_of(null: Floats, alpha: float) -> tuple[float, float, float]:
 
 
 def difference_bins(true: Floats) -> Floats:
-    """Edges of up to eight bins of one round width that nine tenths of the true differences reach; the last is open.
+    """Edges of up to ten bins of a round width that three quarters of the true differences reach; the last is open.
 
     >>> difference_bins(np.array([0.0, 0.05, -0.1, 0.12, 0.14])).tolist()
     [0.0, 0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, inf]
@@ -337,7 +337,7 @@ def difference_bins(true: Floats) -> Floats:
     size = np.abs(true[np.abs(true) > EQUAL])
     if not len(size):
         return np.array([0.0, np.inf])
-    wanted = float(np.quantile(size, 0.9)) / (_MOST_BINS - 1)
+    wanted = float(np.quantile(size, 0.75)) / (_MOST_BINS - 1)
     power = np.floor(np.log10(wanted))
     width = next(step * 10.0**power for step in (1, 2, 5, 10) if step * 10.0**power >= wanted * (1 - EQUAL))
     edges = np.round(width * np.arange(_MOST_BINS), 12)

@@ -49,7 +49,9 @@ class Errors(Comparing):
     trial; by ``means``, each keeps the shape of its own and only the means agree, so that tests about ranks or signs
     are asked about something else than what they look at. ``systems`` is how many a trial compares at most; where
     there are more, it draws them. ``margin`` and ``dependence`` are those of
-    :func:`~adjudge.experiments.simulation.fit_collection`. ``sizes`` may exceed the sample's, since queries are new.
+    :func:`~adjudge.experiments.simulation.fit_collection`; the empirical one keeps whatever asymmetry pairs had in the
+    data, to which tests about ranks or signs respond under either null. ``sizes`` may exceed the sample's,
+    since queries are new.
 
     >>> print(*Errors(procedures=("t", "t+holm"), sizes=(50,)).procedures)
     t t+holm

@@ -11,6 +11,7 @@ from adjudge.stats.multiple import FAMILYWISE_TESTS
 
 _USUAL = 50  # queries of a usual collection
 _SURE = 1.96  # errors by which one test must be ahead of another to be called more powerful
+_ABOUT_RANKS = ("wilcoxon", "sign")
 _MOST_SAMPLES = 4  # that sentences go through; tables have them all
 
 
@@ -56,6 +57,13 @@ def sentences(findings: ErrorFindings) -> list[str]:
         for alpha in dict.fromkeys(one.alpha for one in spec.procedures):
             found += _of_sample(findings, sample, size, alpha)
     found.append(_null_in_words(spec.null))
+    if spec.dependence == "empirical" and any(one.test in _ABOUT_RANKS for one in spec.procedures):
+        found.append(
+            "With the empirical dependence, systems of equal means may still be ahead of one another on unequal "
+            "numbers of queries, as they happened to be in the data. Tests about ranks or signs notice that, the more "
+            "so the more queries there are: what they reject beyond α is partly the luck of the one collection "
+            "that was fitted. With the gaussian dependence systems with the same distribution differ symmetrically."
+        )
     if any(one.one_sided for one in spec.procedures):
         found.append(
             "One-sided tests here take the direction from the data, as people do who test whether the better system is "

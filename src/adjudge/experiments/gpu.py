@@ -161,7 +161,7 @@ def _fused(table: Table, rows: slice, how: How, scheme: Resampling, device: Any)
         columns = -(-size // gpu_kernels.RESAMPLES) * gpu_kernels.RESAMPLES
         blank += columns - size
         full = torch.nn.functional.pad(weights, (0, columns - size, 0, extra))
-        gpu_kernels.counton_card(operands, full, upper, lower, two_sided=two_sided, units=units)
+        gpu_kernels.count_on_card(operands, full, upper, lower, two_sided=two_sided, units=units)
     # columns that fill up a block weigh nothing, and their sums of 0 were counted where 0 is within the bound
     return upper - blank * (fixed.least <= 0).int(), lower - blank * (fixed.most >= 0).int()
 

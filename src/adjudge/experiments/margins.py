@@ -61,8 +61,8 @@ def support_of(values: npt.ArrayLike) -> Support:
 
     Multiples of 1/d, d up to 1,000, are a regular support: P@10 has tenths, the mean of five grades out of 100 has
     1/500ths. Otherwise it is discrete where there are five cells of the matrix or more for each different value (RBP on
-    binary grades, also where its values are multiples of something, but few of them), and continuous if not. Within [0, 1] the ends are 0 and 1; without negative values the lower end is
-    0; other ends are unknown (infinite).
+    binary grades, also where its values are multiples of something, but few of them), and continuous if not. Within
+    [0, 1] the ends are 0 and 1; without negative values the lower end is 0; other ends are unknown (infinite).
 
     >>> support_of([[0.1, 0.5], [0.3, 0.2]]).points
     array([0. , 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1. ])

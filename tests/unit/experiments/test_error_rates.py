@@ -164,6 +164,7 @@ def test_sentences_say_who_keeps_the_promise(findings: ErrorFindings) -> None:
     assert said[0].startswith("At α = 0.05 with 40 queries by AP, a true null hypothesis is rejected by the t-test in")
     assert "as often as promised" in said[1]
     assert any("no Type I error rate" in one for one in said)
+    assert any("luck of the one collection" in one for one in said)
     assert len(findings.records()) == 2 * 3 * 3
     assert {"rate", "any_rate", "power", "type_two", "type_three", "wrong", "adjusted_power"} <= set(
         findings.records()[0]

@@ -1,0 +1,241 @@
+"""adjudge experiment: options reach the specification, folders are gone on with, one clear line for what cannot be."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import adjudge as aj
+from adjudge.cli import main
+from adjudge.cli.experiment_options import KINDS, parse_sizes
+from adjudge.errors import AdjudgeError
+
+Capture = pytest.CaptureFixture[str]
+QUICK = ("--trials", "3", "--workers", "1")
+TABLE = ("--effectiveness", "ap.csv", *QUICK)
+POWER = ("power", *TABLE, "--sizes", "6,9", "--test", "t")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table of 12 queries and 4 systems (ap.csv), another (p10.csv), strata, metadata of the queries."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    easy = rng.normal(size=(12, 1))
+    for name in ("ap", "p10"):
+        values = 0.5 + 0.05 * np.arange(4) + 0.1 * easy + 0.05 * rng.normal(size=(12, 4))
+        rows = "".join(f"q{i},{','.join(map(str, row))}\n" for i, row in enumerate(values))
+        Path(f"{name}.csv").write_text(f"query,w,x,y,z\n{rows}")
+    genres = [f"q{i},{'Jazz' if i % 2 else 'Rock'}\n" for i in range(12)]
+    Path("strata.csv").write_text("query,genre\n" + "".join(genres))
+    Path("metadata.csv").write_text("document,genre\n" + "".join(genres))
+    return tmp_path
+
+
+def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
+    code = main(["experiment", *arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def values_of(capsys: Capture, *arguments: str) -> dict[str, Any]:
+    code, out, _ = run(capsys, *arguments, "--json")
+    assert code == 0
+    content: dict[str, Any] = json.loads(out)
+    return content
+
+
+def test_every_setting_of_every_experiment_is_an_option_and_no_other() -> None:
+    import adjudge.experiments.kinds  # noqa: F401 - registers them
+    from adjudge.experiments.specification import EXPERIMENTS
+
+    settings = {name: {"trials", "seed", *kind.settings} for name, kind in KINDS.items()}
+    assert settings == {name: {one.name for one in fields(kind)} for name, kind in EXPERIMENTS.items()}
+
+
+def test_sizes_are_numbers_lists_and_ranges() -> None:
+    assert parse_sizes("20") == (20,)
+    assert parse_sizes("50, 10,20") == (10, 20, 50)
+    assert parse_sizes("5-20/5,7-8") == (5, 7, 8, 10, 15, 20)
+
+
+@pytest.mark.parametrize("text", ["", "5-", "a", "5..10", "10-5", "5-10/0", "-5", "1.5", "1,,2"])
+def test_malformed_sizes_are_refused(text: str) -> None:
+    with pytest.raises(AdjudgeError, match=r"--sizes: expected numbers of queries as 20, 10,20,50 or 5-100/5, got"):
+        parse_sizes(text)
+
+
+def test_far_too_many_sizes_are_refused() -> None:
+    with pytest.raises(AdjudgeError, match="at most 1,000"):
+        parse_sizes("1-999999999")
+
+
+def test_the_conclusion_comes_first_and_the_folder_is_named_on_stderr(folder: Path, capsys: Capture) -> None:
+    code, out, err = run(capsys, *POWER)
+    (kept,) = folder.glob("power-*")
+    assert code == 0
+    assert err == f"adjudge: note: trials are kept in {kept.name}\n"
+    assert out.startswith("With all 12 queries")
+    assert {path.name for path in kept.iterdir()} >= {"experiment.json", "effectiveness.parquet", "trials.parquet"}
+
+
+def test_the_same_command_shows_what_is_there_and_more_trials_are_added_to_it(folder: Path, capsys: Capture) -> None:
+    first = run(capsys, *POWER, "--csv")
+    assert run(capsys, *POWER, "--csv") == (0, first[1], "")
+    run(capsys, *POWER, "--trials", "5")
+    (kept,) = folder.glob("power-*")
+    assert pl.read_parquet(kept / "trials.parquet")["trial"].unique().to_list() == [0, 1, 2, 3, 4]
+
+
+def test_resuming_with_more_trials_gives_what_as_many_give_at_once(folder: Path, capsys: Capture) -> None:
+    run(capsys, *POWER, "--folder", "a")
+    _, resumed, _ = run(capsys, "resume", "a", "--trials", "6", "--workers", "1", "--csv")
+    _, at_once, _ = run(capsys, *POWER, "--trials", "6", "--folder", "b", "--csv")
+    assert resumed == at_once
+    assert (folder / "a" / "trials.parquet").read_bytes() == (folder / "b" / "trials.parquet").read_bytes()
+
+
+def test_another_level_is_read_from_the_p_values_that_are_kept(folder: Path, capsys: Capture) -> None:
+    run(capsys, *POWER, "--folder", "a")
+    rows = pl.read_parquet("a/trials.parquet").filter(pl.col("n_queries") == 9)
+    _, out, _ = run(capsys, "show", "a", "--alpha", "0.2", "--csv")
+    (nine,) = [row for row in csv.DictReader(io.StringIO(out)) if row["n_queries"] == "9"]
+    assert nine["alpha"] == "0.2"
+    assert float(nine["power"]) == pytest.approx((rows["t"] <= 0.2).mean())
+
+
+def test_options_reach_the_specification(folder: Path, capsys: Capture) -> None:
+    options = ("--test", "wilcoxon-1@0.01", "--test", "bootstrap+holm", "--resamples", "200", "--seed", "7")
+    spec = values_of(capsys, "power", *TABLE, "--sizes", "6-10/2", *options, "--enough", "0.8")["experiment"]
+    assert spec["sizes"] == [6, 8, 10]
+    assert spec["procedures"] == ["wilcoxon-1@0.01", "bootstrap+holm"]
+    assert (spec["resamples"], spec["seed"], spec["trials"], spec["enough"]) == (200, 7, 3, 0.8)
+
+
+def test_tables_are_samples_named_by_their_file_or_collection(folder: Path, capsys: Capture) -> None:
+    quick = (*QUICK, "--sizes", "6", "--test", "t")
+    run(capsys, "power", "--effectiveness", "ap.csv", "--effectiveness", "p10.csv", *quick, "--folder", "two")
+    assert aj.read_experiment("two").samples.names == ("ap", "p10")
+    run(
+        capsys,
+        "power",
+        "--effectiveness",
+        "2010=ap.csv",
+        "--effectiveness",
+        "2011=p10.csv",
+        *quick,
+        "--folder",
+        "years",
+    )
+    assert [one.collection for one in aj.read_experiment("years").samples] == ["2010", "2011"]
+
+
+@pytest.mark.parametrize("options", [("--strata", "strata.csv"), ("--metadata", "metadata.csv", "--stratify", "genre")])
+def test_strata_come_from_a_table_or_from_metadata(folder: Path, capsys: Capture, options: tuple[str, ...]) -> None:
+    assert run(capsys, *POWER, *options, "--folder", "a")[0] == 0
+    assert aj.read_experiment("a").samples[0].strata == ("Rock", "Jazz") * 6
+
+
+def test_measures_are_evaluated_on_every_scale(folder: Path, capsys: Capture) -> None:
+    assert main(["demo", "--write", "demo", "--queries", "10", "--ranks", "5"]) == 0
+    options = ("--scale", "fine", "-m", "CG@5", "--on", "fine,binary40", "--combinations", "P@5 on binary20")
+    quick = (*QUICK, "--sizes", "5", "--test", "t", "--folder", "a")
+    assert run(capsys, "stability", "demo/fine.csv", "demo/runs", *options, *quick)[0] == 0
+    assert aj.read_experiment("a").samples.names == ("CG@5 on fine", "CG@5 on binary40", "P@5 on binary20")
+    report = ["report", "demo/fine.csv", "demo/runs", "--scale", "fine", "-m", "CG@5", "--resamples", "500"]
+    assert main([*report, "--experiment", "a", "--section", "experiments", "-o", "page.md"]) == 0
+    assert "How far conclusions like these can be trusted" in Path("page.md").read_text()
+    assert "Stability of the evaluation" in Path("page.md").read_text()
+
+
+@pytest.mark.parametrize("kind", [name for name in KINDS if name not in ("power", "stability")])
+def test_every_kind_runs_and_is_read_again(folder: Path, capsys: Capture, kind: str) -> None:
+    tests = ("--test", "t", "--test", "sign") if "procedures" in KINDS[kind].settings else ()
+    content = values_of(capsys, kind, *TABLE, "--sizes", "6", *tests, "--folder", "a")
+    assert content["conclusion"]
+    again = values_of(capsys, "show", "a")
+    assert again["table"] == content["table"]
+
+
+def test_the_suffix_of_the_output_chooses_its_form(folder: Path, capsys: Capture) -> None:
+    forms = {"p.json": "{", "p.csv": "measure,", "p.md": "# Power of the evaluation", "p.html": "<!doctype html>"}
+    for name, beginning in forms.items():
+        assert run(capsys, *POWER, "-o", name)[:2] == (0, "")
+        assert Path(name).read_text().startswith(beginning)
+    run(capsys, *POWER, "--figures", "figures", "-o", "p.txt")
+    assert {path.suffix for path in Path("figures").iterdir()} == {".svg", ".pdf"}
+
+
+BAD = {
+    "unknown test": ((*POWER, "--test", "ttest"), "No test is called 'ttest'"),
+    "too large": (("power", *TABLE, "--sizes", "13", "--test", "t"), "a set of 13 queries needs 13, got 12"),
+    "two sets": (("stability", *TABLE, "--sizes", "7"), "2 disjoint sets of 7 queries"),
+    "sizes": (("power", *TABLE, "--sizes", "5-"), "--sizes: expected numbers of queries"),
+    "no trials": ((*POWER, "--trials", "0"), "'trials' must be a whole number from 1"),
+    "file as folder": ((*POWER, "--folder", "ap.csv"), "ap.csv: expected a folder for the experiment, got a file"),
+    "no metadata": ((*POWER, "--stratify", "genre"), "expected --metadata, got none"),
+    "column": ((*POWER, "--metadata", "metadata.csv", "--stratify", "style"), "No metadata column is called 'style'"),
+    "both strata": (
+        (*POWER, "--metadata", "metadata.csv", "--stratify", "genre", "--strata", "strata.csv"),
+        "--stratify and --strata both say the strata",
+    ),
+    "nothing": (("power", *QUICK), "expected judgments and runs, or --effectiveness with a table"),
+    "scales of tables": ((*POWER, "-m", "ap", "--on", "fine"), "--on is for judgments and runs"),
+    "twice": ((*POWER, "--effectiveness", "ap.csv"), "got 'ap' twice"),
+    "empty name": (("power", "--effectiveness", "=ap.csv"), "expected FILE or NAME=FILE, got '=ap.csv'"),
+    "overwritten": ((*POWER, "-o", "ap.csv"), "ap.csv: is an input, and would be overwritten"),
+    "no folder": (("show", "nothing"), "nothing: expected the folder of an experiment"),
+    "nothing to resume": (("resume", "nothing"), "nothing: expected the folder of an experiment"),
+    "distribution": (("fit", *TABLE, "--distribution", "gauss"), "is called 'gauss'"),
+    "null": (("errors", *TABLE, "--null", "median"), "No null hypothesis is called 'median'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_be_run_is_refused_in_one_line(folder: Path, capsys: Capture, case: str) -> None:
+    arguments, message = BAD[case]
+    code, out, err = run(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_folder_of_another_experiment_is_refused_and_left_alone(folder: Path, capsys: Capture) -> None:
+    run(capsys, *POWER, "--folder", "a")
+    before = (folder / "a" / "trials.parquet").read_bytes()
+    code, _, err = run(capsys, *POWER, "--seed", "1", "--folder", "a")
+    assert code == 2
+    assert "holds another experiment: 'seed' is 0 there, 1 here" in err
+    assert (folder / "a" / "trials.parquet").read_bytes() == before
+
+
+def test_levels_are_of_experiments_with_tests(folder: Path, capsys: Capture) -> None:
+    run(capsys, "reliability", *TABLE, "--sizes", "6", "--folder", "a")
+    code, _, err = run(capsys, "show", "a", "--alpha", "0.01")
+    assert (code, err) == (2, "adjudge: --alpha is about tests, and the experiment reliability has none\n")
+
+
+def test_an_interruption_says_what_is_kept_and_how_to_go_on(
+    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from adjudge.experiments import running
+
+    def interrupted(*_: Any, progress: Any, **__: Any) -> None:
+        progress(0, 3)
+        progress(2, 3)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(running, "run_experiment", interrupted)
+    code, _, err = run(capsys, *POWER, "--folder", "a b")
+    assert code == 130
+    assert err.splitlines()[-1] == (
+        "adjudge: interrupted; 2 of 3 trials are kept in a b; go on with: adjudge experiment resume 'a b'"
+    )
