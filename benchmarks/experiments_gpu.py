@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats
+from adjudge.errors import AdjudgeError
 from adjudge.experiments import gpu, gpu_kernels
 from adjudge.experiments.fixed_point import fixed_point
 from adjudge.stats.paired import How, Outcome, resampled_tests
@@ -246,7 +247,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"\n{rates(trials, arguments.resamples).markdown()}", flush=True)
         print(f"\n{calls(trials[0], arguments.resamples).markdown()}", flush=True)
         print(f"\n{whole(trials, arguments.resamples, arguments.core_trials).markdown()}", flush=True)
-    except BenchmarkError as failure:
+    except (AdjudgeError, BenchmarkError) as failure:
         print(f"benchmarks: {failure}", file=sys.stderr)
         return 1
     return 0

@@ -24,17 +24,22 @@ UNIT = 512.0
 """What sums are divided by, so that both halves of a number fit half precision."""
 _EXACT_BITS, _MOST_BITS = 24, 20  # of a sum in single precision; of a number in two halves
 _ROUNDING = 1e-13  # of the sum of magnitudes, as in stats.resampling
+_COARSE = 3e-4  # of the spread of sums: p is off by no more than 0.8 of that
 _LEAST = 1e-250  # differences below are 0: their scale would overflow
 
 
 @dataclass(frozen=True)
 class Fixed:
-    """Differences of pairs (pairs x queries) and the bounds their weighted sums are held against, all over 512."""
+    """Differences of pairs (pairs x queries) and the bounds their weighted sums are held against, all over 512.
+
+    ``coarse`` says of which pairs one difference is so much larger than all others that those lost too many digits.
+    """
 
     high: Any
     low: Any
     least: Any
     most: Any
+    coarse: Any
 
 
 def bits(n_queries: int) -> int:
@@ -67,7 +72,9 @@ def fixed_point(values: Any, first: Any, second: Any, *, centred: bool, two_side
     scale = xp.where(small, 1.0, 2.0 ** bits(n) / xp.where(small, 1.0, largest))
     exact = differences * scale[:, None]
     whole = xp.round(exact)
-    slack = rounding * scale + n * xp.amax(xp.abs(exact - whole), 1)
+    off = n * xp.amax(xp.abs(exact - whole), 1)
+    slack = rounding * scale + off
+    spread = xp.sqrt(xp.abs((exact**2).sum(1) - xp.amax(exact**2, 1)))
     high = xp.round(whole / UNIT)
     beyond = 2.0 ** (_EXACT_BITS + 1)  # no sum gets there
     least = xp.ceil((xp.abs(observed) if two_sided else observed) * scale - slack)
@@ -77,4 +84,5 @@ def fixed_point(values: Any, first: Any, second: Any, *, centred: bool, two_side
         whole / UNIT - high,
         xp.clip(least, -beyond, beyond) / UNIT,
         xp.clip(most, -beyond, beyond) / UNIT,
+        off > _COARSE * spread,
     )

@@ -4,7 +4,7 @@ The card draws resamples of its own, with PyTorch's Philox generator: p-values d
 Monte-Carlo error, and are the same again for the same seed on the same card. Two ways count them:
 
 - one kernel that multiplies, compares and counts (:mod:`~adjudge.experiments.gpu_kernels`), up to 128 queries, where
-  Triton is installed and the card has what it needs;
+  Triton is installed and the card has what it needs, for pairs whose differences it holds precisely enough;
 - products in double precision otherwise, as on the processor, with any number of queries.
 
 What is not drawn at random (all sign flips of few queries), systems that lack queries and other schemes than the two
@@ -163,7 +163,14 @@ def _fused(table: Table, rows: slice, how: How, scheme: Resampling, device: Any)
         full = torch.nn.functional.pad(weights, (0, columns - size, 0, extra))
         gpu_kernels.count_on_card(operands, full, upper, lower, two_sided=two_sided, units=units)
     # columns that fill up a block weigh nothing, and their sums of 0 were counted where 0 is within the bound
-    return upper - blank * (fixed.least <= 0).int(), lower - blank * (fixed.most >= 0).int()
+    upper -= blank * (fixed.least <= 0).int()
+    lower -= blank * (fixed.most >= 0).int()
+    coarse = torch.nonzero(fixed.coarse)[:, 0]
+    if len(coarse):
+        places = np.arange(len(table.first))[rows][coarse.cpu().numpy()]
+        again = Table(table.values, table.first[places], table.second[places])
+        upper[coarse], lower[coarse] = (one.int() for one in _plain(again, slice(None), how, scheme, device))
+    return upper, lower
 
 
 def _plain(table: Table, rows: slice, how: How, scheme: Resampling, device: Any) -> tuple[Any, Any]:

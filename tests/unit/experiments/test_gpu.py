@@ -129,6 +129,14 @@ def test_sums_are_off_by_no_more_than_the_bounds_allow(scheme: Resampling) -> No
     assert np.all(fixed.most - fixed.least <= 2 * (50 / 2 + 1) / UNIT)
 
 
+def test_a_pair_with_one_far_larger_difference_is_known_as_coarse() -> None:
+    values = np.random.default_rng(0).normal(0, 1, (3, 50))
+    values[1] = values[0] + np.random.default_rng(1).normal(0, 1e-4, 50)
+    values[1, 7] += 1
+    fixed = fixed_point(values, [0, 0], [1, 2], centred=False, two_sided=True, xp=np)
+    assert fixed.coarse.tolist() == [True, False]
+
+
 def test_without_pytorch_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "find_spec", lambda name: None)
     with pytest.raises(AdjudgeError, match=r"^--gpu needs PyTorch and a CUDA device: PyTorch is not installed$"):
