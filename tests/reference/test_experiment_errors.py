@@ -21,6 +21,7 @@ from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 
 TRIALS = 120
+TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap")
 
 
 def few(eff: Effectiveness) -> Samples:
@@ -34,7 +35,7 @@ def few(eff: Effectiveness) -> Samples:
 
 
 def found(samples: Samples) -> ErrorFindings:
-    spec = Errors(procedures=("t", "permutation", "bootstrap"), sizes=(25,), trials=TRIALS, resamples=1000)  # type: ignore[arg-type]
+    spec = Errors(procedures=TESTS, sizes=(25,), trials=TRIALS, resamples=1000)  # type: ignore[arg-type]
     return spec.findings(samples, run_chunk(spec, samples, 0, TRIALS), Provenance())
 
 
@@ -58,6 +59,14 @@ def test_t_and_permutation_err_about_as_often_as_promised(findings: ErrorFinding
     for name in ("t", "permutation"):
         assert errors[name].low - 0.01 <= 0.05 <= errors[name].high + 0.01
         assert errors[name].rate == pytest.approx(0.05, abs=0.025)
+
+
+def test_tests_of_ranks_and_signs_keep_their_level_where_nothing_tells_systems_apart(findings: ErrorFindings) -> None:
+    errors = errors_of(findings)
+    assert findings.spec.null == "exchangeable"
+    for name in ("wilcoxon", "sign"):
+        assert errors[name].low <= 0.05
+        assert errors[name].rate < 0.07
 
 
 def test_the_bootstrap_errs_more_often_than_the_t_test(findings: ErrorFindings) -> None:

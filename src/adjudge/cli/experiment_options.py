@@ -22,6 +22,8 @@ class Kind:
     about: str
     settings: tuple[str, ...]
     example: str
+    trials: int = 500
+    resamples: int = 10_000
 
 
 _COMPARING = ("sizes", "procedures", "resamples", "gpu")
@@ -46,6 +48,8 @@ KINDS = {
         "minor, major and global conflict over 32 levels, and the error of each test with itself.",
         _COMPARING,
         "adjudge experiment tests --effectiveness ap.csv --test t --test wilcoxon --trials 100",
+        trials=300,
+        resamples=100_000,
     ),
     "fit": Kind(
         "which distribution fits effectiveness",
@@ -53,12 +57,13 @@ KINDS = {
         "predicted and observed, by number of queries.",
         ("sizes", "distributions"),
         "adjudge experiment fit --effectiveness ap.csv --distribution normal --distribution beta",
+        trials=200,
     ),
     "reliability": Kind(
         "how far G-theory's estimates can be trusted",
         "Reliability and the number of queries needed, estimated from some queries, and how well as many other queries "
         "agree: how estimates scatter, and whether they keep their promise.",
-        ("sizes", "target", "confidence"),
+        ("sizes", "target", "confidence", "truth", "margin", "dependence"),
         "adjudge experiment reliability qrels.txt runs/*.txt -m nDCG@10 --sizes 10-50/10",
     ),
     "errors": Kind(
@@ -116,7 +121,10 @@ SETTINGS = {
         },
         tuple,
     ),
-    "resamples": Setting("--resamples", {"type": int, "metavar": "N", "help": "of bootstrap and permutation tests"}),
+    "resamples": Setting(
+        "--resamples",
+        {"type": int, "metavar": "N", "help": "of bootstrap and permutation tests (default: {resamples:,})"},
+    ),
     "gpu": Setting("--gpu", {"action": "store_true", "default": None, "help": "draw resamples on a graphics card"}),
     "enough": Setting(
         "--enough",
@@ -138,12 +146,21 @@ SETTINGS = {
     "confidence": Setting(
         "--confidence", {"type": float, "metavar": "C", "help": "level of the intervals looked at (default: 0.95)"}
     ),
+    "truth": Setting(
+        "--truth",
+        {
+            "metavar": "OF",
+            "help": "what estimates are held against: collection (all queries there are) or simulated (a model of the "
+            "data, from which queries are drawn; default: collection)",
+        },
+    ),
     "null": Setting(
         "--null",
         {
             "metavar": "HOW",
-            "help": "how systems are made equal: margins (all have the distribution of one of them) or means (each "
-            "keeps its shape; default: margins)",
+            "help": "how systems are made equal: exchangeable (nothing tells them apart), margins (all have the "
+            "distribution of one of them, and depend on one another as in the data) or means (each keeps its own, bent "
+            "to the same mean; default: exchangeable)",
         },
     ),
     "systems": Setting(
@@ -163,10 +180,13 @@ SETTINGS = {
 def add_settings(parser: argparse.ArgumentParser, kind: str) -> None:
     """The settings of one experiment."""
     group = parser.add_argument_group("experiment")
-    group.add_argument("--trials", type=int, metavar="N", help="how often queries are drawn (default: as usual for it)")
-    for name in KINDS[kind].settings:
+    usual = KINDS[kind]
+    words = f"how often queries are drawn (default: {usual.trials:,})"
+    group.add_argument("--trials", type=int, metavar="N", help=words)
+    for name in usual.settings:
         one = SETTINGS[name]
-        group.add_argument(one.option, **{"dest": name, **one.how})
+        words = one.how["help"].replace("{resamples:,}", f"{usual.resamples:,}")
+        group.add_argument(one.option, **{"dest": name, **one.how, "help": words})
 
 
 def settings_of(arguments: argparse.Namespace, kind: str) -> dict[str, Any]:

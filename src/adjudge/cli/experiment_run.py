@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 
 from adjudge.cli.experiment_options import FORMS, running_of, settings_of
 from adjudge.cli.experiment_samples import check_samples, input_files, samples_from
-from adjudge.cli.output import check_output, progress, say, show_report
+from adjudge.cli.output import check_output, progress, say, show_report, style_of
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.experiments.samples import Samples
     from adjudge.experiments.specification import Experiment, Findings
+    from adjudge.reports.document import Block, Section
 
 Advance = Callable[[int, int], None]
+_MOST_ROWS = 60  # of a table on a terminal
 
 
 def run(kind: str, arguments: argparse.Namespace) -> None:
@@ -92,9 +94,10 @@ def show_findings(arguments: argparse.Namespace, findings: Findings, notes: list
     from adjudge.reports.experiments import experiment_report
 
     report = experiment_report(findings)
+    to_read = style_of(arguments) == "text" and arguments.output is None
     show_report(
         arguments,
-        report.sections,
+        [_shortened(section) for section in report.sections] if to_read else report.sections,
         title=report.title,
         subtitle=report.subtitle,
         provenance=report.provenance,
@@ -102,3 +105,17 @@ def show_findings(arguments: argparse.Namespace, findings: Findings, notes: list
         records=findings.records(),
         notes=tuple(notes),
     )
+
+
+def _shortened(section: Section) -> Section:
+    """With a line in place of a table so long that on a terminal it would push the conclusion away."""
+    from dataclasses import replace
+
+    from adjudge.reports.document import Paragraph, TableBlock
+
+    def shown(block: Block) -> Block:
+        if not isinstance(block, TableBlock) or len(block.rows) <= _MOST_ROWS:
+            return block
+        return Paragraph(f"\n{block.caption} {len(block.rows):,} rows: -o page.html or -o page.txt has them.")
+
+    return replace(section, blocks=tuple(shown(block) for block in section.blocks))

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 Span = tuple[int, int]
 """Trials from the first up to, not including, the last."""
 _ROWS_OF_GROUP = 1 << 18
+_SEAL, _BLANK = b"adjudge-blake2b:", b"0" * 32
+_MOST_METADATA = 1 << 26
 
 
 def run_chunk(experiment: Experiment, samples: Samples, first: int, last: int) -> pl.DataFrame:
@@ -87,21 +89,53 @@ class Work:
 
 def pack(frame: pl.DataFrame, fingerprint: str, span: Span) -> bytes:
     """Rows as a Parquet file that says which trials of which experiment it holds; same rows, same bytes."""
+    return sealed(frame, {"adjudge_experiment": fingerprint, "adjudge_trials": f"{span[0]}-{span[1]}"})
+
+
+def sealed(frame: pl.DataFrame, metadata: Mapping[str, str] | None = None) -> bytes:
+    """A table as a Parquet file, with a digest of the whole file in its metadata.
+
+    Without one a bit that has changed gives other numbers, or ends the process that reads the file.
+    """
     buffer = io.BytesIO()
     frame.rechunk().write_parquet(
         buffer,
         compression="zstd",
         row_group_size=_ROWS_OF_GROUP,
-        metadata={"adjudge_experiment": fingerprint, "adjudge_trials": f"{span[0]}-{span[1]}"},
+        metadata={**(metadata or {}), "adjudge_seal": (_SEAL + _BLANK).decode()},
     )
-    return buffer.getvalue()
+    data = buffer.getbuffer()
+    place = _place_of_seal(data)
+    data[place : place + len(_BLANK)] = _digest(data, place)
+    return bytes(data)
+
+
+def is_sealed(data: bytes) -> bool:
+    """Whether a file is as :func:`sealed` wrote it, bit by bit."""
+    place = _place_of_seal(data)
+    return place > 0 and data[place : place + len(_BLANK)] == _digest(data, place)
+
+
+def _place_of_seal(data: bytes | memoryview) -> int:
+    """Where the digest is, in what follows the rows; 0 where there is none."""
+    first = max(0, len(data) - _MOST_METADATA)
+    found = bytes(data[first:]).rfind(_SEAL)
+    return first + found + len(_SEAL) if found >= 0 else 0
+
+
+def _digest(data: bytes | memoryview, place: int) -> bytes:
+    """Of the file, with a blank in the place of the digest."""
+    content, view = hashlib.blake2b(digest_size=len(_BLANK) // 2), memoryview(data)
+    for part in (view[:place], _BLANK, view[place + len(_BLANK) :]):
+        content.update(part)
+    return content.hexdigest().encode()
 
 
 def unpack(data: bytes, fingerprint: str) -> tuple[Span, pl.DataFrame] | None:
     """The trials that :func:`pack` wrote; None where the file is cut off, damaged or of another experiment."""
     import polars as pl
 
-    if not (data.startswith(b"PAR1") and data.endswith(b"PAR1")):
+    if not is_sealed(data):
         return None
     try:
         said = pl.read_parquet_metadata(io.BytesIO(data))

@@ -11,28 +11,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adjudge.checks import check_whole
-from adjudge.errors import AdjudgeError
 from adjudge.experiments.procedures import PairsTested, Procedure, parse_procedures, run_procedures
 from adjudge.experiments.samples import Samples
-from adjudge.experiments.specification import Draws, Experiment, Rows
-from adjudge.experiments.subsets import draw_subsets
+from adjudge.experiments.specification import Draws, Rows
+from adjudge.experiments.subsets import Drawing, draw_subsets
 from adjudge.stats.resampling import check_resampling
 
 AGAIN = "_again"
 """What the columns of the second of two disjoint subsets end in."""
-_FEWEST = 2  # queries of a comparison
+TIE = 1e-12
+"""Of the largest effectiveness: means that differ by less are equal but for rounding."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparing(Experiment):
+class Comparing(Drawing):
     """What experiments that compare systems on subsets of queries have in common.
 
-    ``sizes`` are numbers of queries; none are settled by the samples. ``procedures`` are tests as they are written.
-    ``gpu`` says where resamples are drawn, since draws differ there.
+    ``procedures`` are tests as they are written. ``gpu`` says where resamples are drawn, since draws differ there.
     """
 
-    sizes: tuple[int, ...] = ()
     procedures: tuple[Procedure, ...] = ()
     resamples: int = 10_000
     gpu: bool = False
@@ -40,20 +37,7 @@ class Comparing(Experiment):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "procedures", parse_procedures(self.procedures))
-        object.__setattr__(self, "sizes", tuple(check_whole("sizes", size, _FEWEST) for size in self.sizes))
-        if len(set(self.sizes)) < len(self.sizes):
-            raise AdjudgeError(f"{self.name}: expected each size once, got {self.sizes}")
         check_resampling(self.resamples, self.seed)
-
-    def check_sizes(self, samples: Samples, *, count: int) -> None:
-        """Refuse sizes of which the smallest sample has not ``count`` disjoint subsets."""
-        most = samples.fewest_queries // count
-        for size in self.sizes:
-            if size > most:
-                sets = "a set" if count == 1 else f"{count} disjoint sets"
-                raise AdjudgeError(
-                    f"{self.name}: {sets} of {size} queries needs {size * count}, got {samples.fewest_queries}"
-                )
 
     def compared(self, samples: Samples, draws: Draws, *, count: int) -> Rows:
         """All pairs of systems of every sample on ``count`` disjoint subsets of every size."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError
-from adjudge.experiments.comparing import AGAIN
+from adjudge.experiments.comparing import AGAIN, TIE
 from adjudge.experiments.rates import Rates, rates
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ OUTCOMES: Mapping[str, str] = {
     "global_conflict": "Global conflict",
 }
 """What can come of a comparison, and how it is called."""
-_TIE = 1e-12  # of the largest effectiveness: means that differ by less are equal but for rounding
 _SAMPLES, _TESTS = 1, 3  # axes of the counts
 
 
@@ -97,7 +96,7 @@ def signs(difference: Floats, largest: float) -> Floats:
     >>> signs(np.array([0.1, 1e-17, -0.2]), 1.0)
     array([ 1.,  0., -1.])
     """
-    found: Floats = np.where(np.abs(difference) <= _TIE * largest, 0.0, np.sign(difference))
+    found: Floats = np.where(np.abs(difference) <= TIE * largest, 0.0, np.sign(difference))
     return found
 
 

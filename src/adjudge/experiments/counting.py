@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from adjudge.experiments.comparing import Comparing
 from adjudge.experiments.procedures import Procedure, run_procedures
 from adjudge.experiments.rates import Rates
 from adjudge.experiments.samples import Sample, Samples
+from adjudge.experiments.specification import Findings
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,7 +107,7 @@ def at_levels(spec: ComparingT, alpha: float | Mapping[str, float]) -> Comparing
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class Curve(ABC):
     """What one procedure does on one sample, over numbers of queries in rising order."""
 
     sample: Sample
@@ -117,11 +119,15 @@ class Curve:
         """The procedure and its level in words: ``friedman-tukey at 0.05``."""
         return described(self.procedure)
 
+    @abstractmethod
+    def records(self) -> list[dict[str, Any]]:
+        """A row for every number of queries."""
+
     def identity(self) -> dict[str, Any]:
         """What the rows of a table begin with."""
-        names = {"collection": self.sample.collection, "measure": self.sample.measure, "scale": self.sample.scale}
-        shown = {name: value for name, value in names.items() if value or name == "measure"}
-        return {**shown, "procedure": self.procedure.name, "alpha": self.procedure.alpha}
+        one = self.sample
+        names = {"sample": one.name, "collection": one.collection, "measure": one.measure, "scale": one.scale}
+        return {**names, "test": self.procedure.name, "alpha": self.procedure.alpha}
 
 
 def described(procedure: Procedure) -> str:
@@ -129,15 +135,34 @@ def described(procedure: Procedure) -> str:
     return f"{procedure.name} at {procedure.alpha:g}"
 
 
-def find_curve(curves: tuple[Any, ...], sample: str, procedure: str) -> Any:
-    """The curve of a sample and a procedure, by their names; names that are not there are refused."""
-    for kind, name, known in (
-        ("sample", sample, [one.sample.name for one in curves]),
-        ("test of this experiment", procedure, [one.procedure.name for one in curves]),
-    ):
-        if name not in known:
-            raise unknown(kind, name, dict.fromkeys(known))
-    return next(one for one in curves if (one.sample.name, one.procedure.name) == (sample, procedure))
+CurveT = TypeVar("CurveT", bound=Curve)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CurveFindings(Findings, Generic[CurveT]):
+    """Curves of the first procedure for every sample, then of the next."""
+
+    experiment: Comparing
+    curves: tuple[CurveT, ...]
+
+    def of(self, sample: str, procedure: str) -> CurveT:
+        """The curve of a sample and a procedure, by their names; names that are not there are refused."""
+        for kind, name, known in (
+            ("sample", sample, [one.sample.name for one in self.curves]),
+            ("test of this experiment", procedure, [one.procedure.name for one in self.curves]),
+        ):
+            if name not in known:
+                raise unknown(kind, name, dict.fromkeys(known))
+        return next(one for one in self.curves if (one.sample.name, one.procedure.name) == (sample, procedure))
+
+    def at(self, alpha: float | Mapping[str, float]) -> Self:
+        """The same trials at another level: one for all procedures, or by their names."""
+        found = at_levels(self.experiment, alpha).findings(self.samples, self.rows, self.provenance)
+        return cast("Self", found)
+
+    def records(self) -> list[dict[str, Any]]:
+        """A row for every sample, procedure and number of queries."""
+        return [row for curve in self.curves for row in curve.records()]
 
 
 def share(value: float, digits: int = 1) -> str:

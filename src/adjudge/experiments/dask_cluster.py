@@ -6,19 +6,24 @@ import logging
 import pickle
 import time
 from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from adjudge._version import __version__
 from adjudge.errors import AdjudgeError, shown
 from adjudge.experiments.chunks import Chunk, Span, Work
 from adjudge.experiments.executors import ONE_THREAD, Plan, lost
-from adjudge.processes import CrashedError, count_workers
+from adjudge.processes import CrashedError, count_workers, with_environment, without_interrupts
 
 LOCAL = "local"
 """The address of a cluster that is started here and closed at the end."""
 SECONDS_TO_CONNECT = 10.0
 SECONDS_WITHOUT_WORKERS = 30.0
+# Dask has its workers give back freed memory at once, which takes as long again where arrays come and go.
+_KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 28), "MALLOC_MMAP_THRESHOLD_": str(1 << 25)}
+_SECONDS_TO_LOOK = 2.0  # whether there are workers, while no chunk comes
 _IN_FLIGHT = 2  # chunks for each thread of the cluster: one that runs and one that waits for it
 
 
@@ -34,7 +39,8 @@ def run_on_dask(
     with _quiet(), ExitStack() as stack:
         client = _client(stack, address, workers)
         _wait_for_workers(client, address)
-        plan = Plan(missing, workers=_threads(client), chunk=chunk)
+        _check_workers(client)
+        plan = Plan(missing, workers=max(1, _threads(client, address)), chunk=chunk)
         carried = client.submit(_unpacked, pickle.dumps(work), __version__, pure=False)
         with closing(_streamed(client, address, carried, plan)) as chunks:
             for done in chunks:
@@ -51,16 +57,24 @@ def _distributed() -> Any:
 
 
 def _client(stack: ExitStack, address: str, workers: int | None) -> Any:
-    distributed = _distributed()
-    at: Any = address
     if address == LOCAL:
-        at = stack.enter_context(distributed.LocalCluster(**local_settings(count_workers(workers))))
-    elif "://" not in address:
+        with without_interrupts():  # processes of the cluster would each report Ctrl-C; closing it ends them
+            return _connected(stack, address, stack.enter_context(_local_cluster(count_workers(workers))))
+    if "://" not in address:
         raise AdjudgeError(f"dask: expected {LOCAL} or an address such as tcp://host:8786, got {shown(address)}")
+    return _connected(stack, address, address)
+
+
+def _connected(stack: ExitStack, address: str, cluster: Any) -> Any:
     try:
-        return stack.enter_context(distributed.Client(at, timeout=SECONDS_TO_CONNECT, set_as_default=False))
+        return stack.enter_context(_distributed().Client(cluster, timeout=SECONDS_TO_CONNECT, set_as_default=False))
     except (OSError, TimeoutError, ValueError):
         raise AdjudgeError(f"dask: expected a scheduler at {shown(address)}, got no answer") from None
+
+
+def _local_cluster(workers: int) -> Any:
+    with with_environment(_KEEP_MEMORY):
+        return _distributed().LocalCluster(**local_settings(workers))
 
 
 def local_settings(workers: int) -> dict[str, Any]:
@@ -69,7 +83,8 @@ def local_settings(workers: int) -> dict[str, Any]:
         "n_workers": workers,
         "threads_per_worker": 1,
         "processes": True,
-        "dashboard_address": None,
+        # Without pages there is still a server, at a port that another cluster may have.
+        "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         "memory_limit": None,
         "silence_logs": logging.CRITICAL + 1,
         "env": ONE_THREAD,
@@ -78,16 +93,33 @@ def local_settings(workers: int) -> dict[str, Any]:
 
 def _wait_for_workers(client: Any, address: str) -> None:
     patience = time.monotonic() + SECONDS_WITHOUT_WORKERS
-    while not client.nthreads():
+    while not _threads(client, address):
         if time.monotonic() > patience:
             raise AdjudgeError(
-                f"dask: expected workers at {shown(address)}, got none within {SECONDS_WITHOUT_WORKERS:.0f} seconds"
+                f"dask: expected workers at {shown(address)}, got none within {SECONDS_WITHOUT_WORKERS:.0f} seconds; "
+                "all finished trials are kept"
             )
         time.sleep(0.1)
 
 
-def _threads(client: Any) -> int:
-    return max(1, sum(map(int, client.nthreads().values())))
+def _check_workers(client: Any) -> None:
+    """See that all have Adjudge: one that has not would end at the first task, and say why only in its own log."""
+    found = client.run(find_spec, "adjudge", on_error="return")
+    without = [worker for worker, spec in found.items() if spec is None]
+    if without:
+        more = f" and {len(without) - 1} more" if len(without) > 1 else ""
+        raise AdjudgeError(f"dask: expected Adjudge {__version__} on all workers, got none on {without[0]}{more}")
+
+
+def _threads(client: Any, address: str) -> int:
+    try:
+        return sum(map(int, client.nthreads().values()))
+    except (OSError, TimeoutError):
+        raise _gone(address) from None
+
+
+def _gone(address: str) -> AdjudgeError:
+    return AdjudgeError(f"dask: the scheduler at {shown(address)} is gone; all finished trials are kept")
 
 
 def _streamed(client: Any, address: str, carried: Any, plan: Plan) -> Generator[Chunk, None, None]:
@@ -95,15 +127,17 @@ def _streamed(client: Any, address: str, carried: Any, plan: Plan) -> Generator[
     spans, pending = iter(plan), dict[Any, Span]()
     try:
         while pending or plan.left:
-            while plan.left and len(pending) < _IN_FLIGHT * _threads(client):
+            while plan.left and len(pending) < _IN_FLIGHT * max(1, _threads(client, address)):
                 span = next(spans)
                 pending[client.submit(_run, carried, span, pure=False)] = span
             try:
                 with client.as_current():
-                    done = distributed.wait(list(pending), SECONDS_WITHOUT_WORKERS, "FIRST_COMPLETED")
+                    done = distributed.wait(list(pending), _SECONDS_TO_LOOK, "FIRST_COMPLETED")
             except TimeoutError:
                 _wait_for_workers(client, address)  # trials may take longer than that, but somebody must be at them
                 continue
+            except CancelledError:
+                raise _gone(address) from None
             for future in done.done:
                 yield _result(future, pending.pop(future), address)
     finally:
@@ -117,7 +151,7 @@ def _result(future: Any, span: Span, address: str) -> Chunk:
         found: Chunk = future.result()
         return found
     if future.status != "error":
-        raise lost(span, f"the Dask scheduler at {shown(address)} is gone")
+        raise _gone(address)
     error = future.exception()
     if isinstance(error, _distributed().KilledWorker):
         raise CrashedError(str(lost(span, "the Dask workers that ran them died")))

@@ -69,7 +69,7 @@ class EmpiricalBeta(Dependence):
     Segers, J., Sibuya, M., Tsukahara, H. The Empirical Beta Copula. Journal of Multivariate Analysis 155, 2017.
     doi:10.1016/j.jmva.2016.11.010.
     Kojadinovic, I., Yi, B. A Class of Smooth, Possibly Data-Adaptive Nonparametric Copula Estimators Containing the
-    Empirical Beta Copula. Journal of Multivariate Analysis 201, 2024. doi:10.1016/j.jmva.2023.105269
+    Empirical Beta Copula. Journal of Multivariate Analysis 201, 2024.
 
     >>> model = EmpiricalBeta.fit([[0.1, 0.2], [0.5, 0.4], [0.9, 0.8], [0.3, 0.3]])
     >>> model.draw(np.random.default_rng(1), 1000).shape
@@ -214,6 +214,58 @@ class Independent(Dependence):
 
     def draw(self, rng: np.random.Generator, n: int) -> Floats:
         return rng.random((n, self.systems))
+
+
+@dataclass(frozen=True, eq=False)
+class Shared(Dependence):
+    """A dependence of different systems, of which some stand for several that are the same on every query."""
+
+    name: ClassVar[str] = "shared"
+    distinct: Dependence
+    places: Ints = field(repr=False)
+    """Which of the different systems each system is."""
+
+    @classmethod
+    def fit(cls, values: npt.ArrayLike) -> Shared:
+        matrix = _checked(values)
+        first, places = _distinct(matrix)
+        return cls(EmpiricalBeta.fit(matrix[:, first]), places)
+
+    @property
+    def n_systems(self) -> int:
+        return len(self.places)
+
+    def draw(self, rng: np.random.Generator, n: int) -> Floats:
+        drawn: Floats = self.distinct.draw(rng, n)[:, self.places]
+        return drawn
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.distinct.to_dict() | {"n_systems": self.n_systems, "distinct": self.distinct.n_systems}
+
+    def __str__(self) -> str:
+        return f"{self.distinct} of {self.distinct.n_systems} different systems"
+
+
+def fit_dependence(name: str, values: npt.ArrayLike) -> Dependence:
+    """A dependence by its name; systems that are the same on every query stay so, unless all are independent.
+
+    >>> print(fit_dependence("gaussian", [[0.1, 0.2, 0.1], [0.5, 0.4, 0.5], [0.9, 0.3, 0.9]]))
+    gaussian of 2 different systems
+    """
+    kind = DEPENDENCES[name]
+    matrix = _checked(values)
+    first, places = _distinct(matrix)
+    if len(first) == matrix.shape[1] or kind is Independent:
+        return kind.fit(matrix)
+    return Shared(kind.fit(matrix[:, first]), places)
+
+
+def _distinct(matrix: Floats) -> tuple[Ints, Ints]:
+    """The first of the systems that are the same on every query, in their order, and which of them each system is."""
+    seen: dict[bytes, int] = {}
+    places = np.array([seen.setdefault(column.tobytes(), len(seen)) for column in np.ascontiguousarray(matrix.T + 0.0)])
+    _, first = np.unique(places, return_index=True)
+    return first, places
 
 
 def kendall(matrix: Floats) -> Floats:

@@ -16,7 +16,8 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, unknown
-from adjudge.experiments.conflicts import LEVELS
+from adjudge.experiments.conflicts import LEVELS, left_out
+from adjudge.experiments.leading import leading
 from adjudge.experiments.rates import Rates, rates
 from adjudge.experiments.specification import Findings
 
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     import polars as pl
 
     from adjudge.experiments.error_rates import Errors
-    from adjudge.experiments.simulation import Fidelity
+    from adjudge.experiments.simulation import Asymmetry, Fidelity
 
 __all__ = ["LEVELS", "ErrorFindings"]
 SHOWN_LEVELS = (0.05, 0.01, 0.001)
 EQUAL = 1e-9
 """True differences up to this are none: rounding of the models' means."""
 _MOST_BINS = 10
+_STEP = 0.2  # of a level, to either side, over which power is taken to rise evenly
 Verdict = Literal["as promised", "conservative", "liberal", "unknown"]
 
 
@@ -119,12 +121,23 @@ class Compared:
         """How many of these comparisons each trial has."""
         return np.bincount(self.trial[which], minlength=self.n_trials).astype(np.float64)
 
+    def found_at(self, procedure: str, step: tuple[float, float, float], which: Mask) -> Floats:
+        """How many of these comparisons are significant in each trial, at a level between two p-values."""
+        lower, upper, share = step
+        below, above = (self.per_trial(which & (self.p[procedure] <= level)) for level in (lower, upper))
+        return (1 - share) * below + share * above
+
     def significant(self, procedure: str, alphas: Floats) -> Floats:
         """How many p-values of each trial are at most each level, which rise: trials x levels."""
         place = np.searchsorted(alphas, self.p[procedure], side="left")  # NaN comes last
         width = len(alphas) + 1
         counted = np.bincount(self.trial * width + place, minlength=self.n_trials * width)
         return np.cumsum(counted.reshape(self.n_trials, width)[:, :-1], axis=1).astype(np.float64)
+
+    @cached_property
+    def all(self) -> Mask:
+        """All pairs."""
+        return np.ones(len(self.trial), dtype=np.bool_)
 
     @cached_property
     def different(self) -> Mask:
@@ -167,11 +180,23 @@ class ErrorFindings(Findings):
 
     def fidelity(self, *, repeats: int = 100) -> dict[str, Fidelity]:
         """How faithful simulated collections are to the data, by sample; always with the same draws."""
-        from adjudge.experiments.error_rates import models_of
+        from adjudge.experiments.models import models_of
 
         models = models_of(self.samples, self.spec.margin, self.spec.dependence)
         return {
             sample.name: model.fidelity(sample.values, np.random.default_rng(self.spec.seed), repeats=repeats)
+            for sample, model in zip(self.samples, models, strict=True)
+        }
+
+    @cached_property
+    def asymmetries(self) -> dict[str, Asymmetry]:
+        """How unequal null systems are in the numbers of queries on which they are ahead, by sample."""
+        from adjudge.experiments.models import models_of
+        from adjudge.experiments.simulation import asymmetry
+
+        models = models_of(self.samples, self.spec.margin, self.spec.dependence)
+        return {
+            sample.name: asymmetry(model.null(self.spec.null), np.random.default_rng(self.spec.seed))
             for sample, model in zip(self.samples, models, strict=True)
         }
 
@@ -189,7 +214,7 @@ class ErrorFindings(Findings):
         for sample, n, procedure in self.each():
             null = self.compared(sample, n, "null")
             hits = null.significant(procedure, levels)
-            cases = null.per_trial(np.ones(len(null.trial), dtype=np.bool_))[:, np.newaxis]
+            cases = null.per_trial(null.all)[:, np.newaxis]
             each = rates(hits, np.broadcast_to(cases, hits.shape))
             any_ = rates((hits > 0).astype(np.float64), np.ones_like(hits))
             for i, alpha in enumerate(levels.tolist()):
@@ -222,28 +247,49 @@ class ErrorFindings(Findings):
 
         That level is the ``alpha`` quantile of its p-values on null collections, so that a liberal test does not seem
         powerful for that alone. Where p-values are few, as a sign test's are, no level has that error: the power is
-        then interpolated between the two next to it, as if the test drew lots at the upper one. Intervals take the
-        level as known.
+        then interpolated between the two next to it, as if the test drew lots at the upper one. Intervals know that the
+        level is estimated from the same trials.
         """
         _checked([alpha])
         found = []
         for sample, n, procedure in self.each():
-            null, fitted = (self.compared(sample, n, truth) for truth in ("null", "fitted"))
-            lower, upper, share = level_of(null.p[procedure], alpha)
-            cases = fitted.per_trial(fitted.different)
-            p = fitted.p[procedure]
-            below, above = (fitted.per_trial(fitted.different & (p <= level)) for level in (lower, upper))
-            power = rates((1 - share) * below + share * above, cases)
-            level = (1 - share) * lower + share * upper
-            found.append(AdjustedPower(sample, n, procedure, alpha, level, *_ends(power)))
+            level, hits, cases = self._held(sample, n, procedure, alpha)
+            found.append(AdjustedPower(sample, n, procedure, alpha, level, *_ends(rates(hits, cases))))
         return found
 
-    def advantage(self, sample: str, n_queries: int, one: str, other: str, alpha: float) -> tuple[float, float]:
-        """By how much more power one procedure has than another at a level, on the same trials, and its error."""
+    def leaders(
+        self, sample: str, n_queries: int, procedures: Sequence[str], alpha: float, *, adjusted: bool = False
+    ) -> tuple[str, ...]:
+        """Procedures with the highest power, or size-adjusted power: the first leads, others are not clearly behind."""
         fitted = self.compared(sample, n_queries, "fitted")
-        ahead, behind = (fitted.per_trial(fitted.different & (fitted.p[name] <= alpha)) for name in (one, other))
-        found = rates(ahead - behind, fitted.per_trial(fitted.different))
-        return float(found.value), float(found.error)
+        cases = fitted.per_trial(fitted.different)[:, np.newaxis]
+        hits = np.stack(
+            [
+                self._held(sample, n_queries, name, alpha)[1]
+                if adjusted
+                else fitted.per_trial(fitted.different & (fitted.p[name] <= alpha))
+                for name in procedures
+            ],
+            axis=1,
+        )
+        cases = np.broadcast_to(cases, hits.shape)
+        return leading(procedures, rates(hits, cases).value, left_out(hits, cases), highest=True)
+
+    def _held(self, sample: str, n_queries: int, procedure: str, alpha: float) -> tuple[float, Floats, Floats]:
+        """The level at which the Type I error is ``alpha``, what is found at it in each trial, and of how much.
+
+        A trial in which the null is rejected more often than in others lowers the level of all, and with it the power,
+        by dpower/derror for each; its hits are less by that, which adds up to nothing over trials.
+        """
+        null, fitted = (self.compared(sample, n_queries, truth) for truth in ("null", "fitted"))
+        steps = [level_of(null.p[procedure], a) for a in (alpha, (1 - _STEP) * alpha, (1 + _STEP) * alpha)]
+        at, less, more = (fitted.found_at(procedure, step, fitted.different) for step in steps)
+        cases, compared = fitted.per_trial(fitted.different), null.per_trial(null.all)
+        rejected = null.found_at(procedure, steps[0], null.all)
+        slope = (more.sum() - less.sum()) / (2 * _STEP * alpha * compared.sum())
+        shift = slope * (rejected.sum() / compared.sum() * compared - rejected)
+        lower, upper, share = steps[0]
+        return (1 - share) * lower + share * upper, at + shift, cases
 
     def records(self) -> list[dict[str, Any]]:
         """A row for every sample, size, procedure and level: those of the tables, and the procedure's own."""
@@ -254,7 +300,8 @@ class ErrorFindings(Findings):
         records = []
         for error in self.type_one(alphas):
             power, fair = detected.get(_key(error)), adjusted[_key(error)]
-            record = {**asdict(error), "verdict": error.verdict}
+            named = {"test" if name == "procedure" else name: value for name, value in asdict(error).items()}
+            record = {**named, "verdict": error.verdict}
             if power is not None:
                 wanted = ("power", "power_low", "power_high", "type_two", "type_three", "type_three_low")
                 record |= {name: getattr(power, name) for name in (*wanted, "type_three_high", "wrong")}
@@ -269,13 +316,13 @@ class ErrorFindings(Findings):
         return sentences(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, with power and Type III error by true difference."""
+        """Plain values, with power and Type III error by true difference, and how asymmetric null systems are."""
         from adjudge.plain import plain
 
         alphas = sorted({one.alpha for one in self.spec.procedures})
-        content: dict[str, Any] = plain(
-            {"by_difference": [asdict(one) for alpha in alphas for one in self.detection(alpha, binned=True)]}
-        )
+        by_difference = [asdict(one) for alpha in alphas for one in self.detection(alpha, binned=True)]
+        asymmetry = {sample: asdict(one) for sample, one in self.asymmetries.items()}
+        content: dict[str, Any] = plain({"by_difference": by_difference, "null_asymmetry": asymmetry})
         return {**super().to_dict(), **content}
 
 

@@ -10,7 +10,7 @@ of Type I, Type II and Type III errors. SIGIR 2019. doi:10.1145/3331184.3331259
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -19,6 +19,7 @@ import numpy as np
 from adjudge.arrays import Ints
 from adjudge.checks import check_whole
 from adjudge.errors import unknown
+from adjudge.experiments import models
 from adjudge.experiments.comparing import Comparing
 from adjudge.experiments.procedures import FIVE_TESTS, PairsTested, Procedure, parse_procedures, run_procedures
 from adjudge.experiments.samples import Samples
@@ -31,10 +32,8 @@ if TYPE_CHECKING:
     from adjudge.experiments.error_findings import ErrorFindings
     from adjudge.experiments.simulation import CollectionModel
 
-NULLS = ("margins", "means")
 TRUTHS = ("null", "fitted")
 _FEWEST_SYSTEMS = 2
-_MOST_KEPT = 4  # fits of as many experiments stay in memory
 _WHICH, _WHOSE = 0, 1  # purposes of draws; sizes have theirs from 8
 _NULL, _FITTED, _RESAMPLES = 0, 1, 2
 _PURPOSES = 4
@@ -45,13 +44,17 @@ _PURPOSES = 4
 class Errors(Comparing):
     """How often tests find what is not there, miss what is, or get its direction wrong.
 
-    ``null`` says how systems are made equal: by ``margins``, all have the distribution of one of them, drawn anew each
-    trial; by ``means``, each keeps the shape of its own and only the means agree, so that tests about ranks or signs
-    are asked about something else than what they look at. ``systems`` is how many a trial compares at most; where
-    there are more, it draws them. ``margin`` and ``dependence`` are those of
-    :func:`~adjudge.experiments.simulation.fit_collection`; the empirical one keeps whatever asymmetry pairs had in the
-    data, to which tests about ranks or signs respond under either null. ``sizes`` may exceed the sample's,
-    since queries are new.
+    ``null`` says how systems are made equal. ``exchangeable``: all have the distribution of one of them, drawn anew
+    each trial, and nothing else tells them apart, the hypothesis under which all tests here promise their level.
+    ``margins``: all have that distribution, but depend on one another as in the data, so that one may be ahead of
+    another on more than half of the queries. ``means``: each keeps the shape of its own and only the means agree. The
+    last two are null hypotheses about means; that of the Wilcoxon test (differences symmetric around 0) and of the sign
+    test (as often above 0 as below) is false there, and rejecting it is no malfunction of these tests, but an error of
+    whoever reads them as tests of means.
+
+    ``systems`` is how many a trial compares at most; where there are more, it draws them. ``margin`` and ``dependence``
+    are those of :func:`~adjudge.experiments.simulation.fit_collection`. ``sizes`` may exceed the sample's, since
+    queries are new.
 
     >>> print(*Errors(procedures=("t", "t+holm"), sizes=(50,)).procedures)
     t t+holm
@@ -67,20 +70,25 @@ class Errors(Comparing):
 
     sizes: tuple[int, ...] = (25, 50, 100)
     procedures: tuple[Procedure, ...] = parse_procedures(FIVE_TESTS)
-    null: str = "margins"
+    null: str = "exchangeable"
     systems: int = 20
     margin: str = "auto"
     dependence: str = "empirical"
 
     def __post_init__(self) -> None:
+        from adjudge.experiments.simulation import NULLS, check_names
+
         super().__post_init__()
         if self.null not in NULLS:
             raise unknown("null hypothesis", self.null, NULLS)
+        check_names(self.margin, self.dependence)
         check_whole("systems", self.systems, _FEWEST_SYSTEMS, where=f"{self.name}: ")
 
     def prepared(self, samples: Samples) -> Errors:
-        """The same; samples to which no model can be fitted are refused here."""
-        models_of(samples, self.margin, self.dependence)
+        """The same; samples to which no model can be fitted, or whose systems have no mean in common, are refused."""
+        models.models_of(samples, self.margin, self.dependence)
+        if self.null == "means":
+            _of_equal_means(self, samples)
         return self
 
     def names(self, samples: Samples) -> Mapping[str, Sequence[str]]:
@@ -89,12 +97,12 @@ class Errors(Comparing):
 
     def trial(self, samples: Samples, draws: Draws) -> Rows:
         """All pairs of the systems drawn, on a null and on a fitted collection of every size."""
-        fitted = models_of(samples, self.margin, self.dependence)
+        fitted = models.models_of(samples, self.margin, self.dependence)
         null = _equal(self, samples, draws)
         sources = [
             _Source(i, truth, model, _chosen(draws.generator(_WHICH), len(model.systems), self.systems))
-            for truth, models in ((_NULL, null), (_FITTED, fitted))
-            for i, model in enumerate(models)
+            for truth, drawn_from in ((_NULL, null), (_FITTED, fitted))
+            for i, model in enumerate(drawn_from)
         ]
         parts = [_of_size(self, samples, draws, size, sources) for size in self.sizes]
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
@@ -106,38 +114,19 @@ class Errors(Comparing):
         return ErrorFindings(self, samples, rows, provenance)
 
 
-_FITS: dict[tuple[str, ...], tuple[CollectionModel, ...]] = {}
-
-
-def models_of(samples: Samples, margin: str, dependence: str) -> tuple[CollectionModel, ...]:
-    """The model of every sample, fitted once in a process: fitting draws nothing, so that all trials share it."""
-    from adjudge.experiments.simulation import fit_collection
-
-    def fit() -> tuple[CollectionModel, ...]:
-        how = {"margin": margin, "dependence": dependence}
-        return tuple(fit_collection(one.values, systems=one.systems, **how) for one in samples)
-
-    return _kept((samples.digest, margin, dependence), fit)
-
-
-def _kept(key: tuple[str, ...], make: Callable[[], tuple[CollectionModel, ...]]) -> tuple[CollectionModel, ...]:
-    if key not in _FITS:
-        made = make()
-        while len(_FITS) >= _MOST_KEPT:
-            _FITS.pop(next(iter(_FITS)))
-        _FITS[key] = made
-    return _FITS[key]
+def _of_equal_means(spec: Errors, samples: Samples) -> Sequence[CollectionModel]:
+    fitted = models.models_of(samples, spec.margin, spec.dependence)
+    key = (samples.digest, spec.margin, spec.dependence, "means")
+    return models.kept(key, lambda: tuple(model.null("means") for model in fitted))
 
 
 def _equal(spec: Errors, samples: Samples, draws: Draws) -> Sequence[CollectionModel]:
-    """The models with all systems equal: in their means, or in all to a system drawn at random."""
-    fitted = models_of(samples, spec.margin, spec.dependence)
+    """The models with all systems equal: in their means, or in their margins to a system drawn at random."""
     if spec.null == "means":
-        key = (samples.digest, spec.margin, spec.dependence, "means")
-        return _kept(key, lambda: tuple(model.null("means") for model in fitted))
+        return _of_equal_means(spec, samples)
     return [
-        model.null("margins", system=model.systems[int(draws.generator(_WHOSE).integers(len(model.systems)))])
-        for model in fitted
+        model.null(spec.null, system=model.systems[int(draws.generator(_WHOSE).integers(len(model.systems)))])
+        for model in models.models_of(samples, spec.margin, spec.dependence)
     ]
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 
 from adjudge.experiments.error_findings import Detection, ErrorFindings, TypeOne
+from adjudge.experiments.error_rates import Errors
 from adjudge.experiments.procedures import Procedure
 from adjudge.stats.multiple import FAMILYWISE_TESTS
 
 _USUAL = 50  # queries of a usual collection
-_SURE = 1.96  # errors by which one test must be ahead of another to be called more powerful
-_ABOUT_RANKS = ("wilcoxon", "sign")
+_ABOUT_RANKS = {
+    "wilcoxon": "differences symmetric around 0 (the hypothesis of the wilcoxon test)",
+    "sign": "positive differences as frequent as negative ones (that of the sign test)",
+}
 _MOST_SAMPLES = 4  # that sentences go through; tables have them all
 
 
@@ -56,14 +59,7 @@ def sentences(findings: ErrorFindings) -> list[str]:
     for sample in findings.samples.names[:_MOST_SAMPLES]:
         for alpha in dict.fromkeys(one.alpha for one in spec.procedures):
             found += _of_sample(findings, sample, size, alpha)
-    found.append(_null_in_words(spec.null))
-    if spec.dependence == "empirical" and any(one.test in _ABOUT_RANKS for one in spec.procedures):
-        found.append(
-            "With the empirical dependence, systems of equal means may still be ahead of one another on unequal "
-            "numbers of queries, as they happened to be in the data. Tests about ranks or signs notice that, the more "
-            "so the more queries there are: what they reject beyond α is partly the luck of the one collection "
-            "that was fitted. With the gaussian dependence systems with the same distribution differ symmetrically."
-        )
+    found += [_null_in_words(spec.null), *_about_ranks(findings)]
     if any(one.one_sided for one in spec.procedures):
         found.append(
             "One-sided tests here take the direction from the data, as people do who test whether the better system is "
@@ -87,17 +83,19 @@ def _of_sample(findings: ErrorFindings, sample: str, size: int, alpha: float) ->
     errors = [one for one in findings.type_one([alpha]) if here(one)]
     detected = {one.procedure: one for one in findings.detection(alpha) if here(one)}
     return [
-        _rejections(errors, sample, size, alpha),
-        _promises(errors),
+        _rejections(errors, size, findings.spec.null),
+        _promises(errors, findings.spec),
         *_powers(findings, errors, detected, alpha),
         *_directions(detected),
         _families(findings, errors, own),
     ]
 
 
-def _rejections(errors: Sequence[TypeOne], sample: str, size: int, alpha: float) -> str:
+def _rejections(errors: Sequence[TypeOne], size: int, null: str) -> str:
     listed = "; ".join(f"{_test(one.procedure)} in {share_with(one.rate, one.low, one.high)}" for one in errors)
-    return f"At α = {alpha:g} with {size} queries by {sample}, a true null hypothesis is rejected by {listed} of cases."
+    what = "a true null hypothesis" if null == "exchangeable" else "a true null hypothesis about means"
+    where = f"At α = {errors[0].alpha:g} with {size} queries by {errors[0].sample}"
+    return f"{where}, {what} is rejected by {listed} of cases."
 
 
 def _test(name: str) -> str:
@@ -107,9 +105,9 @@ def _test(name: str) -> str:
     return "the t-test" if name == "t" else f"the {name} test"
 
 
-def _promises(errors: Sequence[TypeOne]) -> str:
+def _promises(errors: Sequence[TypeOne], spec: Errors) -> str:
     by_verdict = {
-        "as promised": "{} as often as promised (the interval contains α)",
+        "as promised": "{} as often as promised, as far as these trials tell (the interval contains α)",
         "conservative": "{} less often than promised (conservative)",
         "liberal": "{} more often than promised (liberal)",
     }
@@ -118,48 +116,61 @@ def _promises(errors: Sequence[TypeOne]) -> str:
         names = [_test(one.procedure) for one in errors if one.verdict == verdict]
         if names:
             parts.append(words.format(f"{_and(names)} {'reject' if len(names) > 1 else 'rejects'}"))
+    ranks = [_test(one.name) for one in _of_ranks(spec) if one.name in {error.procedure for error in errors}]
+    if parts and ranks and spec.null != "exchangeable":
+        parts.append(f"of {_and(ranks)} that would be a promise about means, which {_its(ranks)} not make")
     return (_capital("; ".join(parts)) if parts else "No test could be judged") + "."
+
+
+def _its(names: Sequence[str]) -> str:
+    return "they do" if len(names) > 1 else "it does"
+
+
+def _of_ranks(spec: Errors) -> list[Procedure]:
+    return [one for one in spec.procedures if one.test in _ABOUT_RANKS]
 
 
 def _powers(
     findings: ErrorFindings, errors: Sequence[TypeOne], detected: dict[str, Detection], alpha: float
 ) -> list[str]:
     kept = [one for one in errors if one.verdict in ("as promised", "conservative") and one.procedure in detected]
-    if not kept:
-        return ["No test keeps its promise, so that none is called the most powerful; see the size-adjusted power."]
-    ranked = sorted(kept, key=lambda one: -detected[one.procedure].power)
-    best = detected[ranked[0].procedure]
-    level = [
-        one.procedure
-        for one in ranked[1:]
-        if _close(findings.advantage(best.sample, best.n_queries, best.procedure, one.procedure, alpha))
-    ]
-    text = f"Among those that keep the promise, {_test(best.procedure)} finds most of the true differences: "
-    text += f"{share_with(best.power, best.power_low, best.power_high)} are significant"
-    if level:
-        text += f", too close to {_and([_test(name) for name in level])} to tell them apart"
-    alone = {one.name for one in findings.spec.procedures if not _of_family(one)} or set(detected)
-    fair = [
-        one
+    if not detected:
+        return []
+    sample, size = errors[0].sample, errors[0].n_queries
+    said = ["All tests reject too often, so that none is called the most powerful at its level."]
+    if kept:
+        names = [one.procedure for one in kept]
+        first = findings.leaders(sample, size, names, alpha)
+        powers = {name: (one.power, one.power_low, one.power_high) for name, one in detected.items()}
+        said = [f"Among those that are not seen to reject too often, {_finding_most(first, names, powers)}."]
+    fair = {
+        one.procedure: (one.power, one.low, one.high)
         for one in findings.adjusted_power(alpha)
-        if one.sample == best.sample and one.n_queries == best.n_queries and one.procedure in alone & set(detected)
-    ]
-    if not fair:
-        return [f"{text}."]
-    top = max(fair, key=lambda one: one.power)
-    return [
-        f"{text}. With all tests held to the same actual Type I error, {_test(top.procedure)} finds most: "
-        f"{share(top.power)}."
-    ]
+        if (one.sample, one.n_queries) == (sample, size) and one.procedure in detected
+    }
+    alone = [one.name for one in findings.spec.procedures if one.name in fair and not _of_family(one)] or list(fair)
+    held = findings.leaders(sample, size, alone, alpha, adjusted=True)
+    return [*said, f"With all tests held to the same actual Type I error, {_finding_most(held, alone, fair)}."]
+
+
+def _finding_most(
+    leaders: Sequence[str], among: Sequence[str], powers: Mapping[str, tuple[float, float, float]]
+) -> str:
+    """Who finds most of the true differences, or that it cannot be told."""
+    if len(leaders) == 1:
+        text = f"{_test(leaders[0])} finds most of the true differences: {share_with(*powers[leaders[0]])}"
+        others = sorted((name for name in among if name != leaders[0]), key=lambda name: -powers[name][0])
+        return f"{text}, next {_test(others[0])} with {share(powers[others[0]][0])}" if others else text
+    shares = _and([share_with(*powers[name]) for name in leaders])
+    return (
+        f"{_and([_test(name) for name in leaders])} find most of the true differences, too close to one another "
+        f"to tell which finds more: {shares}"
+    )
 
 
 def _of_family(one: Procedure) -> bool:
     """Whether it looks at all pairs at once, so that its errors in one comparison are not what it promises."""
     return one.correction != "none" or one.test in FAMILYWISE_TESTS
-
-
-def _close(advantage: tuple[float, float]) -> bool:
-    return advantage[0] <= _SURE * advantage[1]
 
 
 def _directions(detected: dict[str, Detection]) -> list[str]:
@@ -184,12 +195,33 @@ def _families(findings: ErrorFindings, errors: Sequence[TypeOne], own: Sequence[
     )
 
 
+def _about_ranks(findings: ErrorFindings) -> list[str]:
+    """What tests about ranks or signs are asked where only means are equal, and how far from their hypothesis it is."""
+    ranks = _of_ranks(findings.spec)
+    if not ranks or findings.spec.null == "exchangeable":
+        return []
+    measured = "; ".join(
+        f"by {name} typically {share(one.typical)}, at most {share(one.largest)}"
+        for name, one in list(findings.asymmetries.items())[:_MOST_SAMPLES]
+    )
+    hypotheses = _and([_ABOUT_RANKS[test] for test in dict.fromkeys(one.test for one in ranks)])
+    return [
+        f"Equal means do not make {hypotheses}. One of two null systems is better on more queries than the other: the "
+        f"share of queries on which it is better less that on which it is worse is {measured}. What these tests reject "
+        "beyond α because of that is no malfunction: they find a difference that is there, and the error is to read it "
+        "as one of means. They do so the more often the more queries there are; how often is also the luck of the one "
+        "collection that was fitted."
+    ]
+
+
 def _null_in_words(null: str) -> str:
     made = {
+        "exchangeable": "all systems have the distribution of one of them, drawn anew each trial, and values are "
+        "shuffled among them on every query, so that nothing tells one from another: the hypothesis under which all "
+        "these tests promise their level. Pairs depend on one another as strongly as pairs in the data do on average",
         "margins": "all systems have the distribution of one of them, drawn anew each trial, and depend on one another "
-        "as in the data",
-        "means": "each system keeps the shape of its own distribution and only the means agree, so that tests about "
-        "ranks or signs are held to a hypothesis about means that is not theirs",
+        "as in the data, so that means are equal",
+        "means": "each system keeps its own distribution, bent as little as can be until all means are equal",
     }
     return f"In null collections {made[null]}. Intervals are of the trials (95 %), not of having one collection to fit."
 

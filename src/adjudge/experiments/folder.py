@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adjudge._version import __version__
 from adjudge.errors import AdjudgeError, InputError, warn
-from adjudge.experiments.chunks import Chunk, Span, Work, pack, unpack
+from adjudge.experiments.chunks import Chunk, Span, Work, is_sealed, pack, sealed, unpack
 from adjudge.experiments.samples import Samples
 from adjudge.experiments.specification import Experiment, experiment_from
 from adjudge.formats.writing import write_whole
@@ -87,18 +87,13 @@ class Folder:
     def _read_about(self) -> dict[str, Any]:
         source = self.path / _ABOUT
         try:
-            content = json.loads(source.read_text(encoding="utf-8"))
-            wanted = {"experiment", "adjudge", "samples", "provenance"}
-            if (
-                not isinstance(content, dict)
-                or not wanted <= content.keys()
-                or not isinstance(content["experiment"], dict)
-            ):
+            content: dict[str, Any] = json.loads(source.read_text(encoding="utf-8"))
+            if not _is_description(content):
                 raise ValueError("other content")
         except FileNotFoundError:
             raise AdjudgeError(f"{self.path}: expected the folder of an experiment, got no {_ABOUT}") from None
         except OSError as error:
-            raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", source=str(source)) from None
+            raise _unreadable(error, source) from None
         except ValueError:
             raise InputError(
                 "expected the description of an experiment, got something else", source=str(source)
@@ -110,7 +105,10 @@ class Folder:
         """The specification, with what was left open settled."""
         if self.about["adjudge"] != __version__:
             raise _differing(self.path, "adjudge", self.about["adjudge"], __version__)
-        return experiment_from(self.about["experiment"])
+        try:
+            return experiment_from(self.about["experiment"])
+        except AdjudgeError as error:
+            raise InputError(str(error), source=str(self.path / _ABOUT)) from None
 
     @property
     def provenance(self) -> Provenance:
@@ -125,13 +123,16 @@ class Folder:
 
         source = self.path / _SAMPLES
         try:
-            frame = pl.read_parquet(io.BytesIO(source.read_bytes()))
-            samples = Samples.from_polars(frame, self.provenance)
-        except (OSError, pl.exceptions.PolarsError):
+            data = source.read_bytes()
+        except FileNotFoundError:
             raise InputError("expected the effectiveness of the experiment, got none", source=str(source)) from None
-        if samples.digest != self.about["samples"]:
-            raise InputError("expected the effectiveness of the experiment, got another", source=str(source))
-        return samples
+        except OSError as error:
+            raise _unreadable(error, source) from None
+        if is_sealed(data):
+            samples = Samples.from_polars(pl.read_parquet(io.BytesIO(data)), self.provenance)
+            if samples.digest == self.about["samples"]:
+                return samples
+        raise InputError("expected the effectiveness of the experiment, got another, or damage", source=str(source))
 
     def read_trials(self, fingerprint: str) -> tuple[Kept, list[Path]]:
         """All trials that are there, and the files that cannot be used: cut off, damaged, of another experiment.
@@ -146,7 +147,7 @@ class Folder:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise InputError(f"cannot be read: {(error.strerror or '').lower()}", source=str(source)) from None
+                raise _unreadable(error, source) from None
             if (part := unpack(data, fingerprint)) is None:
                 useless.append(source)
                 warn(f"{source}: not a whole file of trials of this experiment; its trials count as missing.")
@@ -186,9 +187,7 @@ class Claimed(Folder):
         try:
             self.samples()
         except InputError:  # not there, or not whole
-            buffer = io.BytesIO()
-            self.work.samples.to_polars().write_parquet(buffer, compression="zstd")
-            write_whole(self.path / _SAMPLES, buffer.getvalue())
+            write_whole(self.path / _SAMPLES, sealed(self.work.samples.to_polars()))
 
     def _check_empty(self) -> None:
         others = sorted(one.name for one in self.path.iterdir() if not one.name.startswith("."))
@@ -230,6 +229,10 @@ class Claimed(Folder):
             (self.path / _CHUNKS).rmdir()
 
 
+def _unreadable(error: OSError, source: Path) -> InputError:
+    return InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", source=str(source))
+
+
 def _chunk_files(folder: Path) -> list[Path]:
     chunks = folder / _CHUNKS
     found = chunks.iterdir() if chunks.is_dir() else ()
@@ -240,16 +243,38 @@ def _chunk_files(folder: Path) -> list[Path]:
 def claimed(path: str | Path, work: Work) -> Iterator[Claimed]:
     """A folder to write to; it is made where it is not there, and refused while another process has it."""
     folder = Path(path)
+    made = [one for one in (folder, *folder.parents) if not one.exists()]
     with _worded(folder):
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        _lock(handle, folder)
-        found = Claimed(folder, work)
-        found.begin()
-        yield found
+        _lock(handle, folder)  # who does not get it has nothing to undo: another has made the folder at the same time
+        try:
+            found = Claimed(folder, work)
+            found.begin()
+            yield found
+        except AdjudgeError:
+            _undo(folder, made)
+            raise
     finally:
         os.close(handle)
+
+
+def _undo(folder: Path, made: Sequence[Path]) -> None:
+    """Remove the folders that were made for an experiment that was refused before its first trial.
+
+    A folder that was there and is none of an experiment is left without the lock.
+    """
+    with suppress(OSError):
+        if not (folder / _ABOUT).exists():
+            (folder / _LOCK).unlink(missing_ok=True)
+    if not made or (made[0] / _CHUNKS).exists() or (made[0] / _MERGED).exists():
+        return
+    with suppress(OSError):  # somebody has put something else there
+        for name in (_ABOUT, _SAMPLES, _LOCK):
+            (made[0] / name).unlink(missing_ok=True)
+        for one in made:
+            one.rmdir()
 
 
 def _lock(handle: int, folder: Path) -> None:
@@ -290,6 +315,19 @@ def _description(spec: Experiment, samples: Samples) -> dict[str, Any]:
         "samples": samples.digest,
         "provenance": samples.provenance.to_dict(),
     }
+
+
+def _is_description(content: Any) -> bool:
+    """Whether it has the parts that :func:`_description` wrote."""
+    match content:
+        case {
+            "experiment": dict(),
+            "adjudge": str(),
+            "samples": str(),
+            "provenance": {"inputs": list() as inputs, "settings": dict(), "adjudge": _},
+        }:
+            return all(isinstance(one, dict) and {"file", "sha256"} <= one.keys() for one in inputs)
+    return False
 
 
 def _as_json(content: Mapping[str, Any]) -> bytes:

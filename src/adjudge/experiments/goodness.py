@@ -29,12 +29,12 @@ import numpy as np
 
 from adjudge.arrays import Ints
 from adjudge.errors import AdjudgeError
-from adjudge.experiments.drawing import Drawing
 from adjudge.experiments.goodness_fits import distances
 from adjudge.experiments.means import means
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.specification import Draws, Findings, Rows, experiment
-from adjudge.experiments.subsets import draw_subsets
+from adjudge.experiments.subsets import Drawing, draw_subsets
+from adjudge.experiments.words import listed
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import parse_scale
 from adjudge.stats.distributions import DISTRIBUTIONS
@@ -73,10 +73,8 @@ class Fit(Drawing):
 
     def prepared(self, samples: Samples) -> Fit:
         """With sizes and distributions settled."""
+        self.check_sizes(samples, count=1, left=1)
         most = samples.fewest_queries - 1
-        for size in self.sizes:
-            if size > most:
-                raise AdjudgeError(f"fit: {size} queries leave none over to predict, got {most + 1}")
         spec = replace(
             self,
             sizes=self.sizes or tuple(size for size in SIZES if size <= most) or (samples.fewest_queries // 2,),
@@ -192,7 +190,7 @@ class FitFindings(Findings):
         names = self.samples.names
         said = [self._of(name) for name in names] if len(names) <= _SPELT_OUT else self._counted()
         beyond = [
-            f"{name} goes beyond [0, 1], where {_and(families)} cannot be fitted."
+            f"{name} goes beyond [0, 1], where {listed(families)} cannot be fitted."
             for name, families in self.left_out.items()
         ]
         return [*said, *self._worst(), self._rule(), *beyond]
@@ -215,14 +213,16 @@ class FitFindings(Findings):
             won = Counter(cell.distribution for cell in cells).most_common()
             counts = [f"{name} for {count}" for name, count in won]
             said.append(
-                f"Fitted to {size} queries, what predicts new ones best is {_and(counts)} of {len(cells)} samples."
+                f"Fitted to {size} queries, what predicts new ones best is {listed(counts)} of {len(cells)} samples."
             )
         return said
 
     def _worst(self) -> list[str]:
-        """The family that is last everywhere, if one is."""
-        last = {max(cells, key=lambda cell: cell.omega).distribution for cells in self.cases.values() if len(cells) > 2}
-        return [f"{last.pop().capitalize()} is the worst throughout."] if len(last) == 1 else []
+        """The family that is last everywhere, if one is and is nowhere as good as the best."""
+        last = [max(cells, key=lambda cell: cell.omega) for cells in self.cases.values() if len(cells) > 2]
+        names = {cell.distribution for cell in last}
+        alone = len(names) == 1 and not any(cell.as_good for cell in last)
+        return [f"{names.pop().capitalize()} is the worst throughout."] if alone else []
 
     def _rule(self) -> str:
         missed = []
@@ -323,12 +323,8 @@ def _winners(cells: Sequence[FitCell]) -> tuple[str, ...]:
 def _predicts(best: Sequence[str], place: int) -> str:
     if len(best) == 1:
         return f"{best[0]} predicts new ones best" if place == 0 else f"{best[0]}"
-    return f"{_and(best)} cannot be told apart as the best"
+    return f"{listed(best)} cannot be told apart as the best"
 
 
 def _span(sizes: Sequence[int]) -> str:
     return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -66,8 +66,8 @@ def truncated_normal(values: Floats, support: Support) -> Margin:
 
     def loss(at: Floats) -> float:
         mu, sigma = centre + spread * at[0], spread * np.exp(at[1])
-        z = (inner - mu) / sigma
-        return float(0.5 * np.mean(z * z) + np.log(sigma) + _log_mass((low - mu) / sigma, (high - mu) / sigma))
+        squares = (1 + at[0] ** 2) * (spread / sigma) ** 2  # mean of ((x - mu) / sigma)²
+        return float(0.5 * squares + np.log(sigma) + _log_mass((low - mu) / sigma, (high - mu) / sigma))
 
     at, least = _minimum(loss, np.zeros(2), ((-30.0, 30.0), (-3.0, 3.5)))
     mu, sigma = centre + spread * float(at[0]), spread * float(np.exp(at[1]))
@@ -179,18 +179,19 @@ def discrete_kernel(values: Floats, support: Support) -> Margin:
     """
     places = support.places(values)
     points, n = support.points, places.size
-    counts = np.bincount(places, minlength=points.size).astype(np.float64)
-    apart = np.abs(np.arange(points.size)[:, np.newaxis] - np.arange(points.size))
+    seen, times = np.unique(places, return_counts=True)
+    counts = times.astype(np.float64)
+    apart = np.abs(np.arange(points.size)[:, np.newaxis] - seen)
     found: tuple[float, float, Floats] | None = None
     for decay in _DECAYS:
-        kernels = (decay ** np.arange(points.size))[apart]
-        kernels /= kernels.sum(axis=0)
-        total = kernels @ counts
-        left = np.maximum(total - np.diag(kernels), _TINY) / max(n - 1, 1)
-        score = float(counts[counts > 0] @ np.log(left[counts > 0])) - 1
+        powers = decay ** np.arange(points.size + 1.0)
+        sums = (1 + decay - powers[seen + 1] - powers[points.size - seen]) / (1 - decay)  # of geometric series
+        total = (powers[apart] / sums) @ counts
+        left = np.maximum(total[seen] - 1 / sums, _TINY) / max(n - 1, 1)
+        score = float(counts @ np.log(left)) - 1
         if found is None or score > found[0]:
             found = score, float(decay), total / n
-    score, decay, weights = found if found is not None else (np.nan, np.nan, counts)
+    score, decay, weights = found if found is not None else (np.nan, np.nan, np.ones(points.size))
     return _discrete("discrete-kernel", points, weights, {"decay": decay}, score)
 
 

@@ -36,11 +36,13 @@ from adjudge.experiments.conflicts import (
     outcome_rates,
     relative_error,
 )
-from adjudge.experiments.optimality_words import listed, sentences, small_table
+from adjudge.experiments.leading import leading
+from adjudge.experiments.optimality_words import sentences, small_table
 from adjudge.experiments.procedures import FIVE_TESTS, Procedure, parse_procedures
 from adjudge.experiments.rates import rates
 from adjudge.experiments.samples import Samples
 from adjudge.experiments.specification import Draws, Findings, Rows, experiment
+from adjudge.experiments.words import listed
 from adjudge.model.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -118,8 +120,7 @@ class OptimalityFindings(Findings):
     @cached_property
     def paired(self) -> Paired:
         """All comparisons."""
-        largest = max(float(np.abs(sample.values).max()) for sample in self.samples)
-        return Paired.from_rows(self.rows, self.samples.names, self.tests, largest)
+        return Paired.from_rows(self.rows, self.samples.names, self.tests, self.samples.largest)
 
     @cached_property
     def _all_levels(self) -> Counts:
@@ -244,15 +245,7 @@ class OptimalityFindings(Findings):
         return self._leading(rates(hits, cases).value[:, 0], left_out(hits, cases)[:, :, 0], highest)
 
     def _leading(self, value: Floats, without: Floats, highest: bool = False) -> tuple[str, ...]:
-        sign = -1.0 if highest else 1.0
-        if np.isnan(value).all():
-            return self.tests
-        behind = np.where(np.isnan(value), np.inf, sign * value)
-        best = int(np.argmin(behind))
-        error = jackknifed(sign * (without - without[:, [best]]))
-        order = np.argsort(behind, kind="stable")
-        near = [int(k) for k in order if k != best and not behind[k] - behind[best] > _CLEAR * error[k]]
-        return tuple(self.tests[k] for k in (best, *near))
+        return leading(self.tests, value, without, highest=highest)
 
     def records(self) -> list[dict[str, Any]]:
         """Rates of every test at the 32 levels."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from adjudge.experiments.conflicts import LEVELS, OUTCOMES, OutcomeRates
 from adjudge.experiments.rates import Rates
+from adjudge.experiments.words import listed
 from adjudge.stats.intervals import percent
 
 if TYPE_CHECKING:
@@ -46,9 +47,9 @@ def sentences(found: OptimalityFindings) -> list[str]:
 
 
 def _interval(found: Rates, i: int, j: int = 0) -> str:
-    """A rate with its interval: ``92.3 % (92.0 to 92.6)``."""
+    """A rate with its interval: ``92.3 % [92.0, 92.6]``."""
     low, high = (share(float(end[i, j])).removesuffix(" %") for end in (found.low, found.high))
-    return f"{share(float(found.value[i, j]))} ({low} to {high})"
+    return f"{share(float(found.value[i, j]))} [{low}, {high}]"
 
 
 def _repeats(found: OptimalityFindings, size: int) -> str:
@@ -75,23 +76,19 @@ def _hedged(leaders: Sequence[str], what: str) -> str:
     """The first leads; others that may be as good are named."""
     first, *others = leaders
     if not others:
-        return f"{first} is the {what} test"
-    return f"{first} comes out as the {what} test, but {listed(others)} cannot be told from it with these trials"
-
-
-def listed(names: Sequence[str]) -> str:
-    """Names in a row: ``a, b and c``."""
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        return f"The {what} test is {first}"
+    return f"The {what} test comes out as {first}, but {listed(others)} cannot be told from it with these trials"
 
 
 def _power(found: OptimalityFindings) -> str:
     view = found.at(found.experiment.alpha)
     leaders = found.leaders("non_significant")
     last = found.leaders("non_significant", highest=True)[0]
-    shares = f"{_rate_of(found, view, 'non_significant', leaders[0])} of its comparisons are not significant"
+    rate = _rate_of(found, view, "non_significant", leaders[0])
     if last == leaders[0]:
-        return f"All tests are equally powerful: {shares}."
-    worst = f"{last} is the least powerful, with {_rate_of(found, view, 'non_significant', last)}"
+        return f"All tests are equally powerful: {rate} of their comparisons are not significant."
+    shares = f"{rate} of its comparisons are not significant"
+    worst = f"The least powerful is {last}, with {_rate_of(found, view, 'non_significant', last)}"
     return f"{_hedged(leaders, 'most powerful')}: {shares}. {worst}."
 
 
@@ -115,7 +112,7 @@ def _exactness(found: OptimalityFindings) -> str:
         return f"No test can be called exact: {_NONE} at any level."
     return (
         f"{_hedged(leaders, 'most exact')}: over {len(LEVELS)} levels its conflict rate is off the level by "
-        f"{best['error']:.2f} of it (relative RMS, {best['low']:.2f} to {best['high']:.2f})."
+        f"{best['error']:.2f} of it [{best['low']:.2f}, {best['high']:.2f}] (relative RMS)."
     )
 
 

@@ -9,7 +9,6 @@ ISMIR 2011, pp. 609-614, sections 4 and 6.1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,11 +20,10 @@ from adjudge.experiments.comparing import Comparing
 from adjudge.experiments.counting import (
     Counts,
     Curve,
-    at_levels,
+    CurveFindings,
     cases_of,
     count_pairs,
     default_sizes,
-    find_curve,
     rates_of,
     share,
     significant_with_all,
@@ -34,7 +32,8 @@ from adjudge.experiments.counting import (
 from adjudge.experiments.procedures import Procedure
 from adjudge.experiments.rates import Rates, rates
 from adjudge.experiments.samples import Sample, Samples
-from adjudge.experiments.specification import Draws, Findings, Rows, experiment
+from adjudge.experiments.specification import Draws, Rows, experiment
+from adjudge.experiments.words import listed
 from adjudge.model.provenance import Provenance
 from adjudge.stats.effects import table
 
@@ -109,6 +108,11 @@ class PowerCurve(Curve):
     whole: int
 
     @property
+    def whole_share(self) -> float:
+        """Share of pairs that are significant with all queries."""
+        return self.whole / self.sample.n_pairs
+
+    @property
     def significant(self) -> Floats:
         """Mean number of significant pairs."""
         return self.power.value * self.sample.n_pairs
@@ -116,7 +120,8 @@ class PowerCurve(Curve):
     @property
     def lost(self) -> Floats:
         """How many significant pairs fewer than with all queries."""
-        return self.whole - self.significant
+        lost: Floats = np.round(self.whole - self.significant, 9) + 0.0  # 79 / 153 * 153 is a little more than 79
+        return lost
 
     def reaching(self, number: float) -> int | None:
         """The fewest queries from which on as many pairs are significant, as far as was looked at; None where none."""
@@ -134,12 +139,25 @@ class PowerCurve(Curve):
         By least squares over numbers of queries from half of all on, where curves are close to logarithms; over all
         where that leaves fewer than three, and NaN with fewer than two.
         """
-        upper = self.n_queries >= self.n_queries[-1] / 2
-        used = upper if upper.sum() > 2 else np.ones_like(upper)
+        used = self._upper if self._upper_is_enough else np.ones_like(self._upper)
         if used.sum() < 2:
             return float("nan")
         slope = np.polyfit(np.log(self.n_queries[used]), self.significant[used], 1)[0]
         return float(slope * np.log(2))
+
+    @property
+    def _upper(self) -> Mask:
+        upper: Mask = self.n_queries >= self.n_queries[-1] / 2
+        return upper
+
+    @property
+    def _upper_is_enough(self) -> bool:
+        return int(self._upper.sum()) > 2
+
+    @property
+    def fitted_part(self) -> str:
+        """The part of the curve that :meth:`gain` is fitted to, in words."""
+        return "the upper half of the curve" if self._upper_is_enough else "the curve"
 
     def records(self) -> list[dict[str, Any]]:
         """A row for every number of queries."""
@@ -157,37 +175,18 @@ class PowerCurve(Curve):
 def _curve(sample: Sample, procedure: Procedure, counts: Counts, found: Rates, whole: int) -> PowerCurve:
     """With the point of all queries at the end, which has no error of trials."""
     sizes, n_queries = list(counts.sizes), len(sample.queries)
-    if sizes[-1] < n_queries:
-        sizes.append(n_queries)
-        share_of_all = whole / sample.n_pairs
-        ends = {"value": share_of_all, "error": 0.0, "low": share_of_all, "high": share_of_all}
-        found = Rates(**{name: np.append(getattr(found, name), end) for name, end in ends.items()})
-    return PowerCurve(sample, procedure, np.array(sizes, dtype=np.int64), found, whole)
+    tried = [i for i, size in enumerate(sizes) if size < n_queries]
+    share_of_all = whole / sample.n_pairs
+    ends = {"value": share_of_all, "error": 0.0, "low": share_of_all, "high": share_of_all}
+    found = Rates(**{name: np.append(getattr(found, name)[tried], end) for name, end in ends.items()})
+    return PowerCurve(sample, procedure, np.array([*(sizes[i] for i in tried), n_queries], np.int64), found, whole)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PowerFindings(Findings):
+class PowerFindings(CurveFindings[PowerCurve]):
     """Curves of power: of the first procedure for every sample, then of the next."""
 
-    curves: tuple[PowerCurve, ...]
-
-    @property
-    def spec(self) -> Power:
-        """The experiment."""
-        return self.experiment  # type: ignore[return-value]  # only Power makes these findings
-
-    def of(self, sample: str, procedure: str) -> PowerCurve:
-        """The curve of a sample and a procedure, by their names."""
-        curve: PowerCurve = find_curve(self.curves, sample, procedure)
-        return curve
-
-    def at(self, alpha: float | Mapping[str, float]) -> PowerFindings:
-        """The same trials at another level: one for all procedures, or by their names."""
-        return at_levels(self.spec, alpha).findings(self.samples, self.rows, self.provenance)
-
-    def records(self) -> list[dict[str, Any]]:
-        """A row for every sample, procedure and number of queries."""
-        return [row for curve in self.curves for row in curve.records()]
+    experiment: Power
 
     def summary(self) -> list[dict[str, Any]]:
         """A row for every sample and procedure: with all queries, how many queries are enough, what more would bring.
@@ -202,7 +201,7 @@ class PowerFindings(Findings):
                 "n_queries": len(one.sample.queries),
                 "significant": one.whole,
                 "power": one.whole / one.sample.n_pairs,
-                "enough": one.enough(self.spec.enough),
+                "enough": one.enough(self.experiment.enough),
                 "as_first": one.reaching(first[one.sample.name].whole),
                 "twice_the_queries": one.gain(),
             }
@@ -213,19 +212,19 @@ class PowerFindings(Findings):
         """What all queries find, how many would do, what other procedures and measures do."""
         n = len(self.samples)
         main = self.curves[::n] if n else ()
-        told = [_with_all(main[0], self.spec.enough), _fewer(main[0])]
+        told = [_with_all(main[0], self.experiment.enough), _fewer(main[0])]
         told += [_against(one, main[0]) for one in main[1:]]
         told += [_measures(self.curves[i : i + n]) for i in range(0, len(self.curves), n)] if n > 1 else []
         told += [_more(main[0]), strata_sentence(self.samples)]
         return [sentence for sentence in told if sentence]
 
     def __str__(self) -> str:
-        head = ("", "all queries", f"{share(self.spec.enough, 0)} with", "doubling adds")
+        head = ("", "all queries", f"{share(self.experiment.enough, 0)} with", "doubling adds")
         rows = [
             (
                 f"{one.sample.name}, {one.described}",
                 f"{one.whole} of {one.sample.n_pairs}",
-                str(one.enough(self.spec.enough) or "–"),
+                str(one.enough(self.experiment.enough) or "–"),
                 f"{one.gain():.1f}",
             )
             for one in self.curves
@@ -240,7 +239,7 @@ def _with_all(one: PowerCurve, part: float) -> str:
         f"differ significantly by {one.sample.name}, {one.described}"
     )
     enough = one.enough(part)
-    if enough is None:
+    if enough is None or len(one.n_queries) == 1:  # nothing to find, or no smaller set was tried
         return f"{found}."
     if enough == n_queries:
         return f"{found}; with any of the smaller sets that were tried, fewer than {share(part, 0)} of them."
@@ -250,7 +249,9 @@ def _with_all(one: PowerCurve, part: float) -> str:
 def _fewer(one: PowerCurve) -> str:
     """What is lost with seven tenths of the queries, and with half."""
     n_queries = int(one.n_queries[-1])
-    told = []
+    told: list[str] = []
+    if not one.significant.any():
+        return ""
     for part in (0.7, 0.5):
         place = int(np.argmin(np.abs(one.n_queries[:-1] - part * n_queries))) if len(one.n_queries) > 1 else -1
         if place >= 0 and abs(one.n_queries[place] - part * n_queries) <= 0.1 * n_queries:
@@ -274,11 +275,14 @@ def _against(one: PowerCurve, first: PowerCurve) -> str:
 
 def _measures(curves: tuple[PowerCurve, ...]) -> str:
     """Which samples give most and least, with all queries."""
-    order = sorted(curves, key=lambda one: -one.power.value[-1])
+    order = sorted(curves, key=lambda one: -one.whole_share)
     best, worst = order[0], order[-1]
+    if best.whole_share == worst.whole_share:
+        return f"By {best.described}, all find the same share with all queries ({share(best.whole_share)})."
+    most, least = ([one.sample.name for one in order if one.whole_share == end.whole_share] for end in (best, worst))
     return (
-        f"By {best.described}, {best.sample.name} finds the largest share with all queries "
-        f"({share(best.power.value[-1])}) and {worst.sample.name} the smallest ({share(worst.power.value[-1])})."
+        f"By {best.described}, {listed(most)} {'find' if len(most) > 1 else 'finds'} the largest share with all "
+        f"queries ({share(best.whole_share)}) and {listed(least)} the smallest ({share(worst.whole_share)})."
     )
 
 
@@ -287,6 +291,6 @@ def _more(one: PowerCurve) -> str:
     if not np.isfinite(gain):
         return ""
     return (
-        f"If the upper half of the curve of {one.described} goes on as the logarithm fitted to it, twice the queries "
-        f"would find {max(gain, 0.0):.1f} pairs more."
+        f"If {one.fitted_part} of {one.described} goes on as the logarithm fitted to it, twice the queries would find "
+        f"{max(gain, 0.0):.1f} pairs more."
     )

@@ -104,7 +104,8 @@ def run_procedures(
     """Run all procedures on all pairs of systems of every matrix (queries x systems, without gaps).
 
     Resamples are drawn once for all matrices with as many queries; on a ``gpu`` they are others, of the same
-    distribution. A one-sided p-value is that of the better system being better: the one with the higher mean.
+    distribution. A one-sided p-value is that of the better system being better: the one with the higher mean. With
+    a correction, its family has every pair in both directions, since nobody knew before which of the two is better.
 
     >>> matrix = np.array([[0.5, 0.3], [0.6, 0.5], [0.9, 0.6]])
     >>> run_procedures([matrix], parse_procedures(["sign", "sign-1"]), resamples=1000, seed=0)[0].p

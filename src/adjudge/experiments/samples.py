@@ -103,6 +103,11 @@ class Samples:
         return min(len(sample.queries) for sample in self.members)
 
     @cached_property
+    def largest(self) -> float:
+        """The effectiveness that is furthest from 0."""
+        return max(float(np.abs(sample.values).max()) for sample in self.members)
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of everything that results can depend on."""
         content = hashlib.sha256()
@@ -203,6 +208,6 @@ def _stratified(sample: Sample, strata: Mapping[str, str] | None) -> Sample:
         return sample
     unknown = [query for query in sample.queries if query not in strata]
     if unknown:
-        others = f" and {len(unknown) - 1} others" if len(unknown) > 1 else ""
-        raise AdjudgeError(f"expected a stratum for every query, got none for {unknown[0]!r}{others}")
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        raise AdjudgeError(f"expected a stratum for every query, got none for {unknown[0]!r}{more}")
     return replace(sample, strata=tuple(strata[query] for query in sample.queries))

@@ -24,15 +24,17 @@ from adjudge.arrays import Floats
 from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.experiments import margin_families as _families  # noqa: F401 - registers them all
-from adjudge.experiments.dependence import DEPENDENCES, Dependence
-from adjudge.experiments.margins import Margin, fit_margin, support_of
+from adjudge.experiments.dependence import DEPENDENCES, Dependence, fit_dependence
+from adjudge.experiments.margins import MARGINS, Margin, fit_margin, support_of
 from adjudge.experiments.samples import Sample
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.matrices import matrix_of
 
 _FEWEST_QUERIES = 4
-NULLS = ("margins", "means")
-"""Kinds of collections in which all systems are equally good."""
+AUTO = "auto"
+"""The name that leaves the family of margins to the data."""
+NULLS = ("exchangeable", "margins", "means")
+"""Kinds of collections in which all systems are equally good, from the strictest sense to the widest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +53,8 @@ class CollectionModel:
     systems: tuple[str, ...]
     margins: tuple[Margin, ...]
     dependence: Dependence = field(repr=False)
+    exchangeable: bool = False
+    """Whether the values of a query are shuffled among the systems."""
 
     @property
     def means(self) -> Floats:
@@ -69,22 +73,29 @@ class CollectionModel:
         drawn = np.empty_like(uniform)
         for s, margin in enumerate(self.margins):
             drawn[:, s] = margin.quantile(uniform[:, s])
-        return drawn
+        return rng.permuted(drawn, axis=1) if self.exchangeable else drawn
 
     def with_means(self, targets: npt.ArrayLike) -> CollectionModel:
         """The same systems with other true means: each margin bent to its own by exponential tilting.
 
-        Of all margins over the same values they are the nearest that have those means; dependence stays.
+        Of all margins over the same values they are the nearest that have those means; dependence stays. Values are no
+        longer shuffled among the systems, if they were.
         """
         wanted = np.asarray(targets, dtype=np.float64)
         if wanted.shape != (len(self.systems),):
             raise AdjudgeError(f"expected a mean for each of {len(self.systems)} systems, got shape {wanted.shape}")
-        return replace(self, margins=tuple(map(_tilted, self.systems, self.margins, wanted.tolist())))
+        bent = tuple(map(_tilted, self.systems, self.margins, wanted.tolist()))
+        return replace(self, margins=bent, exchangeable=False)
 
-    def null(self, kind: str = "means", system: str | None = None) -> CollectionModel:
-        """A collection in which no system is better than another, and every significant difference is an error.
+    def null(self, kind: str = "exchangeable", system: str | None = None) -> CollectionModel:
+        """A collection in which no system has a higher mean than another.
 
-        ``margins``: all have the margin of one of them, by default of the one with the median mean (the lower of two).
+        ``margins``: all have the margin of one of them, by default of the one with the median mean (the lower of two),
+        and depend on one another as before. Copulas need not be symmetric, so that P(x_a > x_b) may differ from
+        P(x_a < x_b) although x_a and x_b have the same distribution.
+        ``exchangeable``: the same, and the values of every query are shuffled among the systems. Each still has that
+        margin, and every pair the average dependence of all pairs; but now nothing tells systems apart, which is the
+        hypothesis under which t, bootstrap, permutation, Wilcoxon and sign tests all promise their level.
         ``means``: each keeps the shape of its own, bent to the average of all means, or to the mean of ``system``.
         """
         if kind not in NULLS:
@@ -96,7 +107,8 @@ class CollectionModel:
             return self.with_means(np.full(len(self.systems), mean))
         median = int(np.argsort(self.means, kind="stable")[(len(self.systems) - 1) // 2])
         chosen = median if system is None else self.systems.index(system)
-        return replace(self, margins=(self.margins[chosen],) * len(self.systems))
+        same = (self.margins[chosen],) * len(self.systems)
+        return replace(self, margins=same, exchangeable=kind == "exchangeable")
 
     def fidelity(
         self, values: Effectiveness | Sample | npt.ArrayLike, rng: np.random.Generator, *, repeats: int = 100
@@ -130,7 +142,7 @@ def fit_collection(
     values: Effectiveness | Sample | npt.ArrayLike,
     *,
     systems: Sequence[str] | None = None,
-    margin: str = "auto",
+    margin: str = AUTO,
     dependence: str = "empirical",
 ) -> CollectionModel:
     """Fit margins and dependence to effectiveness, queries x systems without gaps, of at least 4 queries.
@@ -138,15 +150,25 @@ def fit_collection(
     ``margin`` is a family of :data:`~adjudge.experiments.margins.MARGINS` for all systems, or ``auto`` to choose for
     each; ``dependence`` one of :data:`~adjudge.experiments.dependence.DEPENDENCES`. The support is that of all systems
     together. True means are the means of the queries given, and so are standard deviations wherever the family can.
+    Systems with the same effectiveness on every query are one and the same, and tie on every new query as well; those
+    that tie on some of the queries only do so less often in what is drawn, as ranks have no ties.
 
     >>> print(fit_collection([[0.1, 0.3], [0.5, 0.4], [0.9, 0.8], [0.3, 0.3]], dependence="gaussian"))
     2 systems; margins: 2 discrete-kernel; dependence: gaussian
     """
-    copula = DEPENDENCES[dependence]
+    check_names(margin, dependence)
     matrix, names = _matrix(values, systems)
     support = support_of(matrix)
     margins = tuple(fit_margin(column, margin, support=support) for column in matrix.T)
-    return CollectionModel(names, margins, copula.fit(matrix))
+    return CollectionModel(names, margins, fit_dependence(dependence, matrix))
+
+
+def check_names(margin: str, dependence: str) -> None:
+    """Refuse names of margins or dependences that nobody registered."""
+    if margin not in (AUTO, *MARGINS):
+        raise unknown(MARGINS.kind, margin, (AUTO, *MARGINS))
+    if dependence not in DEPENDENCES:
+        raise unknown(DEPENDENCES.kind, dependence, DEPENDENCES)
 
 
 def _matrix(
@@ -261,3 +283,36 @@ def _figures(matrix: Floats) -> dict[str, Floats]:
         "skewness of differences": (moved**3).mean(axis=0),
         "ties": (differences == 0).mean(axis=0),
     }
+
+
+@dataclass(frozen=True)
+class Asymmetry:
+    """How unequal the numbers of queries are on which two systems are ahead, |P(d > 0) - P(d < 0)|, over pairs."""
+
+    typical: float
+    """Root mean square over pairs, without what counting on so many queries adds."""
+    largest: float
+
+
+def asymmetry(model: CollectionModel, rng: np.random.Generator, *, n_queries: int = 10_000) -> Asymmetry:
+    """Of differences d between two systems on a query, P(d > 0) - P(d < 0) counted on many new queries.
+
+    0 for all pairs if systems are interchangeable. Otherwise also systems of equal means may have another, which the
+    sign test is about, and Wilcoxon's test sees as well.
+
+    >>> model = fit_collection([[0.12, 0.31], [0.53, 0.42], [0.95, 0.83], [0.34, 0.375]])
+    >>> asymmetry(model.null("exchangeable"), np.random.default_rng(0)).typical < 0.02
+    True
+    """
+    check_whole("n_queries", n_queries, 2)
+    drawn = model.draw(rng, n_queries)
+    shares, noise = [], []
+    for s in range(drawn.shape[1] - 1):
+        signs = np.sign(drawn[:, s + 1 :] - drawn[:, [s]])
+        shares.append(signs.mean(axis=0))
+        noise.append(signs.var(axis=0, ddof=1) / n_queries)
+    if not shares:
+        return Asymmetry(0.0, 0.0)
+    each = np.concatenate(shares)
+    square = float((each**2 - np.concatenate(noise)).mean())
+    return Asymmetry(float(np.sqrt(max(square, 0.0))), float(np.abs(each).max()))

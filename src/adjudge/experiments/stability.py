@@ -11,22 +11,20 @@ ISMIR 2011, pp. 609-614, sections 5, 6.2 and 7.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.experiments.comparing import AGAIN, Comparing
+from adjudge.experiments.comparing import AGAIN, TIE, Comparing
 from adjudge.experiments.counting import (
     Counts,
     Curve,
-    at_levels,
+    CurveFindings,
     cases_of,
     count_pairs,
     default_sizes,
-    find_curve,
     rates_of,
     share,
     significant_with_all,
@@ -37,7 +35,7 @@ from adjudge.experiments.power import FRIEDMAN_AND_WILCOXON
 from adjudge.experiments.procedures import Procedure
 from adjudge.experiments.rates import Rates, rates
 from adjudge.experiments.samples import Samples
-from adjudge.experiments.specification import Draws, Findings, Rows, experiment
+from adjudge.experiments.specification import Draws, Rows, experiment
 from adjudge.model.provenance import Provenance
 from adjudge.stats.effects import table
 
@@ -75,7 +73,9 @@ class Stability(Comparing):
     def findings(self, samples: Samples, rows: pl.DataFrame, provenance: Provenance) -> StabilityFindings:
         """Rates of conflicts, by sample, procedure and size."""
         counted = {
-            f"{one.name} {name}": expression for one in self.procedures for name, expression in _conditions(one).items()
+            f"{one.name} {name}": expression
+            for one in self.procedures
+            for name, expression in _conditions(one, samples.largest).items()
         }
         counts = count_pairs(rows, samples, counted)
         whole = significant_with_all(samples, self)
@@ -90,13 +90,16 @@ class Stability(Comparing):
         return StabilityFindings(self, samples, rows, provenance, tuple(curves))
 
 
-def _conditions(procedure: Procedure) -> dict[str, pl.Expr]:
-    """What is counted of the rows of one procedure."""
+def _conditions(procedure: Procedure, largest: float) -> dict[str, pl.Expr]:
+    """What is counted of the rows of one procedure; means that differ by rounding only have no sign."""
     import polars as pl
+
+    def sign(column: str) -> pl.Expr:
+        return pl.when(pl.col(column).abs() > TIE * largest).then(pl.col(column).sign()).otherwise(0.0)
 
     first, second = pl.col(procedure.name) <= procedure.alpha, pl.col(procedure.name + AGAIN) <= procedure.alpha
     # signs, not the product of differences, which can be too small for a number
-    opposite = pl.col("difference").sign() * pl.col("difference" + AGAIN).sign() < 0
+    opposite = sign("difference") * sign("difference" + AGAIN) < 0
     return {
         "first": first,
         "second": second,
@@ -177,28 +180,10 @@ class StabilityCurve(Curve):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StabilityFindings(Findings):
+class StabilityFindings(CurveFindings[StabilityCurve]):
     """Curves of stability: of the first procedure for every sample, then of the next."""
 
-    curves: tuple[StabilityCurve, ...]
-
-    @property
-    def spec(self) -> Stability:
-        """The experiment."""
-        return self.experiment  # type: ignore[return-value]  # only Stability makes these findings
-
-    def of(self, sample: str, procedure: str) -> StabilityCurve:
-        """The curve of a sample and a procedure, by their names."""
-        curve: StabilityCurve = find_curve(self.curves, sample, procedure)
-        return curve
-
-    def at(self, alpha: float | Mapping[str, float]) -> StabilityFindings:
-        """The same trials at another level: one for all procedures, or by their names."""
-        return at_levels(self.spec, alpha).findings(self.samples, self.rows, self.provenance)
-
-    def records(self) -> list[dict[str, Any]]:
-        """A row for every sample, procedure and number of queries."""
-        return [row for curve in self.curves for row in curve.records()]
+    experiment: Stability
 
     def summary(self) -> list[dict[str, Any]]:
         """The paper's first table: the largest subsets, and all queries if conflicts no longer change."""
@@ -281,7 +266,7 @@ def _swaps(findings: StabilityFindings) -> str:
     """Differences that are significant both ways, in all trials and sizes."""
     trials = findings.rows["trial"].n_unique()
     parts = []
-    for procedure in findings.spec.procedures:
+    for procedure in findings.experiment.procedures:
         curves = [one for one in findings.curves if one.procedure == procedure]
         swaps = sum(float(one.major.value.sum()) * one.sample.n_pairs * trials for one in curves)
         looked = sum(len(one.n_queries) * one.sample.n_pairs * trials for one in curves)

@@ -2,10 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from adjudge.arrays import Ints
+from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
+from adjudge.experiments.samples import Samples
+from adjudge.experiments.specification import Experiment
+
+_FEWEST = 2  # queries from which anything can be estimated
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing(Experiment):
+    """What experiments that draw query sets of several ``sizes`` have in common; without any, samples settle them."""
+
+    sizes: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sizes = tuple(check_whole("sizes", size, _FEWEST, where=f"{self.name}: ") for size in self.sizes)
+        if len(set(sizes)) < len(sizes):
+            raise AdjudgeError(f"{self.name}: expected each size once, got {', '.join(map(str, sizes))}")
+        object.__setattr__(self, "sizes", sizes)
+
+    def check_sizes(self, samples: Samples, *, count: int, left: int = 0) -> None:
+        """Refuse sizes of which the smallest sample has not ``count`` disjoint subsets, with so many queries left."""
+        smallest = min(samples, key=lambda sample: len(sample.queries))
+        for size in self.sizes:
+            if size * count + left > len(smallest.queries):
+                sets = (
+                    f"a set of {size} queries needs" if count == 1 else f"{count} disjoint sets of {size} queries need"
+                )
+                more = f" and {left} left over" if left else ""
+                raise AdjudgeError(
+                    f"{self.name}: {sets} {size * count}{more}, got {len(smallest.queries)} of {smallest.name}"
+                )
 
 
 def draw_subsets(rng: np.random.Generator, stratum: Ints, size: int, *, count: int = 1) -> Ints:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def _type_one_figure(findings: ErrorFindings) -> FigureBlock:
         Panel(title, tuple(_error_curve(errors, sample, n, name) for name in findings.procedures), diagonal=True)
         for sample, n, title in _panel_names(findings)
     )
-    data = Curves("Level α", "Actual Type I error", panels, columns=_PANELS_ACROSS, log_x=True, log_y=True)
+    data = Curves("level α", "actual Type I error", panels, columns=_PANELS_ACROSS, log_x=True, log_y=True)
     caption = (
         "Actual Type I error against the level α on null collections, both on logarithmic axes. On the dotted line a "
         "test errs as often as promised; above it, more often. Bands are Monte-Carlo intervals."
@@ -113,7 +113,7 @@ def _type_one_table(findings: ErrorFindings, alphas: Sequence[float]) -> TableBl
 
 
 def _power_figure(findings: ErrorFindings, binned: Sequence[Detection], alpha: float) -> FigureBlock:
-    data = _by_difference(findings, binned, "power", "Power")
+    data = _by_difference(findings, binned, "power", "power")
     caption = (
         f"Share of true differences that are significant at {alpha:g} against how large they are (the mean of each "
         "bin). What lacks to 1 is the Type II error."
@@ -130,14 +130,11 @@ def _direction_figure(findings: ErrorFindings, binned: Sequence[Detection], alph
     data = _by_difference(findings, binned, "type_three", "Type III error")
     caption = (
         f"Share of true differences that are significant at {alpha:g} in the wrong direction, against how large they "
-        "are. The dotted line is half the level, which it nears as differences vanish."
+        "are; the table has intervals. The dotted line is half the level, which it nears as differences vanish."
     )
-    data = Curves(
-        data.x_label,
-        data.y_label,
-        tuple(Panel(one.title, one.curves, (alpha / 2,)) for one in data.panels),
-        columns=_PANELS_ACROSS,
-    )
+    lines = [tuple(replace(one, low=None, high=None) for one in panel.curves) for panel in data.panels]  # mostly 0 of n
+    panels = [Panel(one.title, drawn, (alpha / 2,)) for one, drawn in zip(data.panels, lines, strict=True)]
+    data = replace(data, panels=tuple(panels))
     worst = max(binned, key=lambda one: one.type_three)
     alt = (
         f"Lines that fall as differences grow; the highest point is {share(worst.type_three)}, {worst.procedure} with "
@@ -158,7 +155,7 @@ def _by_difference(findings: ErrorFindings, binned: Sequence[Detection], what: s
             )
             lines.append(Curve(name, x, y, low, high))
         panels.append(Panel(title, tuple(lines)))
-    return Curves("True difference", label, tuple(panels), columns=_PANELS_ACROSS)
+    return Curves("true difference", label, tuple(panels), columns=_PANELS_ACROSS)
 
 
 def _power_table(findings: ErrorFindings, overall: Sequence[Detection], alphas: Sequence[float]) -> TableBlock:
@@ -215,7 +212,7 @@ def _difference_table(binned: Sequence[Detection], alpha: float) -> TableBlock:
             f"{one.least:g} or more" if np.isinf(one.most) else f"{one.least:g} to {one.most:g}",
             f"{one.cases:,}",
             share(one.power),
-            share(one.type_three),
+            share_with(one.type_three, one.type_three_low, one.type_three_high),
             share_with(one.wrong, one.wrong_low, one.wrong_high),
         )
         for one in binned

@@ -21,6 +21,7 @@ _WIDTH, _PANEL_HEIGHT = 7.2, 2.5
 _COLOURS = ("accent", "warm", "ink", "soft", "muted")
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = "osD^vPX*"
+_LETTERS_AN_INCH, _LETTERS_A_LINE = 14, 7  # of a legend: how wide words are, and the line before them
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ def curves(data: Curves) -> Figure:
     n_columns = min(data.columns, len(data.panels))
     n_rows = -(-len(data.panels) // n_columns)
     labels = list(dict.fromkeys(curve.label for panel in data.panels for curve in panel.curves))
-    legend_rows = -(-len(labels) // 4)
+    legend_columns = _legend_columns(labels)
+    legend_rows = -(-len(labels) // legend_columns)
     figure, axes = pyplot.subplots(
         n_rows,
         n_columns,
@@ -82,8 +84,15 @@ def curves(data: Curves) -> Figure:
     _name_axes(axes, data, n_columns)
     if len(labels) > 1:
         handles = [Line2D([], [], label=label, **_look(labels, label)) for label in labels]
-        figure.legend(handles=handles, loc="outside lower center", ncols=min(4, len(labels)), frameon=False)
+        figure.legend(handles=handles, loc="outside lower center", ncols=legend_columns, frameon=False)
     return figure
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    """As few rows as the width allows, and rows as even as possible."""
+    most = max(1, int(_WIDTH * _LETTERS_AN_INCH / (max(map(len, labels), default=0) + _LETTERS_A_LINE)))
+    rows = -(-len(labels) // most) or 1
+    return -(-len(labels) // rows) or 1
 
 
 def _look(labels: Sequence[str], label: str) -> dict[str, Any]:
@@ -99,9 +108,13 @@ def _look(labels: Sequence[str], label: str) -> dict[str, Any]:
 
 
 def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     if data.log_x:
         axes.set_xscale("log")
         _plain_logarithms(axes.xaxis)
+    elif all((curve.x == np.round(curve.x)).all() for curve in panel.curves):  # numbers of queries
+        axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True, min_n_ticks=1))
     if data.log_y:
         axes.set_yscale("log")
         _plain_logarithms(axes.yaxis)
@@ -114,6 +127,8 @@ def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None
         if curve.low is not None and curve.high is not None:
             floor = float(curve.y[shown].min()) / 3 if data.log_y and shown.any() else -np.inf
             low = np.maximum(curve.low[shown], floor)
+            if shown.sum() == 1:  # a band of one point cannot be seen
+                axes.vlines(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.5, linewidth=1.3)
             axes.fill_between(curve.x[shown], low, curve.high[shown], color=look["color"], alpha=0.15, linewidth=0)
     if panel.diagonal and panel.curves:
         ends = np.array([min(c.x.min() for c in panel.curves), max(c.x.max() for c in panel.curves)])

@@ -68,8 +68,8 @@ def _table(findings: FitFindings, size: int) -> TableBlock:
             Column(name, about="mean distance ω̂, and the share of systems for which it is the lowest")
             for name in families
         ),
-        Column("a query", about="distance of the best as a root mean square over queries, comparable between tables"),
-        Column("chosen", "left", about="what prediction intervals take here by themselves"),
+        Column("A query", about="distance of the best as a root mean square over queries, comparable between tables"),
+        Column("Chosen", "left", about="what prediction intervals take here by themselves"),
     )
     rows, emphasised = [], set()
     for row, name in enumerate(findings.samples.names):

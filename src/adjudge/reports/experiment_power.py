@@ -27,7 +27,7 @@ _ERROR = (
 @EXPERIMENT_SECTIONS.register("power")
 def power_sections(findings: PowerFindings) -> Sequence[Section]:
     """What all queries find and how many would do, then the curves of every procedure."""
-    figures = [_power_figure(findings, one) for one in findings.spec.procedures]
+    figures = [_power_figure(findings, one) for one in findings.experiment.procedures]
     return (
         Section("power", "How many differences are found", (*conclusion(findings), _power_summary(findings))),
         Section(
@@ -39,7 +39,7 @@ def power_sections(findings: PowerFindings) -> Sequence[Section]:
 @EXPERIMENT_SECTIONS.register("stability")
 def stability_sections(findings: StabilityFindings) -> Sequence[Section]:
     """What would not repeat, then the curves of every procedure and what conflicts are made of."""
-    figures = [_stability_figure(findings, one) for one in findings.spec.procedures]
+    figures = [_stability_figure(findings, one) for one in findings.experiment.procedures]
     return (
         Section("stability", "How many results would not repeat", (*conclusion(findings), _stable_table(findings))),
         Section(
@@ -54,16 +54,16 @@ def _named(one: Found) -> tuple[str, str]:
     return one.sample.name, one.described
 
 
-_NAMES = (Column("Measure", "left"), Column("Procedure", "left"))
+_NAMES = (Column("Sample", "left"), Column("Test", "left"))
 
 
 def _power_summary(findings: PowerFindings) -> TableBlock:
-    part = share(findings.spec.enough, 0)
+    part = share(findings.experiment.enough, 0)
     columns = (
         *_NAMES,
         Column("Significant", about="pairs of systems, with all queries"),
         Column(f"{part} with", about=f"fewest queries that find {part} as many pairs as all queries do"),
-        Column("As the first", about="fewest queries that find as many pairs as the first procedure with all queries"),
+        Column("As the first", about="fewest queries that find as many pairs as the first test does with all queries"),
         Column("Doubling adds", about="pairs, by the logarithm fitted to the upper half of the curve"),
     )
     records = findings.summary()
@@ -155,7 +155,7 @@ def _power_figure(findings: PowerFindings, procedure: Procedure) -> FigureBlock:
     data = _panels(chosen, "significant pairs", lambda one: one.power, lambda sample: first[sample.name])
     caption = (
         f"Power of {described(procedure)}: pairs of systems that are significant. The dotted line is what "
-        f"{described(findings.spec.procedures[0])} finds with all queries by the first measure of a panel."
+        f"{described(findings.experiment.procedures[0])} finds with all queries by the first measure of a panel."
     )
     ends = "; ".join(f"{one.sample.name} {share(float(one.power.value[-1]))}" for one in chosen)
     alt = f"Share of significant pairs by {described(procedure)} over the number of queries. With all: {ends}."

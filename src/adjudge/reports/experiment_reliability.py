@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from adjudge.experiments.reliability import ReliabilityFindings
+from adjudge.experiments.reliability_findings import ReliabilityFindings
 from adjudge.reports.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.experiment_figures import Curve, Curves, Panel, curves
 from adjudge.reports.experiments import EXPERIMENT_SECTIONS, conclusion, table_of
@@ -14,7 +14,7 @@ from adjudge.stats.reliability import INDICES
 
 _PREDICTED = (
     ("Eρ², predicted", "correlation_predicted"),
-    ("Eρ², all queries", "correlation_known"),
+    ("Eρ², {known}", "correlation_known"),
     ("correlation, observed", "correlation"),
     ("τ, predicted", "tau_predicted"),
     ("τ, observed", "tau"),
@@ -32,6 +32,11 @@ def reliability_sections(findings: ReliabilityFindings) -> Sequence[Section]:
     ]
 
 
+def _known(findings: ReliabilityFindings) -> str:
+    """What estimates are held against."""
+    return "in truth" if findings.simulated else "with all queries"
+
+
 def _spread(findings: ReliabilityFindings) -> FigureBlock:
     panels = []
     for name in findings.samples.names:
@@ -47,9 +52,12 @@ def _spread(findings: ReliabilityFindings) -> FigureBlock:
         panels.append(Panel(name, tuple(lines), tuple(levels)))
     caption = (
         "Reliability of the whole collection as estimated from some of its queries: mean over trials, and where 90 % "
-        "of them lie. Dotted lines are the estimates with all queries."
+        f"of them lie. Dotted lines are the values {_known(findings)}."
     )
-    alt = "Curves of estimated Eρ² and Φ by number of queries, with bands that narrow towards the value of all queries."
+    alt = (
+        "Curves of estimated Eρ² and Φ by number of queries, with bands that narrow towards the value "
+        f"{_known(findings)}."
+    )
     data = Curves("queries estimated from", "reliability of all queries", tuple(panels))
     return FigureBlock("reliability-spread", caption, alt, data, curves)
 
@@ -59,7 +67,10 @@ def _against(findings: ReliabilityFindings) -> FigureBlock:
     for name in findings.samples.names:
         cells = [one for one in findings.repeated if one.sample == name]
         x = np.array([one.n_queries for one in cells], dtype=np.float64)
-        lines = [Curve(label, x, np.array([getattr(one, value) for one in cells])) for label, value in _PREDICTED]
+        lines = [
+            Curve(label.format(known=_known(findings)), x, np.array([getattr(one, value) for one in cells]))
+            for label, value in _PREDICTED
+        ]
         panels.append(Panel(name, tuple(lines)))
     caption = (
         "What one set of queries predicts of another of the same size, and what is observed: the correlation of "
@@ -75,16 +86,17 @@ def _against(findings: ReliabilityFindings) -> FigureBlock:
 
 
 def _estimates(findings: ReliabilityFindings) -> TableBlock:
+    known = _known(findings)
     columns = (
         Column("Sample", "left"),
         Column("Queries"),
         Column("Index", "left"),
-        Column("for as many", about="the index for as many queries, and where 90 % of trials lie"),
-        Column("for all", about="the index for all queries, and where 90 % of trials lie"),
-        Column("bias", about="mean less the value with all queries"),
-        Column("queries needed", about="median for the target, and where 90 % of trials lie"),
-        Column("off by 2", about="trials more than twice or less than half of the number with all queries"),
-        Column("covered", about="F intervals with the value of all queries inside"),
+        Column("For as many", about="the index for as many queries, and where 90 % of trials lie"),
+        Column("For all", about="the index for all queries, and where 90 % of trials lie"),
+        Column("Bias", about=f"mean less the value {known}"),
+        Column("Queries needed", about="median for the target, and where 90 % of trials lie"),
+        Column("Off by 2", about=f"trials more than twice or less than half of the number {known}"),
+        Column("Covered", about=f"F intervals with the value {known} inside"),
     )
     rows = [
         (
@@ -109,15 +121,15 @@ def _observed(findings: ReliabilityFindings) -> TableBlock:
     columns = (
         Column("Sample", "left"),
         Column("Queries"),
-        Column("correlation"),
+        Column("Correlation"),
         Column("Eρ²", about="what the first set predicts of the correlation, on average"),
-        Column("Eρ² by all", about="what all queries predict of the correlation"),
+        Column("Eρ² known", about=f"Eρ² {_known(findings)}, which predicts the correlation"),
         Column("τ"),
         Column("τ predicted"),
         Column("τ_AP"),
-        Column("swapped", about="pairs of systems in another order"),
-        Column("difference", about="of a system's means on two sets, root mean square"),
-        Column("predicted"),
+        Column("Swapped", about="pairs of systems in another order"),
+        Column("Difference", about="of a system's means on two sets, root mean square"),
+        Column("Predicted"),
     )
     rows = [
         (

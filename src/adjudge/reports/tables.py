@@ -20,9 +20,10 @@ _GAP = 3  # blanks between columns
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """A header and one line a row; numbers that are not finite are left empty."""
+    """A header and one line a row; what a row lacks, and numbers that are not finite, are left empty."""
     buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, fieldnames=list(rows[0]), lineterminator="\n")
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    writer = csv.DictWriter(buffer, fieldnames=columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: "" if not_finite(value) else value for name, value in row.items()} for row in rows)
     return buffer.getvalue()

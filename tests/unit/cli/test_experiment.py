@@ -61,6 +61,15 @@ def test_every_setting_of_every_experiment_is_an_option_and_no_other() -> None:
     assert settings == {name: {one.name for one in fields(kind)} for name, kind in EXPERIMENTS.items()}
 
 
+def test_help_says_the_defaults_that_experiments_have() -> None:
+    import adjudge.experiments.kinds  # noqa: F401 - registers them
+    from adjudge.experiments.specification import EXPERIMENTS
+
+    for name, kind in KINDS.items():
+        spec = EXPERIMENTS[name]()
+        assert (kind.trials, kind.resamples) == (spec.trials, getattr(spec, "resamples", kind.resamples))
+
+
 def test_sizes_are_numbers_lists_and_ranges() -> None:
     assert parse_sizes("20") == (20,)
     assert parse_sizes("50, 10,20") == (10, 20, 50)
@@ -138,6 +147,40 @@ def test_tables_are_samples_named_by_their_file_or_collection(folder: Path, caps
     assert [one.collection for one in aj.read_experiment("years").samples] == ["2010", "2011"]
 
 
+def test_rows_have_the_same_columns_where_only_some_tables_are_of_named_collections(
+    folder: Path, capsys: Capture
+) -> None:
+    two = ("--effectiveness", "ap.csv", "--effectiveness", "2011=p10.csv")
+    code, out, _ = run(capsys, "power", *two, *QUICK, "--sizes", "6", "--test", "t", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert {(row["sample"], row["collection"], row["measure"]) for row in rows} == {
+        ("ap", "", "ap"),
+        ("effectiveness (2011)", "2011", "effectiveness"),
+    }
+
+
+def test_systems_that_are_all_equal_have_no_power_in_a_table_with_others(folder: Path, capsys: Capture) -> None:
+    Path("same.csv").write_text("query,w,x\n" + "".join(f"q{i},0.{i % 5 + 1},0.{i % 5 + 1}\n" for i in range(12)))
+    two = ("--effectiveness", "same.csv", "--effectiveness", "ap.csv")
+    code, out, _ = run(capsys, "errors", *two, *QUICK, "--sizes", "6", "--test", "t", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert {(row["sample"], row["test"], row["power"] == "") for row in rows} == {
+        ("same", "t", True),
+        ("ap", "t", False),
+    }
+
+
+def test_long_tables_are_left_to_files(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adjudge.cli.experiment_run._MOST_ROWS", 2)
+    _, out, _ = run(capsys, *POWER)
+    assert "Power by number of queries. 3 rows: -o page.html or -o page.txt has them." in out
+    assert "Lost" not in out
+    run(capsys, *POWER, "-o", "p.txt")
+    assert "Lost" in Path("p.txt").read_text()
+
+
 @pytest.mark.parametrize("options", [("--strata", "strata.csv"), ("--metadata", "metadata.csv", "--stratify", "genre")])
 def test_strata_come_from_a_table_or_from_metadata(folder: Path, capsys: Capture, options: tuple[str, ...]) -> None:
     assert run(capsys, *POWER, *options, "--folder", "a")[0] == 0
@@ -166,7 +209,7 @@ def test_every_kind_runs_and_is_read_again(folder: Path, capsys: Capture, kind: 
 
 
 def test_the_suffix_of_the_output_chooses_its_form(folder: Path, capsys: Capture) -> None:
-    forms = {"p.json": "{", "p.csv": "measure,", "p.md": "# Power of the evaluation", "p.html": "<!doctype html>"}
+    forms = {"p.json": "{", "p.csv": "sample,", "p.md": "# Power of the evaluation", "p.html": "<!doctype html>"}
     for name, beginning in forms.items():
         assert run(capsys, *POWER, "-o", name)[:2] == (0, "")
         assert Path(name).read_text().startswith(beginning)
@@ -206,6 +249,32 @@ def test_what_cannot_be_run_is_refused_in_one_line(folder: Path, capsys: Capture
     assert (code, out) == (2, "")
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("options", [("--chunk", "0"), ("--workers", "0"), ("--dask", "nonsense")])
+def test_a_refusal_leaves_no_folder(folder: Path, capsys: Capture, options: tuple[str, str]) -> None:
+    if options[0] == "--dask":
+        pytest.importorskip("distributed")
+    before = sorted(folder.iterdir())
+    code, _, err = run(capsys, *POWER, "--folder", "new/a", *options)
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_folder_of_something_else_is_refused_and_left_as_it_was(folder: Path, capsys: Capture) -> None:
+    before = sorted(folder.iterdir())
+    code, _, err = run(capsys, *POWER, "--folder", ".")
+    assert (code, len(err.splitlines())) == (2, 1)
+    assert "expected an empty folder or an experiment, got ap.csv" in err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_refusal_leaves_a_folder_that_was_there(folder: Path, capsys: Capture) -> None:
+    run(capsys, *POWER, "--folder", "a")
+    before = {path.name: path.read_bytes() for path in Path("a").iterdir()}
+    assert run(capsys, "resume", "a", "--trials", "9", "--chunk", "0")[0] == 2
+    assert before.keys() == {path.name for path in Path("a").iterdir()}
+    assert before["trials.parquet"] == Path("a/trials.parquet").read_bytes()
 
 
 def test_a_folder_of_another_experiment_is_refused_and_left_alone(folder: Path, capsys: Capture) -> None:

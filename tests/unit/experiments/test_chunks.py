@@ -42,6 +42,14 @@ def test_a_part_of_a_file_is_not_used(cut: int) -> None:
     assert unpack(pack(run_chunk(SPEC, SAMPLES, 0, 3), "abc", (0, 3))[:cut], "abc") is None
 
 
+def test_a_file_with_a_changed_bit_is_not_used() -> None:
+    data = pack(run_chunk(SPEC, SAMPLES, 0, 3), "abc", (0, 3))
+    for place in range(0, len(data), 7):
+        damaged = bytearray(data)
+        damaged[place] ^= 1 << place % 8
+        assert unpack(bytes(damaged), "abc") is None
+
+
 def test_files_of_another_experiment_or_with_other_trials_are_not_used() -> None:
     frame = run_chunk(SPEC, SAMPLES, 0, 3)
     assert unpack(pack(frame, "abc", (0, 3)), "abd") is None

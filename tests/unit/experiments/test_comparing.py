@@ -46,9 +46,18 @@ def test_all_queries_give_the_p_values_of_scipy(samples: Samples) -> None:
 def test_sizes_that_cannot_be_drawn_are_refused(samples: Samples) -> None:
     with pytest.raises(AdjudgeError, match="power: a set of 13 queries needs 13, got 12"):
         make_experiment("power", sizes=(13,)).prepared(samples)
-    with pytest.raises(AdjudgeError, match="stability: 2 disjoint sets of 7 queries needs 14, got 12"):
+    with pytest.raises(AdjudgeError, match="stability: 2 disjoint sets of 7 queries need 14, got 12 of AP"):
         make_experiment("stability", sizes=(7,)).prepared(samples)
     with pytest.raises(AdjudgeError, match="'sizes' must be a whole number of at least 2, got 1"):
         make_experiment("power", sizes=(1,))
-    with pytest.raises(AdjudgeError, match=r"power: expected each size once, got \(5, 5\)"):
+    with pytest.raises(AdjudgeError, match="power: expected each size once, got 5, 5"):
         make_experiment("power", sizes=(5, 5))
+
+
+def test_the_sample_that_is_too_small_for_a_size_is_named(samples: Samples) -> None:
+    few = aj.Effectiveness.from_matrix(np.random.default_rng(1).random((6, 3)), measure="ERR")
+    both = samples_of({"many": aj.Effectiveness.from_matrix(samples[0].values, measure="AP"), "few": few})
+    with pytest.raises(AdjudgeError, match=r"\Apower: a set of 8 queries needs 8, got 6 of ERR \(few\)\Z"):
+        make_experiment("power", sizes=(5, 8)).prepared(both)
+    with pytest.raises(AdjudgeError, match=r"\Afit: a set of 6 queries needs 6 and 1 left over, got 6 of ERR"):
+        make_experiment("fit", sizes=(6,)).prepared(both)

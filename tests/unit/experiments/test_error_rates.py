@@ -10,7 +10,7 @@ import scipy.stats
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.experiments import error_rates, simulation
+from adjudge.experiments import models, simulation
 from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.error_findings import LEVELS, ErrorFindings, difference_bins, level_of
 from adjudge.experiments.error_rates import Errors
@@ -40,7 +40,7 @@ class NormalModel:
 
 @pytest.fixture(autouse=True)
 def normal_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(error_rates, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
+    monkeypatch.setattr(models, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def spec() -> Errors:
 @pytest.fixture(scope="module")
 def findings(samples: Samples, spec: Errors) -> ErrorFindings:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(error_rates, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
+        patch.setattr(models, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
         rows = run_chunk(spec, samples, 0, TRIALS)
     return spec.findings(samples, rows, Provenance())
 
@@ -164,12 +164,58 @@ def test_sentences_say_who_keeps_the_promise(findings: ErrorFindings) -> None:
     assert said[0].startswith("At α = 0.05 with 40 queries by AP, a true null hypothesis is rejected by the t-test in")
     assert "as often as promised" in said[1]
     assert any("no Type I error rate" in one for one in said)
-    assert any("luck of the one collection" in one for one in said)
+    assert any("nothing tells one from another" in one for one in said)
+    assert not any("positive differences as frequent" in one for one in said)
     assert len(findings.records()) == 2 * 3 * 3
     assert {"rate", "any_rate", "power", "type_two", "type_three", "wrong", "adjusted_power"} <= set(
         findings.records()[0]
     )
     assert findings.to_dict()["by_difference"]
+
+
+def test_where_only_means_are_equal_the_hypothesis_of_the_sign_test_is_told_from_it(
+    findings: ErrorFindings, samples: Samples, spec: Errors
+) -> None:
+    said = replace(spec, null="margins").findings(samples, findings.rows, Provenance()).sentences()
+    assert "a true null hypothesis about means is rejected" in said[0]
+    assert "of the sign test that would be a promise about means, which it does not make" in said[1]
+    (about,) = (one for one in said if "positive differences as frequent as negative ones" in one)
+    assert "no malfunction" in about
+    assert "wilcoxon" not in about
+    assert "by AP typically 0." in about  # a normal model is symmetric
+
+
+def test_tests_that_differ_by_noise_only_lead_together(findings: ErrorFindings, spec: Errors) -> None:
+    rng = np.random.default_rng(0)
+    noisy = findings.rows.with_columns(sign=findings.rows["t"] * np.exp(rng.normal(0, 0.3, len(findings.rows))))
+    found = spec.findings(findings.samples, noisy, Provenance())
+    for adjusted in (False, True):
+        assert set(found.leaders("AP", 40, ["t", "sign"], 0.05, adjusted=adjusted)) == {"t", "sign"}
+        assert findings.leaders("AP", 40, ["t", "sign"], 0.05, adjusted=adjusted) == ("t",)
+    assert any("too close to one another to tell which finds more" in one for one in found.sentences())
+
+
+def test_the_error_of_adjusted_power_is_that_of_a_bootstrap_over_trials(findings: ErrorFindings) -> None:
+    null, fitted = (findings.compared("AP", 40, truth) for truth in ("null", "fitted"))
+    null_p, fitted_p = (one.p["t"].reshape(TRIALS, 10) for one in (null, fitted))
+    rng = np.random.default_rng(4)
+    powers = []
+    for _ in range(400):
+        drawn = rng.integers(0, TRIALS, TRIALS)
+        powers.append((fitted_p[drawn] <= np.quantile(null_p[drawn], 0.05)).mean())
+    (one,) = (one for one in findings.adjusted_power(0.05) if (one.procedure, one.n_queries) == ("t", 40))
+    assert (one.high - one.low) / 2 / 1.96 == pytest.approx(np.std(powers), rel=0.2)
+    assert np.mean(powers) == pytest.approx(one.power, abs=0.005)
+
+
+def test_systems_without_a_mean_in_common_are_refused_before_any_trial(
+    samples: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    values = np.stack([np.linspace(0.0, 0.02, 10), np.linspace(0.5, 0.9, 10)], axis=1)
+    apart = Samples((Sample(values, tuple(map(str, range(10))), ("low", "high"), "AP"),))
+    with pytest.raises(AdjudgeError, match=r"\Asystem 'low': a mean must be between"):
+        Errors(null="means", margin="empirical").prepared(apart)
 
 
 def test_one_sided_tests_double_their_error_and_it_is_said(samples: Samples) -> None:
@@ -195,11 +241,11 @@ def test_fits_are_kept_by_what_they_are_of(samples: Samples, monkeypatch: pytest
         calls.append(dependence)
         return NormalModel(MEANS)
 
-    monkeypatch.setattr(error_rates, "_FITS", {})
+    monkeypatch.setattr(models, "_KEPT", {})
     monkeypatch.setattr(simulation, "fit_collection", fit)
     copy = Samples(samples.members)
-    assert error_rates.models_of(samples, "auto", "empirical") is error_rates.models_of(copy, "auto", "empirical")
-    error_rates.models_of(samples, "auto", "gaussian")
+    assert models.models_of(samples, "auto", "empirical") is models.models_of(copy, "auto", "empirical")
+    models.models_of(samples, "auto", "gaussian")
     assert calls == ["empirical", "gaussian"]
 
 
@@ -211,6 +257,8 @@ def test_a_specification_comes_back_from_its_description(spec: Errors) -> None:
     ("settings", "message"),
     [
         ({"null": "mean"}, "No null hypothesis is called 'mean'. Did you mean 'means'?"),
+        ({"margin": "betta"}, "No margin is called 'betta'. Did you mean 'beta'?"),
+        ({"dependence": "gauss"}, "No dependence is called 'gauss'. Did you mean 'gaussian'?"),
         ({"systems": 1}, "errors: 'systems' must be a whole number of at least 2, got 1"),
     ],
 )

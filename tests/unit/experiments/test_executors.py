@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,11 +78,15 @@ def test_workers_of_another_version_are_refused() -> None:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """Two workers of a cluster that is there already."""
+    """Two workers of a cluster that is there already, started while another has the usual port of its pages."""
     import distributed
 
-    with dask_cluster._quiet(), distributed.LocalCluster(**dask_cluster.local_settings(2)) as found:
-        yield found
+    with socket.socket() as other, dask_cluster._quiet():
+        with suppress(OSError):  # there is another cluster indeed
+            other.bind(("127.0.0.1", 8787))
+            other.listen()
+        with distributed.LocalCluster(**dask_cluster.local_settings(2)) as found:
+            yield found
 
 
 def test_a_dask_cluster_gives_the_same_bytes_and_bears_a_killed_worker(cluster: Any, tmp_path: Path) -> None:
@@ -106,8 +112,28 @@ def test_a_scheduler_without_workers_is_refused(monkeypatch: pytest.MonkeyPatch)
             return {}
 
     monkeypatch.setattr(dask_cluster, "SECONDS_WITHOUT_WORKERS", 0.2)
-    with pytest.raises(AdjudgeError, match=r"expected workers at 'tcp://a:1', got none within 0 seconds$"):
+    with pytest.raises(
+        AdjudgeError, match=r"expected workers at 'tcp://a:1', got none within 0 seconds; all finished trials are kept$"
+    ):
         dask_cluster._wait_for_workers(Empty(), "tcp://a:1")
+
+
+def test_workers_without_adjudge_are_refused() -> None:
+    class Mixed:
+        def run(self, *_: object, on_error: str) -> dict[str, object]:
+            return {"tcp://a:1": "there", "tcp://b:1": None, "tcp://c:1": None}
+
+    with pytest.raises(AdjudgeError, match=r"expected Adjudge .* on all workers, got none on tcp://b:1 and 1 more$"):
+        dask_cluster._check_workers(Mixed())
+
+
+def test_a_scheduler_that_has_gone_is_worded() -> None:
+    class Gone:
+        def nthreads(self) -> dict[str, int]:
+            raise OSError("closed")
+
+    with pytest.raises(AdjudgeError, match=r"^dask: the scheduler at 'tcp://a:1' is gone; all finished .* kept$"):
+        dask_cluster._wait_for_workers(Gone(), "tcp://a:1")
 
 
 def test_dead_dask_workers_are_worded() -> None:

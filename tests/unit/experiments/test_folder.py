@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -86,11 +87,41 @@ def test_a_folder_without_an_experiment_is_not_opened(tmp_path: Path) -> None:
         open_experiment(tmp_path)
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"experiment": 3}', "\x00"])
+@pytest.mark.parametrize(
+    "content",
+    ["", "[]", '{"experiment": 3}', "\x00", '{"experiment": {}, "adjudge": "1", "samples": "a", "provenance": {}}'],
+)
 def test_a_description_that_is_none_is_refused(content: str, results: Path) -> None:
     (results / "experiment.json").write_text(content)
     with pytest.raises(AdjudgeError, match=r"experiment.json: expected the description of an experiment"):
         open_experiment(results)
+
+
+def test_a_description_of_no_experiment_says_which_file_it_is_in(results: Path) -> None:
+    about = json.loads((results / "experiment.json").read_text())
+    about["experiment"]["trials"] = "many"
+    (results / "experiment.json").write_text(json.dumps(about))
+    with pytest.raises(AdjudgeError, match=r"experiment.json: 'trials' must be a whole number from 1 to .*, got many$"):
+        open_experiment(results)
+
+
+def test_effectiveness_with_a_changed_bit_is_refused(results: Path) -> None:
+    source = results / "effectiveness.parquet"
+    damaged = bytearray(source.read_bytes())
+    damaged[60] ^= 1
+    source.write_bytes(damaged)
+    with pytest.raises(AdjudgeError, match=r"effectiveness.parquet: expected the effect.*, got another, or damage$"):
+        open_experiment(results)
+
+
+def test_who_comes_second_to_a_new_folder_removes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise AdjudgeError("another process")
+
+    monkeypatch.setattr("adjudge.experiments.folder._lock", refuse)
+    with pytest.raises(AdjudgeError, match="another process"):
+        run_experiment(Numbers(trials=3), SAMPLES, folder=tmp_path / "new", workers=1)
+    assert (tmp_path / "new").is_dir()
 
 
 def test_effectiveness_that_is_lost_is_written_again_where_it_is_given(results: Path) -> None:

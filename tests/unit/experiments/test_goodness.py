@@ -61,7 +61,7 @@ def test_values_beyond_one_leave_bounded_families_out_and_say_so() -> None:
 
 def test_sizes_leave_queries_over() -> None:
     assert {cell.n_queries for cell in found(SMOOTH.T, trials=2).cells} == {10, 20, 30, 40}
-    with pytest.raises(AdjudgeError, match="fit: 45 queries leave none over to predict, got 45"):
+    with pytest.raises(AdjudgeError, match="fit: a set of 45 queries needs 45 and 1 left over, got 45"):
         found(SMOOTH.T, sizes=(45,))
 
 
@@ -86,3 +86,8 @@ def test_shares_of_systems_add_up_and_many_samples_are_counted() -> None:
     assert result.sentences()[0].endswith("for 7 of 7 samples.")
     assert result.to_dict()["table"] == result.records()
     assert "Goodness of fit" in str(result)
+
+
+def test_a_family_as_good_as_the_best_is_not_called_the_worst() -> None:
+    result = found(np.full((3, 20), 0.5).T, trials=2, sizes=(10,))
+    assert not any("worst" in sentence for sentence in result.sentences())

@@ -11,6 +11,7 @@ import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.power import Power, PowerFindings
+from adjudge.experiments.rates import Rates
 from adjudge.experiments.samples import Samples, samples_of
 from adjudge.experiments.specification import experiment_from, make_experiment
 from adjudge.reports.experiments import experiment_report
@@ -50,7 +51,7 @@ def test_other_levels_can_be_asked_of_the_same_trials(findings: PowerFindings) -
     strict = findings.at(0.001)
     assert all(b.whole <= a.whole for a, b in zip(findings.curves, strict.curves, strict=True))
     only = findings.at({"t": 0.001})
-    assert [one.alpha for one in only.spec.procedures] == [0.001, 0.01]
+    assert [one.alpha for one in only.experiment.procedures] == [0.001, 0.01]
     with pytest.raises(AdjudgeError, match="No test of this experiment is called 'sign'"):
         findings.at({"sign": 0.01})
 
@@ -98,7 +99,7 @@ def test_samples_that_never_differ_have_no_power() -> None:
 def test_incomplete_rows_are_refused(findings: PowerFindings) -> None:
     part = findings.rows.filter(~((pl.col("trial") == 1) & (pl.col("n_queries") == 10)))
     with pytest.raises(AdjudgeError, match="expected rows of every sample and size in every trial"):
-        findings.spec.findings(findings.samples, part, findings.provenance)
+        findings.experiment.findings(findings.samples, part, findings.provenance)
 
 
 def test_the_report_has_a_figure_of_every_procedure(findings: PowerFindings) -> None:
@@ -108,3 +109,38 @@ def test_the_report_has_a_figure_of_every_procedure(findings: PowerFindings) -> 
     assert "with all" in page.lower()
     assert "t at 0.05" in str(findings)
     json.dumps(findings.to_dict(), allow_nan=False)
+
+
+def test_nothing_is_lost_with_all_queries_and_the_words_name_the_part_that_was_fitted(findings: PowerFindings) -> None:
+    curve = findings.curves[0]
+    share = 79 / 153
+    whole = replace(
+        curve,
+        sample=replace(curve.sample, systems=tuple(f"s{i}" for i in range(18))),
+        n_queries=np.array([20]),
+        power=Rates(*(np.array([share]) for _ in range(4))),
+        whole=79,
+    )
+    assert str(whole.lost[0]) == "0.0"
+    assert whole.fitted_part == "the curve"
+    assert replace(whole, n_queries=np.array([5, 10, 15, 20])).fitted_part == "the upper half of the curve"
+
+
+def test_all_queries_as_a_size_have_no_error_of_trials_and_no_smaller_set_is_spoken_of(samples: Samples) -> None:
+    spec = Power(trials=2, sizes=(20,), procedures=("t",)).prepared(samples)  # type: ignore[arg-type]
+    found = spec.findings(samples, run_chunk(spec, samples, 0, 2), samples.provenance)
+    curve = found.curves[0]
+    assert curve.n_queries.tolist() == [20]
+    assert curve.power.low[0] == curve.power.value[0] == curve.power.high[0] == curve.whole / 6
+    assert found.sentences()[0].endswith("t at 0.05.")
+
+
+def test_samples_that_share_the_lead_are_all_named() -> None:
+    values = np.random.default_rng(2).random((12, 4)) + np.array([0.0, 0.2, 0.5, 0.5])
+    equal = np.random.default_rng(3).random((12, 4))
+    several = samples_of(
+        [aj.Effectiveness.from_matrix(one, measure=name) for one, name in ((values, "A"), (values, "B"), (equal, "C"))]
+    )
+    spec = make_experiment("power", trials=1, sizes=(6,), procedures=("t",)).prepared(several)
+    told = spec.findings(several, run_chunk(spec, several, 0, 1), several.provenance).sentences()
+    assert any("A and B find the largest share" in sentence and "and C the smallest" in sentence for sentence in told)

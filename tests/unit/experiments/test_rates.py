@@ -13,8 +13,8 @@ def test_independent_trials_have_the_interval_of_a_binomial() -> None:
     found = rates(hits, np.ones(400))
     value, low, high = wilson_interval(hits.sum(), 400)
     assert float(found.value) == pytest.approx(float(value))
-    assert float(found.low) == pytest.approx(float(low), abs=1e-3)
-    assert float(found.high) == pytest.approx(float(high), abs=1e-3)
+    assert float(found.low) == pytest.approx(float(low), rel=1e-12)
+    assert float(found.high) == pytest.approx(float(high), rel=1e-12)
 
 
 def test_the_error_is_that_of_a_bootstrap_over_trials() -> None:
@@ -24,6 +24,22 @@ def test_the_error_is_that_of_a_bootstrap_over_trials() -> None:
     drawn = rng.integers(0, 200, (4000, 200))
     resampled = hits[drawn].sum(axis=1) / cases[drawn].sum(axis=1)
     assert float(rates(hits, cases).error) == pytest.approx(resampled.std(), rel=0.06)
+
+
+@pytest.mark.parametrize(("trials", "least"), [(2, 0.95), (3, 0.9), (5, 0.93), (10, 0.93), (100, 0.93)])
+@pytest.mark.parametrize("rate", [0.005, 0.05, 0.3, 0.95])
+def test_intervals_cover_the_rate_also_with_few_trials(trials: int, least: float, rate: float) -> None:
+    rng = np.random.default_rng(3)
+    together = rng.beta(rate * 49, (1 - rate) * 49, (trials, 2000))  # pairs of a trial are correlated by 0.02
+    found = rates(rng.binomial(153, together).astype(float), np.full((trials, 2000), 153.0))
+    assert ((found.low <= rate) & (rate <= found.high)).mean() > least
+
+
+def test_few_trials_that_have_all_the_hits_are_not_trusted_like_many() -> None:
+    rng = np.random.default_rng(8)
+    together = rng.beta(0.005 * 4, 0.995 * 4, (30, 3000))  # correlated by 0.2: most trials have no hit at all
+    found = rates(rng.binomial(153, together).astype(float), np.full((30, 3000), 153.0))
+    assert ((found.low <= 0.005) & (found.high >= 0.005)).mean() > 0.84
 
 
 def test_cases_that_go_together_widen_the_interval() -> None:

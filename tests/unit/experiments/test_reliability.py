@@ -9,9 +9,11 @@ import scipy.stats
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.components import components
-from adjudge.experiments.reliability import Reliability, ReliabilityFindings, compared_means
+from adjudge.experiments.components import components, true_components
+from adjudge.experiments.reliability import Reliability, compared_means
+from adjudge.experiments.reliability_findings import ReliabilityFindings
 from adjudge.experiments.samples import samples_of
+from adjudge.experiments.simulation import fit_collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.generalizability import gstudy
 
@@ -99,3 +101,33 @@ def test_sizes_are_tens_up_to_half_of_the_queries() -> None:
     with pytest.raises(AdjudgeError, match=r"'target' must be in \(0, 1\), got 2"):
         Reliability(target=2)
     assert "Reliability of G-theory estimates" in str(found(values, trials=2))
+
+
+def test_the_truth_of_a_model_is_what_its_queries_have() -> None:
+    """Against the covariances of queries drawn with another seed."""
+    model = fit_collection(np.clip(normal(np.random.default_rng(8), 40, 5)[0] + 0.5, 0, 1), dependence="gaussian")
+    drawn = model.draw(np.random.default_rng(9), 60_000)
+    covariances = np.cov(drawn.T)
+    shared = (covariances.sum() - np.trace(covariances)) / 20
+    truth = [np.var(drawn.mean(axis=0), ddof=1), shared, np.trace(covariances) / 5 - shared]
+    assert [float(v) for v in true_components(model, 40).variances] == pytest.approx(truth, rel=0.06)
+
+
+def test_estimates_from_simulated_queries_are_held_against_the_model() -> None:
+    values = np.clip(normal(np.random.default_rng(10), 30, 6)[0] + 0.5, 0, 1)
+    result = found(values, trials=300, sizes=(40,), truth="simulated", dependence="gaussian")  # more than there are
+    truth = true_components(fit_collection(values, dependence="gaussian"), 30)
+    (relative, absolute), (shown,) = result.estimates, result.repeated
+    assert relative.all_known == pytest.approx(float(truth.index(30, absolute=False)))
+    assert absolute.all_known == pytest.approx(float(truth.index(30, absolute=True)))
+    assert abs(shown.correlation - shown.correlation_known) < shown.correlation_high - shown.correlation_low
+    for column, expected in (("ms_query", truth.query), ("ms_residual", truth.residual)):
+        of_trials = result.rows[column].to_numpy()
+        assert abs(of_trials.mean() - float(expected)) < 4 * of_trials.std() / np.sqrt(300)
+    assert "in truth" in result.sentences()[1]
+    assert "Queries are simulated" in result.sentences()[-1]
+
+
+def test_settings_of_a_model_that_is_not_used_are_refused() -> None:
+    with pytest.raises(AdjudgeError, match="reliability: 'margin' is of the model behind the truth 'simulated'"):
+        Reliability(margin="beta")

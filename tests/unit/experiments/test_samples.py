@@ -52,7 +52,7 @@ def test_queries_with_a_gap_are_left_out_with_a_word() -> None:
 
 def test_bad_samples_are_refused_in_a_line() -> None:
     eff = effectiveness()
-    with pytest.raises(AdjudgeError, match=r"expected a stratum for every query, got none for .* and 5 others"):
+    with pytest.raises(AdjudgeError, match=r"expected a stratum for every query, got none for .* and 5 more"):
         samples_of(eff, strata={})
     with pytest.raises(AdjudgeError, match="expected each measure, scale and collection once, got 'AP' twice"):
         samples_of([eff, eff])

@@ -8,7 +8,7 @@ import pytest
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.samples import samples_of
-from adjudge.experiments.simulation import NULLS, CollectionModel, fidelity, fit_collection
+from adjudge.experiments.simulation import NULLS, CollectionModel, asymmetry, fidelity, fit_collection
 from adjudge.model.effectiveness import Effectiveness
 
 
@@ -64,7 +64,52 @@ def test_no_system_of_a_null_collection_is_better(model: CollectionModel, kind: 
     else:
         assert null.means[0] == np.sort(model.means)[1]
     same_shape = len({margin.sd for margin in null.margins}) == 1
-    assert same_shape == (kind == "margins")
+    assert same_shape == (kind != "means")
+
+
+def test_exchangeable_systems_share_a_margin_and_the_average_dependence(real: Floats, model: CollectionModel) -> None:
+    same, shuffled = model.null("margins"), model.null("exchangeable")
+    one, other = (null.draw(np.random.default_rng(4), 40_000) for null in (same, shuffled))
+    assert np.array_equal(np.sort(one, axis=1), np.sort(other, axis=1))
+    assert other.mean(axis=0) == pytest.approx(shuffled.means, abs=0.006)
+    assert other.std(axis=0) == pytest.approx(shuffled.sds, abs=0.006)
+    pairs = np.triu_indices(4, 1)
+    before, after = (np.asarray(np.corrcoef(drawn.T))[pairs] for drawn in (one, other))
+    assert np.ptp(before) > 0.05
+    assert after == pytest.approx(np.full(6, before.mean()), abs=0.015)
+    assert not shuffled.with_means([0.2, 0.3, 0.4, 0.5]).exchangeable
+
+
+def test_equal_margins_may_be_ahead_of_one_another_and_exchangeable_systems_are_not() -> None:
+    rng = np.random.default_rng(8)
+    often = rng.random(300) < 0.8  # a little better on most queries, much worse on the others
+    first = rng.random(300)
+    second = np.where(often, first - 0.02, first + 0.5)
+    model = fit_collection(np.stack([first, second], axis=1))
+    uneven = asymmetry(model.null("margins"), np.random.default_rng(1))
+    even = asymmetry(model.null("exchangeable"), np.random.default_rng(1))
+    drawn = np.sign(np.diff(model.null("margins").draw(np.random.default_rng(2), 20_000)))
+    assert uneven.typical == pytest.approx(abs(drawn.mean()), abs=0.03)
+    assert uneven.largest > 0.2
+    assert even.typical < 0.02
+
+
+@pytest.mark.parametrize("dependence", ["empirical", "gaussian", "t"])
+def test_systems_that_are_the_same_on_every_query_stay_so(real: Floats, dependence: str) -> None:
+    twins = np.concatenate([real, real[:, [1]]], axis=1)
+    model = fit_collection(twins, dependence=dependence)
+    for one in (model, model.null("margins"), model.null("means")):
+        drawn = one.draw(np.random.default_rng(1), 200)
+        assert np.array_equal(drawn[:, 1], drawn[:, 4])
+        assert (drawn[:, 0] != drawn[:, 1]).all()
+    assert model.means[1] == model.means[4]
+    assert str(model).endswith("of 4 different systems")
+    assert model.to_dict()["dependence"]["n_systems"] == 5
+
+
+def test_independent_systems_are_independent_of_their_twins(real: Floats) -> None:
+    drawn = fit_collection(real[:, [0, 0]], dependence="independent").draw(np.random.default_rng(1), 2000)
+    assert abs(np.asarray(np.corrcoef(drawn.T))[0, 1]) < 0.1
 
 
 def test_the_same_seed_gives_the_same_queries(real: Floats) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from adjudge.arrays import Floats
-from adjudge.experiments import error_rates, simulation
+from adjudge.experiments import models, simulation
 from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.error_findings import ErrorFindings
 from adjudge.experiments.error_rates import Errors
@@ -39,7 +39,7 @@ class NormalModel:
 
 @pytest.fixture
 def findings(monkeypatch: pytest.MonkeyPatch) -> ErrorFindings:
-    monkeypatch.setattr(error_rates, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
+    monkeypatch.setattr(models, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
     values = MEANS + np.random.default_rng(5).normal(0, 0.1, size=(2000, 3))
     samples = Samples((Sample(values, tuple(map(str, range(2000))), ("a", "b", "c"), "AP"),))
     spec = Errors(procedures=("t", "sign"), sizes=(10, 20), trials=30, resamples=1000)  # type: ignore[arg-type]
@@ -89,3 +89,12 @@ def test_curves_on_logarithmic_axes_can_be_drawn(findings: ErrorFindings) -> Non
     assert isinstance(figure, FigureBlock)
     with pyplot.rc_context(style()):
         pyplot.close(figure.draw(figure.data))
+
+
+def test_no_band_hides_type_three_errors_and_the_table_has_their_intervals(findings: ErrorFindings) -> None:
+    blocks = [block for section in error_sections(findings) for block in section.blocks]
+    figures = {block.name: block for block in blocks if isinstance(block, FigureBlock)}
+    tables = {block.name: block for block in blocks if isinstance(block, TableBlock)}
+    panels = figures["type-three-errors"].data.panels
+    assert all(curve.low is None for panel in panels for curve in panel.curves)
+    assert all("[" in row[6] for row in tables["by-difference"].rows)

@@ -1,0 +1,41 @@
+"""Figures of experiments: legends that fit, and numbers of queries that are whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from adjudge.reports.experiment_figures import Curve, Curves, Panel, curves
+
+
+def data(labels: list[str], x: list[float]) -> Curves:
+    y = np.full(len(x), 0.5)
+    lines = tuple(Curve(label, np.array(x), y, y - 0.2, y + 0.2) for label in labels)
+    return Curves("queries", "rate", (Panel("", lines),))
+
+
+@pytest.mark.parametrize(
+    ("labels", "columns"),
+    [
+        (["t", "wilcoxon", "sign", "bootstrap", "permutation"], 5),
+        ([f"{i} with a rather long name" for i in range(4)], 2),
+    ],
+)
+def test_legends_have_as_few_even_rows_as_fit(labels: list[str], columns: int) -> None:
+    from matplotlib import pyplot
+
+    figure = curves(data(labels, [5, 10]))
+    assert figure.legends[0]._ncols == columns  # type: ignore[attr-defined]
+    pyplot.close(figure)
+
+
+def test_one_number_of_queries_is_whole_and_shows_its_interval() -> None:
+    from matplotlib import pyplot
+
+    figure = curves(data(["t"], [10]))
+    axes = figure.axes[0]
+    figure.canvas.draw()
+    assert all(tick == round(tick) for tick in axes.get_xticks())
+    (segment,) = axes.collections[0].get_segments()  # type: ignore[attr-defined]
+    assert segment.tolist() == [[10, 0.3], [10, 0.7]]
+    pyplot.close(figure)
