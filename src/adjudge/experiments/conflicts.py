@@ -27,7 +27,8 @@ import numpy as np
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.comparing import AGAIN, TIE
-from adjudge.experiments.rates import Rates, rates
+from adjudge.experiments.estimates import Estimates
+from adjudge.experiments.rates import rates
 
 if TYPE_CHECKING:
     import polars as pl
@@ -189,7 +190,7 @@ class OutcomeRates:
 
     cells: tuple[dict[str, Any], ...]
     levels: Floats
-    values: Mapping[str, Rates]
+    values: Mapping[str, Estimates]
     significant: Floats
     """Significant comparisons that the rates after the first rest on, cells x levels."""
 

@@ -13,7 +13,6 @@ from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError, kept_warnings, unknown
 from adjudge.experiments.comparing import Comparing
 from adjudge.experiments.procedures import Procedure, run_procedures
-from adjudge.experiments.rates import Rates
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.specification import Findings
 
@@ -71,11 +70,6 @@ def cases_of(samples: Samples, counts: Counts) -> Floats:
     pairs = np.array([float(sample.n_pairs) for sample in samples])
     cases: Floats = np.broadcast_to(pairs[:, np.newaxis], (counts.n_trials, len(samples), len(counts.sizes))).copy()
     return cases
-
-
-def rates_of(rates: Rates, place: int) -> Rates:
-    """The rates of one sample."""
-    return Rates(rates.value[place], rates.error[place], rates.low[place], rates.high[place])
 
 
 def significant_with_all(samples: Samples, spec: Comparing) -> dict[tuple[str, str], int]:
@@ -163,22 +157,6 @@ class CurveFindings(Findings, Generic[CurveT]):
     def records(self) -> list[dict[str, Any]]:
         """A row for every sample, procedure and number of queries."""
         return [row for curve in self.curves for row in curve.records()]
-
-
-def share(value: float, digits: int = 1) -> str:
-    """A share as people read it.
-
-    >>> share(0.0331), share(0.5, 0), share(0.0002)
-    ('3.3 %', '50 %', '0.02 %')
-    """
-    if 0 < value < 0.5 * 10 ** -(digits + 2):
-        return f"{value * 100:.1g} %"
-    return f"{value * 100:.{digits}f} %"
-
-
-def with_bounds(rate: float, low: float, high: float) -> str:
-    """A share and where it may lie."""
-    return f"{share(rate)} [{share(low).removesuffix(' %')}, {share(high).removesuffix(' %')}]"
 
 
 def strata_sentence(samples: Samples) -> str:

@@ -18,7 +18,7 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.experiments.conflicts import LEVELS, left_out
 from adjudge.experiments.leading import leading
-from adjudge.experiments.rates import Rates, rates
+from adjudge.experiments.rates import rates
 from adjudge.experiments.specification import Findings
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ class ErrorFindings(Findings):
             each = rates(hits, np.broadcast_to(cases, hits.shape))
             any_ = rates((hits > 0).astype(np.float64), np.ones_like(hits))
             for i, alpha in enumerate(levels.tolist()):
-                found.append(TypeOne(sample, n, procedure, alpha, *_ends(each, i), *_ends(any_, i)))
+                found.append(TypeOne(sample, n, procedure, alpha, *each.at(i).bounded, *any_.at(i).bounded))
         return found
 
     def bins(self, sample: str) -> Floats:
@@ -254,7 +254,7 @@ class ErrorFindings(Findings):
         found = []
         for sample, n, procedure in self.each():
             level, hits, cases = self._held(sample, n, procedure, alpha)
-            found.append(AdjustedPower(sample, n, procedure, alpha, level, *_ends(rates(hits, cases))))
+            found.append(AdjustedPower(sample, n, procedure, alpha, level, *rates(hits, cases).bounded))
         return found
 
     def leaders(
@@ -345,18 +345,12 @@ def _compared(part: pl.DataFrame, procedures: Sequence[str]) -> Compared:
     )
 
 
-def _ends(found: Rates, i: int | None = None) -> tuple[float, float, float]:
-    if i is None:
-        return float(found.value), float(found.low), float(found.high)
-    return float(found.value[i]), float(found.low[i]), float(found.high[i])
-
-
 def _detected(fitted: Compared, within: Mask, significant: Mask) -> tuple[float, ...]:
     """Power, Type III error and share of wrong ones among the significant, each with its interval."""
     cases = fitted.per_trial(within)
     hits = fitted.per_trial(within & significant)
     wrong = fitted.per_trial(within & significant & (fitted.difference * fitted.true < 0))
-    return (*_ends(rates(hits, cases)), *_ends(rates(wrong, cases)), *_ends(rates(wrong, hits)))
+    return (*rates(hits, cases).bounded, *rates(wrong, cases).bounded, *rates(wrong, hits).bounded)
 
 
 def level_of(null: Floats, alpha: float) -> tuple[float, float, float]:

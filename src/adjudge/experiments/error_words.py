@@ -8,6 +8,7 @@ from math import isnan
 from adjudge.experiments.error_findings import Detection, ErrorFindings, TypeOne
 from adjudge.experiments.error_rates import Errors
 from adjudge.experiments.procedures import Procedure
+from adjudge.experiments.words import listed, share, share_with
 from adjudge.stats.multiple import FAMILYWISE_TESTS
 
 _USUAL = 50  # queries of a usual collection
@@ -16,30 +17,6 @@ _ABOUT_RANKS = {
     "sign": "positive differences as frequent as negative ones (that of the sign test)",
 }
 _MOST_SAMPLES = 4  # that sentences go through; tables have them all
-
-
-def share(value: float) -> str:
-    """A share in per cent, with digits enough to see it.
-
-    >>> share(0.0491), share(0.0049), share(0.00012), share(float("nan"))
-    ('4.9 %', '0.49 %', '0.012 %', 'unknown')
-    """
-    return "unknown" if isnan(value) else f"{_number(value)} %"
-
-
-def share_with(value: float, low: float, high: float) -> str:
-    """A share in per cent with its interval.
-
-    >>> share_with(0.0491, 0.046, 0.0522)
-    '4.9 % [4.6, 5.2]'
-    """
-    return "unknown" if isnan(value) else f"{_number(value)} % [{_number(low)}, {_number(high)}]"
-
-
-def _number(value: float) -> str:
-    per_cent = 100 * value
-    digits = 1 if per_cent >= 1 or per_cent == 0 else 2 if per_cent >= 0.1 else 3
-    return f"{per_cent:.{digits}f}"
 
 
 def usual_size(sizes: Sequence[int]) -> int:
@@ -92,10 +69,10 @@ def _of_sample(findings: ErrorFindings, sample: str, size: int, alpha: float) ->
 
 
 def _rejections(errors: Sequence[TypeOne], size: int, null: str) -> str:
-    listed = "; ".join(f"{_test(one.procedure)} in {share_with(one.rate, one.low, one.high)}" for one in errors)
+    parts = "; ".join(f"{_test(one.procedure)} in {share_with(one.rate, one.low, one.high)}" for one in errors)
     what = "a true null hypothesis" if null == "exchangeable" else "a true null hypothesis about means"
     where = f"At α = {errors[0].alpha:g} with {size} queries by {errors[0].sample}"
-    return f"{where}, {what} is rejected by {listed} of cases."
+    return f"{where}, {what} is rejected by {parts} of cases."
 
 
 def _test(name: str) -> str:
@@ -115,10 +92,10 @@ def _promises(errors: Sequence[TypeOne], spec: Errors) -> str:
     for verdict, words in by_verdict.items():
         names = [_test(one.procedure) for one in errors if one.verdict == verdict]
         if names:
-            parts.append(words.format(f"{_and(names)} {'reject' if len(names) > 1 else 'rejects'}"))
+            parts.append(words.format(f"{listed(names)} {'reject' if len(names) > 1 else 'rejects'}"))
     ranks = [_test(one.name) for one in _of_ranks(spec) if one.name in {error.procedure for error in errors}]
     if parts and ranks and spec.null != "exchangeable":
-        parts.append(f"of {_and(ranks)} that would be a promise about means, which {_its(ranks)} not make")
+        parts.append(f"of {listed(ranks)} that would be a promise about means, which {_its(ranks)} not make")
     return (_capital("; ".join(parts)) if parts else "No test could be judged") + "."
 
 
@@ -161,9 +138,9 @@ def _finding_most(
         text = f"{_test(leaders[0])} finds most of the true differences: {share_with(*powers[leaders[0]])}"
         others = sorted((name for name in among if name != leaders[0]), key=lambda name: -powers[name][0])
         return f"{text}, next {_test(others[0])} with {share(powers[others[0]][0])}" if others else text
-    shares = _and([share_with(*powers[name]) for name in leaders])
+    shares = listed([share_with(*powers[name]) for name in leaders])
     return (
-        f"{_and([_test(name) for name in leaders])} find most of the true differences, too close to one another "
+        f"{listed([_test(name) for name in leaders])} find most of the true differences, too close to one another "
         f"to tell which finds more: {shares}"
     )
 
@@ -176,22 +153,22 @@ def _of_family(one: Procedure) -> bool:
 def _directions(detected: dict[str, Detection]) -> list[str]:
     if not detected:
         return []
-    listed = "; ".join(
+    parts = "; ".join(
         f"{_test(name)} {share_with(one.wrong, one.wrong_low, one.wrong_high)}" for name, one in detected.items()
     )
-    return [f"Of the significant differences this many point the wrong way (Type III errors): {listed}."]
+    return [f"Of the significant differences this many point the wrong way (Type III errors): {parts}."]
 
 
 def _families(findings: ErrorFindings, errors: Sequence[TypeOne], own: Sequence[Procedure]) -> str:
     sample = next(one for one in findings.samples if one.name == errors[0].sample)
     n = min(len(sample.systems), findings.spec.systems)
-    listed = "; ".join(
+    parts = "; ".join(
         f"{_test(one.name)} {share_with(error.any_rate, error.any_low, error.any_high)}"
         for one, error in zip(own, errors, strict=True)
     )
     return (
         f"Where {n} systems are all equal, at least one of the {n * (n - 1) // 2} comparisons is significant in this "
-        f"share of the collections: {listed}."
+        f"share of the collections: {parts}."
     )
 
 
@@ -204,7 +181,7 @@ def _about_ranks(findings: ErrorFindings) -> list[str]:
         f"by {name} typically {share(one.typical)}, at most {share(one.largest)}"
         for name, one in list(findings.asymmetries.items())[:_MOST_SAMPLES]
     )
-    hypotheses = _and([_ABOUT_RANKS[test] for test in dict.fromkeys(one.test for one in ranks)])
+    hypotheses = listed([_ABOUT_RANKS[test] for test in dict.fromkeys(one.test for one in ranks)])
     return [
         f"Equal means do not make {hypotheses}. One of two null systems is better on more queries than the other: the "
         f"share of queries on which it is better less that on which it is worse is {measured}. What these tests reject "
@@ -224,10 +201,6 @@ def _null_in_words(null: str) -> str:
         "means": "each system keeps its own distribution, bent as little as can be until all means are equal",
     }
     return f"In null collections {made[null]}. Intervals are of the trials (95 %), not of having one collection to fit."
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _capital(text: str) -> str:

@@ -34,7 +34,7 @@ from adjudge.experiments.means import means
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.specification import Draws, Findings, Rows, experiment
 from adjudge.experiments.subsets import Drawing, draw_subsets
-from adjudge.experiments.words import listed
+from adjudge.experiments.words import listed, share
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import parse_scale
 from adjudge.stats.distributions import DISTRIBUTIONS
@@ -240,7 +240,7 @@ class FitFindings(Findings):
         more, sample, size, taken_name, best_name = max(missed)
         return (
             f"{said}; it is furthest off for {sample} with {size} queries, where it takes {taken_name} and "
-            f"{best_name} would be {100 * (1 - 1 / (1 + more)):.0f} % closer."
+            f"{best_name} would be {share(1 - 1 / (1 + more), 0)} closer."
         )
 
     def __str__(self) -> str:
@@ -250,7 +250,7 @@ class FitFindings(Findings):
             lines += [sample, head]
             lines += [
                 f"{c.n_queries:>7}  {c.distribution:<16}  {c.omega:>7.4f}  {c.rms:>6.4f}  {c.kolmogorov:>6.4f}  "
-                f"{100 * c.best_for:>6.0f} %{'  best' if c.best else '  as good' if c.as_good else ''}"
+                f"{share(c.best_for, 0):>8}{'  best' if c.best else '  as good' if c.as_good else ''}"
                 for c in cells
             ]
         return "\n".join([*lines, *self.sentences()])

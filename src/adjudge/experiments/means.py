@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError
+from adjudge.experiments.estimates import Estimates, check_confidence
 
 
-@dataclass(frozen=True)
-class Means:
-    """Means, each with its Monte-Carlo ``error`` and interval; NaN where no trial, or one only, has a value."""
-
-    value: Floats
-    error: Floats
-    low: Floats
-    high: Floats
-
-
-def means(values: npt.ArrayLike, *, confidence: float = 0.95) -> Means:
-    """Means over the first axis, trials, with Student's interval; NaN is left out.
+def means(values: npt.ArrayLike, *, confidence: float = 0.95) -> Estimates:
+    """Means over the first axis, trials, with Student's interval, which needs two; NaN is left out.
 
     It is the error of having drawn so many trials, not that of having one collection only.
 
@@ -32,8 +19,7 @@ def means(values: npt.ArrayLike, *, confidence: float = 0.95) -> Means:
     """
     from scipy.special import stdtrit
 
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
+    check_confidence(confidence)
     given = np.asarray(values, dtype=np.float64)
     known = ~np.isnan(given)
     n = known.sum(axis=0)
@@ -42,4 +28,4 @@ def means(values: npt.ArrayLike, *, confidence: float = 0.95) -> Means:
         squares = np.where(known, (given - mean) ** 2, 0.0).sum(axis=0)
         error = np.sqrt(squares / (n - 1) / n)
         half = stdtrit(np.maximum(n - 1, 1), (1 + confidence) / 2) * error
-    return Means(mean, error, mean - half, mean + half)
+    return Estimates(mean, error, mean - half, mean + half)

@@ -9,25 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.experiments.conflicts import LEVELS, OUTCOMES, OutcomeRates
-from adjudge.experiments.rates import Rates
-from adjudge.experiments.words import listed
+from adjudge.experiments.estimates import Estimates
+from adjudge.experiments.words import listed, share_with
 from adjudge.stats.intervals import percent
 
 if TYPE_CHECKING:
     from adjudge.experiments.optimality import OptimalityFindings
 
 _NONE = "nothing is significant"
-
-
-def share(value: float) -> str:
-    """A rate in percent, with a digit after the point, and two that count where it is small.
-
-    >>> share(0.9231), share(0.0096), share(0.0), share(math.nan)
-    ('92.3 %', '0.96 %', '0 %', '–')
-    """
-    if math.isnan(value):
-        return "–"
-    return f"{100 * value:.1f} %" if value >= 0.01 else f"{100 * value:.2g} %"
 
 
 def sentences(found: OptimalityFindings) -> list[str]:
@@ -46,10 +35,9 @@ def sentences(found: OptimalityFindings) -> list[str]:
     return said
 
 
-def _interval(found: Rates, i: int, j: int = 0) -> str:
+def _interval(found: Estimates, i: int) -> str:
     """A rate with its interval: ``92.3 % [92.0, 92.6]``."""
-    low, high = (share(float(end[i, j])).removesuffix(" %") for end in (found.low, found.high))
-    return f"{share(float(found.value[i, j]))} [{low}, {high}]"
+    return share_with(*found.at((i, 0)).bounded)
 
 
 def _repeats(found: OptimalityFindings, size: int) -> str:

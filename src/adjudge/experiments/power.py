@@ -24,16 +24,15 @@ from adjudge.experiments.counting import (
     cases_of,
     count_pairs,
     default_sizes,
-    rates_of,
-    share,
     significant_with_all,
     strata_sentence,
 )
 from adjudge.experiments.procedures import Procedure
-from adjudge.experiments.rates import Rates, rates
+from adjudge.experiments.estimates import Estimates
+from adjudge.experiments.rates import rates
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.specification import Draws, Rows, experiment
-from adjudge.experiments.words import listed
+from adjudge.experiments.words import listed, share
 from adjudge.model.provenance import Provenance
 from adjudge.stats.effects import table
 
@@ -90,7 +89,7 @@ class Power(Comparing):
         whole = significant_with_all(samples, self)
         cases = cases_of(samples, counts)
         curves = tuple(
-            _curve(sample, one, counts, rates_of(found, i), whole[sample.name, one.name])
+            _curve(sample, one, counts, found.at(i), whole[sample.name, one.name])
             for one, found in ((one, rates(counts.of[one.name], cases)) for one in self.procedures)
             for i, sample in enumerate(samples)
         )
@@ -104,7 +103,7 @@ class PowerCurve(Curve):
     ``whole`` is the number of pairs that are significant with all queries.
     """
 
-    power: Rates
+    power: Estimates
     whole: int
 
     @property
@@ -172,13 +171,13 @@ class PowerCurve(Curve):
         return [{**self.identity(), **dict(zip(names, row, strict=True))} for row in columns]
 
 
-def _curve(sample: Sample, procedure: Procedure, counts: Counts, found: Rates, whole: int) -> PowerCurve:
+def _curve(sample: Sample, procedure: Procedure, counts: Counts, found: Estimates, whole: int) -> PowerCurve:
     """With the point of all queries at the end, which has no error of trials."""
     sizes, n_queries = list(counts.sizes), len(sample.queries)
     tried = [i for i, size in enumerate(sizes) if size < n_queries]
     share_of_all = whole / sample.n_pairs
     ends = {"value": share_of_all, "error": 0.0, "low": share_of_all, "high": share_of_all}
-    found = Rates(**{name: np.append(getattr(found, name)[tried], end) for name, end in ends.items()})
+    found = Estimates(**{name: np.append(getattr(found, name)[tried], end) for name, end in ends.items()})
     return PowerCurve(sample, procedure, np.array([*(sizes[i] for i in tried), n_queries], np.int64), found, whole)
 
 
@@ -219,7 +218,7 @@ class PowerFindings(CurveFindings[PowerCurve]):
         return [sentence for sentence in told if sentence]
 
     def __str__(self) -> str:
-        head = ("", "all queries", f"{share(self.experiment.enough, 0)} with", "doubling adds")
+        head = ("", "all queries", f"{percent(self.experiment.enough)} with", "doubling adds")
         rows = [
             (
                 f"{one.sample.name}, {one.described}",
@@ -235,15 +234,15 @@ class PowerFindings(CurveFindings[PowerCurve]):
 def _with_all(one: PowerCurve, part: float) -> str:
     n_queries, n_pairs = len(one.sample.queries), one.sample.n_pairs
     found = (
-        f"With all {n_queries} queries, {one.whole} of {n_pairs} pairs of systems ({share(one.whole / n_pairs, 0)}) "
+        f"With all {n_queries} queries, {one.whole} of {n_pairs} pairs of systems ({share(one.whole_share, 0)}) "
         f"differ significantly by {one.sample.name}, {one.described}"
     )
     enough = one.enough(part)
     if enough is None or len(one.n_queries) == 1:  # nothing to find, or no smaller set was tried
         return f"{found}."
     if enough == n_queries:
-        return f"{found}; with any of the smaller sets that were tried, fewer than {share(part, 0)} of them."
-    return f"{found}; {enough} queries are enough to find {share(part, 0)} as many."
+        return f"{found}; with any of the smaller sets that were tried, fewer than {percent(part)} of them."
+    return f"{found}; {enough} queries are enough to find {percent(part)} as many."
 
 
 def _fewer(one: PowerCurve) -> str:

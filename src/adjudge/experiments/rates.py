@@ -8,6 +8,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
+from adjudge.stats.intervals import wilson_interval
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,17 @@ class Rates:
     high: Floats
 
 
-def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Rates:
-    """Hits over cases, summed over trials: arrays trials x anything, of the same shape.
+def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Estimates:
+    """Hits over cases, summed over trials: arrays trials x anything, of the same shape; NaN where there is no case.
 
     r = Σ h_i / Σ c_i over trials i. Trials are independent, cases within one are not (pairs share systems and queries),
     so that the variance is that of a ratio over clusters, m / (m - 1) Σ s_i / (Σ c_i)² with s_i = (h_i - r c_i)² and m
     trials. The interval is Wilson's for as many independent cases as would have that variance, r (1 - r) / variance,
     but no more than there were, times (z / t)², since the variance is itself uncertain: t is Student's quantile with
     2 (Σ s_i)² / Σ s_i² degrees of freedom, at most m - 1, which are few also where a few of many trials have all the
-    hits. Where no trial differs from another, there are as many cases as trials; where trials have one case at most,
-    it is plainly Wilson's. It is the error of having drawn so many trials, not that of having one collection only.
+    hits. Where no trial differs from another, as without any hit, it is taken that hits would come in bunches of
+    sqrt(2 c) of a trial's c cases, as many as the pairs of one system are of all pairs; where trials have one case at
+    most, it is plainly Wilson's. It is the error of having drawn so many trials, not of having one collection only.
 
     Korn, E. L., Graubard, B. I. Confidence intervals for proportions with small expected number of positive counts
     estimated from survey data. Survey Methodology 24(2), 1998, has the correction of the number of cases.
@@ -42,19 +44,19 @@ def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Rates:
     """
     if hits.shape != cases.shape or hits.ndim < 1:
         raise AdjudgeError(f"expected hits and cases of the same shape, got {hits.shape} and {cases.shape}")
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     total, m = cases.sum(axis=0, dtype=np.float64), len(hits)
     with np.errstate(invalid="ignore", divide="ignore"):
         rate = hits.sum(axis=0) / total
         squares = (hits - rate * cases) ** 2
         variance = squares.sum(axis=0) / total**2 * m / max(m - 1, 1)
-        alike = np.minimum((cases > 0).sum(axis=0), total)
+        n_trials = (cases > 0).sum(axis=0)
+        alike = np.maximum(np.minimum(n_trials, total), total / np.sqrt(2 * total / n_trials))
         known = np.minimum(rate * (1 - rate) / variance, total) * _certainty(squares, confidence)
         single = (cases <= 1).all(axis=0)  # of a trial: independent, and all is known that a binomial needs
         effective = np.where(single, total, np.where(variance > 0, known, alike))
-        low, high = _wilson(rate, effective, confidence)
-    return Rates(rate, np.sqrt(variance), low, high)
+        _, low, high = wilson_interval(rate * effective, effective, confidence=confidence)
+    low, high = np.where(rate == 0, 0.0, low), np.where(rate == 1, 1.0, high)  # not a rounding error beside them
+    return Estimates(rate, np.sqrt(variance), low, high)
 
 
 def _certainty(squares: Floats, confidence: float) -> Floats:
@@ -65,12 +67,3 @@ def _certainty(squares: Floats, confidence: float) -> Floats:
     level = (1 + confidence) / 2
     certainty: Floats = (float(ndtri(level)) / stdtrit(freedom, level)) ** 2
     return certainty
-
-
-def _wilson(rate: Floats, n: Floats, confidence: float) -> tuple[Floats, Floats]:
-    from scipy.special import ndtri
-
-    z2 = float(ndtri((1 + confidence) / 2)) ** 2
-    centre = (rate + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(z2 * (rate * (1 - rate) / n + z2 / (4 * n * n))) / (1 + z2 / n)
-    return np.clip(centre - half, 0.0, 1.0), np.clip(centre + half, 0.0, 1.0)

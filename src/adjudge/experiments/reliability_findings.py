@@ -17,6 +17,7 @@ from adjudge.experiments.means import means
 from adjudge.experiments.rates import rates
 from adjudge.experiments.samples import Sample
 from adjudge.experiments.specification import Findings
+from adjudge.experiments.words import listed, share
 from adjudge.stats.intervals import percent
 from adjudge.stats.reliability import INDICES, expected_tau
 
@@ -157,15 +158,15 @@ class ReliabilityFindings(Findings):
         needed = chosen[0]
         short = "out of reach" if np.isinf(needed.needed_known) else f"{needed.needed_known:.0f}"
         said, by = ("of the truth", "in truth") if self.simulated else ("of what all of them say", "by all of them")
-        covered = [f"{INDICES[one.index]} in {100 * one.covered:.1f} %" for one in chosen]
+        covered = [f"{INDICES[one.index]} in {share(one.covered)}" for one in chosen]
         level = percent(self.experiment.confidence)
         return [
             f"{name}: from {wanted} queries, the reliability of {chosen[0].n_all} is estimated, in 90 % of trials, "
-            f"{' and '.join(off)} {said}.",
+            f"{listed(off)} {said}.",
             f"Queries needed for {INDICES[needed.index]} = {self.experiment.target:g}: {short} {by}; "
-            f"from {wanted} it is off by more than a factor 2 in {100 * needed.needed_off:.1f} % of trials.",
+            f"from {wanted} it is off by more than a factor 2 in {share(needed.needed_off)} of trials.",
             _prediction(shown, "in truth" if self.simulated else "by all queries"),
-            f"{level} F intervals from {wanted} queries cover the value {by}: {' and '.join(covered)} of trials.",
+            f"{level} F intervals from {wanted} queries cover the value {by}: {listed(covered)} of trials.",
         ]
 
     def __str__(self) -> str:
@@ -249,8 +250,7 @@ def _sd(values: Floats) -> float:
 
 
 def _share(hits: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
-    found = rates(hits.astype(np.float64), np.ones(len(hits)))
-    return float(found.value), float(found.low), float(found.high)
+    return rates(hits.astype(np.float64), np.ones(len(hits))).bounded
 
 
 def _repeated(sample: Sample, squares: Components, columns: dict[str, Floats], whole: Components) -> Repeated:

@@ -25,15 +25,13 @@ from adjudge.experiments.counting import (
     cases_of,
     count_pairs,
     default_sizes,
-    rates_of,
-    share,
     significant_with_all,
     strata_sentence,
-    with_bounds,
 )
 from adjudge.experiments.power import FRIEDMAN_AND_WILCOXON
 from adjudge.experiments.procedures import Procedure
-from adjudge.experiments.rates import Rates, rates
+from adjudge.experiments.estimates import Estimates
+from adjudge.experiments.rates import rates
 from adjudge.experiments.samples import Samples
 from adjudge.experiments.specification import Draws, Rows, experiment
 from adjudge.model.provenance import Provenance
@@ -85,7 +83,7 @@ class Stability(Comparing):
         for one in self.procedures:
             found = _rates(counts, one, cases)
             for i, sample in enumerate(samples):
-                parts = {name: rates_of(each, i) for name, each in found.items()}
+                parts = {name: each.at(i) for name, each in found.items()}
                 curves.append(StabilityCurve(sample, one, sizes, **parts, whole=whole[sample.name, one.name]))
         return StabilityFindings(self, samples, rows, provenance, tuple(curves))
 
@@ -109,7 +107,7 @@ def _conditions(procedure: Procedure, largest: float) -> dict[str, pl.Expr]:
     }
 
 
-def _rates(counts: Counts, procedure: Procedure, cases: Floats) -> dict[str, Rates]:
+def _rates(counts: Counts, procedure: Procedure, cases: Floats) -> dict[str, Estimates]:
     """The rates of a procedure: of pairs, of which power has two chances each; ``unrepeated`` of significant results.
 
     A significant result is a pair on one of the two subsets; it is not repeated when the other subset has no
@@ -138,12 +136,12 @@ class StabilityCurve(Curve):
     ``whole`` is the number of pairs that are significant with all queries.
     """
 
-    power: Rates
-    conflicts: Rates
-    lack_of_power: Rates
-    minor: Rates
-    major: Rates
-    unrepeated: Rates
+    power: Estimates
+    conflicts: Estimates
+    lack_of_power: Estimates
+    minor: Estimates
+    major: Estimates
+    unrepeated: Estimates
     whole: int
 
     @property
@@ -170,7 +168,7 @@ class StabilityCurve(Curve):
         """A row for every number of queries; ends of intervals in ``_low`` and ``_high``."""
         columns: dict[str, Floats] = {}
         for name in RATES:
-            each: Rates = getattr(self, name)
+            each: Estimates = getattr(self, name)
             columns |= {name: each.value, f"{name}_low": each.low, f"{name}_high": each.high}
         columns |= {"stable": self.stable, "repeated": self.repeated}
         return [
@@ -231,7 +229,7 @@ def _unrepeated(one: StabilityCurve) -> str:
     start = f"With {size} queries,"
     if not np.isfinite(found.value[-1]):
         return f"{start} nothing is significant by {one.sample.name}, {one.described}."
-    rate = with_bounds(float(found.value[-1]), float(found.low[-1]), float(found.high[-1]))
+    rate = share_with(*found.at(-1).bounded)
     return (
         f"{start} {rate} of the significant results of {one.described} by {one.sample.name} would not repeat with "
         f"{size} other queries."

@@ -95,4 +95,4 @@ def _table(findings: FitFindings, size: int) -> TableBlock:
 def _cell(cell: FitCell | None) -> str:
     if cell is None:
         return "–"
-    return f"{cell.omega:.4f}{'*' if cell.as_good and not cell.best else ''} ({100 * cell.best_for:.0f} %)"
+    return f"{cell.omega:.4f}{'*' if cell.as_good and not cell.best else ''} ({share(cell.best_for, 0)})"

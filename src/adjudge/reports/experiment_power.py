@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from adjudge.experiments.counting import Curve as Found
-from adjudge.experiments.counting import described, share, with_bounds
+from adjudge.experiments.counting import described
 from adjudge.experiments.power import PowerFindings
 from adjudge.experiments.procedures import Procedure
-from adjudge.experiments.rates import Rates
+from adjudge.experiments.estimates import Estimates
 from adjudge.experiments.samples import Sample
 from adjudge.experiments.stability import StabilityCurve, StabilityFindings
 from adjudge.reports.document import Column, FigureBlock, Paragraph, Section, TableBlock
@@ -58,7 +58,7 @@ _NAMES = (Column("Sample", "left"), Column("Test", "left"))
 
 
 def _power_summary(findings: PowerFindings) -> TableBlock:
-    part = share(findings.experiment.enough, 0)
+    part = percent(findings.experiment.enough)
     columns = (
         *_NAMES,
         Column("Significant", about="pairs of systems, with all queries"),
@@ -92,7 +92,7 @@ def _power_table(findings: PowerFindings) -> TableBlock:
         (
             *_named(one),
             str(row["n_queries"]),
-            with_bounds(row["power"], row["low"], row["high"]),
+            share_with(row["power"], row["low"], row["high"]),
             f"{row['significant']:.1f}",
             f"{row['lost']:.1f}",
         )
@@ -116,7 +116,7 @@ def _stable_table(findings: StabilityFindings) -> TableBlock:
     records = findings.summary()
     names = ("power", "conflicts", "stable", "unrepeated", "all_power", "all_stable")
     rows = [
-        (*_named(one), str(row["n_queries"]), *(_shown(row[name]) for name in names))
+        (*_named(one), str(row["n_queries"]), *(share(row[name]) for name in names))
         for one, row in zip(findings.curves, records, strict=True)
     ]
     return table_of("stable", "What is significant and stable with the largest sets.", columns, rows, records)
@@ -136,17 +136,13 @@ def _conflict_table(findings: StabilityFindings) -> TableBlock:
         (
             *_named(one),
             str(row["n_queries"]),
-            with_bounds(row["conflicts"], row["conflicts_low"], row["conflicts_high"]),
-            *(_shown(row[name]) for name in ("lack_of_power", "minor", "major", "unrepeated")),
+            share_with(row["conflicts"], row["conflicts_low"], row["conflicts_high"]),
+            *(share(row[name]) for name in ("lack_of_power", "minor", "major", "unrepeated")),
         )
         for one in findings.curves
         for row in one.records()
     ]
     return table_of("conflicts", "Conflicts by number of queries.", columns, rows, findings.records())
-
-
-def _shown(value: float) -> str:
-    return share(value) if np.isfinite(value) else "–"
 
 
 def _power_figure(findings: PowerFindings, procedure: Procedure) -> FigureBlock:
@@ -176,7 +172,7 @@ def _stability_figure(findings: StabilityFindings, procedure: Procedure) -> Figu
 
 
 def _panels(
-    chosen: Sequence[Any], y_label: str, rates: Callable[[Any], Rates], level: Callable[[Sample], float]
+    chosen: Sequence[Any], y_label: str, rates: Callable[[Any], Estimates], level: Callable[[Sample], float]
 ) -> Curves:
     """A panel for every scale and collection, a line for every measure."""
     groups: dict[tuple[str, str], list[Found | StabilityCurve]] = {}
@@ -189,5 +185,5 @@ def _panels(
     return Curves("queries", y_label, panels)
 
 
-def _line(one: Found, found: Rates) -> Curve:
+def _line(one: Found, found: Estimates) -> Curve:
     return Curve(one.sample.measure, one.n_queries.astype(np.float64), found.value, found.low, found.high)

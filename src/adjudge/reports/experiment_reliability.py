@@ -107,8 +107,8 @@ def _estimates(findings: ReliabilityFindings) -> TableBlock:
             f"{one.all_mean:.4f} [{one.all_low:.4f}, {one.all_high:.4f}]",
             f"{one.all_bias:+.4f}",
             f"{_number(one.needed)} [{_number(one.needed_low)}, {_number(one.needed_high)}]",
-            f"{100 * one.needed_off:.1f} %",
-            f"{100 * one.covered:.1f} %",
+            share(one.needed_off),
+            share(one.covered),
         )
         for one in findings.estimates
     ]
@@ -141,7 +141,7 @@ def _observed(findings: ReliabilityFindings) -> TableBlock:
             f"{one.tau:.3f}",
             f"{one.tau_predicted:.3f}",
             f"{one.tau_ap:.3f}",
-            f"{100 * one.swapped:.1f} %",
+            share(one.swapped),
             f"{one.rmse:.4f}",
             f"{one.rmse_predicted:.4f}",
         )

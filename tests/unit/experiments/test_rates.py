@@ -50,10 +50,13 @@ def test_cases_that_go_together_widen_the_interval() -> None:
 
 
 def test_where_nothing_happened_the_interval_still_has_a_width() -> None:
-    found = rates(np.zeros((50, 1)), np.full((50, 1), 100.0))
-    _, _, high = wilson_interval(0, 50)
+    cases = np.full((50, 1), 153.0)  # pairs of 18 systems
+    found = rates(np.zeros((50, 1)), cases)
+    _, _, high = wilson_interval(0, 50 * 153 / 17.49)  # independent ones, if the 17 pairs of a system go together
     assert found.low[0] == 0.0
-    assert found.high[0] == pytest.approx(float(high))
+    assert found.high[0] == pytest.approx(float(high), rel=1e-3)
+    assert rates(cases, cases).high[0] == 1.0
+    assert rates(cases, cases).low[0] == pytest.approx(1 - float(high), rel=1e-3)
 
 
 def test_where_there_was_no_case_there_is_no_rate() -> None:
