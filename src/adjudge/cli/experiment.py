@@ -6,10 +6,10 @@ import argparse
 from functools import partial
 
 from adjudge.cli import experiment_kept
-from adjudge.cli.experiment_options import KINDS, Kind, add_running, add_settings
+from adjudge.cli.experiment_options import KINDS, Kind, add_pages, add_running, add_settings
 from adjudge.cli.experiment_run import run
 from adjudge.cli.experiment_samples import add_samples
-from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.options import Subparsers
 
 _EXAMPLES = (
     "examples:\n"
@@ -54,6 +54,5 @@ def _add_kind(commands: Subparsers, name: str, kind: Kind) -> None:  # type: ign
         metavar="DIR",
         help=f"where trials are kept (default: {name}- and eight digits, of data and settings)",
     )
-    add_output(parser, page="markdown")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    add_pages(parser)
     parser.set_defaults(run=partial(run, name))

@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adjudge.cli.experiment_options import FORMS, add_running, running_of
+from adjudge.cli.experiment_options import FORMS, add_pages, add_running, running_of
 from adjudge.cli.experiment_run import drawing, show_findings
-from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.options import Subparsers
 from adjudge.cli.output import check_output
 from adjudge.errors import AdjudgeError
 
@@ -25,7 +25,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     _add_folder(parser)
     parser.add_argument("--alpha", type=float, metavar="A", help="another level for all tests (default: as it was run)")
-    _finish(parser)
+    add_pages(parser)
     parser.set_defaults(run=show)
     parser = commands.add_parser(
         "resume",
@@ -38,17 +38,12 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "--trials", type=int, metavar="N", help="trials in all (default: as many as it was started with)"
     )
     add_running(parser)
-    _finish(parser)
+    add_pages(parser)
     parser.set_defaults(run=resume)
 
 
 def _add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="where the experiment is kept")
-
-
-def _finish(parser: argparse.ArgumentParser) -> None:
-    add_output(parser, page="markdown")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
 
 
 def show(arguments: argparse.Namespace) -> None:
@@ -57,20 +52,18 @@ def show(arguments: argparse.Namespace) -> None:
 
     check_output(arguments, forms=FORMS)
     findings = open_experiment(Path(arguments.folder))
-    show_findings(arguments, findings if arguments.alpha is None else _at(findings, arguments.alpha), [])
+    show_findings(arguments, findings if arguments.alpha is None else _at(findings, arguments.alpha))
 
 
 def _at(findings: Findings, alpha: float) -> Findings:
     """The same trials with every test at another level: p-values are kept, so that nothing is run again."""
-    from dataclasses import replace
-
     from adjudge.experiments.comparing import Comparing
+    from adjudge.experiments.counting import at_levels
 
     spec = findings.experiment
     if not isinstance(spec, Comparing):
         raise AdjudgeError(f"--alpha is about tests, and the experiment {spec.name} has none")
-    changed = replace(spec, procedures=tuple(replace(one, alpha=alpha) for one in spec.procedures))
-    return changed.findings(findings.samples, findings.rows, findings.provenance)
+    return at_levels(spec, alpha).findings(findings.samples, findings.rows, findings.provenance)
 
 
 def resume(arguments: argparse.Namespace) -> None:
@@ -81,4 +74,4 @@ def resume(arguments: argparse.Namespace) -> None:
     folder = Path(arguments.folder)
     with drawing(folder) as advance:
         findings = resume_experiment(folder, trials=arguments.trials, progress=advance, **running_of(arguments))
-    show_findings(arguments, findings, [])
+    show_findings(arguments, findings)

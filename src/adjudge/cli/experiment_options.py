@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from adjudge.cli.options import add_output
 from adjudge.errors import AdjudgeError, shown
 
 FORMS = ("text", "json", "csv", "markdown", "latex", "html")
@@ -210,6 +211,12 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--chunk", type=int, metavar="N", help="trials that a worker does at once (default: by their cost)"
     )
+
+
+def add_pages(parser: argparse.ArgumentParser) -> None:
+    """Where results go, and figures."""
+    add_output(parser, page="markdown")
+    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
 
 
 def running_of(arguments: argparse.Namespace) -> dict[str, Any]:

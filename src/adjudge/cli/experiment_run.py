@@ -33,13 +33,13 @@ def run(kind: str, arguments: argparse.Namespace) -> None:
     check_samples(arguments)
     check_output(argparse.Namespace(**{**vars(arguments), "runs": input_files(arguments)}), forms=FORMS)
     spec = make_experiment(kind, **settings_of(arguments, kind))  # bad settings should not cost a reading
-    samples, notes = samples_from(arguments)
+    samples = samples_from(arguments)
     spec = spec.prepared(samples)
     folder = Path(arguments.folder or folder_name(spec, samples))
     check_folder(folder)
     with drawing(folder) as advance:
         findings = run_experiment(spec, samples, folder=folder, progress=advance, **running_of(arguments))
-    show_findings(arguments, findings, notes)
+    show_findings(arguments, findings)
 
 
 def folder_name(spec: Experiment, samples: Samples) -> str:
@@ -89,7 +89,7 @@ def _interrupted(folder: Path, done: int, total: int) -> str:
     return f"interrupted; {kept}; go on with: adjudge experiment resume {shlex.quote(str(folder))}"
 
 
-def show_findings(arguments: argparse.Namespace, findings: Findings, notes: list[str]) -> None:
+def show_findings(arguments: argparse.Namespace, findings: Findings) -> None:
     """The conclusion first, then what it rests on, in the form asked for."""
     from adjudge.reports.experiments import experiment_report
 
@@ -103,7 +103,7 @@ def show_findings(arguments: argparse.Namespace, findings: Findings, notes: list
         provenance=report.provenance,
         values=findings.to_dict(),
         records=findings.records(),
-        notes=tuple(notes),
+        notes=findings.samples.notes,
     )
 
 

@@ -88,8 +88,8 @@ def input_files(arguments: argparse.Namespace) -> list[str]:
     return [*tables, *(arguments.runs or ()), *(file for file in single if file is not None)]
 
 
-def samples_from(arguments: argparse.Namespace) -> tuple[Samples, list[str]]:
-    """The samples that the options describe, and what is worth saying about them."""
+def samples_from(arguments: argparse.Namespace) -> Samples:
+    """The samples that the options describe, with what is worth saying about them."""
     from adjudge.experiments.samples import Samples, samples_of
 
     with kept_warnings() as said:
@@ -101,8 +101,8 @@ def samples_from(arguments: argparse.Namespace) -> tuple[Samples, list[str]]:
     made = replace(found[0].provenance, inputs=tuple(inputs.items()), settings=settings)
     files = [arguments.strata] if arguments.strata else [arguments.metadata] if arguments.effectiveness else []
     made = with_inputs(made.with_settings(command=command_line()), [file for file in files if file])
-    notes = dict.fromkeys([*(note for *_, eff in parts for note in eff.notes), *said])
-    return Samples(members, made), list(notes)
+    notes = dict.fromkeys([*(note for samples in found for note in samples.notes), *said])
+    return Samples(members, made, tuple(notes))
 
 
 def _settings(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

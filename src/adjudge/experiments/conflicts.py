@@ -27,8 +27,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.comparing import AGAIN, TIE
-from adjudge.experiments.estimates import Estimates
-from adjudge.experiments.rates import rates
+from adjudge.experiments.rates import Rates, rates
 
 if TYPE_CHECKING:
     import polars as pl
@@ -190,7 +189,7 @@ class OutcomeRates:
 
     cells: tuple[dict[str, Any], ...]
     levels: Floats
-    values: Mapping[str, Estimates]
+    values: Mapping[str, Rates]
     significant: Floats
     """Significant comparisons that the rates after the first rest on, cells x levels."""
 

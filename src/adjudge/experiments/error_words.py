@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import isnan
 
 from adjudge.experiments.error_findings import Detection, ErrorFindings, TypeOne
 from adjudge.experiments.error_rates import Errors
@@ -154,7 +153,10 @@ def _directions(detected: dict[str, Detection]) -> list[str]:
     if not detected:
         return []
     parts = "; ".join(
-        f"{_test(name)} {share_with(one.wrong, one.wrong_low, one.wrong_high)}" for name, one in detected.items()
+        f"{_test(name)} {share_with(one.wrong, one.wrong_low, one.wrong_high)}"
+        if one.power > 0
+        else f"{_test(name)} has none that is significant"
+        for name, one in detected.items()
     )
     return [f"Of the significant differences this many point the wrong way (Type III errors): {parts}."]
 

@@ -129,7 +129,9 @@ class Folder:
         except OSError as error:
             raise _unreadable(error, source) from None
         if is_sealed(data):
-            samples = Samples.from_polars(pl.read_parquet(io.BytesIO(data)), self.provenance)
+            samples = Samples.from_polars(
+                pl.read_parquet(io.BytesIO(data)), self.provenance, self.about.get("notes", ())
+            )
             if samples.digest == self.about["samples"]:
                 return samples
         raise InputError("expected the effectiveness of the experiment, got another, or damage", source=str(source))
@@ -314,6 +316,7 @@ def _description(spec: Experiment, samples: Samples) -> dict[str, Any]:
         "adjudge": __version__,
         "samples": samples.digest,
         "provenance": samples.provenance.to_dict(),
+        "notes": list(samples.notes),
     }
 
 
@@ -326,7 +329,9 @@ def _is_description(content: Any) -> bool:
             "samples": str(),
             "provenance": {"inputs": list() as inputs, "settings": dict(), "adjudge": _},
         }:
-            return all(isinstance(one, dict) and {"file", "sha256"} <= one.keys() for one in inputs)
+            notes = content.get("notes", [])
+            named = all(isinstance(one, dict) and {"file", "sha256"} <= one.keys() for one in inputs)
+            return named and isinstance(notes, list) and all(isinstance(one, str) for one in notes)
     return False
 
 

@@ -30,7 +30,6 @@ import numpy as np
 from adjudge.arrays import Ints
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.goodness_fits import distances
-from adjudge.experiments.means import means
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.specification import Draws, Findings, Rows, experiment
 from adjudge.experiments.subsets import Drawing, draw_subsets
@@ -38,6 +37,7 @@ from adjudge.experiments.words import listed, share
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import parse_scale
 from adjudge.stats.distributions import DISTRIBUTIONS
+from adjudge.stats.intervals import t_interval
 from adjudge.stats.prediction import prediction_interval
 
 if TYPE_CHECKING:
@@ -261,9 +261,9 @@ def _cells(sample: Sample, size: int, by: Mapping[str, pl.DataFrame]) -> list[Fi
     shape = (-1, len(sample.systems))
     omegas = np.stack([part["omega"].to_numpy().reshape(shape) for part in by.values()])  # families, trials, systems
     over = omegas.mean(axis=2)
-    found = means(over.T)
-    best = int(found.value.argmin())
-    apart = means((over - over[best]).T).low
+    omega, half, _ = t_interval(over.T)  # the error of having run so many trials
+    best = int(omega.argmin())
+    behind, unsure, _ = t_interval((over - over[best]).T)
     winner = omegas.mean(axis=1).argmin(axis=0)
     n_left = len(sample.queries) - size
     rule = _chosen(sample, size)
@@ -273,14 +273,14 @@ def _cells(sample: Sample, size: int, by: Mapping[str, pl.DataFrame]) -> list[Fi
             size,
             n_left,
             name,
-            float(found.value[i]),
-            float(found.low[i]),
-            float(found.high[i]),
-            float(found.value[i]) / float(np.sqrt(n_left)),
+            float(omega[i]),
+            float(omega[i] - half[i]),
+            float(omega[i] + half[i]),
+            float(omega[i]) / float(np.sqrt(n_left)),
             float(np.mean(part["kolmogorov"].to_numpy())),
             float(np.mean(winner == i)),
             i == best,
-            i == best or not apart[i] > 0,
+            i == best or not behind[i] - unsure[i] > 0,
             name == rule,
         )
         for i, (name, part) in enumerate(by.items())

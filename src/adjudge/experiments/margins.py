@@ -74,10 +74,10 @@ def support_of(values: npt.ArrayLike) -> Support:
     few = seen.size * _REPEATS <= matrix.size
     if step:
         first, last = (low if np.isfinite(low) else seen[0]), (high if np.isfinite(high) else seen[-1])
-        points = np.arange(round(first * step), round(last * step) + 1) / step
-        if points.size <= max(_MOST_STEPS + 1, _REPEATS * seen.size) and not (
-            few and points.size > _SPARSE * seen.size
-        ):
+        begin, end = round(first * step), round(last * step) + 1  # perhaps too far apart to be put into an array
+        size = end - begin
+        if size <= max(_MOST_STEPS + 1, _REPEATS * seen.size) and not (few and size > _SPARSE * seen.size):
+            points = np.arange(begin, end) / step
             found = Support(low, high, points, regular=True)
             every = np.bincount(found.places(seen), weights=counts, minlength=points.size)
             return replace(found, counts=every.astype(np.int64))

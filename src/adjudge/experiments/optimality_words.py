@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.experiments.conflicts import LEVELS, OUTCOMES, OutcomeRates
-from adjudge.experiments.estimates import Estimates
+from adjudge.experiments.rates import Rates
 from adjudge.experiments.words import listed, share_with
 from adjudge.stats.intervals import percent
 
@@ -35,7 +35,7 @@ def sentences(found: OptimalityFindings) -> list[str]:
     return said
 
 
-def _interval(found: Estimates, i: int) -> str:
+def _interval(found: Rates, i: int) -> str:
     """A rate with its interval: ``92.3 % [92.0, 92.6]``."""
     return share_with(*found.at((i, 0)).bounded)
 

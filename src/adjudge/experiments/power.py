@@ -28,13 +28,13 @@ from adjudge.experiments.counting import (
     strata_sentence,
 )
 from adjudge.experiments.procedures import Procedure
-from adjudge.experiments.estimates import Estimates
-from adjudge.experiments.rates import rates
+from adjudge.experiments.rates import Rates, rates
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.specification import Draws, Rows, experiment
 from adjudge.experiments.words import listed, share
 from adjudge.model.provenance import Provenance
 from adjudge.stats.effects import table
+from adjudge.stats.intervals import percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -103,7 +103,7 @@ class PowerCurve(Curve):
     ``whole`` is the number of pairs that are significant with all queries.
     """
 
-    power: Estimates
+    power: Rates
     whole: int
 
     @property
@@ -171,13 +171,13 @@ class PowerCurve(Curve):
         return [{**self.identity(), **dict(zip(names, row, strict=True))} for row in columns]
 
 
-def _curve(sample: Sample, procedure: Procedure, counts: Counts, found: Estimates, whole: int) -> PowerCurve:
+def _curve(sample: Sample, procedure: Procedure, counts: Counts, found: Rates, whole: int) -> PowerCurve:
     """With the point of all queries at the end, which has no error of trials."""
     sizes, n_queries = list(counts.sizes), len(sample.queries)
     tried = [i for i, size in enumerate(sizes) if size < n_queries]
     share_of_all = whole / sample.n_pairs
     ends = {"value": share_of_all, "error": 0.0, "low": share_of_all, "high": share_of_all}
-    found = Estimates(**{name: np.append(getattr(found, name)[tried], end) for name, end in ends.items()})
+    found = Rates(**{name: np.append(getattr(found, name)[tried], end) for name, end in ends.items()})
     return PowerCurve(sample, procedure, np.array([*(sizes[i] for i in tried), n_queries], np.int64), found, whole)
 
 

@@ -86,7 +86,10 @@ def parse_procedures(texts: Sequence[str | Procedure]) -> tuple[Procedure, ...]:
     if not found:
         raise AdjudgeError("expected at least one test, got none")
     if len(set(names)) < len(names):
-        raise AdjudgeError(f"expected each test once, got {max(names, key=names.count)!r} twice")
+        raise AdjudgeError(
+            f"expected each test once, got {max(names, key=names.count)!r} twice: p-values are kept, and "
+            "'adjudge experiment show FOLDER --alpha' has other levels without another run"
+        )
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +21,18 @@ class Rates:
     low: Floats
     high: Floats
 
+    def at(self, place: Any) -> Rates:
+        """Some of them, as arrays are indexed."""
+        return Rates(self.value[place], self.error[place], self.low[place], self.high[place])
 
-def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Estimates:
-    """Hits over cases, summed over trials: arrays trials x anything, of the same shape; NaN where there is no case.
+    @property
+    def bounded(self) -> tuple[float, float, float]:
+        """A single one as plain numbers: value, low and high."""
+        return float(self.value), float(self.low), float(self.high)
+
+
+def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Rates:
+    """Hits over cases, summed over trials: arrays trials x anything, of the same shape.
 
     r = Σ h_i / Σ c_i over trials i. Trials are independent, cases within one are not (pairs share systems and queries),
     so that the variance is that of a ratio over clusters, m / (m - 1) Σ s_i / (Σ c_i)² with s_i = (h_i - r c_i)² and m
@@ -56,7 +66,7 @@ def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Estimates
         effective = np.where(single, total, np.where(variance > 0, known, alike))
         _, low, high = wilson_interval(rate * effective, effective, confidence=confidence)
     low, high = np.where(rate == 0, 0.0, low), np.where(rate == 1, 1.0, high)  # not a rounding error beside them
-    return Estimates(rate, np.sqrt(variance), low, high)
+    return Rates(rate, np.sqrt(variance), low, high)
 
 
 def _certainty(squares: Floats, confidence: float) -> Floats:

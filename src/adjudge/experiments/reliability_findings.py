@@ -13,12 +13,11 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.experiments.components import Components
-from adjudge.experiments.means import means
 from adjudge.experiments.rates import rates
 from adjudge.experiments.samples import Sample
 from adjudge.experiments.specification import Findings
 from adjudge.experiments.words import listed, share
-from adjudge.stats.intervals import percent
+from adjudge.stats.intervals import percent, t_interval
 from adjudge.stats.reliability import INDICES, expected_tau
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Repeated:
 
 @dataclass(frozen=True, eq=False)
 class ReliabilityFindings(Findings):
-    """Estimates by size, and what repeating showed."""
+    """Rates by size, and what repeating showed."""
 
     experiment: Reliability
 
@@ -282,9 +281,8 @@ def _pooled(covariance: Floats, variance: Floats, again: Floats) -> tuple[float,
         return float("nan"), float("nan")
     correlation = float(covariance.mean()) / scale
     linear = (covariance - correlation * scale * (variance / first + again / second) / 2) / scale
-    found = means(linear)
-    return correlation, float(found.high - found.low) / 2
+    return correlation, float(t_interval(linear)[1])
 
 
 def _mean(values: Sequence[float] | Floats) -> float:
-    return float(means(values).value)
+    return float(t_interval(np.asarray(values, dtype=np.float64))[0])

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _FEWEST_QUERIES = 4  # two for each of two halves
+_LARGEST = 1e70  # up to a sign: fourth powers, and sums of many, are numbers still
 _KEYS = ("collection", "measure", "scale")
 
 
@@ -64,10 +65,14 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Samples of one experiment; those with the same queries are always drawn together."""
+    """Samples of one experiment; those with the same queries are always drawn together.
+
+    ``notes`` say what is worth knowing about them, such as queries that were left out; numbers do not depend on them.
+    """
 
     members: tuple[Sample, ...]
     provenance: Provenance = field(default_factory=Provenance)
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.members:
@@ -124,10 +129,12 @@ class Samples:
         return pl.concat([_long(sample) for sample in self.members], rechunk=True)
 
     @classmethod
-    def from_polars(cls, frame: pl.DataFrame, provenance: Provenance | None = None) -> Samples:
+    def from_polars(
+        cls, frame: pl.DataFrame, provenance: Provenance | None = None, notes: Sequence[str] = ()
+    ) -> Samples:
         """The samples that :meth:`to_polars` wrote, value by value."""
         parts = frame.partition_by(_KEYS, maintain_order=True)
-        return cls(tuple(_sample(part) for part in parts), provenance or Provenance())
+        return cls(tuple(_sample(part) for part in parts), provenance or Provenance(), tuple(notes))
 
 
 def _long(sample: Sample) -> pl.DataFrame:
@@ -170,14 +177,15 @@ def samples_of(
     if isinstance(values, Samples):
         return replace(values, members=tuple(_stratified(one, strata) for one in values)) if strata else values
     several = _named(values)
-    members = [
-        _stratified(_complete(eff, m, scale, collection), strata)
-        for collection, eff in several
-        for m in range(len(eff.measures))
-    ]
+    notes = dict.fromkeys(note for _, eff in several for note in eff.notes)
+    members = []
+    for collection, eff in several:
+        for m in range(len(eff.measures)):
+            notes |= dict.fromkeys(_gaps(eff, m))
+            members.append(_stratified(_complete(eff, m, scale, collection), strata))
     inputs = dict(pair for _, eff in several for pair in eff.provenance.inputs)
     settings = dict(several[0][1].provenance.settings) if several else {}
-    return Samples(tuple(members), Provenance(tuple(inputs.items()), settings))
+    return Samples(tuple(members), Provenance(tuple(inputs.items()), settings), tuple(notes))
 
 
 def _named(
@@ -188,18 +196,34 @@ def _named(
     return list(values.items()) if isinstance(values, Mapping) else [("", one) for one in values]
 
 
+def _whole(eff: Effectiveness, m: int) -> Mask:
+    """Queries for which every system has a value."""
+    whole: Mask = np.isnan(eff.values[:, :, m]).sum(axis=1) == 0
+    return whole
+
+
+def _gaps(eff: Effectiveness, m: int) -> list[str]:
+    """What is left out, if anything is."""
+    n_gaps = int(np.count_nonzero(~_whole(eff, m)))
+    left_out = f"{n_gaps} of {len(eff.queries)} queries lack a value of some system and are left out."
+    return [f"{eff.measures[m]}: {left_out}"] if n_gaps else []
+
+
 def _complete(eff: Effectiveness, m: int, scale: str, collection: str) -> Sample:
-    values, measure = eff.values[:, :, m], eff.measures[m]
-    whole: Mask = ~np.isnan(values).sum(axis=1).astype(np.bool_)
-    n_gaps = int(np.count_nonzero(~whole))
-    if n_gaps:
-        warn(f"{measure}: {n_gaps} of {len(eff.queries)} queries lack a value of some system and are left out.")
+    values, measure, whole = eff.values[:, :, m], eff.measures[m], _whole(eff, m)
+    for note in _gaps(eff, m):
+        warn(note)
     queries = tuple(name for name, kept in zip(eff.queries, whole.tolist(), strict=True) if kept)
     needed = f"{measure}: an experiment needs at least"
     if len(queries) < _FEWEST_QUERIES:
         raise AdjudgeError(f"{needed} {_FEWEST_QUERIES} queries that all systems have, got {len(queries)}")
     if len(eff.systems) < 2:
         raise AdjudgeError(f"{needed} 2 systems, got {len(eff.systems)}")
+    largest = float(np.abs(values[whole]).max())
+    if largest > _LARGEST:
+        raise AdjudgeError(
+            f"{measure}: expected effectiveness of at most {_LARGEST:g}, whose squares can be added up, got {largest:g}"
+        )
     return Sample(np.ascontiguousarray(values[whole]), queries, eff.systems, measure, scale, collection)
 
 

@@ -30,10 +30,10 @@ from adjudge.experiments.counting import (
 )
 from adjudge.experiments.power import FRIEDMAN_AND_WILCOXON
 from adjudge.experiments.procedures import Procedure
-from adjudge.experiments.estimates import Estimates
-from adjudge.experiments.rates import rates
+from adjudge.experiments.rates import Rates, rates
 from adjudge.experiments.samples import Samples
 from adjudge.experiments.specification import Draws, Rows, experiment
+from adjudge.experiments.words import share, share_with
 from adjudge.model.provenance import Provenance
 from adjudge.stats.effects import table
 
@@ -107,7 +107,7 @@ def _conditions(procedure: Procedure, largest: float) -> dict[str, pl.Expr]:
     }
 
 
-def _rates(counts: Counts, procedure: Procedure, cases: Floats) -> dict[str, Estimates]:
+def _rates(counts: Counts, procedure: Procedure, cases: Floats) -> dict[str, Rates]:
     """The rates of a procedure: of pairs, of which power has two chances each; ``unrepeated`` of significant results.
 
     A significant result is a pair on one of the two subsets; it is not repeated when the other subset has no
@@ -136,12 +136,12 @@ class StabilityCurve(Curve):
     ``whole`` is the number of pairs that are significant with all queries.
     """
 
-    power: Estimates
-    conflicts: Estimates
-    lack_of_power: Estimates
-    minor: Estimates
-    major: Estimates
-    unrepeated: Estimates
+    power: Rates
+    conflicts: Rates
+    lack_of_power: Rates
+    minor: Rates
+    major: Rates
+    unrepeated: Rates
     whole: int
 
     @property
@@ -168,7 +168,7 @@ class StabilityCurve(Curve):
         """A row for every number of queries; ends of intervals in ``_low`` and ``_high``."""
         columns: dict[str, Floats] = {}
         for name in RATES:
-            each: Estimates = getattr(self, name)
+            each: Rates = getattr(self, name)
             columns |= {name: each.value, f"{name}_low": each.low, f"{name}_high": each.high}
         columns |= {"stable": self.stable, "repeated": self.repeated}
         return [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import floor, isnan, log10
 
 _EXACT = 6  # digits of per cent beyond which what is left is rounding
-_OF_BOUNDS = 3  # digits that the bounds of an interval may ask for, lest a bound near 0 blows up the others
+_OF_BOUNDS = 3  # digits that a bound next to 0 or 100 may ask for, lest it blows up the others
 
 
 def listed(names: Sequence[str]) -> str:
@@ -35,13 +35,14 @@ def share_with(value: float, low: float, high: float) -> str:
     """A share in per cent with its interval, all with as many digits.
 
     >>> share_with(0.0491, 0.046, 0.0522), share_with(0.0093, 0.0084, 0.0102), share_with(0.0, 0.0, 0.0037)
-    ('4.9 % [4.6, 5.2]', '0.93 % [0.84, 1.02]', '0.0 % [0.0, 0.4]')
+    ('4.9 % [4.6, 5.2]', '0.93 % [0.84, 1.02]', '0.00 % [0.00, 0.37]')
     >>> share_with(0.9998, 0.9981, 1.0), share_with(0.012, 0.0004, 0.05)
     ('99.980 % [99.810, 100.000]', '1.20 % [0.04, 5.00]')
     """
     if isnan(value):
         return "–"
-    digits = max(1, _needed(value, 2), *(min(_needed(bound, 1), _OF_BOUNDS) for bound in (low, high)))
+    near, far = (low, high) if value < 0.5 else (high, low)  # as seen from the nearest end
+    digits = max(1, _needed(value, 2), _needed(far, 2), min(_needed(near, 1), _OF_BOUNDS))
     return f"{100 * value:.{digits}f} % [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from adjudge.experiments.error_findings import LEVELS, SHOWN_LEVELS, Detection, ErrorFindings, TypeOne
-from adjudge.experiments.error_words import share, share_with
+from adjudge.experiments.words import share, share_with
 from adjudge.reports.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.experiment_figures import Curve, Curves, Panel, curves
 from adjudge.reports.experiments import EXPERIMENT_SECTIONS, conclusion, table_of
@@ -79,8 +79,8 @@ def _type_one_figure(findings: ErrorFindings) -> FigureBlock:
         "test errs as often as promised; above it, more often. Bands are Monte-Carlo intervals."
     )
     at = [one for one in findings.type_one([0.05]) if one.n_queries == findings.spec.sizes[-1]]
-    listed = ", ".join(f"{one.procedure} {share(one.rate)}" for one in at[: len(findings.procedures)])
-    alt = f"Lines near the diagonal; at 0.05 with {findings.spec.sizes[-1]} queries: {listed}."
+    each = ", ".join(f"{one.procedure} {share(one.rate)}" for one in at[: len(findings.procedures)])
+    alt = f"Lines near the diagonal; at 0.05 with {findings.spec.sizes[-1]} queries: {each}."
     return FigureBlock("type-one-errors", caption, alt, data, curves)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adjudge.experiments.goodness import FitCell, FitFindings
+from adjudge.experiments.words import share
 from adjudge.reports.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.experiment_figures import Curve, Curves, Panel, curves
 from adjudge.reports.experiments import EXPERIMENT_SECTIONS, conclusion

@@ -11,12 +11,14 @@ from adjudge.experiments.counting import Curve as Found
 from adjudge.experiments.counting import described
 from adjudge.experiments.power import PowerFindings
 from adjudge.experiments.procedures import Procedure
-from adjudge.experiments.estimates import Estimates
+from adjudge.experiments.rates import Rates
 from adjudge.experiments.samples import Sample
 from adjudge.experiments.stability import StabilityCurve, StabilityFindings
+from adjudge.experiments.words import share, share_with
 from adjudge.reports.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.experiment_figures import Curve, Curves, Panel, curves
 from adjudge.reports.experiments import EXPERIMENT_SECTIONS, conclusion, table_of
+from adjudge.stats.intervals import percent
 
 _ERROR = (
     "Intervals hold 95 % and are the error of having run so many trials, not that of having one collection. "
@@ -172,7 +174,7 @@ def _stability_figure(findings: StabilityFindings, procedure: Procedure) -> Figu
 
 
 def _panels(
-    chosen: Sequence[Any], y_label: str, rates: Callable[[Any], Estimates], level: Callable[[Sample], float]
+    chosen: Sequence[Any], y_label: str, rates: Callable[[Any], Rates], level: Callable[[Sample], float]
 ) -> Curves:
     """A panel for every scale and collection, a line for every measure."""
     groups: dict[tuple[str, str], list[Found | StabilityCurve]] = {}
@@ -185,5 +187,5 @@ def _panels(
     return Curves("queries", y_label, panels)
 
 
-def _line(one: Found, found: Estimates) -> Curve:
+def _line(one: Found, found: Rates) -> Curve:
     return Curve(one.sample.measure, one.n_queries.astype(np.float64), found.value, found.low, found.high)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adjudge.experiments.reliability_findings import ReliabilityFindings
+from adjudge.experiments.words import share
 from adjudge.reports.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.experiment_figures import Curve, Curves, Panel, curves
 from adjudge.reports.experiments import EXPERIMENT_SECTIONS, conclusion, table_of
@@ -27,7 +28,7 @@ def reliability_sections(findings: ReliabilityFindings) -> Sequence[Section]:
     text = "Eρ² of one set of queries predicts how systems' means correlate with those on another; τ follows from it."
     return [
         Section("reliability", "Can estimates of reliability be trusted", tuple(conclusion(findings))),
-        Section("estimates", "Estimates by number of queries", (_estimates(findings), _spread(findings))),
+        Section("estimates", "Rates by number of queries", (_estimates(findings), _spread(findings))),
         Section("repeated", "What a second set shows", (Paragraph(text), _observed(findings), _against(findings))),
     ]
 

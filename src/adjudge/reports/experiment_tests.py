@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import floor, log10
 from typing import Any
 
 import numpy as np
@@ -108,13 +109,15 @@ def _shown(view: OutcomeRates, outcome: str, i: int) -> str:
 
 
 def _rate(value: float) -> str:
-    """Four digits after the point, or two that count where those would be 0.
+    """Four digits after the point, or as many as it takes where those would be 0 or 1.
 
-    >>> _rate(0.92314), _rate(0.0000016), _rate(0.0)
-    ('0.9231', '1.6e-06', '0')
+    >>> _rate(0.92314), _rate(0.0000016), _rate(0.0), _rate(0.999984), _rate(1.0)
+    ('0.9231', '1.6e-06', '0', '0.999984', '1.0000')
     """
     if not np.isfinite(value):
         return "–"
+    if 0 < (off := round(1 - value, 9)) < 0.00005:
+        return f"{value:.{1 - floor(log10(off))}f}"
     return "0" if value == 0 else f"{value:.4f}" if value >= 0.00005 else f"{value:.1e}"
 
 

@@ -197,6 +197,12 @@ def test_measures_are_evaluated_on_every_scale(folder: Path, capsys: Capture) ->
     assert main([*report, "--experiment", "a", "--section", "experiments", "-o", "page.md"]) == 0
     assert "How far conclusions like these can be trusted" in Path("page.md").read_text()
     assert "Stability of the evaluation" in Path("page.md").read_text()
+    assert main([*report, "--experiment", "a", "--experiment", "a", "--section", "experiments", "-o", "two.md"]) == 0
+    for part in ("Stability of the evaluation", "How many results would not repeat", "Conflicts of t at 0.05"):
+        assert [Path("two.md").read_text().count(f"Experiment {i}: {part}") for i in (1, 2, 3)] == [1, 1, 0]
+    capsys.readouterr()
+    for again in (("show", "a"), ("resume", "a")):
+        assert "Grades converted to binary40: " in run(capsys, *again, "--csv")[2]
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name not in ("power", "stability")])

@@ -127,6 +127,12 @@ def test_power_rises_with_queries_and_with_differences(findings: ErrorFindings) 
     assert sum(one.cases for one in binned) == 10 * TRIALS
 
 
+def test_a_test_that_finds_nothing_has_no_share_of_wrong_directions(samples: Samples) -> None:
+    spec = Errors(procedures=("sign@1e-9",), sizes=(10,), trials=2)  # type: ignore[arg-type]
+    told = spec.findings(samples, run_chunk(spec, samples, 0, 2), Provenance()).sentences()
+    assert any(one.endswith("(Type III errors): the sign test has none that is significant.") for one in told)
+
+
 def test_wrong_directions_are_rare_and_rarer_the_larger_the_difference(findings: ErrorFindings) -> None:
     for one in findings.detection(0.05):
         assert one.type_three <= one.power

@@ -26,6 +26,10 @@ def test_a_support_is_recognised(values: list[float], kind: str) -> None:
     assert support_of(values).kind == kind
 
 
+def test_whole_numbers_far_apart_are_not_counted_through() -> None:
+    assert support_of([[0.0, 1e69], [3e69, 2e20]]).kind == "continuous from 0 to inf"
+
+
 def test_a_support_counts_how_often_its_points_were_seen() -> None:
     support = support_of([[0.1, 0.1 + 1e-15], [0.3, 0.1 + 0.2]])
     assert support.counts.tolist() == [0, 2, 0, 2] + [0] * 7

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -243,3 +244,26 @@ def test_what_is_opened_is_what_was_run(tmp_path: Path) -> None:
 def test_settings_without_a_name_are_refused() -> None:
     with pytest.raises(AdjudgeError, match=r"settings go with the name of an experiment, got seed with an experiment"):
         run_experiment(Numbers(trials=5), SAMPLES, seed=1)
+
+
+def test_notes_about_the_samples_are_kept_and_change_no_byte_of_the_numbers(
+    tmp_path: Path, expected: dict[str, bytes]
+) -> None:
+    folder = tmp_path / "results"
+    noted = replace(SAMPLES, notes=("One query was left out.",))
+    found = run_experiment(Numbers(trials=TRIALS), noted, folder=folder, workers=1)
+    first = contents(folder)
+    assert first["trials.parquet"] == expected["trials.parquet"]
+    assert found.samples.notes == open_experiment(folder).samples.notes == ("One query was left out.",)
+    assert resume_experiment(folder, workers=1).samples.notes == ("One query was left out.",)
+    run_experiment(Numbers(trials=TRIALS), SAMPLES, folder=folder, workers=1)
+    assert contents(folder) == first
+
+
+@pytest.mark.parametrize("notes", ["text", [1]])
+def test_notes_that_are_none_are_refused(tmp_path: Path, notes: object) -> None:
+    run_experiment(Numbers(trials=1), SAMPLES, folder=tmp_path, workers=1)
+    about = json.loads((tmp_path / "experiment.json").read_text())
+    (tmp_path / "experiment.json").write_text(json.dumps(about | {"notes": notes}))
+    with pytest.raises(AdjudgeError, match="expected the description of an experiment"):
+        open_experiment(tmp_path)

@@ -48,6 +48,7 @@ def test_queries_with_a_gap_are_left_out_with_a_word() -> None:
     with pytest.warns(AdjudgeWarning, match="1 of 6 queries lack a value of some system and are left out"):
         found = samples_of(replace(eff, values=values))
     assert found.fewest_queries == 5
+    assert found.notes == ("AP: 1 of 6 queries lack a value of some system and are left out.",)
 
 
 def test_bad_samples_are_refused_in_a_line() -> None:
@@ -60,5 +61,7 @@ def test_bad_samples_are_refused_in_a_line() -> None:
         samples_of(effectiveness(np.ones((3, 2))))
     with pytest.raises(AdjudgeError, match="needs at least 2 systems, got 1"):
         samples_of(effectiveness(np.ones((5, 1))))
+    with pytest.raises(AdjudgeError, match=r"AP: expected effectiveness of at most 1e\+70, .* got 1e\+300$"):
+        samples_of(effectiveness(np.eye(6, 3) * -1e300))
     with pytest.raises(AdjudgeError, match="at least one measure, got none"):
         samples_of([])
