@@ -447,10 +447,11 @@ def test_two_windows_that_contradict_each_other_are_asked_about(
     second.keyboard.press("Control+z")
     assert places(second) == [[2], [1], [6]]
     saved(second)
-    second.route("**/answers", lambda route: route.abort())
+    context.route("**/answers", lambda route: route.abort())  # of both: the other window would send it at once
     send_some(second)
     expect(second.locator("#banner")).to_contain_text("1 waiting")
     second.close()  # before it could send; the other window does
+    context.unroute("**/answers")
     all_sent(page)
     expect(page.locator("#progress-words")).to_have_text("Query 2 of 3")
     expect(page.locator("#heading")).to_be_visible()
