@@ -23,10 +23,19 @@ settings.register_profile(
 )
 settings.load_profile("unhurried")
 
+# ranx and librosa compile for a minute what takes them milliseconds uncompiled on data as small as that of tests.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 Runs = dict[str, dict[str, dict[str, float]]]
 Qrels = dict[str, dict[str, float]]
+
+
+@pytest.fixture
+def one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine of one processor, where jobs run in this process: starting others would take longer than the jobs."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
 
 
 @pytest.fixture(scope="session")
@@ -111,7 +120,7 @@ def evaluate_quietly() -> Callable[..., aj.Effectiveness]:
 
 @pytest.fixture(scope="session")
 def ranx() -> Any:
-    """The package ranx, imported when a test wants it: it compiles for seconds."""
+    """The package ranx, imported when a test wants it, not compiled (see above)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import ranx
