@@ -22,6 +22,7 @@ from adjudge.errors import AdjudgeError, InputError, warn
 from adjudge.experiments.chunks import Chunk, Span, Work, is_sealed, pack, sealed, unpack
 from adjudge.experiments.samples import Samples
 from adjudge.experiments.specification import Experiment, experiment_from
+from adjudge.files import lock
 from adjudge.formats.writing import write_whole
 from adjudge.model.provenance import Provenance
 from adjudge.plain import plain
@@ -250,7 +251,8 @@ def claimed(path: str | Path, work: Work) -> Iterator[Claimed]:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        _lock(handle, folder)  # who does not get it has nothing to undo: another has made the folder at the same time
+        # who does not get it has nothing to undo: another has made the folder at the same time
+        lock(handle, folder, doing="running the experiment in this folder")
         try:
             found = Claimed(folder, work)
             found.begin()
@@ -277,19 +279,6 @@ def _undo(folder: Path, made: Sequence[Path]) -> None:
             (made[0] / name).unlink(missing_ok=True)
         for one in made:
             one.rmdir()
-
-
-def _lock(handle: int, folder: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not on this system
-        return
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise AdjudgeError(f"{folder}: another process is running the experiment in this folder") from None
-    except OSError:
-        warn(f"{folder}: its file system has no locks; take care that only one process runs the experiment.")
 
 
 @contextmanager

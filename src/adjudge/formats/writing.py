@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import tempfile
 from pathlib import Path
 
 from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.files import whole_file
 from adjudge.formats.base import FORMATS, Format, Kind
 from adjudge.formats.compression import COMPRESSIONS, compression_of, without_compression
 from adjudge.model.judgments import Judgments
@@ -77,7 +77,8 @@ def write_whole(target: Path, data: bytes) -> None:
             with open(target, "ab") as file:  # never cut what a shell has opened for us
                 file.write(data)
             return
-        _replace(Path(os.path.realpath(target)), data, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
+        with whole_file(Path(os.path.realpath(target)), None if mode is None else stat.S_IMODE(mode)) as file:
+            file.write(data)
     except BrokenPipeError:
         raise
     except (OSError, ValueError) as error:
@@ -91,23 +92,3 @@ def _mode(target: Path) -> int | None:
         return target.stat().st_mode
     except FileNotFoundError:
         return None
-
-
-def _replace(target: Path, data: bytes, permissions: int) -> None:
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:40]}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, permissions)
-        os.replace(temporary, target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -115,10 +115,10 @@ def test_effectiveness_with_a_changed_bit_is_refused(results: Path) -> None:
 
 
 def test_who_comes_second_to_a_new_folder_removes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> NoReturn:
+    def refuse(*_: object, doing: str) -> NoReturn:
         raise AdjudgeError("another process")
 
-    monkeypatch.setattr("adjudge.experiments.folder._lock", refuse)
+    monkeypatch.setattr("adjudge.experiments.folder.lock", refuse)
     with pytest.raises(AdjudgeError, match="another process"):
         run_experiment(Numbers(trials=3), SAMPLES, folder=tmp_path / "new", workers=1)
     assert (tmp_path / "new").is_dir()
