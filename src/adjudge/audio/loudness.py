@@ -18,6 +18,7 @@ References: ITU-R BS.1770-5 (2023); EBU R 128 (2023); Steinmetz and Reiss, "pylo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -29,11 +30,16 @@ CEILING = -1.0  # dBTP: what EBU R 128 leaves for the encoder
 BLOCK = 0.4  # seconds: the gating block of BS.1770
 SILENCE = -70.0  # LUFS: the absolute gate of BS.1770
 OVERSAMPLING = 4
+_STRETCH, _REACH = 64, 10  # samples oversampled at a time, and those on either side that the filter looks at
 MOST_CHANNELS = 5
 
 
 class AudioError(InputError):
     """Sound that cannot be used. The message is one line: ``path: what was wanted, what came``."""
+
+
+class SilentError(AudioError):
+    """Sound in which nothing can be heard."""
 
 
 @dataclass(frozen=True)
@@ -81,12 +87,39 @@ def true_peak(samples: Floats, rate: int) -> float:
     >>> print(round(np.abs(tone).max(), 3), round(true_peak(tone * np.hanning(4000), 48000), 1))
     0.707 0.0
     """
+    checked = _checked(samples, rate)
+    peak = max(_highest(channel) for channel in checked.T)
+    return 20 * float(np.log10(peak)) if peak > 0 else -np.inf
+
+
+def _highest(channel: Floats) -> float:
+    """The highest absolute value of one channel, oversampled.
+
+    No value between samples is higher than the samples around it by more than a factor that the filter has, so only
+    stretches with samples that high are oversampled, the most promising ones first.
+    """
+    oversample, factor = _oversampling()
+    n = -(-len(channel) // _STRETCH)
+    padded = np.zeros(n * _STRETCH + 2 * _REACH)
+    padded[_REACH : _REACH + len(channel)] = channel
+    stretches = np.lib.stride_tricks.sliding_window_view(padded, len(oversample))[::_STRETCH]
+    size = np.abs(padded)
+    around = np.maximum(*(size[at:][: n * _STRETCH].reshape(n, _STRETCH).max(axis=1) for at in (0, 2 * _REACH)))
+    highest = float(around.max())
+    looked_at = around >= 0.9 * highest
+    highest = max(highest, float(np.abs(stretches[looked_at] @ oversample).max()))
+    promising = np.flatnonzero((around * factor > highest) & ~looked_at)
+    return max(highest, float(np.abs(stretches[promising] @ oversample).max(initial=0.0)))
+
+
+@lru_cache(maxsize=1)
+def _oversampling() -> tuple[Floats, float]:
+    """The filter of ``resample_poly`` as a matrix, samples around a stretch x values in it, and its largest gain."""
     from scipy.signal import resample_poly
 
-    checked = _checked(samples, rate)
-    between = max(float(np.max(np.abs(resample_poly(channel, OVERSAMPLING, 1)))) for channel in checked.T)
-    peak = max(between, float(np.max(np.abs(checked))))
-    return 20 * float(np.log10(peak)) if peak > 0 else -np.inf
+    values = resample_poly(np.eye(_STRETCH + 2 * _REACH), OVERSAMPLING, 1, axis=0)
+    matrix = np.ascontiguousarray(values[OVERSAMPLING * _REACH : OVERSAMPLING * (_REACH + _STRETCH)].T)
+    return matrix, float(np.abs(matrix).sum(axis=0).max())
 
 
 def levelling(samples: Floats, rate: int, *, target: float = TARGET, ceiling: float = CEILING) -> Level:
@@ -100,7 +133,16 @@ def levelling(samples: Floats, rate: int, *, target: float = TARGET, ceiling: fl
     """
     loudness, peak = integrated_loudness(samples, rate), true_peak(samples, rate)
     if not np.isfinite(loudness):
-        raise AudioError(f"expected sound, got silence (nothing above {SILENCE:.0f} LUFS)")
+        raise SilentError(f"expected sound, got silence (nothing above {SILENCE:.0f} LUFS)")
+    return level_of(loudness, peak, target=target, ceiling=ceiling)
+
+
+def level_of(loudness: float, peak: float, *, target: float = TARGET, ceiling: float = CEILING) -> Level:
+    """The gain for a sound whose loudness (LUFS) and true peak (dBTP) are known.
+
+    >>> print(level_of(-25.0, -4.0))
+    -25.0 LUFS +3.0 dB = -22.0 LUFS, held back by its peak
+    """
     wanted, allowed = target - loudness, ceiling - peak
     gain = min(wanted, allowed)
     return Level(loudness, peak, gain, loudness + gain, limited=allowed < wanted)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.signal
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from adjudge.audio.loudness import AudioError, amplified, integrated_loudness, levelling, true_peak
@@ -101,3 +104,11 @@ def test_silence_is_refused_with_a_reason(samples: Floats) -> None:
 def test_what_is_no_sound_is_refused(samples: Floats, rate: int, said: str) -> None:
     with pytest.raises(AudioError, match=said):
         levelling(samples, rate)
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 500), crest=st.floats(0, 3))
+def test_the_true_peak_is_that_of_the_whole_sound_oversampled(seed: int, n: int, crest: float) -> None:
+    rng = np.random.default_rng(seed)
+    sound = rng.normal(size=n) * np.exp(crest * rng.normal(size=n))  # from even to all in a few peaks
+    whole = np.abs(scipy.signal.resample_poly(sound, 4, 1)).max()
+    assert true_peak(sound, 44100) == pytest.approx(20 * np.log10(max(whole, np.abs(sound).max())), abs=1e-9)
