@@ -1,6 +1,15 @@
-"""Sound: clips levelled and ready for a browser, and the invented music of the demo collection.
+"""Sound: from recordings to clips, to what they sound like, to baseline systems; music to try it on; and notation.
 
-``adjudge.audio.loudness`` measures (LUFS, dBTP), ``adjudge.audio.clips`` checks, levels and encodes what people will
-listen to, ``adjudge.audio.synthesis`` plays the demo's 3,000 tracks. Nothing is imported here: soundfile, pyloudnorm
-and SciPy's signal processing load where they are used.
+    sources, mp3_length    recordings of any kind, opened and checked
+    loudness, clips        LUFS and dBTP; what people listen to, levelled, encoded and ready for a browser
+    library/               from a folder of music to a library of clips, with their tags
+    features/              what clips sound like, as numbers: timbre, rhythm, harmony
+    systems/               baseline systems, their runs, and what can be said of them before anybody judges
+    similarity             how alike documents sound, for estimates of relevance
+    synthesis, synthesis_… the invented music of the demo collection; demo_music: a folder of it
+    debian, debian_…       freely licensed music from Debian packages, with who made it
+    notation, notation_…   incipits in ABC, MEI and other notation: checked, drawn, played
+    extra                  whether the packages that read sound are there
+
+Nothing is imported here: soundfile, pyloudnorm and SciPy's signal processing load where they are used.
 """

@@ -3,10 +3,13 @@
 A source is WAV, FLAC, Ogg Vorbis, Opus, MP3 or AIFF. It is read whole (or its first ``max_seconds``), folded to stereo
 where it has more channels, resampled to 44.1 kHz where its rate is not one of MP3's common ones, levelled with one gain
 (``adjudge.audio.loudness``) and written as MP3 of about 190 kbit/s, which everything plays, telephones included.
+What is a clip like that already is taken as it is, bit for bit, because every encoding costs a little of the sound.
 
 A lossy encoder moves the peaks, so what was written is decoded again and measured: where it does not decode, the clip
 is refused; where its true peak is over the ceiling, it is encoded again with less gain. The file is called after the
-SHA-256 of its bytes and appears whole or not at all, so that two processes may prepare the same clip at once.
+SHA-256 of its bytes, unless it is given a name, and appears whole or not at all, so that two processes may prepare the
+same clip at once. A clip whose target is not the usual one says so in its comment (``Levelled to -21 LUFS``): clips
+that were levelled together stay equally loud when they are taken in again.
 
 Whatever is wrong with a source comes as one line, ``path: what was wanted, what came``: from ``prepare_clip`` as an
 ``AudioError``, from ``prepare_clips`` among the ``problems`` of the many.
@@ -16,33 +19,48 @@ Loudness is in LUFS, peaks in dBTP, gains in dB, durations in seconds, rates in 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import os
-import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from math import gcd
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.audio.loudness import CEILING, TARGET, AudioError, amplified, integrated_loudness, levelling, true_peak
-from adjudge.audio.sources import read_source
+from adjudge.audio.loudness import (
+    CEILING,
+    TARGET,
+    AudioError,
+    Level,
+    amplified,
+    integrated_loudness,
+    level_of,
+    levelling,
+    true_peak,
+)
+from adjudge.audio.sources import Source, read_source
+from adjudge.files import whole_file
 from adjudge.processes import CrashedError, Progress, run_jobs
 
 Value = TypeVar("Value")
+Samples = TypeVar("Samples", Floats, npt.NDArray[np.float32])
 
 RATES = (32000, 44100, 48000)  # what MPEG-1 Layer III writes
 USUAL_RATE = 44100
 QUALITY = 0.2  # of libsndfile's 0 (best) to 1: LAME's V2, about 190 kbit/s in stereo
 SLACK = 0.1  # seconds that an encoder may add or lose
 TRIES, STEP = 4, 0.1  # encodings to get below the ceiling, and the dB beyond what the last one lacked
-FADE = 0.02  # seconds faded out where max_seconds cuts
+FADE = 0.02  # seconds faded where a recording is cut
+NEAR = 0.5  # LU that a clip may be from its target and still be taken as it is
+_NOTE = "Levelled to {:g} LUFS"  # at most 30 characters, which is all that the tag has
+_NOTED = re.compile(r"Levelled to (-\d{1,2}(?:\.\d{1,2})?) LUFS")
 
 
 @dataclass(frozen=True)
@@ -78,16 +96,6 @@ class Prepared:
         return f"{len(self.clips)} clips ({held} held back by their peaks), {len(self.problems)} problems"
 
 
-@dataclass(frozen=True)
-class _Encoded:
-    """An MP3 and what it sounds like once decoded."""
-
-    data: bytes
-    gain_db: float
-    loudness: float
-    true_peak: float
-
-
 def prepare_clip(
     source: Path, folder: Path, *, target: float = TARGET, ceiling: float = CEILING, max_seconds: float | None = None
 ) -> Clip:
@@ -96,22 +104,41 @@ def prepare_clip(
     ``max_seconds`` keeps the beginning of a longer recording, faded out over 20 ms. The same source and settings give
     the same file; an existing one is written again, whole.
 
+    A source that is a clip already is copied, its bytes unchanged and its gain 0: an MP3 that says how long it is, of a
+    rate of ``RATES``, not longer than ``max_seconds``, its true peak not above the ceiling, and at most 0.5 dB from
+    where levelling would bring it. Where its comment says what it was levelled to, that is its target.
+
     >>> prepare_clip(Path("nowhere.wav"), Path("clips"))
     Traceback (most recent call last):
-    adjudge.audio.loudness.AudioError: nowhere.wav: expected a file, got none
+    adjudge.audio.sources.UnreadableError: nowhere.wav: expected a file, got none
     """
     if max_seconds is not None and not max_seconds > 0:
         raise AudioError(f"expected 'max_seconds' above 0, got {max_seconds}")
     original = read_source(source, max_seconds=max_seconds)
     try:
-        samples, rate = _resampled(original.samples, original.rate)
-        samples = _faded(samples, rate) if original.cut else samples
+        samples, rate = at_mp3_rate(original.samples, original.rate)
+        samples = faded(samples, rate, end=True) if original.cut else samples
+        level = levelling(samples, rate, target=target, ceiling=ceiling)
+        if (ready := _ready(original, level, target=target, ceiling=ceiling)) is not None:
+            return _written(
+                source.read_bytes(), ready, samples.shape, rate, folder, source_name=source.name,
+                original_sha256=original.sha256,
+            )  # fmt: skip
         return clip_of(
             samples, rate, folder, source_name=source.name, original_sha256=original.sha256, target=target,
-            ceiling=ceiling,
+            ceiling=ceiling, level=level,
         )  # fmt: skip
     except AudioError as error:
-        raise AudioError(str(error), source=str(source)) from None
+        raise type(error)(str(error), source=str(source)) from None
+
+
+def _ready(original: Source, level: Level, *, target: float, ceiling: float) -> Level | None:
+    """The level of a source that needs no encoding."""
+    if not original.is_mp3 or original.cut or original.rate not in RATES or level.true_peak > ceiling:
+        return None
+    noted = _NOTED.fullmatch(original.note)
+    own = level_of(level.loudness, level.true_peak, target=float(noted[1]) if noted else target, ceiling=ceiling)
+    return replace(own, gain_db=0.0, loudness_after=own.loudness) if abs(own.gain_db) <= NEAR else None
 
 
 def clip_of(
@@ -123,25 +150,52 @@ def clip_of(
     original_sha256: str,
     target: float = TARGET,
     ceiling: float = CEILING,
+    level: Level | None = None,
+    name: str | None = None,
+    listen: Callable[[Floats, int], object] | None = None,
 ) -> Clip:
-    """Level and encode sound that is at hand (samples x channels, at a rate of MP3) into ``folder``."""
-    level = levelling(samples, rate, target=target, ceiling=ceiling)
-    encoded = _encoded(samples, rate, gain_db=level.gain_db, ceiling=ceiling)
-    clip_sha256 = hashlib.sha256(encoded.data).hexdigest()
-    path = folder / f"{clip_sha256}.mp3"
-    write_whole(path, encoded.data)
+    """Level and encode sound that is at hand (samples x channels, at a rate of MP3) into ``folder``.
+
+    ``level`` is given where it is known what levelling finds. ``name`` is that of the file; none given, it is the
+    SHA-256 of its bytes. ``listen`` gets the clip as it sounds, decoded, and its rate.
+    """
+    level = level or levelling(samples, rate, target=target, ceiling=ceiling)
+    note = "" if target == TARGET else _NOTE.format(target)
+    data, reached, decoded = _encoded(samples, rate, level=level, ceiling=ceiling, note=note)
+    if listen is not None:
+        listen(decoded, rate)
+    return _written(
+        data, reached, samples.shape, rate, folder, source_name=source_name, original_sha256=original_sha256, name=name
+    )
+
+
+def _written(
+    data: bytes,
+    level: Level,
+    shape: tuple[int, ...],
+    rate: int,
+    folder: Path,
+    *,
+    source_name: str,
+    original_sha256: str,
+    name: str | None = None,
+) -> Clip:
+    """Put a clip into its file; ``level`` says what it sounds like and what was added to it."""
+    clip_sha256 = hashlib.sha256(data).hexdigest()
+    path = folder / (name or f"{clip_sha256}.mp3")
+    write_whole(path, data)
     return Clip(
         source_name=source_name,
         original_sha256=original_sha256,
         clip_sha256=clip_sha256,
         path=path,
-        seconds=len(samples) / rate,
+        seconds=shape[0] / rate,
         rate=rate,
-        channels=samples.shape[1],
-        loudness=encoded.loudness,
-        gain_db=encoded.gain_db,
-        true_peak=encoded.true_peak,
-        limited=level.limited or encoded.gain_db < level.gain_db,
+        channels=shape[1],
+        loudness=level.loudness_after,
+        gain_db=level.gain_db,
+        true_peak=level.true_peak,
+        limited=level.limited,
     )
 
 
@@ -190,7 +244,7 @@ def _attempt(source: Path, folder: Path, *, target: float, ceiling: float, max_s
         return str(AudioError(f"expected a clip, got {said}", source=str(source)))
 
 
-def _resampled(samples: Floats, rate: int) -> tuple[Floats, int]:
+def at_mp3_rate(samples: Floats, rate: int) -> tuple[Floats, int]:
     """The sound at a rate of MP3: its own where it is one, otherwise 44.1 kHz."""
     from scipy.signal import resample_poly
 
@@ -200,35 +254,47 @@ def _resampled(samples: Floats, rate: int) -> tuple[Floats, int]:
     return resample_poly(samples, USUAL_RATE // common, rate // common, axis=0), USUAL_RATE
 
 
-def _faded(samples: Floats, rate: int) -> Floats:
-    """The sound with its last 20 ms faded out."""
+def faded(samples: Samples, rate: int, *, start: bool = False, end: bool = False) -> Samples:
+    """The sound with its first or last 20 ms faded in or out."""
     length = min(len(samples), round(FADE * rate))
-    ramp = np.ones(len(samples))
-    ramp[len(samples) - length :] = np.cos(np.linspace(0, np.pi / 2, length)) ** 2
-    faded: Floats = samples * ramp[:, None]
-    return faded
+    ramp = np.sin(np.linspace(0, np.pi / 2, length))[:, None] ** 2
+    softer = samples.copy()
+    if start:
+        softer[:length] *= ramp
+    if end:
+        softer[len(samples) - length :] *= ramp[::-1]
+    return softer
 
 
-def _encoded(samples: Floats, rate: int, *, gain_db: float, ceiling: float) -> _Encoded:
-    """Encode with a gain, or with as much less as keeps the decoded true peak at or below the ceiling."""
+def _encoded(samples: Floats, rate: int, *, level: Level, ceiling: float, note: str) -> tuple[bytes, Level, Floats]:
+    """Encode with a gain, or with as much less as keeps the decoded true peak at or below the ceiling.
+
+    Returns the MP3, what it sounds like, and its decoded samples.
+    """
+    gain_db = level.gain_db
     for _ in range(TRIES):
-        data = _mp3(amplified(samples, gain_db), rate)
+        data = _mp3(amplified(samples, gain_db), rate, note=note)
         decoded = _decoded(data, wanted=samples.shape, rate=rate)
         peak = true_peak(decoded, rate)
         if peak <= ceiling:
-            return _Encoded(data, gain_db, integrated_loudness(decoded, rate), peak)
+            after = integrated_loudness(decoded, rate)
+            reached = Level(level.loudness, peak, gain_db, after, level.limited or gain_db < level.gain_db)
+            return data, reached, decoded
         gain_db -= peak - ceiling + STEP
     raise AudioError(f"expected a true peak of at most {ceiling:g} dBTP after encoding, got {peak:.1f}")
 
 
-def _mp3(samples: Floats, rate: int) -> bytes:
+def _mp3(samples: Floats, rate: int, *, note: str) -> bytes:
     import soundfile
 
     written = io.BytesIO()
-    soundfile.write(
-        written, samples, rate, format="MP3", subtype="MPEG_LAYER_III", compression_level=QUALITY,
+    with soundfile.SoundFile(
+        written, "w", rate, samples.shape[1], format="MP3", subtype="MPEG_LAYER_III", compression_level=QUALITY,
         bitrate_mode="VARIABLE",
-    )  # fmt: skip
+    ) as file:  # fmt: skip
+        if note:
+            file.comment = note
+        file.write(samples)
     return written.getvalue()
 
 
@@ -252,18 +318,8 @@ def _decoded(data: bytes, *, wanted: tuple[int, ...], rate: int) -> Floats:
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file that is there whole or not at all, even when the power fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".clip-")
-    try:
-        with os.fdopen(descriptor, "wb") as handle:
-            handle.write(data)
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp's own is for its owner alone, and a web server may be somebody else
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
+    with whole_file(path, 0o644) as file:  # for everybody to read: a web server may be somebody else
+        file.write(data)
     _sync_folder(path.parent)
 
 

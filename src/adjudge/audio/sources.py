@@ -1,9 +1,11 @@
-"""Recordings as they come: read and checked before anything is done with them.
+"""Recordings as they come: opened and checked before anything is done with them.
 
-A source is read whole into memory and decoded from there, so that what is hashed is what is heard, and nothing is
-guessed from its name. Refused, with one line that says what was wanted and what came: files that are missing, empty,
-no audio, of a format that libsndfile does not read (AAC, WMA and others: it says what to convert them to), cut off in
-the middle, with samples that are no numbers, shorter than 0.5 s or longer than half an hour.
+Nothing is guessed from a name. Refused, with one line that says what was wanted and what came, and an error of a kind
+of its own: files that are missing or cannot be read, empty, no audio, of a format that libsndfile does not read (AAC,
+WMA and others: it says what to convert them to), cut off in the middle, or with samples that are no numbers.
+
+``open_sound`` opens a recording of any length and reads it where asked. ``read_source`` reads a short one, of 0.5 s to
+half an hour, whole into memory, so that what is hashed is what is heard.
 
 More than two channels fold to two as ITU-R BS.775 says: the centre and the surrounds at -3 dB into their sides, the
 low-frequency channel left out. Ogg has its own order of channels (centre second), which is heeded.
@@ -14,20 +16,23 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.audio.loudness import AudioError
+from adjudge.audio.mp3_length import with_table, without_table
 
 LEAST_SECONDS, MOST_SECONDS = 0.5, 1800.0
 LEAST_RATE, MOST_RATE = 4000, 768000  # Hz
 MOST_BYTES = 2**30
 UNKNOWN_LENGTH = 2**31 - 2**16  # bytes: chunks that promise this much or more were written before their end was known
-SLACK = 0.1  # seconds that a header may promise too much
+SLACK, SHARE, MOST_SLACK = 0.1, 0.01, 1.0  # too much that a header may promise: seconds, or of the length up to 1 s
 FORMATS = ("WAV", "WAVEX", "RF64", "W64", "FLAC", "OGG", "MP3", "AIFF")
 WANTED = "WAV, FLAC, Ogg, Opus, MP3 or AIFF"
 CONVERT = "convert it to FLAC, WAV, MP3, Ogg or Opus"
@@ -44,9 +49,16 @@ _FOREIGN = (
     (0, b"\x1a\x45\xdf\xa3", "Matroska or WebM"),
     (0, b"MThd", "MIDI"),
 )
-_FOREIGN_SUFFIXES = {".m4a": "AAC", ".aac": "AAC", ".mp4": "AAC", ".wma": "WMA", ".ape": "Monkey's Audio"}
+FOREIGN_SUFFIXES = {
+    ".m4a": "AAC or ALAC", ".m4b": "AAC", ".m4p": "AAC", ".mp4": "AAC", ".aac": "AAC", ".alac": "ALAC", ".3gp": "AAC",
+    ".wma": "WMA", ".asf": "WMA", ".ape": "Monkey's Audio", ".wv": "WavPack", ".mpc": "Musepack", ".tta": "TTA",
+    ".tak": "TAK", ".shn": "Shorten", ".ac3": "AC-3", ".dts": "DTS", ".dsf": "DSD", ".dff": "DSD", ".mka": "Matroska",
+    ".weba": "WebM", ".webm": "WebM", ".spx": "Speex", ".amr": "AMR", ".ra": "RealAudio", ".rm": "RealAudio",
+    ".au": "AU", ".snd": "AU", ".caf": "CAF", ".voc": "VOC", ".mid": "MIDI", ".midi": "MIDI", ".kar": "MIDI",
+    ".mod": "tracker music", ".xm": "tracker music", ".s3m": "tracker music",
+}  # fmt: skip
 
-_LENGTH_SIGNS = (b"Xing", b"Info", b"VBRI")  # the tables at the beginning of an MP3 that say how long it is
+_PAGE = 2**16  # bytes: more than a page of Ogg has
 
 # What each channel is: left, right, Centre, Low frequency, surround left and right (lower case), surround centre (s).
 _LAYOUTS = {3: "LRC", 4: "LRlr", 5: "LRClr", 6: "LRCFlr", 7: "LRCFslr", 8: "LRCFlrlr"}
@@ -55,85 +67,228 @@ _SIDES = {"L": (1, 0), "R": (0, 1), "C": (0.5**0.5, 0.5**0.5), "F": (0, 0), "l":
           "s": (0.5, 0.5)}  # fmt: skip
 
 
+class UnreadableError(AudioError):
+    """A file that is not there or cannot be read."""
+
+
+class NotAudioError(AudioError):
+    """A file that holds no sound."""
+
+
+class ForeignError(AudioError):
+    """Sound in a format that is not read here."""
+
+
+class BrokenError(AudioError):
+    """Sound that is cut off or damaged."""
+
+
+class ShortError(AudioError):
+    """Too little sound."""
+
+
 @dataclass(frozen=True)
 class Source:
-    """A recording: samples x 1 or 2 channels, its rate in Hz, the SHA-256 of its file, and whether it was cut."""
+    """A recording: samples x 1 or 2 channels, its rate in Hz, the SHA-256 of its file, and whether it was cut.
+
+    ``is_mp3`` says that the file is an MP3 that says how long it is, ``note`` what its comment says.
+    """
 
     samples: Floats
     rate: int
     sha256: str
     cut: bool
+    is_mp3: bool = False
+    note: str = ""
+
+
+class Sound:
+    """A recording that is open: ``n_samples`` a channel, ``n_channels`` of the file, ``rate`` in Hz.
+
+    Samples come folded to mono or stereo. ``is_sure`` says that the length is known, not guessed.
+    """
+
+    def __init__(self, file: Any, *, is_sure: bool) -> None:
+        self._file, self.is_sure = file, is_sure
+        self.n_samples, self.n_channels, self.rate = int(file.frames), int(file.channels), int(file.samplerate)
+        self.format = str(file.format)
+
+    @property
+    def seconds(self) -> float:
+        """Duration."""
+        return self.n_samples / self.rate
+
+    @property
+    def slack(self) -> float:
+        """Samples by which a recording may be shorter than it says, as those of some encoders are."""
+        return self.rate * min(MOST_SLACK, max(SLACK, SHARE * self.seconds))
+
+    @property
+    def note(self) -> str:
+        """The comment in the file."""
+        return str(self._file.comment)
+
+    def seek(self, sample: int) -> None:
+        """Go to a sample."""
+        import soundfile
+
+        try:
+            self._file.seek(sample)
+        except soundfile.LibsndfileError as error:
+            raise _damaged(error) from None
+
+    def read(self, n_samples: int, *, dtype: str = "float64") -> Floats:
+        """The samples from here on (samples x 1 or 2 channels), fewer where the recording ends."""
+        import soundfile
+
+        try:
+            samples: Floats = self._file.read(n_samples, dtype=dtype, always_2d=True)
+        except soundfile.LibsndfileError as error:
+            raise _damaged(error) from None
+        if not np.isfinite(samples).all():
+            raise BrokenError("expected finite samples, got NaN or infinity")
+        return _folded(samples, self.format)
+
+    def check_end(self) -> None:
+        """Refuse a recording that ends before it says it does; what is read next must be sought."""
+        wanted = min(self.n_samples, 2 * self.rate)
+        self.seek(self.n_samples - wanted)
+        if self.is_sure and len(self.read(wanted)) < wanted - self.slack:
+            raise BrokenError(f"expected a whole file, got one that is cut off: less than {self.seconds:.2f} s")
+
+
+def _damaged(error: Any) -> BrokenError:
+    return BrokenError(f"expected a whole file, got one that is cut off or damaged ({error.error_string})")
+
+
+@contextmanager
+def open_sound(path: Path) -> Iterator[Sound]:
+    """Open and check a recording of any length.
+
+    Errors that are raised meanwhile say which file they are about.
+
+    >>> with open_sound(Path("nowhere.flac")) as sound:
+    ...     pass
+    Traceback (most recent call last):
+    adjudge.audio.sources.UnreadableError: nowhere.flac: expected a file, got none
+    """
+    with named_errors(path):
+        _check_file(path)
+        with open(path, "rb") as file, _decoder(file) as sound:
+            yield sound
 
 
 def read_source(path: Path, *, max_seconds: float | None = None) -> Source:
-    """Read and check a recording, or the beginning of it.
+    """Read and check a recording of at most half an hour, or the beginning of it.
 
     >>> read_source(Path("nowhere.flac"))
     Traceback (most recent call last):
-    adjudge.audio.loudness.AudioError: nowhere.flac: expected a file, got none
+    adjudge.audio.sources.UnreadableError: nowhere.flac: expected a file, got none
     """
-    try:
+    with named_errors(path):
         data = _bytes_of(path)
-        samples, rate, cut = _decoded(data, max_seconds)
-        return Source(samples, rate, hashlib.sha256(data).hexdigest(), cut)
+        with _decoder(io.BytesIO(data)) as sound:
+            if max_seconds is None and sound.seconds > MOST_SECONDS:
+                minutes = sound.seconds / 60
+                raise AudioError(
+                    f"expected at most {MOST_SECONDS / 60:.0f} minutes, got {minutes:.0f}; keep a part of it"
+                )
+            samples = _read(sound, max_seconds)
+            is_cut = len(samples) < sound.n_samples
+            is_mp3 = sound.format == "MP3" and sound.is_sure
+            return Source(samples, sound.rate, hashlib.sha256(data).hexdigest(), is_cut, is_mp3, sound.note)
+
+
+@contextmanager
+def named_errors(path: Path) -> Iterator[None]:
+    """Errors with the name of their file; what the system says becomes one of them."""
+    try:
+        yield
     except AudioError as error:
-        foreign = _FOREIGN_SUFFIXES.get(path.suffix.lower())
-        if foreign is not None and "none of them" in str(error):
-            error = AudioError(_foreign_line(foreign))
-        raise AudioError(str(error), source=str(path)) from None
+        foreign = FOREIGN_SUFFIXES.get(path.suffix.lower())
+        if foreign is not None and isinstance(error, NotAudioError):
+            error = ForeignError(_foreign_line(foreign))
+        raise type(error)(str(error), source=str(path)) from None
+    except OSError as error:
+        line = f"expected a file that can be read, got {error.strerror or 'an error'}"
+        raise UnreadableError(line, source=str(path)) from None
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file of any size."""
+    with named_errors(path), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise UnreadableError("expected a file, got none")
+    if not path.is_file():
+        raise UnreadableError("expected a file, got something else")
+    if path.stat().st_size == 0:
+        raise NotAudioError("expected audio, got a file of zero bytes")
 
 
 def _bytes_of(path: Path) -> bytes:
+    _check_file(path)
+    if path.stat().st_size > MOST_BYTES:
+        raise AudioError(f"expected at most {MOST_BYTES >> 20} MiB, got {path.stat().st_size >> 20}")
+    return path.read_bytes()
+
+
+@contextmanager
+def _decoder(handle: BinaryIO) -> Iterator[Sound]:
+    """The sound in a file, if it is of a kind that is read here, and whole as far as its header tells."""
+    beginning = handle.read(64)
+    for start, sign, name in _FOREIGN:
+        if beginning[start : start + len(sign)] == sign:
+            raise ForeignError(_foreign_line(name))
+    with _opened(handle) as file:
+        with _kept_place(handle):
+            _check_header(file, handle)
+            is_sure = file.format != "MP3" or not without_table(handle)
+            counted = None if is_sure else with_table(handle)
+        if counted is None:
+            yield Sound(file, is_sure=is_sure)
+            return
+    with _opened(counted) as file:
+        yield Sound(file, is_sure=False)
+
+
+@contextmanager
+def _kept_place(handle: BinaryIO) -> Iterator[None]:
+    """A file is looked at, while its decoder goes on from where it was."""
+    place = handle.tell()
     try:
-        if not path.exists():
-            raise AudioError("expected a file, got none")
-        if not path.is_file():
-            raise AudioError("expected a file, got something else")
-        if path.stat().st_size > MOST_BYTES:
-            raise AudioError(f"expected at most {MOST_BYTES >> 20} MiB, got {path.stat().st_size >> 20}")
-        data = path.read_bytes()
-    except OSError as error:
-        raise AudioError(f"expected a file that can be read, got {error.strerror or 'an error'}") from None
-    if not data:
-        raise AudioError("expected audio, got a file of zero bytes")
-    return data
+        yield
+    finally:
+        handle.seek(place)
 
 
-def _decoded(data: bytes, max_seconds: float | None) -> tuple[Floats, int, bool]:
-    """Samples (mono or stereo), their rate, and whether the rest was left out."""
+def _opened(handle: BinaryIO) -> Any:
     import soundfile
 
-    for start, sign, name in _FOREIGN:
-        if data[start : start + len(sign)] == sign:
-            raise AudioError(_foreign_line(name))
+    handle.seek(0)
     try:
-        opened = soundfile.SoundFile(io.BytesIO(data))
+        return soundfile.SoundFile(handle)
     except soundfile.LibsndfileError:
-        raise AudioError(f"expected {WANTED}, got a file that is none of them") from None
-    with opened as file:
-        _check_header(file, data, max_seconds)
-        samples = _read(file, max_seconds, trusted=file.format != "MP3" or any(sign in data for sign in _LENGTH_SIGNS))
-        _check_samples(samples, file.samplerate)
-        return _folded(samples, file.format), file.samplerate, len(samples) < file.frames
+        raise NotAudioError(f"expected {WANTED}, got a file that is none of them") from None
 
 
 def _foreign_line(name: str) -> str:
     return f"expected {WANTED}, got {name}, which cannot be read here; {CONVERT}"
 
 
-def _check_header(file: Any, data: bytes, max_seconds: float | None) -> None:
+def _check_header(file: Any, handle: BinaryIO) -> None:
     if file.format not in FORMATS:
-        raise AudioError(f"expected {WANTED}, got {file.format}; {CONVERT}")
+        raise ForeignError(f"expected {WANTED}, got {file.format}; {CONVERT}")
     if not LEAST_RATE <= file.samplerate <= MOST_RATE:
-        raise AudioError(f"expected a rate from {LEAST_RATE} to {MOST_RATE} Hz, got {file.samplerate}")
-    if max_seconds is None and file.frames > MOST_SECONDS * file.samplerate:
-        minutes = file.frames / file.samplerate / 60
-        raise AudioError(f"expected at most {MOST_SECONDS / 60:.0f} minutes, got {minutes:.0f}; keep a part of it")
-    if _is_cut_off(file, data):
-        raise AudioError("expected a whole file, got one that is cut off")
+        raise ForeignError(f"expected a rate from {LEAST_RATE} to {MOST_RATE} Hz, got {file.samplerate}")
+    if _is_cut_off(file, handle):
+        raise BrokenError("expected a whole file, got one that is cut off")
 
 
-def _is_cut_off(file: Any, data: bytes) -> bool:
+def _is_cut_off(file: Any, handle: BinaryIO) -> bool:
     """Whether a file ends before its own header, or its last page, says it does.
 
     libsndfile notes in its log where a chunk of samples is longer than the file; what a program writes that does not
@@ -141,35 +296,32 @@ def _is_cut_off(file: Any, data: bytes) -> bool:
     MP3, reading finds fewer samples than promised.
     """
     if file.format == "OGG":
-        last = data.rfind(b"OggS")
-        return not data[last + 5] & 4 if last + 5 < len(data) else True
+        handle.seek(-min(_PAGE, handle.seek(0, io.SEEK_END)), io.SEEK_END)
+        tail = handle.read(_PAGE)
+        return not _ends_a_stream(tail[tail.rfind(b"OggS") :])
     noted = re.findall(r"^\s*(?:data|SSND) : (\d+) \(should be (\d+)\)", file.extra_info, re.MULTILINE)
     return any(int(there) + 8 < int(promised) < UNKNOWN_LENGTH for promised, there in noted)
 
 
-def _read(file: Any, max_seconds: float | None, *, trusted: bool) -> Floats:
+def _ends_a_stream(page: bytes) -> bool:
+    """Whether a page of Ogg is all there, and says that it is the last."""
+    lengths = page[27 : 27 + page[26]] if len(page) > 27 else b""
+    return len(page) >= 27 + len(lengths) + sum(lengths) and bool(page[5] & 4)
+
+
+def _read(sound: Sound, max_seconds: float | None) -> Floats:
     """The samples; fewer than promised is a file cut off, unless the promise was a guess (MP3 without a table)."""
-    import soundfile
-
     longest = MOST_SECONDS if max_seconds is None else max_seconds
-    wanted = min(int(file.frames), max(1, round(longest * file.samplerate)))
-    if wanted * file.channels * 8 > 2 * MOST_BYTES:
-        raise AudioError(f"expected sound that fits in memory, got {wanted} samples of {file.channels} channels")
-    try:
-        samples: Floats = file.read(wanted, dtype="float64", always_2d=True)
-    except soundfile.LibsndfileError as error:
-        raise AudioError(f"expected a whole file, got one that is cut off or damaged ({error.error_string})") from None
-    if trusted and len(samples) < wanted - SLACK * file.samplerate:
-        share = len(samples) / file.samplerate, wanted / file.samplerate
-        raise AudioError(f"expected a whole file, got one that is cut off: {share[0]:.2f} s of {share[1]:.2f} s")
+    wanted = min(sound.n_samples, max(1, round(longest * sound.rate)))
+    if wanted * sound.n_channels * 8 > 2 * MOST_BYTES:
+        raise AudioError(f"expected sound that fits in memory, got {wanted} samples of {sound.n_channels} channels")
+    samples = sound.read(wanted)
+    if sound.is_sure and len(samples) < wanted - sound.slack:
+        share = len(samples) / sound.rate, wanted / sound.rate
+        raise BrokenError(f"expected a whole file, got one that is cut off: {share[0]:.2f} s of {share[1]:.2f} s")
+    if len(samples) < LEAST_SECONDS * sound.rate:
+        raise ShortError(f"expected at least {LEAST_SECONDS} s, got {len(samples) / sound.rate:.3f} s")
     return samples
-
-
-def _check_samples(samples: Floats, rate: int) -> None:
-    if len(samples) < LEAST_SECONDS * rate:
-        raise AudioError(f"expected at least {LEAST_SECONDS} s, got {len(samples) / rate:.3f} s")
-    if not np.isfinite(samples).all():
-        raise AudioError("expected finite samples, got NaN or infinity")
 
 
 def _folded(samples: Floats, file_format: str) -> Floats:

@@ -11,20 +11,13 @@ import numpy as np
 import pytest
 import soundfile
 from numpy.typing import NDArray
+from tests.unit.audio.sound_formats import FORMATS
 
-from adjudge.audio.clips import Clip, prepare_clip, prepare_clips
+from adjudge.audio.clips import Clip, clip_of, prepare_clip, prepare_clips
 from adjudge.audio.loudness import AudioError, integrated_loudness, true_peak
 from adjudge.audio.sources import read_source
 
 Floats = NDArray[np.float64]
-FORMATS: dict[str, dict[str, str]] = {
-    "wav": {},
-    "flac": {},
-    "ogg": {},
-    "opus": {"format": "OGG", "subtype": "OPUS"},
-    "mp3": {"format": "MP3"},
-    "aiff": {},
-}
 
 
 def music(seconds: float = 1.5, rate: int = 44100, *, channels: int = 2, level: float = 0.2) -> Floats:
@@ -292,3 +285,59 @@ def test_mp3_bytes_are_found_by_content_whatever_the_name(tmp_path: Path) -> Non
     source = tmp_path / "song.m4a.wav"
     source.write_bytes(written.getvalue())
     check(prepare_clip(source, tmp_path / "clips"))
+
+
+def ready(folder: Path, *, target: float = -18.0, level: float = 0.2) -> Path:
+    """A clip under a name of its own."""
+    source = write(folder / "song.wav", music(2, level=level))
+    made = prepare_clip(source, folder / "made", target=target)
+    return made.path.rename(folder / "ready.mp3")
+
+
+@pytest.mark.parametrize("level", [0.2, 0.01])
+def test_a_clip_is_not_encoded_twice(tmp_path: Path, level: float) -> None:
+    source = ready(tmp_path, level=level)
+    again = prepare_clip(source, tmp_path / "clips")
+    check(again)
+    assert again.path.read_bytes() == source.read_bytes()
+    assert (again.gain_db, again.original_sha256) == (0.0, again.clip_sha256)
+
+
+def test_a_clip_that_its_peaks_hold_back_is_taken_as_it_is(tmp_path: Path) -> None:
+    hits = music(3, level=0.01)
+    hits[::22050] = 1.0
+    first = prepare_clip(write(tmp_path / "hits.wav", hits, subtype="FLOAT"), tmp_path / "made", target=-18)
+    assert first.loudness < -20
+    again = prepare_clip(first.path, tmp_path / "clips")
+    assert (again.clip_sha256, again.limited) == (first.clip_sha256, True)
+
+
+def test_clips_that_were_levelled_together_to_another_target_stay_as_loud(tmp_path: Path) -> None:
+    source = ready(tmp_path, target=-23.0)
+    again = prepare_clip(source, tmp_path / "clips")
+    assert again.path.read_bytes() == source.read_bytes()
+    assert again.loudness == pytest.approx(-23, abs=0.5)
+
+
+def test_an_mp3_that_is_no_clip_is_encoded(tmp_path: Path) -> None:
+    loud = write(tmp_path / "loud.mp3", music(2, level=0.9))
+    low = write(tmp_path / "low.mp3", music(2, 22050), 22050)
+    long = ready(tmp_path)
+    for source, most in ((loud, None), (low, None), (long, 1.0)):
+        clip = prepare_clip(source, tmp_path / "clips", max_seconds=most)
+        check(clip)
+        assert clip.clip_sha256 != clip.original_sha256
+
+
+def test_a_note_that_lies_is_not_believed(tmp_path: Path) -> None:
+    path = tmp_path / "liar.mp3"
+    with soundfile.SoundFile(path, "w", 44100, 2, format="MP3") as file:
+        file.comment = "Levelled to -40 LUFS"
+        file.write(music(2))
+    check(prepare_clip(path, tmp_path / "clips"))
+
+
+def test_a_clip_is_written_under_the_name_it_is_given(tmp_path: Path) -> None:
+    clip = clip_of(music(1), 44100, tmp_path, source_name="a.wav", original_sha256="0" * 64, name="song-1.mp3")
+    assert clip.path == tmp_path / "song-1.mp3"
+    assert hashlib.sha256(clip.path.read_bytes()).hexdigest() == clip.clip_sha256
