@@ -1,0 +1,39 @@
+"""What an audio feature is: a function of the spectra of a clip, registered under its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from adjudge.arrays import Floats
+from adjudge.audio.features.spectra import Spectra
+from adjudge.registry import Registry
+
+Compute = Callable[[Spectra], Floats]
+
+
+@dataclass(frozen=True)
+class AudioFeature:
+    """A registered feature: what it says in one sentence, and how it is computed.
+
+    ``compute`` gives a vector of the same length for every clip. ``version`` goes up when its numbers change, so that
+    those kept beside a library are computed again.
+    """
+
+    name: str
+    about: str
+    compute: Compute
+    version: int
+
+
+AUDIO_FEATURES: Registry[AudioFeature] = Registry("audio feature")
+
+
+def audio_feature(name: str, *, version: int = 1) -> Callable[[Compute], Compute]:
+    """Register a feature under its name, with the first line of its docstring; the function comes back unchanged."""
+
+    def register(compute: Compute) -> Compute:
+        AUDIO_FEATURES.add(name, AudioFeature(name, (compute.__doc__ or "").partition("\n")[0], compute, version))
+        return compute
+
+    return register
