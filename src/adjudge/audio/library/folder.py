@@ -1,0 +1,178 @@
+"""The folder that preparing music makes, and everything after it reads.
+
+    tracks.csv     one row a document: document, title, artist, album, genre, year, seconds, and columns of your own
+    clips.csv      how each clip was made: file, start, seconds, rate, channels, loudness, true peak, gain, SHA-256
+    problems.csv   files that could not be used, and why
+    clips/         what people hear: <document>.mp3
+    features/      what the clips sound like, as numbers
+    runs/          what systems retrieve
+    .prepare/      what preparing needs to go on; see ``journal``
+
+``tracks.csv`` is metadata for every command (``--metadata``), ``clips/`` is sound for campaigns (``--audio``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adjudge.audio.library.journal import WORK_FOLDER
+from adjudge.errors import InputError, shown
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from adjudge.audio.library.scanning import FileProblem
+
+TRACKS, CLIPS, PROBLEMS = "tracks.csv", "clips.csv", "problems.csv"
+CLIP_FOLDER, FEATURE_FOLDER, RUN_FOLDER = "clips", "features", "runs"
+TRACK_COLUMNS = ("document", "title", "artist", "album", "genre", "year", "seconds")
+CLIP_COLUMNS = (
+    "document", "file", "start", "seconds", "rate", "channels", "loudness", "true_peak", "gain_db", "limited",
+    "original_sha256", "clip_sha256",
+)  # fmt: skip
+PROBLEM_COLUMNS = ("file", "problem", "detail")
+
+
+@dataclass(frozen=True, eq=False)
+class Library:
+    """A prepared folder: its documents, what is known of them, and their clips.
+
+    ``tracks`` and ``clips`` have one row a document, in the same order, that of their identifiers; text that is not
+    known is null.
+    """
+
+    folder: Path
+    tracks: pl.DataFrame
+    clips: pl.DataFrame
+
+    def __len__(self) -> int:
+        return self.tracks.height
+
+    def __repr__(self) -> str:
+        return f"Library({len(self):,} documents in {self.folder})"
+
+    @property
+    def documents(self) -> tuple[str, ...]:
+        """Identifiers, in order."""
+        return tuple(self.tracks["document"].to_list())
+
+    def clip(self, document: str) -> Path:
+        """Where the clip of a document is."""
+        return self.folder / CLIP_FOLDER / f"{document}.mp3"
+
+
+def open_library(folder: str | Path) -> Library:
+    """The library in a folder that was prepared; refused where there is none.
+
+    >>> open_library("nowhere")
+    Traceback (most recent call last):
+    adjudge.errors.InputError: nowhere: expected a folder made by 'adjudge audio prepare', got one without tracks.csv
+    """
+    import polars as pl
+
+    folder = Path(folder)
+    for name in (TRACKS, CLIPS):
+        if not (folder / name).is_file():
+            is_begun = (folder / WORK_FOLDER).is_dir()
+            came = "one that is not finished; prepare it again" if is_begun else f"one without {name}"
+            raise InputError(f"expected a folder made by 'adjudge audio prepare', got {came}", source=str(folder))
+    tracks, clips = (
+        _table(folder / name, columns) for name, columns in ((TRACKS, TRACK_COLUMNS[:1]), (CLIPS, CLIP_COLUMNS))
+    )
+    try:
+        clips = clips.with_columns(
+            pl.col("start", "seconds", "loudness", "true_peak", "gain_db").cast(pl.Float64),
+            pl.col("rate", "channels").cast(pl.Int64),
+        )
+    except pl.exceptions.InvalidOperationError:
+        raise InputError(
+            "expected numbers from 'start' to 'gain_db', got something else", source=str(folder / CLIPS)
+        ) from None
+    tracks, clips = tracks.sort("document"), clips.sort("document")
+    if tracks["document"].to_list() != clips["document"].to_list():
+        raise InputError(f"expected the same documents in {TRACKS} and {CLIPS}, got others", source=str(folder))
+    return Library(folder, tracks, clips)
+
+
+def _table(path: Path, wanted: tuple[str, ...]) -> pl.DataFrame:
+    """A table of text, with the columns that it must have."""
+    import polars as pl
+
+    from adjudge.formats.source import unreadable
+
+    try:
+        frame = pl.read_csv(path.read_bytes(), infer_schema=False)  # polars knows no names that are not UTF-8
+    except OSError as error:
+        raise unreadable(path, error) from None
+    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
+        said = str(error).partition("\n")[0]
+        raise InputError(f"expected a table in CSV: {said}", source=str(path)) from None
+    for column in wanted:
+        if column not in frame.columns:
+            raise InputError(f"expected a column {column!r}, got {', '.join(frame.columns)}", source=str(path))
+    twice = frame.filter(frame["document"].is_duplicated())
+    if twice.height:
+        raise InputError(
+            f"expected one row a document, got several for {shown(twice['document'][0])}", source=str(path)
+        )
+    return frame
+
+
+def check_place(output: Path, folder: Path) -> None:
+    """Refuse a place for a library where something else is, or which the recordings are part of."""
+    if output.exists() and not output.is_dir():
+        raise InputError("expected a folder for the clips, got a file", source=str(output))
+    within = folder.resolve()
+    for name in (CLIP_FOLDER, WORK_FOLDER):
+        own = (output / name).resolve()
+        if own == within or own in within.parents:
+            raise InputError(f"expected recordings elsewhere than among the clips of {output}", source=str(folder))
+    is_library = (output / WORK_FOLDER).is_dir() or bool(listed(output))
+    taken = [name for name in (TRACKS, CLIPS, PROBLEMS, CLIP_FOLDER) if (output / name).exists()]
+    if taken and not is_library:
+        raise InputError(
+            f"expected a new folder, or one made by 'adjudge audio prepare', got another with its own {taken[0]}",
+            source=str(output),
+        )
+
+
+def listed(folder: Path) -> dict[str, str]:
+    """Documents and their files as the table of clips of a library lists them; none where there is no such table."""
+    try:
+        clips = _table(folder / CLIPS, CLIP_COLUMNS)
+    except InputError:
+        return {}
+    return dict(zip(clips["document"].to_list(), clips["file"].to_list(), strict=True))
+
+
+def save_tables(
+    folder: Path,
+    *,
+    problems: Sequence[FileProblem],
+    tracks: Sequence[Mapping[str, str]] | None = None,
+    clips: Sequence[Mapping[str, str]] | None = None,
+) -> None:
+    """Write the tables of a library, each whole or not at all; the tracks last, because with them it is complete."""
+    _save(folder / PROBLEMS, PROBLEM_COLUMNS, [asdict(one) for one in problems])
+    if tracks is None or clips is None:
+        return
+    own = dict.fromkeys(name for track in tracks for name in track if name not in TRACK_COLUMNS)
+    _save(folder / CLIPS, CLIP_COLUMNS, sorted(clips, key=_document))
+    _save(folder / TRACKS, (*TRACK_COLUMNS, *own), sorted(tracks, key=_document))
+
+
+def _document(row: Mapping[str, str]) -> str:
+    return row["document"]
+
+
+def _save(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> None:
+    import polars as pl
+
+    from adjudge.formats.writing import write_whole
+
+    cells = {name: [row.get(name) or None for row in rows] for name in columns}
+    frame = pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String))
+    write_whole(path, frame.write_csv().encode())
