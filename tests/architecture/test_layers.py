@@ -35,6 +35,13 @@ def test_every_module_is_short_enough_to_read() -> None:
     assert long == {}
 
 
+@pytest.mark.parametrize("package", ["library", "features", "systems"])
+def test_packages_of_audio_say_what_their_modules_do(package: str) -> None:
+    folder = ROOT / "src" / "adjudge" / "audio" / package
+    said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+    assert [path.stem for path in folder.glob("[!_]*.py") if f"``{path.stem}``" not in said] == []
+
+
 def test_nothing_else_touches_the_filters_of_warnings() -> None:
     """They belong to the whole process, whose threads take them from one another: errors.py has what to use instead."""
     touching = {"warn", "warn_explicit", "catch_warnings", "simplefilter", "filterwarnings", "resetwarnings"}

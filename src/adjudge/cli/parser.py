@@ -7,6 +7,7 @@ from typing import NoReturn
 
 from adjudge._version import __version__
 from adjudge.cli import (
+    audio,
     calibrate,
     campaign,
     compare,
@@ -30,7 +31,7 @@ from adjudge.cli import next as next_documents
 
 COMMANDS = (
     demo, score, compare, report, plan, estimate, next_documents, simulate, calibrate, serve, campaign, questions,
-    fit, participants, groundtruth, experiment, measures, formats, convert,
+    fit, participants, groundtruth, experiment, audio, measures, formats, convert,
 )  # fmt: skip
 
 

@@ -1,0 +1,212 @@
+"""Distances between all pairs of documents as matrix products, a block of rows at a time.
+
+Gaussians by symmetric Kullback-Leibler divergence, vectors by Euclidean distance, also at the best of 12 rotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints
+from adjudge.audio.systems.base import Distances
+from adjudge.errors import AdjudgeError
+
+BLOCK_BYTES = 32 << 20
+"""Most memory of one block of distances; what is computed on the way takes a few times that."""
+LEAST_VARIANCE = 1e-6
+"""Least variance of a clip in any direction, in units of the variance there of clips on the whole."""
+_SAME = 1e-13  # squares of distances below that share of what they are differences of are rounding
+
+
+def blocks(places: Ints, n_documents: int) -> Iterator[Ints]:
+    """Places in parts, such that a part's distances to all documents take at most 32 MiB.
+
+    >>> [len(part) for part in blocks(np.arange(1000), 10_000)]
+    [419, 419, 162]
+    """
+    step = max(1, BLOCK_BYTES // (8 * max(1, n_documents)))
+    for start in range(0, len(places), step):
+        yield places[start : start + step]
+
+
+def all_rows(distances: Distances, n_documents: int) -> Iterator[tuple[Ints, Floats]]:
+    """Distances from all documents, block after block: places, and places x documents."""
+    for part in blocks(np.arange(n_documents), n_documents):
+        yield part, distances.rows(part)
+
+
+class SymmetricKL:
+    r"""Symmetric Kullback-Leibler divergence of Gaussians, all pairs as one product of long vectors.
+
+    .. math:: D(p, q) = KL(p \| q) + KL(q \| p) = \tfrac12 \left( tr(\Sigma_q^{-1} \Sigma_p) + tr(\Sigma_p^{-1}
+        \Sigma_q) + (\mu_p - \mu_q)^T (\Sigma_p^{-1} + \Sigma_q^{-1}) (\mu_p - \mu_q) \right) - d
+
+    for Gaussians of d dimensions with means μ and covariances Σ: 0 where they are the same, without a unit. With P the
+    inverse of Σ and M = Σ + μ μᵀ it is, up to -d, half of ⟨P_q, M_p⟩ + ⟨P_p, M_q⟩ - 2 μ_p·P_q μ_q - 2 μ_q·P_p μ_p +
+    μ_p·P_p μ_p + μ_q·P_q μ_q: the inner product of one vector of d(d + 1) + 2d + 2 numbers of each.
+
+    The divergence does not change when all Gaussians are moved, turned and stretched together. So they are moved and
+    stretched such that the mean of their means is 0 and the mean of their covariances, the means' spread included, is
+    the identity: what then cancels is small, and rounding is below 1e-9 where no clip is flat.
+
+    A variance below a millionth of the usual in a direction (digital silence, a single tone, fewer frames than
+    dimensions) is taken to be that millionth, so that every distance is finite. ``n_flat`` counts such Gaussians.
+
+    ``means`` are documents x dimensions, ``covariances`` documents x dimensions x dimensions.
+
+    Reference: Mandel, Ellis: Song-level features and support vector machines for music classification, ISMIR 2005.
+
+    >>> kl = symmetric_kl(np.array([[0.0], [1.0], [0.0]]), np.array([[[1.0]], [[1.0]], [[4.0]]]))
+    >>> kl.rows(np.array([0])).round(9)
+    array([[0.   , 1.   , 1.125]])
+    """
+
+    def __init__(self, means: Floats, covariances: Floats) -> None:
+        means, covariances = _checked(means, covariances)
+        centred, spread, n_flat = _standardised(means, covariances)
+        self.n_flat = n_flat
+        self.dimensions = means.shape[1]
+        self._vectors = _augmented(centred, *spread)
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def rows(self, places: Ints) -> Floats:
+        """Divergences from the documents at these places to all documents, places x documents."""
+        found = self._turned(self._vectors[places]) @ self._vectors.T
+        found *= 0.5
+        found -= self.dimensions
+        np.maximum(found, 0.0, out=found)
+        found[np.arange(len(places)), places] = 0.0
+        return found
+
+    def _turned(self, vectors: Floats) -> Floats:
+        """What stands left of the product: M where P is, P where M is, and so on."""
+        d = self.dimensions
+        t = d * (d + 1) // 2
+        cuts = np.cumsum([t, t, d, d, 1])
+        precision, moment, pull, mean, one, own = np.split(vectors, cuts, axis=1)
+        return np.concatenate([moment, precision, -mean, -pull, own, one], axis=1)
+
+
+def symmetric_kl(means: Floats, covariances: Floats) -> SymmetricKL:
+    """Symmetric Kullback-Leibler divergences between Gaussians; see :class:`SymmetricKL`."""
+    return SymmetricKL(means, covariances)
+
+
+def _checked(means: Floats, covariances: Floats) -> tuple[Floats, Floats]:
+    means, covariances = np.asarray(means, dtype=np.float64), np.asarray(covariances, dtype=np.float64)
+    if means.ndim != 2 or covariances.shape != (*means.shape, means.shape[1]):
+        raise AdjudgeError(
+            f"expected means of shape n x d and covariances n x d x d, got {means.shape} and {covariances.shape}"
+        )
+    _refuse_gaps(means, "means")
+    _refuse_gaps(covariances, "covariances")
+    return means, covariances
+
+
+def _refuse_gaps(values: Floats, what: str) -> None:
+    """Refuse numbers that are none: one of them would make everything NaN."""
+    bad = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if bad.any():
+        raise AdjudgeError(f"expected finite {what}, got others for {bad.sum():,} documents, first {np.argmax(bad)}")
+
+
+def _standardised(means: Floats, covariances: Floats) -> tuple[Floats, tuple[Floats, Floats], int]:
+    """Means, (covariances, inverses) as seen where all together have mean 0 and covariance 1; how many were flat."""
+    centred = means - means.mean(axis=0)
+    pooled = covariances.mean(axis=0) + centred.T @ centred / len(means)
+    values, vectors = np.linalg.eigh((pooled + pooled.T) / 2)
+    values = np.maximum(values, max(values.max() * 1e-12, np.finfo(np.float64).tiny))
+    whiten = vectors / np.sqrt(values)
+    seen = whiten.T @ covariances @ whiten
+    variances, axes = np.linalg.eigh((seen + seen.transpose(0, 2, 1)) / 2)
+    is_flat = variances < LEAST_VARIANCE
+    variances = np.maximum(variances, LEAST_VARIANCE)
+    turned = axes.transpose(0, 2, 1)
+    spread = ((axes * variances[:, None]) @ turned, (axes / variances[:, None]) @ turned)
+    return centred @ whiten, spread, int(is_flat.any(axis=1).sum())
+
+
+def _augmented(means: Floats, covariances: Floats, inverses: Floats) -> Floats:
+    """P, M, √2 Pμ, √2 μ, 1 and μ·Pμ of each document; off-diagonal cells of P and M times √2, as they count twice."""
+    d = means.shape[1]
+    row, column = np.triu_indices(d)
+    twice = np.where(row == column, 1.0, np.sqrt(2.0))
+    pull = np.einsum("nij,nj->ni", inverses, means)
+    moment = covariances[:, row, column] + means[:, row] * means[:, column]
+    return np.concatenate(
+        [
+            inverses[:, row, column] * twice,
+            moment * twice,
+            np.sqrt(2.0) * pull,
+            np.sqrt(2.0) * means,
+            np.ones((len(means), 1)),
+            np.einsum("ni,ni->n", means, pull)[:, None],
+        ],
+        axis=1,
+    )
+
+
+class Euclidean:
+    """Euclidean distances of vectors, documents x numbers, in the units of these.
+
+    >>> Euclidean(np.array([[0.0, 0.0], [3.0, 4.0]])).rows(np.array([1]))
+    array([[5., 0.]])
+    """
+
+    def __init__(self, values: Floats) -> None:
+        values = np.asarray(values, dtype=np.float64)
+        _refuse_gaps(values, "features")
+        self._values = values - values.mean(axis=0)
+        self._squares = np.einsum("ni,ni->n", self._values, self._values)
+
+    def rows(self, places: Ints) -> Floats:
+        """Distances from the documents at these places to all documents, places x documents."""
+        return _from_products(self._values[places] @ self._values.T, self._squares, places)
+
+
+class BestRotation:
+    r"""Euclidean distance at the best of twelve transpositions.
+
+    .. math:: D(x, y) = \min_{t = 0 \ldots 11} \| x - T_t y \|
+
+    where T moves every semitone up by one. ``values`` are documents x parts x 12: means of chroma, their deviations
+    and the like, each part of twelve pitch classes. What is the same piece in another key is at distance 0.
+
+    >>> keys = np.eye(12)[:2, None] * 5
+    >>> BestRotation(keys).rows(np.array([0]))
+    array([[0., 0.]])
+    """
+
+    def __init__(self, values: Floats) -> None:
+        values = np.asarray(values, dtype=np.float64)
+        if values.ndim != 3 or values.shape[2] != 12:
+            raise AdjudgeError(f"expected vectors of shape n x parts x 12, got {values.shape}")
+        _refuse_gaps(values, "features")
+        # transposing keeps the mean over pitch classes, so that may be taken away: less to cancel
+        self._values = values - values.mean(axis=(0, 2), keepdims=True)
+        self._squares = np.einsum("nij,nij->n", self._values, self._values)
+
+    def rows(self, places: Ints) -> Floats:
+        """Distances from the documents at these places to all documents, places x documents."""
+        n, parts, _ = self._values.shape
+        flat = self._values.reshape(n, 12 * parts).T
+        best = np.full((len(places), n), -np.inf)
+        for semitones in range(12):
+            turned = np.roll(self._values[places], semitones, axis=2).reshape(len(places), 12 * parts)
+            np.maximum(best, turned @ flat, out=best)
+        return _from_products(best, self._squares, places)
+
+
+def _from_products(products: Floats, squares: Floats, places: Ints) -> Floats:
+    """Distances by |x - y|² = |x|² + |y|² - 2 x·y; what is only rounding is 0."""
+    both = squares[places, None] + squares
+    products *= -2.0
+    products += both
+    both *= _SAME
+    products[products <= both] = 0.0
+    products[np.arange(len(places)), places] = 0.0
+    return np.sqrt(products, out=products)

@@ -1,0 +1,173 @@
+"""What is said of systems before anybody judges, counted by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+import polars as pl
+import pytest
+from tests.unit.audio.systems.invented_sounds import invented
+
+from adjudge.arrays import Floats, Ints
+from adjudge.audio.systems import BASELINES, Sounds, make_runs
+from adjudge.audio.systems.base import Baseline
+from adjudge.audio.systems.statistics import FILTERED, GIVEN, PLAIN, Statistics, describe, describe_runs, triangle_share
+from adjudge.audio.systems.statistics_words import sentences
+from adjudge.errors import AdjudgeError
+from adjudge.formats import read
+
+
+class Line:
+    """Distances of numbers on a line."""
+
+    def __init__(self, *values: float) -> None:
+        self.values = np.array(values)
+
+    def rows(self, places: Ints) -> Floats:
+        found: Floats = np.abs(self.values[places, None] - self.values)
+        return found
+
+
+@pytest.fixture
+def line(monkeypatch: pytest.MonkeyPatch) -> Statistics:
+    """Six documents on a line: 0, 1, 2.1 and 10, 11, 12.2; two genres, three artists."""
+    tracks = pl.DataFrame(
+        {
+            "document": list("abcdef"),
+            "genre": ["x", "x", "x", "y", "y", None],
+            "artist": ["u", "u", "v", "v", "w", "w"],
+        }
+    )
+    monkeypatch.setitem(BASELINES._members, "line", Baseline("line", "", (), lambda _: Line(0, 1, 2.1, 10, 11, 12.2)))
+    return describe(Sounds(tuple("abcdef"), {}, tracks), ["line"], cutoffs=(1, 2, 50))
+
+
+def shares(statistics: Statistics, way: str, label: str, k: int) -> tuple[float, float, int] | None:
+    found = statistics.of("line", way)
+    shared = None if found is None else found.sharing(label, k)
+    return None if shared is None else (shared.share, shared.of_possible, shared.n_queries)
+
+
+def test_shares_are_those_counted_by_hand(line: Statistics) -> None:
+    # the nearest of a, b, c, d, e are b, a, b, e, d: all of their genre; f has none and does not count
+    assert shares(line, PLAIN, "genre", 1) == (1, 1, 5)
+    # the two nearest are bc, ac, ba: both; ef, df: one of the one that there is
+    assert shares(line, PLAIN, "genre", 2) == (0.8, 1, 5)
+    # a and b have one artist, c and d and e have others nearest, f has e
+    assert shares(line, PLAIN, "artist", 1) == (0.5, 0.5, 6)
+    assert shares(line, FILTERED, "artist", 1) is None
+    # without the artist a, b, c, d, e have c, c, b, e, d
+    assert shares(line, FILTERED, "genre", 1) == (1, 1, 5)
+    # and cd, cd, ba, eb, dc
+    assert shares(line, FILTERED, "genre", 2) == pytest.approx((0.6, 1, 5))
+    assert shares(line, PLAIN, "album", 1) is None
+
+
+def test_occurrences_are_those_counted_by_hand(line: Statistics) -> None:
+    plain, filtered = line.of("line", PLAIN), line.of("line", FILTERED)
+    assert line.cutoffs == (1, 2)
+    assert plain is not None
+    assert filtered is not None
+    assert plain.at(1).counts.tolist() == [1, 2, 0, 1, 2, 0]
+    assert filtered.at(1).counts.tolist() == [0, 1, 2, 2, 1, 0]
+    assert filtered.at(1).never == pytest.approx(2 / 6)
+    assert filtered.at(1).coverage == pytest.approx(4 / 6)
+    assert (line.documents[plain.at(1).hub], plain.at(1).largest) == ("b", 2)
+    assert plain.triangle == 1
+
+
+def test_runs_give_the_same_as_the_systems_that_made_them() -> None:
+    sounds = invented(40)
+    runs = make_runs(sounds, k=10)
+    there, here = describe_runs(runs, sounds.tracks), describe(sounds, cutoffs=(5, 10))
+    assert there.cutoffs == (5, 10)
+    for system in runs.systems:
+        given, made = there.of(system, GIVEN), here.of(system, FILTERED)
+        assert given is not None
+        assert made is not None
+        for k in (5, 10):
+            assert given.at(k).counts.tolist() == made.at(k).counts.tolist()
+            for label in ("genre", "album"):
+                assert given.sharing(label, k) == made.sharing(label, k)
+
+
+def test_runs_of_other_queries_and_unknown_documents_are_counted() -> None:
+    runs = read({"s": {"q1": ["a", "zz"], "q2": ["a"]}, "t": {"q1": ["b"]}}).runs
+    found = describe_runs(runs, pl.DataFrame({"document": ["a", "b", "c"], "genre": ["x", "x", "y"]}))
+    assert found.documents == ("a", "b", "c", "zz")
+    assert [one.at(2).counts.tolist() for one in found.found] == [[2, 0, 0, 1], [0, 1, 0, 0]]
+    assert all(one.shared == () for one in found.found)
+    assert found.n_queries == 2
+
+
+def test_triangles_are_counted_by_triples() -> None:
+    class Four:
+        def rows(self, places: Ints) -> Floats:
+            values = np.array([[0, 1, 1, 1], [1, 0, 5, 1], [1, 5, 0, 1], [1, 1, 1, 0]], dtype=np.float64)
+            return values[places]
+
+    assert triangle_share(Four(), np.arange(4)) == 0.5  # 012 and 123 have the long side
+    assert triangle_share(Line(0, 1), np.arange(2)) is not None
+    assert np.isnan(triangle_share(Line(0, 1), np.arange(2)))
+
+
+def test_sentences_name_the_hub_and_what_becomes_of_it() -> None:
+    sounds = invented(300)
+    found = describe(sounds, ["timbre", "timbre-mp", "random"])
+    before, after = found.of("timbre", FILTERED), found.of("timbre-mp", FILTERED)
+    assert before is not None
+    assert after is not None
+    said = sentences(found)
+    hub = before.at(5).hub
+    assert said[0] == "300 documents. All are queries."
+    assert f"{found.documents[hub]} is in {before.at(5).largest} of 300 top-5 lists" in said[1]
+    assert said[1].endswith(f"; mutual proximity brings it down to {after.at(5).counts[hub]}.")
+    assert said[2].startswith("timbre-mp and random have no hub: no document is in more than ")
+    assert said[4].startswith("Of the query's genre among the first 5, without the query's artist: ")
+
+
+def test_without_any_tags_lists_are_plain_and_nothing_is_shared() -> None:
+    found = describe(invented(20, tagged=False), ["random"])
+    assert found.ways == (PLAIN,)
+    assert found.found[0].shared == ()
+    assert sentences(found)[0].endswith("No genre, artist or album is known.")
+
+
+def test_where_all_is_by_one_artist_lists_are_plain() -> None:
+    sounds = invented(20)
+    found = describe(replace(sounds, tracks=sounds.tracks.with_columns(artist=pl.lit("me"))), ["random"])
+    assert found.ways == (PLAIN,)
+    most = found.found[0].at(5).largest
+    assert sentences(found)[1] == f"random has no hub: no document is in more than {most} of its lists."
+
+
+def test_rows_have_a_number_for_everything_or_none() -> None:
+    rows = describe(invented(30), ["random"]).to_dicts()
+    assert [(row["lists"], row["cutoff"]) for row in rows] == [
+        (way, cutoff) for way in (FILTERED, PLAIN) for cutoff in (5, 10, 20)
+    ]
+    assert rows[0]["same_artist"] is None
+    assert rows[3]["same_artist"] is not None
+    assert rows[0]["hub"] in invented(30).documents
+
+
+def test_what_cannot_be_described_is_refused() -> None:
+    with pytest.raises(AdjudgeError, match="at least 3 documents for statistics, got 2"):
+        describe(invented(2), ["random"])
+    with pytest.raises(AdjudgeError, match="'cutoff' must be a whole number of at least 1, got 0"):
+        describe(invented(5), ["random"], cutoffs=(0,))
+
+
+def test_all_counts_equal_have_no_skewness() -> None:
+    from adjudge.audio.systems.statistics import Occurrences
+
+    assert Occurrences(1, np.array([2, 2, 2]), 6).skewness == pytest.approx(nan, nan_ok=True)
+
+
+def test_the_seed_draws_other_documents_for_triangles_of_large_libraries() -> None:
+    sounds = invented(200)
+    first = describe(sounds, ["timbre"], cutoffs=(5,)).found[0].triangle
+    assert first == describe(sounds, ["timbre"], cutoffs=(5,)).found[0].triangle
+    assert first != describe(replace(sounds, seed=9), ["timbre"], cutoffs=(5,)).found[0].triangle
