@@ -6,8 +6,9 @@ a document that all systems retrieved, documents without metadata, documents jud
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ import polars as pl
 import pytest
 
 import adjudge as aj
+from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
 from adjudge.relevance import ESTIMATORS, GOALS, RULES, Goal, Session
@@ -87,6 +89,24 @@ def pool() -> Candidates:
     """Nothing judged."""
     runs, _, metadata = made()
     return candidates(aj.read(runs, metadata=metadata), cutoff=5, scale=FINE)
+
+
+class Alike:
+    """Documents on a line, some of them without a place; of the queries the first three have one."""
+
+    digest = "on a line"
+
+    def among(self, documents: Sequence[str]) -> Floats:
+        place = {f"d{i:02d}": float(i % 7) for i in range(22)} | {"q0": 0.0, "q1": 3.0, "q2": 9.0}
+        at = np.array([place.get(document, np.nan) for document in documents])
+        return np.asarray(np.exp(-np.abs(at[:, None] - at)))
+
+
+@pytest.fixture(scope="module")
+def heard() -> Candidates:
+    """Nothing judged, but documents have sound; some not."""
+    runs, _, metadata = made()
+    return candidates(aj.read(runs, metadata=metadata), cutoff=5, scale=FINE, similarity=Alike())
 
 
 def grade_of(grades: Grades, some: Candidates, pair: int) -> float:
@@ -281,6 +301,43 @@ def test_what_was_corrected_or_taken_back_leaves_no_trace(pool: Candidates, grad
     wrong.correct(*pairs[3], grades[pairs[3][0]][pairs[3][1]])
     assert said(wrong) == said(right)
     assert wrong.judgments == right.judgments
+
+
+@pytest.mark.parametrize("measure", FEW)
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_with_sound_nothing_is_nan_and_the_end_is_the_same(
+    heard: Candidates, pool: Candidates, grades: Grades, name: str, measure: str
+) -> None:
+    model = start(name, heard, scoring(measure, heard.scale))
+    for n, pair in enumerate(np.random.default_rng(6).permutation(len(heard)), start=1):
+        model.judge(int(pair), grade_of(grades, heard, pair) / 100)
+        if n in (1, 9, 30, len(heard)):
+            checked(model)
+    everything = dataclasses.replace(pool, relevance=model.mean)
+    deaf = start(name, everything, scoring(measure, pool.scale))
+    np.testing.assert_allclose(model.scores().mean, deaf.scores().mean, atol=1e-12)
+    np.testing.assert_allclose(model.scores().covariance, 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_sessions_with_sound_are_saved_corrected_and_have_no_order(
+    tmp_path: Path, heard: Candidates, grades: Grades, name: str
+) -> None:
+    runs, _, metadata = made()
+    rng = np.random.default_rng(7)
+    mixed = shuffled({s: shuffled({q: shuffled(d, rng) for q, d in run.items()}, rng) for s, run in runs.items()}, rng)
+    again = candidates(aj.read(mixed, metadata=metadata), cutoff=5, scale=FINE, similarity=Alike())
+    one, other = (Session(found, "nDCG@5", estimator=name, seed=2) for found in (heard, again))
+    pairs = asked(one, grades, 23)
+    assert asked(other, grades, 23) == pairs
+    assert said(one) == said(other)
+    (copies,) = (p for p in one.pairs() if {p.system, p.other} == {"s3", "copy of s3"})
+    assert (copies.difference, copies.verdict) == (0, "tie")
+    one.save(tmp_path / "state.json")
+    assert said(Session.load(tmp_path / "state.json", heard)) == said(one)
+    other.correct(*pairs[3], 99)
+    other.correct(*pairs[3], grades[pairs[3][0]][pairs[3][1]])
+    assert said(other) == said(one)
 
 
 SMALL: dict[str, dict[str, dict[str, list[str]]]] = {

@@ -10,6 +10,8 @@ from adjudge.cli.output import progress, with_inputs
 from adjudge.errors import AdjudgeError, kept_warnings, shown
 
 if TYPE_CHECKING:
+    from adjudge.audio.library.folder import Library
+    from adjudge.audio.similarity import SoundSimilarity
     from adjudge.model.collection import Collection
     from adjudge.model.scales import Scale
     from adjudge.relevance.candidates import Candidates
@@ -44,6 +46,26 @@ def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> No
             "--estimator", default="hierarchical", metavar="NAME", help=f"{estimators} (default: hierarchical)"
         )
         group.add_argument("--rule", default="information", metavar="NAME", help=f"{rules} (default: information)")
+    _add_goal(group)
+    group.add_argument(
+        "--opinions",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="machine opinions, in any format of judgments; repeatable",
+    )
+    group.add_argument(
+        "--sound",
+        metavar="LIBRARY",
+        help="how documents sound, from a folder made by 'adjudge audio prepare'; every estimator hears it",
+    )
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="tells apart what is equally telling (default: 0)"
+    )
+
+
+def _add_goal(group: argparse._ArgumentGroup) -> None:
+    """When to stop."""
     group.add_argument(
         "--goal", default="confidence", metavar="KIND", help="confidence, tau, pairs or error (default: confidence)"
     )
@@ -62,16 +84,6 @@ def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> No
         help="of the error that is claimed, for goal error (default: 1)",
     )
     group.add_argument("--least", type=int, metavar="N", help="judgments to make in any case (default: one a query)")
-    group.add_argument(
-        "--opinions",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="machine opinions, in any format of judgments; repeatable",
-    )
-    group.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="tells apart what is equally telling (default: 0)"
-    )
 
 
 def goal_of(arguments: argparse.Namespace, measure: str | None = None, pool: Candidates | None = None) -> Goal:
@@ -114,27 +126,65 @@ def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Can
     """The collection, the measure, and what there is to judge."""
     from dataclasses import replace
 
+    from adjudge.audio.library.folder import CLIPS
     from adjudge.relevance.candidates import candidates
     from adjudge.relevance.scoring import estimable
 
+    library = _library(arguments.sound)
     with progress("reading runs") as advance:
         collection = read_collection(arguments, advance)
     measure, cutoff = estimable(arguments.measure or _usual(collection))
     opinions = _opinions(arguments.opinions)
+    sound = _sound(library)
     with kept_warnings():  # they are among the notes
-        pool = candidates(collection, cutoff=cutoff, scale=_scale(arguments), opinions=opinions)
-    pool = replace(pool, notes=(*pool.notes, *_unheard(arguments)))
-    named = replace(collection, provenance=with_inputs(collection.provenance, arguments.opinions))
-    return named, str(measure), pool
+        pool = candidates(collection, cutoff=cutoff, scale=_scale(arguments), opinions=opinions, similarity=sound)
+    pool = replace(pool, notes=(*pool.notes, *_unheard(arguments), *_heard(arguments, sound, pool)))
+    provenance = with_inputs(collection.provenance, arguments.opinions)
+    if sound is not None and library is not None:
+        provenance = with_inputs(provenance, [str(library.folder / CLIPS)]).with_settings(sound=sound.digest)
+    return replace(collection, provenance=provenance), str(measure), pool
+
+
+def _estimators(arguments: argparse.Namespace) -> list[str]:
+    given = arguments.estimator or ["hierarchical"]
+    return [given] if isinstance(given, str) else list(dict.fromkeys(given))
 
 
 def _unheard(arguments: argparse.Namespace) -> list[str]:
     """What to say where opinions are given to estimators that do not hear them."""
-    given = arguments.estimator or ["hierarchical"]
-    deaf = [name for name in ([given] if isinstance(given, str) else dict.fromkeys(given)) if name != "hierarchical"]
+    deaf = [name for name in _estimators(arguments) if name != "hierarchical"]
     if not arguments.opinions or not deaf:
         return []
     return [f"Opinions mean nothing to {' and '.join(deaf)}: only hierarchical learns what they are worth."]
+
+
+def _library(folder: str | None) -> Library | None:
+    """The library whose sound is to be heard; refused at once where there is none."""
+    if folder is None:
+        return None
+    from adjudge.audio.library.folder import open_library
+
+    return open_library(folder)
+
+
+def _sound(library: Library | None) -> SoundSimilarity | None:
+    """How its documents sound; features that are not there yet are computed."""
+    if library is None:
+        return None
+    from adjudge.audio.similarity import sound_similarity
+
+    with progress("listening") as advance:
+        return sound_similarity(library, progress=advance)
+
+
+def _heard(arguments: argparse.Namespace, sound: SoundSimilarity | None, pool: Candidates) -> list[str]:
+    """What to say of sound: of how many documents of the runs, by what, and who hears it."""
+    if sound is None:
+        return []
+    n_heard = sum(document in sound for document in set(pool.document))
+    aspects = ["harmony" if name == "tonal" else name for name in sound.aspects]
+    by = " and ".join([", ".join(aspects[:-1]), aspects[-1]] if aspects[1:] else aspects)
+    return [f"Sound of {n_heard:,} documents, compared by {by}, is heard by {' and '.join(_estimators(arguments))}."]
 
 
 def _scale(arguments: argparse.Namespace) -> Scale | None:

@@ -18,6 +18,9 @@ from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.model.collection import Collection
 from adjudge.model.runs import Run
 from adjudge.model.scales import Scale
+from adjudge.model.similarity import Similarity, similarities
+
+_AT_ONCE = 256  # documents whose similarity is asked for at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +30,7 @@ class Candidates:
     A pair is there when a system retrieved it in its first ``cutoff`` documents, or when it was judged. Entries say who
     retrieved what: ``entry_system[e]`` has pair ``entry_pair[e]`` at ``entry_rank[e]`` (from 1), by ascending pair.
     ``relevance`` is what is known already: grade / highest grade of the scale, NaN where a pair is not judged.
+    ``similarity`` says how alike documents are, by their sound for example.
     """
 
     queries: tuple[str, ...]
@@ -46,6 +50,7 @@ class Candidates:
     query_genre: Ints
     opinions: Mapping[str, Floats] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    similarity: Similarity | None = None
 
     def __len__(self) -> int:
         return len(self.query)
@@ -149,6 +154,10 @@ class Candidates:
         nothing, none = np.full(len(self), -1), np.full(self.n_queries, -1)
         return replace(self, artist=nothing, genre=nothing, query_artist=none, query_genre=none)
 
+    def without_similarity(self) -> Candidates:
+        """The same candidates with nothing known of how alike their documents are."""
+        return replace(self, similarity=None)
+
     def to_relevance(self, grade: float) -> float:
         """A grade as a share of the highest; negative ones are not relevant at all."""
         if not isinstance(grade, Real) or not self.scale.minimum <= grade <= self.scale.maximum:
@@ -162,13 +171,15 @@ def candidates(
     cutoff: int,
     scale: Scale | None = None,
     opinions: Mapping[str, Mapping[tuple[str, str], float]] | None = None,
+    similarity: Similarity | None = None,
 ) -> Candidates:
     """The candidates of a collection, judged or not.
 
-    ``opinions`` are columns of machine opinions by (query, document), NaN or left out where there is none. ``scale`` is
-    needed where nothing is judged yet. Judgments of queries that no system answered are left out. Lists may be of any
-    length: ranks without a document add nothing to a score. ``notes`` say so, the first also a warning. Teams, artists
-    and genres are codes; -1 is unknown. A system without a team is a team of its own.
+    ``opinions`` are columns of machine opinions by (query, document), NaN or left out where there is none.
+    ``similarity`` is that of documents, by their sound for example; it must know some of them. ``scale`` is needed
+    where nothing is judged yet. Judgments of queries that no system answered are left out. Lists may be of any length:
+    ranks without a document add nothing to a score. ``notes`` say so, the first also a warning. Teams, artists and
+    genres are codes; -1 is unknown. A system without a team is a team of its own.
 
     >>> import adjudge as aj
     >>> candidates(aj.demo(depth=5), cutoff=5)
@@ -196,7 +207,9 @@ def candidates(
         warn(lost[0], stacklevel=2)
     inferred = judgments.notes if judgments is not None and scale is None else ()
     found = rows.candidates(collection, tuple(names), used, cutoff, opinions or {})
-    return replace(found, notes=(*lost, *_short_lists(runs, answered, cutoff), *inferred))
+    unknown = _not_alike(found, similarity)
+    notes = (*lost, *_short_lists(runs, answered, cutoff), *inferred, *unknown)
+    return replace(found, notes=notes, similarity=similarity)
 
 
 @dataclass(frozen=True)
@@ -305,6 +318,28 @@ def _left_out(n_left_out: int, n_kept: int) -> list[str]:
         raise AdjudgeError("No query of the runs is judged: do runs and judgments name queries alike?")
     many = "judgments are" if n_left_out > 1 else "judgment is"
     return [f"{n_left_out:,} {many} left out: no system answered the query."] if n_left_out else []
+
+
+def _not_alike(found: Candidates, similarity: Similarity | None) -> list[str]:
+    """What to say of documents that a similarity does not know; refused where it knows none."""
+    if similarity is None:
+        return []
+    documents: list[str] = sorted(set(found.document))
+    known: set[str] = set()
+    for first in range(0, len(documents), _AT_ONCE):
+        some = documents[first : first + _AT_ONCE]
+        diagonal = np.diagonal(similarities(similarity, some))
+        known.update(document for document, own in zip(some, diagonal, strict=True) if not np.isnan(own))
+    missing = [document for document in documents if document not in known]
+    if not known:
+        raise AdjudgeError(
+            f"Similarity: expected that of some candidates, got none, not even of {shown(missing[0])}: do the runs and "
+            "the sound name documents alike?"
+        )
+    some_names = f"{missing[0]} and {len(missing) - 1:,} more" if len(missing) > 2 else " and ".join(missing)
+    return [
+        f"{len(missing):,} of {len(documents):,} documents have no sound ({some_names}): they are estimated without."
+    ] * bool(missing)
 
 
 def _places(name: str, places: Sequence[int], most: int) -> Ints:

@@ -7,7 +7,7 @@ WWW 2012 Companion (AdMIRe), doi:10.1145/2187980.2188223.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypedDict
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.features import Evidence
 from adjudge.relevance.fitting import FittedModel
 from adjudge.relevance.independent import Estimate, IndependentModel
+from adjudge.relevance.kriging import SoundCorrection
+from adjudge.relevance.levels import uniform_moments
 from adjudge.relevance.scoring import Scoring
 from adjudge.relevance.table_a_1 import PUBLISHED_SCALES, published_model
 
@@ -28,27 +30,12 @@ HISTORICAL = {"broad": (0.8959, 0.6338), "fine": (43.41, 900.4)}
 """Mean and variance of grades in MIREX 2007, 2009, 2010 and 2011 (T 7.2.1)."""
 
 
-def uniform_moments(scale: Scale) -> tuple[float, float]:
-    """Mean and variance of relevance where every grade of the scale is as likely; grades below 0 count as 0.
-
-    >>> from adjudge.model.scales import BROAD, FINE
-    >>> mean, variance = uniform_moments(FINE)
-    >>> round(100 * mean, 6), round(100**2 * variance, 6)
-    (50.0, 850.0)
-    >>> round(2**2 * uniform_moments(BROAD)[1], 6)
-    0.666667
-    """
-    if scale.levels is None:
-        share = scale.maximum / (scale.maximum - scale.minimum)  # of grades above 0
-        return share / 2, share / 3 - (share / 2) ** 2
-    grades = np.linspace(scale.minimum, scale.maximum, scale.levels)
-    relevance = np.maximum(grades, 0.0) / scale.maximum
-    return float(relevance.mean()), float(relevance.var())
-
-
 @estimator("uniform")
-def uniform(candidates: Candidates, scoring: Scoring) -> IndependentModel:
+def uniform(candidates: Candidates, scoring: Scoring, *, sound: bool = True) -> IndependentModel:
     """Every grade of the scale is as likely, whatever was judged (AdMIRe 2012).
+
+    Where the candidates have a similarity, estimates of this and of all estimators below are corrected by the ``sound``
+    of what was judged (:mod:`~adjudge.relevance.kriging`).
 
     >>> import adjudge as aj
     >>> from adjudge.relevance.candidates import candidates
@@ -57,7 +44,8 @@ def uniform(candidates: Candidates, scoring: Scoring) -> IndependentModel:
     >>> uniform(found, scoring("CG@5", found.scale)).scores().mean.round(2)[:2].tolist()
     [0.5, 0.5]
     """
-    return IndependentModel(candidates, scoring, _fixed(candidates, *uniform_moments(candidates.scale)))
+    estimate = _fixed(candidates, *uniform_moments(candidates.scale))
+    return IndependentModel(candidates, scoring, estimate, **_heard(candidates, sound=sound))
 
 
 @estimator("prior")
@@ -70,6 +58,7 @@ def prior(
     from_judgments: bool = False,
     strength: float = 10.0,
     refresh: int = REFRESH,
+    sound: bool = True,
 ) -> IndependentModel:
     """The same mean and variance for all pairs: historical, given, or learned from the judgments so far.
 
@@ -84,14 +73,16 @@ def prior(
         raise AdjudgeError(f"prior: 'strength' must be above 0, got {strength}")
     df = _degrees(candidates)
     if not from_judgments and (mean is not None or candidates.scale.name in HISTORICAL):
-        return IndependentModel(candidates, scoring, _fixed(candidates, *first), confidence_df=df)
-    return IndependentModel(
-        candidates, scoring, _learned(candidates, *first, strength), refresh=refresh, confidence_df=df
-    )
+        heard = _heard(candidates, sound=sound)
+        return IndependentModel(candidates, scoring, _fixed(candidates, *first), confidence_df=df, **heard)
+    estimate, heard = _learned(candidates, *first, strength), _heard(candidates, sound=sound, refresh=refresh)
+    return IndependentModel(candidates, scoring, estimate, confidence_df=df, **heard)
 
 
 @estimator("output")
-def output(candidates: Candidates, scoring: Scoring, *, model: FittedModel | None = None) -> IndependentModel:
+def output(
+    candidates: Candidates, scoring: Scoring, *, model: FittedModel | None = None, sound: bool = True
+) -> IndependentModel:
     """M_out: relevance from runs and metadata alone, so that systems can be ranked with no judgments at all (T 7.3).
 
     Table A.1 for the scales Broad and Fine; on any other give a ``model`` fitted with
@@ -100,7 +91,8 @@ def output(candidates: Candidates, scoring: Scoring, *, model: FittedModel | Non
     """
     chosen = model or _published("output", candidates.scale, "output")
     mean, variance = _with_default(Evidence(candidates), chosen, aloud=True)
-    return IndependentModel(candidates, scoring, lambda relevance: (mean, variance), confidence_df=_degrees(candidates))
+    df, heard = _degrees(candidates), _heard(candidates, sound=sound)
+    return IndependentModel(candidates, scoring, lambda relevance: (mean, variance), confidence_df=df, **heard)
 
 
 @estimator("judgments")
@@ -111,6 +103,7 @@ def judgments(
     model: FittedModel | None = None,
     first: FittedModel | None = None,
     refresh: int = REFRESH,
+    sound: bool = True,
 ) -> IndependentModel:
     """M_jud where its features are defined (something judged of the artist, and of the systems), M_out before (T 7.3).
 
@@ -128,7 +121,20 @@ def judgments(
         expected, spread = second.estimate(evidence, relevance)
         return np.where(np.isnan(expected), mean, expected), np.where(np.isnan(expected), variance, spread)
 
-    return IndependentModel(candidates, scoring, estimate, refresh=refresh, confidence_df=_degrees(candidates))
+    df, heard = _degrees(candidates), _heard(candidates, sound=sound, refresh=refresh)
+    return IndependentModel(candidates, scoring, estimate, confidence_df=df, **heard)
+
+
+class _Heard(TypedDict):
+    refresh: int | None
+    sound: SoundCorrection | None
+
+
+def _heard(candidates: Candidates, *, sound: bool, refresh: int | None = None) -> _Heard:
+    """How often to estimate, and what sound corrects, where there is any: what it is worth has to be learned."""
+    if not sound or candidates.similarity is None:
+        return {"refresh": refresh, "sound": None}
+    return {"refresh": refresh or REFRESH, "sound": SoundCorrection(candidates)}
 
 
 def _degrees(candidates: Candidates) -> int | None:

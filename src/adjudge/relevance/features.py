@@ -1,8 +1,9 @@
 """Features of pairs: what runs, metadata and judgments so far say about the relevance of a document (thesis 7.2.3).
 
 *Output-based* features need runs and metadata only. *Judgment-based* ones are means of what was judged so far, on the
-scale of relevance (grade / highest grade, 0 to 1). NaN stands where a feature is not defined: no metadata, nobody
-retrieved the document, nothing judged that would count. Two names with a colon between them are their product. Machine
+scale of relevance (grade / highest grade, 0 to 1). *Sound-based* ones need the similarity of documents, aSIM judgments
+too. NaN stands where a feature is not defined: no metadata, no sound, nobody retrieved the document, nothing judged
+that would count. Two names with a colon between them are their product. Machine
 opinions of the candidates are features too, by their own names.
 
 The pair itself is left out of its own judgment-based features. The published models were fitted with it inside, so that
@@ -22,8 +23,10 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, unknown
+from adjudge.model.similarity import similarities
 from adjudge.registry import Registry
 from adjudge.relevance.candidates import Candidates
+from adjudge.relevance.levels import cut_levels
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +131,18 @@ class Evidence:
         """Number of the (query, artist) that a pair belongs to; -1 where the artist is not known."""
         return self._groups(self.candidates.artist)
 
+    @cached_property
+    def alike(self) -> tuple[Floats, ...]:
+        """Similarity of the documents of each query, (1 + pairs) x (1 + pairs), the query itself first.
+
+        NaN in rows and columns of what has no sound, everywhere without a similarity of the candidates.
+        """
+        c = self.candidates
+        ends = list(zip(c.queries, c.offsets[:-1].tolist(), c.offsets[1:].tolist(), strict=True))
+        if c.similarity is None:
+            return tuple(np.full((1 + stop - start, 1 + stop - start), np.nan) for _, start, stop in ends)
+        return tuple(similarities(c.similarity, [query, *c.document[start:stop]]) for query, start, stop in ends)
+
     def _groups(self, label: Ints) -> Ints:
         groups = np.full(len(label), -1, dtype=np.int64)
         has = label >= 0
@@ -223,6 +238,46 @@ def a_gen(evidence: Evidence, known: Known) -> Floats:
 def a_art(evidence: Evidence, known: Known) -> Floats:
     """Mean relevance of the documents by the same artist judged for the query."""
     return _mean_of_group(evidence.artist_groups, known)
+
+
+# Sound-based
+
+
+@feature("sSIM")
+def s_sim(evidence: Evidence, known: Known) -> Floats:
+    """Similarity of the document and the query; the query must be a document with sound itself."""
+    return np.concatenate([block[0, 1:] for block in evidence.alike])
+
+
+@feature("aSIM", judged=True)
+def a_sim(evidence: Evidence, known: Known) -> Floats:
+    """Level of relevance whose judged documents of the query are on average most similar to the document.
+
+    Levels are those of the scale, ten on Fine (.05, .15, … .95), as in the thesis; the lower one of two that are
+    exactly as similar. Documents without sound count for nothing.
+    """
+    c = evidence.candidates
+    bounds, worth = cut_levels(c.scale)
+    found = np.full(len(c), np.nan)
+    level = np.searchsorted(bounds, known.relevance, side="right")
+    for query in np.unique(c.query[known.judged]):
+        rows = slice(int(c.offsets[query]), int(c.offsets[query + 1]))
+        nearest = _nearest(evidence.alike[query][1:, 1:], level[rows], known.judged[rows], len(worth), own=known.own)
+        found[rows] = np.append(worth, np.nan)[nearest]
+    return found
+
+
+def _nearest(alike: Floats, level: Ints, judged: Mask, n_levels: int, *, own: bool) -> Ints:
+    """Level most similar on average to each document of a query; -1 where there is none."""
+    heard = ~np.isnan(np.diagonal(alike))
+    counted = np.zeros((len(level), n_levels))
+    counted[np.arange(len(level)), level] = judged & heard
+    total = np.where(np.isnan(alike), 0.0, alike) @ counted
+    number = np.broadcast_to(counted.sum(axis=0), total.shape)
+    if not own:
+        total, number = total - np.nan_to_num(np.diagonal(alike))[:, None] * counted, number - counted
+    means = np.where((number > 0) & heard[:, None], total / np.maximum(number, 1), -np.inf)
+    return np.where(np.isneginf(means).all(axis=1), -1, means.argmax(axis=1))
 
 
 def _sums(code: Ints, values: Floats | Ints | Mask, n: int = 0) -> Floats:

@@ -22,6 +22,7 @@ from adjudge.formats import Source, write_whole
 from adjudge.model.scales import Scale
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.features import FEATURES, Evidence
+from adjudge.relevance.levels import cut_levels
 from adjudge.relevance.ordinal import Ordinal, fit_ordinal
 
 OUTPUT_FEATURES = ("fSYS", "OV", "fSYS:OV", "fART", "sGEN", "fGEN", "sGEN:fGEN")
@@ -29,7 +30,6 @@ OUTPUT_FEATURES = ("fSYS", "OV", "fSYS:OV", "fART", "sGEN", "fGEN", "sGEN:fGEN")
 JUDGMENT_FEATURES = ("fSYS", "aSYS", "aART")
 """Features of the published M_jud (T 7.3.1)."""
 
-_MOST_LEVELS = 11  # scales with more are cut into ten parts, as Fine is in the thesis
 _KEYS = ("features", "effects", "intercepts", "levels", "source", "n_documents")
 
 
@@ -143,7 +143,7 @@ def fit_estimator(
     ...
     """
     scale = _one_scale(collections)
-    bounds, worth = _levels(scale, levels)
+    bounds, worth = cut_levels(scale, levels)
     rng = np.random.default_rng(seed)
     parts = [part for found in collections for part in _examples(found, tuple(features), tuple(shares), draws, rng)]
     x, relevance = np.vstack([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
@@ -163,24 +163,6 @@ def _one_scale(collections: Sequence[Candidates]) -> Scale:
         if not other.judged.any():
             raise AdjudgeError("Expected judged collections to fit to, got one without judgments.")
     return scale
-
-
-def _levels(scale: Scale, wanted: int | None) -> tuple[Floats, tuple[float, ...]]:
-    """Lower bounds of the levels from the second on, and what each is worth, from 0 to 1."""
-    if wanted is not None and wanted < 2:
-        raise AdjudgeError(f"'levels' must be at least 2, got {wanted}")
-    own = 0 if scale.levels is None else _levels_from_zero(scale)
-    if 2 <= own <= _MOST_LEVELS and wanted in (None, own):
-        worth = np.arange(own) / (own - 1)
-        return (worth[1:] + worth[:-1]) / 2, tuple(worth.tolist())
-    n = wanted or 10
-    return np.arange(1, n) / n, tuple(((np.arange(n) + 0.5) / n).tolist())
-
-
-def _levels_from_zero(scale: Scale) -> int:
-    """How many levels of a scale are 0 or more; grades below count as 0."""
-    step = (scale.maximum - scale.minimum) / max((scale.levels or 2) - 1, 1)
-    return round(scale.maximum / step) + 1
 
 
 def _examples(

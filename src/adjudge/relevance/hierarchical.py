@@ -1,12 +1,13 @@
 """The hierarchical estimator: relevance as a sum of effects that queries, artists, genres and systems share.
 
-    r[q,d] = x_d'β + b_q + a[q,artist] + g[q,genre] + Σ_s z_ds (u_s + w_qs) + Σ_s zbar[q,genre,s] t_s + ε
+    r[q,d] = x_d'β + b_q + a[q,artist] + g[q,genre] + Σ_s z_ds (u_s + w_qs) + Σ_s zbar[q,genre,s] t_s + sound + ε
 
 All effects are independent and Gaussian, so that judging one document tells about others of the same query, artist,
-genre and systems, and errors of estimates are correlated as they are in truth: intervals of differences between systems
-hold what they claim. Modules: ``hierarchical_features`` (x), ``hierarchical_effects`` (who shares what),
-``hierarchical_variances`` (how much effects vary), ``hierarchical_posterior`` (what judgments tell),
-``hierarchical_scores`` (what that says about systems), ``hierarchical_draws`` (relevance that stays on the scale).
+genre, systems and sound, and errors of estimates are correlated as they are in truth: intervals of differences between
+systems hold what they claim. Modules: ``hierarchical_features`` (x), ``hierarchical_effects`` (who shares what),
+``similar`` (what sounds alike), ``hierarchical_variances`` (how much effects vary), ``hierarchical_posterior`` (what
+judgments tell), ``hierarchical_scores`` (what that says about systems), ``hierarchical_draws`` (relevance that stays on
+the scale).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.relevance.base import RelevanceModel, Scores, estimator
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.hierarchical_draws import Draws
-from adjudge.relevance.hierarchical_effects import KINDS, Design, default_variances, design, replaced
+from adjudge.relevance.hierarchical_effects import Design, default_variances, design, replaced
 from adjudge.relevance.hierarchical_features import feature_columns
 from adjudge.relevance.hierarchical_posterior import Posterior
 from adjudge.relevance.hierarchical_scores import LinearScores, RatioScores
@@ -144,6 +145,7 @@ def hierarchical(
     variances: Mapping[str, float] | None = None,
     prior_variances: Mapping[str, float] | None = None,
     prior_sd: float = 1.0,
+    sound: bool = True,
     draws: int = 64,
     seed: int = 0,
 ) -> HierarchicalModel:
@@ -158,12 +160,14 @@ def hierarchical(
       document of unknown artist (genre) has one of its own.
     - u_s, w_qs: effects of system s, overall and for the query; z_is = 1/√n_i for the n_i systems that retrieved i.
     - t_s: effects of systems on the genres they retrieve, zbar how much of a genre is theirs for that query.
+    - where the candidates have a similarity, unless ``sound`` is False: effects that documents of a query share as far
+      as they sound alike (:mod:`~adjudge.relevance.similar`), and in x_i sSIM, how alike document and query are.
     - ε_i: what no other pair shares. A judgment is exact.
 
     Variances of effects start at defaults for the scale. They are re-estimated at 5, 10, 20, 40, … judgments (from 200
     on at every tenth more) by marginal likelihood with a log-normal prior around the defaults (standard deviation of
     logarithms ``prior_sd``); ``prior_variances`` replaces defaults, with those of an earlier collection for example
-    (:func:`learn_variances`), ``variances`` does too and stops re-estimation. Names are those of ``KINDS``.
+    (:func:`learn_variances`), ``variances`` does too and stops re-estimation. Names are those of ``WITH_SOUND``.
 
     For ratios with an ideal, scores are averaged over ``draws`` of relevance from ``seed``, half of them reflected,
     that stay on the scale (:mod:`~adjudge.relevance.hierarchical_draws`).
@@ -184,9 +188,10 @@ def hierarchical(
         raise AdjudgeError(f"hierarchical: 'draws' must be an even number of at least 2, got {draws}")
     if variances is not None and prior_variances is not None:
         raise AdjudgeError("hierarchical: expected 'variances' or 'prior_variances', got both.")
-    effects = design(candidates, feature_columns(candidates, base, features))
+    heard = sound and candidates.similarity is not None
+    effects = design(candidates, feature_columns(candidates, base, features, sound=heard), sound=heard)
     given = variances if variances is not None else prior_variances
-    centre = replaced(_defaults(candidates), given or {})
+    centre = replaced(_defaults(candidates, sound=heard), given or {})
     fixed = variances is not None
     return HierarchicalModel(effects, scoring, centre, reestimate=not fixed, prior_sd=prior_sd, draws=draws, seed=seed)
 
@@ -205,8 +210,10 @@ def learn_variances(
     rows = np.flatnonzero(candidates.judged)
     if len(rows) == 0:
         raise AdjudgeError("Expected judged pairs to learn variances from, got none.")
-    effects = design(candidates, feature_columns(candidates, base, features))
-    return _named(estimate(effects, rows, candidates.relevance, _defaults(candidates), prior_sd), effects)
+    heard = candidates.similarity is not None
+    effects = design(candidates, feature_columns(candidates, base, features, sound=heard), sound=heard)
+    found = estimate(effects, rows, candidates.relevance, _defaults(candidates, sound=heard), prior_sd)
+    return _named(found, effects)
 
 
 def last_due(n_judged: int) -> int:
@@ -228,13 +235,14 @@ def _schedule() -> tuple[int, ...]:
 _DUE = _schedule()
 
 
-def _defaults(candidates: Candidates) -> Floats:
+def _defaults(candidates: Candidates, *, sound: bool) -> Floats:
     metadata = bool((candidates.artist >= 0).any() or (candidates.genre >= 0).any())
-    return default_variances(candidates.scale, metadata=metadata)
+    return default_variances(candidates.scale, metadata=metadata, sound=sound)
 
 
 def _named(variances: Floats, effects: Design) -> dict[str, float]:
-    return {kind: float(v) for kind, v, active in zip(KINDS, variances, effects.active, strict=True) if active}
+    named = zip(effects.kinds, variances, effects.active, strict=True)
+    return {kind: float(v) for kind, v, active in named if active}
 
 
 def _read_only(values: Floats) -> Floats:

@@ -2,9 +2,10 @@
 
 Relevance is r_i = h_i'θ + f_i'φ_q + ε_i. Global effects θ are shared by all queries: coefficients β of features, u_s of
 systems, t_s of systems in genres. Local effects φ_q belong to one query: its own b_q, a of its artists, g of its
-genres, w_qs of systems in it. ε_i belongs to one pair. An artist or genre that a single document of the query has is no
-shared effect: its variance goes to that document's ε_i, which is the same model with fewer effects. A document whose
-artist (genre) is unknown has one of its own, in the same way.
+genres, w_qs of systems in it, and those of sound where documents have a similarity
+(:mod:`~adjudge.relevance.similar`). ε_i belongs to one pair. An artist or genre that a single document of the query has
+is no shared effect: its variance goes to that document's ε_i, which is the same model with fewer effects. A document
+whose artist (genre) is unknown has one of its own, in the same way.
 """
 
 from __future__ import annotations
@@ -20,13 +21,17 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.scales import Scale
 from adjudge.relevance.candidates import Candidates
-from adjudge.relevance.estimators import uniform_moments
 from adjudge.relevance.features import Evidence
+from adjudge.relevance.levels import uniform_moments
+from adjudge.relevance.similar import sound_effects
 
 KINDS = ("query", "artist", "genre", "system_query", "system", "system_genre", "residual")
 """Kinds of effects with a variance of their own."""
+WITH_SOUND = (*KINDS, "sound")
+"""The same where documents have a similarity."""
 _PLAIN = (0.02, 0.0, 0.0, 0.01, 0.003, 0.0, 0.03)
 _WITH_METADATA = (0.02, 0.007, 0.012, 0.004, 0.002, 0.01, 0.02)
+_SOUND = 0.003
 _FINE_VARIANCE = 0.085
 
 
@@ -45,9 +50,9 @@ class Design:
     """Which effects each pair has.
 
     ``x`` is pairs x global effects, with their prior mean, prior variance (NaN where it is one of those estimated) and
-    kind (index into KINDS; -1 for coefficients of features). ``local`` is pairs x (queries · m): effect c of query q is
-    column q·m + c, of kind ``local_kind[q, c]``, -1 where the query has fewer than m effects. ``own[i, kind]`` is 1
-    where the variance of that kind belongs to ε_i.
+    kind (index into ``kinds``; -1 for coefficients of features). ``local`` is pairs x (queries · m): effect c of query
+    q is column q·m + c, of kind ``local_kind[q, c]``, -1 where the query has fewer than m effects. ``own[i, kind]`` is
+    the share of the variance of that kind that belongs to ε_i: 1 or 0, and parts of it for sound.
     """
 
     candidates: Candidates
@@ -59,6 +64,7 @@ class Design:
     local: csr_array
     local_kind: Ints
     own: Floats
+    kinds: tuple[str, ...] = KINDS
 
     @property
     def n_local(self) -> int:
@@ -86,35 +92,40 @@ class Design:
         return np.asarray(self.own @ variances, dtype=np.float64)
 
 
-def default_variances(scale: Scale, *, metadata: bool) -> Floats:
-    """Variances by KINDS before any judgment: those of the Fine scale, times scale variance / .085.
+def default_variances(scale: Scale, *, metadata: bool, sound: bool = False) -> Floats:
+    """Variances by KINDS, or WITH_SOUND, before any judgment: those of the Fine scale, times scale variance / .085.
 
     The scale's variance is that of the uniform distribution on its levels: .25 binary, .167 for three levels. With
-    metadata, artists and genres take over part of what systems, queries and the residual hold without.
+    metadata, artists and genres take over part of what systems, queries and the residual hold without. That of sound is
+    small: judgments have to tell that it is worth something.
     """
-    fine = np.array(_WITH_METADATA if metadata else _PLAIN)
+    fine = np.array([*(_WITH_METADATA if metadata else _PLAIN), *([_SOUND] if sound else [])])
     return fine * (uniform_moments(scale)[1] / _FINE_VARIANCE)
 
 
 def replaced(variances: Floats, given: Mapping[str, float]) -> Floats:
-    """Variances by KINDS, those that are given by name in place of the others."""
+    """Variances by KINDS or WITH_SOUND, those that are given by name in place of the others.
+
+    That of sound means nothing where documents have no similarity, and may be given all the same.
+    """
     chosen = variances.copy()
     for name, value in given.items():
-        if name not in KINDS:
-            raise unknown("variance", name, KINDS)
+        if name not in WITH_SOUND:
+            raise unknown("variance", name, WITH_SOUND)
         if not 0 <= value < np.inf or (name == "residual" and value == 0):
             wanted = "above 0" if name == "residual" else "of at least 0"
             raise AdjudgeError(f"hierarchical: expected a variance {wanted} for {name!r}, got {value}")
-        chosen[KINDS.index(name)] = value
+        if WITH_SOUND.index(name) < len(chosen):
+            chosen[WITH_SOUND.index(name)] = value
     return chosen
 
 
-def design(candidates: Candidates, features: Features) -> Design:
+def design(candidates: Candidates, features: Features, *, sound: bool = False) -> Design:
     """The effects of candidates: features, systems, systems in genres; queries, artists, genres, systems in queries.
 
     With n_i systems that retrieved pair i, z_is = 1/√n_i for each of them and 0 for others; zbar[q, genre, s] is the
     mean of the shares 1/n_i [s retrieved i] over the documents of that genre. Pairs that nobody retrieved have z = 0.
-    Without genres (artists) in the candidates their effects are left out.
+    Without genres (artists) in the candidates their effects are left out; those of ``sound`` are there when asked for.
     """
     n, s = len(candidates), candidates.n_systems
     share = 1.0 / candidates.n_retrieving[candidates.entry_pair]
@@ -135,7 +146,8 @@ def design(candidates: Candidates, features: Features) -> Design:
         np.concatenate([features.mean, np.zeros(n_rest)]),
         np.concatenate([features.sd**2, np.full(n_rest, np.nan)]),
         kind,
-        *_local_effects(candidates, np.sqrt(share)),
+        *_local_effects(candidates, np.sqrt(share), sound=sound),
+        WITH_SOUND if sound else KINDS,
     )
 
 
@@ -151,7 +163,7 @@ def _genre_shares(candidates: Candidates, share: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     """Local effects of one kind: which pairs have which, by number within the query, and by how much."""
 
     kind: str
@@ -160,25 +172,29 @@ class _Block:
     value: Floats
 
 
-def _local_effects(candidates: Candidates, root_share: Floats) -> tuple[csr_array, Ints, Floats]:
+def _local_effects(candidates: Candidates, root_share: Floats, *, sound: bool) -> tuple[csr_array, Ints, Floats]:
     """Local effects as pairs x (queries · m), the kinds of the m effects of each query, and what belongs to ε."""
     n = len(candidates)
-    own = np.zeros((n, len(KINDS)))
+    own = np.zeros((n, len(WITH_SOUND if sound else KINDS)))
     own[:, KINDS.index("residual")] = 1.0
-    blocks = [_Block("query", np.arange(n), np.zeros(n, dtype=np.int64), np.ones(n))]
+    blocks = [Block("query", np.arange(n), np.zeros(n, dtype=np.int64), np.ones(n))]
     evidence = Evidence(candidates)
     for kind, group in (("artist", evidence.artist_groups), ("genre", evidence.genre_groups)):
         if (group >= 0).any():
             number = _shared(candidates.query, group)
             pair = np.flatnonzero(number >= 0)
             own[:, KINDS.index(kind)] = number < 0
-            blocks.append(_Block(kind, pair, number[pair], np.ones(len(pair))))
-    blocks.append(_Block("system_query", candidates.entry_pair, candidates.entry_system, root_share))
-    return *_assembled(blocks, candidates), own
+            blocks.append(Block(kind, pair, number[pair], np.ones(len(pair))))
+    blocks.append(Block("system_query", candidates.entry_pair, candidates.entry_system, root_share))
+    if sound:
+        heard = sound_effects(evidence)
+        own[:, WITH_SOUND.index("sound")] = heard.own
+        blocks.append(Block("sound", heard.pair, heard.number, heard.value))
+    return *assembled(blocks, candidates, WITH_SOUND), own
 
 
-def _assembled(blocks: list[_Block], candidates: Candidates) -> tuple[csr_array, Ints]:
-    """Blocks side by side within each query."""
+def assembled(blocks: list[Block], candidates: Candidates, kinds: tuple[str, ...]) -> tuple[csr_array, Ints]:
+    """Blocks side by side within each query: pairs x (queries · m), and the kinds of the m effects of each query."""
     n_queries, used = candidates.n_queries, np.zeros(candidates.n_queries, dtype=np.int64)
     columns = []
     for block in blocks:
@@ -188,14 +204,14 @@ def _assembled(blocks: list[_Block], candidates: Candidates) -> tuple[csr_array,
         np.maximum.at(most, query, block.number + 1)
         used = used + most
     m, pair, column = int(used.max()), np.concatenate([block.pair for block in blocks]), np.concatenate(columns)
-    kinds = np.full((n_queries, m), -1, dtype=np.int64)
-    kinds[candidates.query[pair], column] = np.repeat(
-        [KINDS.index(block.kind) for block in blocks], [len(block.pair) for block in blocks]
+    kind_of = np.full((n_queries, m), -1, dtype=np.int64)
+    kind_of[candidates.query[pair], column] = np.repeat(
+        [kinds.index(block.kind) for block in blocks], [len(block.pair) for block in blocks]
     )
     value = np.concatenate([block.value for block in blocks])
     local = csr_array((value, (pair, candidates.query[pair] * m + column)), shape=(len(candidates), n_queries * m))
     local.sort_indices()
-    return local, kinds
+    return local, kind_of
 
 
 def _shared(query: Ints, group: Ints) -> Ints:

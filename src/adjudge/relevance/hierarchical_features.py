@@ -14,18 +14,21 @@ from scipy.sparse import csr_array
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.relevance.candidates import Candidates
-from adjudge.relevance.estimators import uniform_moments
 from adjudge.relevance.features import Evidence
 from adjudge.relevance.hierarchical_effects import Features
+from adjudge.relevance.levels import uniform_moments
 
 SETS = ("full", "plain")
 _OPINION_SD = 0.5  # of a coefficient, in standard deviations of relevance on the scale
+_SOUND_SD = 0.25
 _OPINION_MOST = 4.0  # standard deviations; an opinion further out counts as that far out
 
 Column = tuple[str, Floats, float, float]  # name, values, prior mean and standard deviation of the coefficient
 
 
-def feature_columns(candidates: Candidates, base: Floats | None = None, chosen: str = "full") -> Features:
+def feature_columns(
+    candidates: Candidates, base: Floats | None = None, chosen: str = "full", *, sound: bool = False
+) -> Features:
     """Features of a set, or on the expectations of another estimator, and a column for every machine opinion.
 
     ``plain``: a constant, √n - 1 with n the systems that retrieved a pair, and with genres sGEN and fGEN. ``full`` adds
@@ -39,8 +42,9 @@ def feature_columns(candidates: Candidates, base: Floats | None = None, chosen: 
 
     Averages of features over groups, next to the features themselves, let effects of a group depend on what it
     retrieves (Mundlak 1978, doi:10.2307/1913646): without them the model takes systems for equal until judged.
-    ``base`` replaces all of this by a constant, the given expectations and √n - 1. Pairs that nobody retrieved have
-    √n - 1 = 0 and a coefficient of their own, as they come from elsewhere.
+    ``sound`` adds sSIM, how a document sounds like the query. ``base`` replaces all of this but opinions and sound by a
+    constant, the given expectations and √n - 1. Pairs that nobody retrieved have √n - 1 = 0 and a coefficient of their
+    own, as they come from elsewhere.
     """
     if chosen not in SETS:
         raise unknown("set of features", chosen, SETS)
@@ -56,6 +60,8 @@ def feature_columns(candidates: Candidates, base: Floats | None = None, chosen: 
     if not found.all():
         columns.append(("retrieved by none", (~found).astype(np.float64), -0.15, 0.15))
     columns += _opinions(candidates)
+    if sound:
+        columns += _sound(candidates)
     names, values, mean, sd = zip(*columns, strict=True)
     return Features(names, np.column_stack(values), np.array(mean), np.array(sd))
 
@@ -181,6 +187,16 @@ def _opinions(candidates: Candidates) -> list[Column]:
         columns.append((f"opinion {name} of query", of_query[candidates.query], 0.0, sd))
         columns.append((f"opinion {name} of systems", by_system(candidates, opinion)[0], 0.0, sd))
     return columns
+
+
+def _sound(candidates: Candidates) -> list[Column]:
+    """How a document sounds like the query, standardised, 0 where it is not known; nothing where no query has sound.
+
+    The coefficient is believed to be 0, give or take a quarter of a standard deviation of relevance.
+    """
+    alike = Evidence(candidates).column("sSIM")
+    sd = _SOUND_SD * float(np.sqrt(uniform_moments(candidates.scale)[1]))
+    return [("sSIM", standardised(alike), 0.0, sd)] if np.isfinite(alike).any() else []
 
 
 def standardised(column: Floats) -> Floats:

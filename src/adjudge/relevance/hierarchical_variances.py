@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from adjudge.arrays import Floats, Ints
-from adjudge.relevance.hierarchical_effects import KINDS, Design
+from adjudge.relevance.hierarchical_effects import Design
 from adjudge.relevance.hierarchical_posterior import scaled_inverse
 
 _MOST_STEPS = 60
@@ -52,7 +52,7 @@ class JudgedBlocks:
         entry = np.repeat(np.arange(len(rows)), np.diff(chosen.indptr))
         f = np.zeros((*shape, m))
         f[query[entry], place[entry], chosen.indices % m] = chosen.data
-        shares = np.zeros((len(KINDS), *shape, shape[1]))
+        shares = np.zeros((len(design.kinds), *shape, shape[1]))
         for k in np.flatnonzero(design.active):
             part = f * (design.local_kind[used] == k)[:, None, :]
             shares[k] = part @ np.swapaxes(part, 1, 2)
@@ -82,12 +82,12 @@ class JudgedBlocks:
         towards = np.einsum("qji,qj->i", self.x, alpha)
         kept = np.diagonal(information) - np.einsum("ij,ji->i", information @ covariance, information)
         known = self.kind >= 0
-        slope += 0.5 * np.bincount(self.kind[known], (kept - towards**2)[known], minlength=len(KINDS))
+        slope += 0.5 * np.bincount(self.kind[known], (kept - towards**2)[known], minlength=len(slope))
         return value, slope
 
 
 def estimate(design: Design, judged: Ints, relevance: Floats, centre: Floats, sd: float = 1.0) -> Floats:
-    """Variances at the maximum, by KINDS.
+    """Variances at the maximum, by the kinds of the design.
 
     ``centre`` is v0, ``judged`` the rows of judged pairs. Variances of effects that there are not, and those that
     ``centre`` has at 0, stay as they are.

@@ -27,6 +27,7 @@ from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
 from adjudge.relevance.base import RelevanceModel, Scores
 from adjudge.relevance.candidates import Candidates
+from adjudge.relevance.kriging import SoundCorrection
 from adjudge.relevance.scoring import Scoring
 
 Estimate = Callable[[Floats], tuple[Floats, Floats]]
@@ -64,9 +65,33 @@ class LinearSums:
     def change(self, mean: Floats, variance: Floats, pair: int, relevance: float) -> None:
         """Replace the belief about a pair by its relevance, in the two arrays and in the sums."""
         self._change(mean, variance, pair, relevance)
+        self._count(mean, variance)
+
+    def _count(self, mean: Floats, variance: Floats) -> None:
+        """Add up again when there were many changes, or when little is left."""
         self._changes += 1
         if self._changes == _FRESH or self.covariance.trace() < _WORN * self._filled:
             self.fill(mean, variance)
+
+    def change_query(self, mean: Floats, variance: Floats, query: int, new: tuple[Floats, Floats]) -> None:
+        """Replace the beliefs about all pairs of a query, in the two arrays and in the sums."""
+        before, spread = self._query_sums(query, mean, variance)
+        rows = slice(int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1]))
+        mean[rows], variance[rows] = new
+        self._before_sums(query, mean, variance)
+        after, new_spread = self._query_sums(query, mean, variance)
+        self.mean += (after - before) / self.n_queries
+        self.covariance += (new_spread - spread) / self.n_queries**2
+        self._count(mean, variance)
+
+    def _before_sums(self, query: int, mean: Floats, variance: Floats) -> None:
+        """Renew what sums of a query depend on; nothing, where they are linear."""
+
+    def _query_sums(self, query: int, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Expected scores of a query and their covariance."""
+        start, stop = int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1])
+        weights = self._block(start, stop, np.ones(stop - start))
+        return mean[start:stop] @ weights, weights.T @ (weights * variance[start:stop, None])
 
     def _add_up(self, mean: Floats, variance: Floats) -> None:
         self.mean = self._sums(mean).sum(axis=0) / self.n_queries
@@ -152,6 +177,14 @@ class RatioSums(LinearSums):
         self.mean += (after - before) / self.n_queries
         self.covariance += (new_spread - spread) / self.n_queries**2
 
+    def _before_sums(self, query: int, mean: Floats, variance: Floats) -> None:
+        start, stop = int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1])
+        self._sum[query] = mean[start:stop] @ self._block(start, stop, np.ones(stop - start))
+        self._one_ideal(query, mean, variance)
+
+    def _query_sums(self, query: int, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        return self._of_query(query, variance)
+
     def query_scores(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
         over = _inverse(self._top)[:, None]
         spread = self._sums(variance, squared=True) * over**2
@@ -210,9 +243,11 @@ def _inverse(ideal: Floats) -> Floats:
 class IndependentModel(RelevanceModel):
     """Independent pairs with the expectations and variances of an estimate, made once or every ``refresh`` judgments.
 
-    ``confidence_df`` are the degrees of freedom with which confidence is to be computed, None for the normal
-    distribution. :meth:`influence` is exact for linear measures; for ratios it is V_i times the gradient of the ratio
-    at the expectation. It sees that a pair enters numerator and ideal, which the covariance of the thesis leaves out.
+    ``sound`` corrects them by the sound of what was judged: with every judgment within its query, and what sound is
+    worth whenever estimates are made. ``confidence_df`` are the degrees of freedom with which confidence is to be
+    computed, None for the normal distribution. :meth:`influence` is exact for linear measures; for ratios it is V_i
+    times the gradient of the ratio at the expectation. It sees that a pair enters numerator and ideal, which the
+    covariance of the thesis leaves out.
 
     >>> import adjudge as aj
     >>> from adjudge.relevance.candidates import candidates
@@ -233,6 +268,7 @@ class IndependentModel(RelevanceModel):
         *,
         refresh: int | None = None,
         confidence_df: int | None = None,
+        sound: SoundCorrection | None = None,
     ) -> None:
         if refresh is not None and refresh < 1:
             raise AdjudgeError(f"'refresh' must be at least 1, got {refresh}")
@@ -240,7 +276,7 @@ class IndependentModel(RelevanceModel):
         self.refresh, self.confidence_df = refresh, confidence_df
         self.judged = np.zeros(len(candidates), dtype=np.bool_)
         self._relevance: Floats = np.full(len(candidates), np.nan)
-        self._estimate = estimate
+        self._estimate, self._sound = estimate, sound
         self._sums = LinearSums(candidates, scoring) if scoring.linear else RatioSums(candidates, scoring)
         self._re_estimate()
 
@@ -258,8 +294,13 @@ class IndependentModel(RelevanceModel):
         self._since += 1
         if self._since == self.refresh:
             self._re_estimate()
-        else:
+        elif self._sound is None:
             self._sums.change(self._mean, self._variance, pair, relevance)
+        else:
+            query = int(self.candidates.query[pair])
+            rows = self._sound.rows(query)
+            new = self._overruled(rows, *self._sound.of_query(query, self._relevance))
+            self._sums.change_query(self._mean, self._variance, query, new)
 
     def judge_all(self) -> None:
         """Learn all that the candidates know at once, and estimate the rest from all of it."""
@@ -285,6 +326,13 @@ class IndependentModel(RelevanceModel):
     def _re_estimate(self) -> None:
         self._since = 0
         mean, variance = self._estimate(self._relevance)
-        self._mean = np.where(self.judged, self._relevance, mean)
-        self._variance = np.where(self.judged, 0.0, variance)
+        if self._sound is not None:
+            self._sound.learn(mean, variance, self._relevance)
+            mean, variance = self._sound.corrected(self._relevance)
+        self._mean, self._variance = self._overruled(slice(None), mean, variance)
         self._sums.fill(self._mean, self._variance)
+
+    def _overruled(self, rows: slice, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Expectations and variances of some pairs, of judged ones what was judged and 0."""
+        judged = self.judged[rows]
+        return np.where(judged, self._relevance[rows], mean), np.where(judged, 0.0, variance)

@@ -23,6 +23,7 @@ from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, InputError, shown
 from adjudge.model.collection import Collection
 from adjudge.model.scales import Scale, parse_scale
+from adjudge.model.similarity import Similarity
 from adjudge.relevance.base import RelevanceModel, start
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.candidates import candidates as candidates_of
@@ -298,7 +299,7 @@ class Session:
         source = str(path)
         state = _read_state(path)
         if state["candidates"] != fingerprint(candidates):
-            raise InputError("is of other runs, cutoff, scale, metadata or judgments than these", source=source)
+            raise InputError("is of other runs, cutoff, scale, metadata, judgments or sound than these", source=source)
         settings = {name: state[name] for name in ("estimator", "rule", "seed", "options")}
         try:
             session = cls(candidates, state["measure"], goal=Goal(**state["goal"]), **settings)
@@ -353,6 +354,8 @@ def fingerprint(candidates: Candidates) -> str:
         digest.update(np.ascontiguousarray(labels, dtype=np.int64).tobytes())
     for name in sorted(candidates.opinions):
         digest.update(name.encode() + np.ascontiguousarray(candidates.opinions[name]).tobytes())
+    if candidates.similarity is not None:
+        digest.update(f"sound {candidates.similarity.digest}".encode())
     return digest.hexdigest()
 
 
@@ -362,12 +365,14 @@ def judging(
     *,
     scale: Scale | str | None = None,
     opinions: Mapping[str, Mapping[Pair, float]] | None = None,
+    similarity: Similarity | None = None,
     **settings: Any,
 ) -> Session:
     """Judge a collection with as few judgments as its goal needs; what is judged already is learned at once.
 
     ``measure`` needs a cutoff: candidates are what systems retrieved up to it. ``scale`` is needed where nothing is
-    judged yet. ``opinions`` are machine opinions by name. ``settings`` are those of :class:`Session`.
+    judged yet. ``opinions`` are machine opinions by name, ``similarity`` is that of documents, by their sound for
+    example (:func:`adjudge.audio.similarity.sound_similarity`). ``settings`` are those of :class:`Session`.
 
     >>> import adjudge as aj
     >>> session = judging(aj.demo(queries=10, depth=5), "CG@5", estimator="uniform")
@@ -376,5 +381,5 @@ def judging(
     """
     parsed, cutoff = estimable(measure)
     used = parse_scale(scale) if isinstance(scale, str) else scale
-    found = candidates_of(collection, cutoff=cutoff, scale=used, opinions=opinions)
+    found = candidates_of(collection, cutoff=cutoff, scale=used, opinions=opinions, similarity=similarity)
     return Session(found, str(parsed), **settings)

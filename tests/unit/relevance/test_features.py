@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 import pytest
 
 import adjudge as aj
+from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import BROAD
 from adjudge.relevance.candidates import Candidates, candidates
@@ -26,6 +28,19 @@ METADATA = pl.DataFrame(
         "genre": ["rock", "jazz", "rock", "rock", "jazz", "rock", "jazz", "jazz"],
     }
 )
+PLACES = {"q1": 0, "j": 8, "x": 1, "y": 3, "z": 1.5, "v": 4, "w": 5}  # similarity is 1 - distance / 10
+
+
+class Alike:
+    """Similarity of documents with a place on a line."""
+
+    digest = "places"
+
+    def among(self, documents: Sequence[str]) -> Floats:
+        at = np.array([PLACES.get(document, NAN) for document in documents])
+        return np.asarray(1 - np.abs(at[:, None] - at) / 10)
+
+
 # Worked by hand; pairs are q1: j (judged, retrieved by nobody), x, y, z; q2: u (no metadata), v, w
 BY_HAND = {
     "fSYS": [0, 1, 2 / 3, 1 / 3, 2 / 3, 2 / 3, 1 / 3],
@@ -39,19 +54,22 @@ BY_HAND = {
     "aDOC": [3 / 4, 1 / 4, 1 / 2, 1 / 2, 1, NAN, 1],
     "aGEN": [1, 0, NAN, 1 / 2, NAN, NAN, 1],
     "aART": [NAN, 1 / 2, 1, 0, NAN, NAN, 1],
+    "sSIM": [0.2, 0.9, 0.7, 0.85, NAN, NAN, NAN],
+    "aSIM": [1 / 2, 1 / 2, 1, 1, NAN, NAN, 1],
 }
 WITH_OWN = {
     "aSYS": [NAN, 8 / 9, 5 / 6, 1, 11 / 12, 5 / 6, 5 / 6],
     "aDOC": BY_HAND["aDOC"],
     "aGEN": [1 / 2, 1 / 2, 1 / 2, 1 / 2, NAN, 1, 1],
     "aART": [0, 3 / 4, 3 / 4, 0, NAN, 1, 1],
+    "aSIM": [0, 1, 1 / 2, 1, NAN, 1, 1],
 }
 
 
 @pytest.fixture(scope="module")
 def tiny() -> Candidates:
     collection = aj.read(RUNS, JUDGMENTS, METADATA, scale="broad", teams={"a1": "A", "a2": "A", "b": "B"})
-    return candidates(collection, cutoff=2)
+    return candidates(collection, cutoff=2, similarity=Alike())
 
 
 def test_every_registered_feature_is_worked_by_hand() -> None:
@@ -134,7 +152,7 @@ def test_a_feature_is_registered_once() -> None:
 def test_features_do_not_depend_on_the_order_of_lines(tiny: Candidates) -> None:
     turned = {system: dict(reversed(run.items())) for system, run in reversed(RUNS.items())}
     collection = aj.read(turned, JUDGMENTS, METADATA.reverse(), scale=BROAD, teams={"a1": "A", "a2": "A", "b": "B"})
-    again = candidates(collection, cutoff=2)
+    again = candidates(collection, cutoff=2, similarity=Alike())
     np.testing.assert_array_equal(Evidence(again).table([*FEATURES]), Evidence(tiny).table([*FEATURES]))
 
 

@@ -16,6 +16,7 @@ from adjudge.model.scales import BINARY, BROAD, FINE, Scale
 from adjudge.relevance import fitting
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.fitting import FittedModel, fit_estimator
+from adjudge.relevance.levels import cut_levels
 from adjudge.relevance.ordinal import Ordinal
 from adjudge.relevance.table_a_1 import PUBLISHED_SCALES, published_model
 
@@ -41,7 +42,7 @@ def demo() -> Candidates:
 def test_levels_are_those_of_the_scale_or_equal_parts_of_it(
     scale: Scale, wanted: int | None, worth: Sequence[float]
 ) -> None:
-    bounds, found = fitting._levels(scale, wanted)
+    bounds, found = cut_levels(scale, wanted)
     assert found == pytest.approx(worth)
     assert np.searchsorted(bounds, worth, side="right").tolist() == list(range(len(worth)))
     assert np.searchsorted(bounds, [0.0, 1.0], side="right").tolist() == [0, len(worth) - 1]

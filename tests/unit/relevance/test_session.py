@@ -260,7 +260,7 @@ def other_pools() -> dict[str, Candidates]:
 @pytest.mark.parametrize("name", other_pools())
 def test_a_state_of_other_candidates_is_refused(pool: Candidates, tmp_path: Path, name: str) -> None:
     started(pool, 2).save(tmp_path / "s.json")
-    with pytest.raises(InputError, match=r"s\.json: is of other runs, cutoff, scale, metadata or judgments than these"):
+    with pytest.raises(InputError, match=r"s\.json: is of other runs, cutoff, scale, metadata, judgments or sound"):
         Session.load(tmp_path / "s.json", other_pools()[name])
 
 
