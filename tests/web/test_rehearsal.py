@@ -13,6 +13,7 @@ from tests.web.making import random_runs
 import adjudge as aj
 from adjudge.cli import main
 from adjudge.errors import AdjudgeError
+from adjudge.formats.reading import read_judgments
 from adjudge.web.forecast import Range, forecast
 from adjudge.web.judging_settings import settings_from
 from adjudge.web.rehearsal import (
@@ -39,14 +40,23 @@ def person(behaviour: Behaviour, seed: int = 0) -> SimulatedAssessor:
     return SimulatedAssessor("http://127.0.0.1:9", "x", lambda q, d: 0.5, behaviour, np.random.default_rng(seed))
 
 
-def test_a_rehearsal_with_perfect_assessors_who_judge_everything_finds_the_true_ranking() -> None:
+def test_a_rehearsal_with_perfect_assessors_who_judge_everything_finds_the_true_ranking(tmp_path: Path) -> None:
     collection = random_runs(n_queries=6, n_systems=4, depth=3, seed=5)
     campaign = settings_from({"title": "x", "measure": "CG@3", "goal": {"kind": "everything"}, "repeat_share": 0})
     pool = candidates_for(collection, campaign)
     truth = np.round(np.random.default_rng(3).random(len(pool)), 2)  # on the Fine scale exactly
     plan = Plan(assessors=4, behaviour=Behaviour(noise=0, severity=0, pace=60), repeats=1)
-    (trial,) = rehearse(collection, campaign, plan, truths=[truth])
+    (trial,) = rehearse(collection, campaign, plan, truths=[truth], keep=tmp_path / "kept")
 
+    exported = tmp_path / "judgments.txt"
+    options = ["--data", str(tmp_path / "kept"), "-o", str(exported)]
+    assert main(["campaign", "export", "rehearsal", "qrels", *options]) == 0
+    kept = judged_truth(pool, read_judgments(str(exported), scale="fine"))
+    assert kept.tolist() == truth.tolist()
+    with pytest.raises(AdjudgeError, match=r"kept: expected a new folder .*, got one with something in it"):
+        rehearse(collection, campaign, plan, truths=[truth], keep=tmp_path / "kept")
+    with pytest.raises(AdjudgeError, match="secret/new: cannot be made: not a directory"):
+        rehearse(collection, campaign, plan, truths=[truth], keep=tmp_path / "kept" / "secret" / "new")
     assert trial.account.is_clean
     assert trial.account.stored == trial.answers == trial.judgments == trial.candidates == len(pool)
     assert trial.reached
@@ -215,12 +225,14 @@ def test_the_command_rehearses_a_stored_campaign_and_says_it_as_json(
     settings = Settings(data=tmp_path / "data")
     database = open_database(settings)
     make_small_campaign(
-        database, settings, name="small", login="ada", password="a long password", state="draft", n_queries=3
+        database, settings, name="small", login="ada", password="a long password", state="draft", by_sound=True
     )
     database.close()
     asked = ["campaign", "rehearse", "small", "--data", str(tmp_path / "data"), "--assessors", "2", "--repeats", "1"]
     assert main([*asked, "--json"]) == 0
-    said = json.loads(capsys.readouterr().out)
+    out, err = capsys.readouterr()
+    assert err == "adjudge: note: the campaign has no clips to hear yet, so that it is rehearsed without sound\n"
+    said = json.loads(out)
     assert said["forecast"]["lost"] == said["forecast"]["doubled"] == said["forecast"]["invented"] == 0
     assert 0 < said["forecast"]["judgments"]["median"] <= said["forecast"]["candidates"]
     assert len(said["repetitions"]) == 1

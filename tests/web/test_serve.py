@@ -11,12 +11,15 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
+import polars as pl
 import pytest
 
 from adjudge import cli
+from adjudge.audio.library.folder import Library
 from adjudge.cli import main
 from adjudge.cli.serve import need_server
 from adjudge.errors import AdjudgeError
@@ -173,6 +176,27 @@ def test_the_demo_prints_its_links_and_a_password_that_works(
         assert {name: organiser.campaign(name).info()["state"] for name in states} == states
     with httpx.Client() as browser:
         assert [browser.get(one).status_code for one in (page, compare, rank)] == [200, 200, 200]
+
+
+def test_a_log_says_how_far_the_demos_music_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from adjudge.cli.serve import _demo
+
+    def count(*_: object, progress: Callable[[int, int], None], **__: object) -> Any:
+        for done in range(11):
+            progress(done, 10)
+        return SimpleNamespace(library=Library(tmp_path, pl.DataFrame({"document": []}), pl.DataFrame()),
+                               problems=[SimpleNamespace(problem="it was not made")])  # fmt: skip
+
+    for slow in ("audio.synthesis.write_demo_audio", "audio.library.preparing.prepare_library"):
+        monkeypatch.setattr(f"adjudge.{slow}", count)
+    monkeypatch.setattr("adjudge.web.demo.take_documents", count)
+    with pytest.raises(AdjudgeError, match="The demo's sound could not be used: it was not made"):
+        _demo(Settings(data=tmp_path / "data"))
+    first, *others = capsys.readouterr().err.splitlines()
+    assert first.startswith("Making the demo's music")
+    assert others == [f"  {percent} %" for percent in range(10, 101, 10)]
 
 
 def test_opening_the_browser_does_not_wait_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

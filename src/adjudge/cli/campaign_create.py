@@ -156,6 +156,12 @@ def _add_judging(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--estimator", metavar="NAME", help="how relevance is estimated (default: hierarchical)")
     group.add_argument("--rule", metavar="NAME", help="how the next pair is chosen (default: information)")
+    group.add_argument(
+        "--by-sound",
+        action="store_true",
+        default=None,
+        help="let the estimator hear the clips, so that it learns from what sounds alike",
+    )
 
 
 def create(arguments: argparse.Namespace) -> None:
@@ -267,7 +273,7 @@ def decisions(arguments: argparse.Namespace) -> JudgingSettings:
     values = {**common_decisions(arguments), "goal": goal}
     if arguments.scales:
         values["scales"] = [asked_scale(text).model_dump() for text in arguments.scales]
-    for name in ("measure", "on_scale", "agreement_share", "estimator", "rule"):
+    for name in ("measure", "on_scale", "agreement_share", "estimator", "rule", "by_sound"):
         if getattr(arguments, name) is not None:
             values[name] = getattr(arguments, name)
     return settings_from(values)
@@ -334,6 +340,7 @@ def _take(arguments: argparse.Namespace, store: Store, found: Campaign) -> bool:
             taken = _taken(arguments, store, found, role=role, table=table, folder=folder)
             _tell(role, taken)
             usable = usable and not taken.problems
+    _hear(arguments, store, found)
     with store.database.read() as connection:
         missing = missing_items(connection, found)
     if missing:
@@ -364,6 +371,15 @@ def _taken(
             workers=arguments.workers,
             progress=advance,
         )
+
+
+def _hear(arguments: argparse.Namespace, store: Store, found: Campaign) -> None:
+    """Let the estimator hear the clips now, over processes, where the campaign asks for that."""
+    from adjudge.processes import count_workers
+    from adjudge.web.hearing import hear
+
+    with progress("hearing clips") as advance:
+        hear(store.database, store.settings, found.id, workers=count_workers(arguments.workers), progress=advance)
 
 
 def _tell(role: str, taken: Taken) -> None:

@@ -11,7 +11,7 @@ _JUDGING = {
     "format": "--format", "teams": "--teams", "names": "--names", "artist_filter": "--artist-filter",
     "scales": "--scale", "on_scale": "--on-scale", "measure": "--measure", "goal": "--goal",
     "level": "--level", "zone": "--zone", "agreement_share": "--agreement-share", "estimator": "--estimator",
-    "rule": "--rule",
+    "rule": "--rule", "by_sound": "--by-sound",
 }  # fmt: skip
 _OPTIONS = {"judging": _JUDGING, "preference": campaign_preference.OPTIONS, "ranking": campaign_ranking.OPTIONS}
 _ABOUT = {

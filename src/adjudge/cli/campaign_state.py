@@ -116,6 +116,7 @@ def _judging_lines(found: Campaign, counts: Overview) -> dict[str, object]:
         "scales": ", ".join(scale.name for scale in found.judging.scales),
         "goal": goal.kind if goal.kind == "everything" else str(goal.goal),
         "judged by": f"{found.settings.judged_by} ({found.judging.agreement_share:.0%} of pairs)",
+        **({"estimated": f"{found.judging.estimator}, by sound as well"} if found.judging.by_sound else {}),
         "systems": counts.systems,
         "candidates": f"{counts.pairs:,}, {counts.judged:,} judged",
     }

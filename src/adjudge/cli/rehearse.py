@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.campaign_store import add_store, opened
 from adjudge.cli.options import Subparsers, add_output
-from adjudge.cli.output import check_output, command_line, progress, show_report, with_inputs
+from adjudge.cli.output import check_output, command_line, progress, say, show_report, with_inputs
 from adjudge.cli.serve import need_server
 from adjudge.errors import AdjudgeError
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from adjudge.model.collection import Collection
     from adjudge.model.judgments import Judgments
     from adjudge.relevance.candidates import Candidates
+    from adjudge.web.hearing import Heard
     from adjudge.web.judging_settings import JudgingSettings
     from adjudge.web.rehearsal import Plan
 
@@ -46,6 +48,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument("--judgments", metavar="FILE", help="the truth (default: drawn from the model)")
     group.add_argument("--scale", help="scale of these judgments (default: the one that the campaign evaluates on)")
     group.add_argument("--repeats", type=int, default=5, metavar="N", help="repetitions (default: 5)")
+    group.add_argument("--keep", metavar="DIR", help="keep the first repetition as data of a server, to look at it")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default: 0)")
     group.add_argument("--processes", type=int, metavar="N", help="servers at once (default: half of the cores)")
     add_output(parser, page="markdown")
@@ -82,11 +85,17 @@ def run(arguments: argparse.Namespace) -> None:
     if not arguments.demo and _is_ranking(arguments):
         _rehearse_rankings(arguments, plan)
         return
-    collection, campaign, known = _demo() if arguments.demo else _campaign(arguments)
+    collection, campaign, known, heard = _demo() if arguments.demo else _campaign(arguments)
+    if campaign.by_sound and not heard.clips:
+        say(["the campaign has no clips to hear yet, so that it is rehearsed without sound"])
     pool = candidates_for(collection, campaign)
     truths, about = _truths(arguments, collection, campaign, pool, known)
     with progress("rehearsing") as advance:
-        trials = rehearse(collection, campaign, plan, truths=truths, progress=advance, processes=arguments.processes)
+        keep = None if arguments.keep is None else Path(arguments.keep)
+        trials = rehearse(
+            collection, campaign, plan, truths=truths, heard=heard, keep=keep, progress=advance,
+            processes=arguments.processes,
+        )  # fmt: skip
     found = forecast(trials, assessors=plan.assessors)
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed)
     inputs = with_inputs(provenance, [arguments.judgments] if arguments.judgments else []).to_dict()
@@ -100,6 +109,8 @@ def run(arguments: argparse.Namespace) -> None:
         values=values,
         records=records,
     )
+    if arguments.keep is not None:
+        say([f"kept the first repetition: adjudge serve --data {arguments.keep}"])
 
 
 def _is_ranking(arguments: argparse.Namespace) -> bool:
@@ -118,6 +129,8 @@ def _rehearse_rankings(arguments: argparse.Namespace, plan: Plan) -> None:
     from adjudge.web.ranking_holdings import candidates_of
     from adjudge.web.ranking_rehearsal import ranking_forecast_section, rehearse_rankings
 
+    if arguments.keep is not None:
+        raise AdjudgeError("--keep is for campaigns in which documents are judged; experts who rank leave no data")
     if arguments.judgments is not None:
         raise AdjudgeError("Expected no judgments for a ranking campaign: its true lists are drawn.")
     with opened(arguments) as store, store.database.read() as connection:
@@ -137,26 +150,35 @@ def _rehearse_rankings(arguments: argparse.Namespace, plan: Plan) -> None:
     )
 
 
-def _demo() -> tuple[Collection, JudgingSettings, dict[tuple[str, str], float]]:
+def _demo() -> tuple[Collection, JudgingSettings, dict[tuple[str, str], float], Heard]:
     """The demo and its judgments."""
     from adjudge.embedded import demo
+    from adjudge.web.hearing import Heard
     from adjudge.web.judging_settings import settings_from
 
-    return demo(queries=10, depth=5), settings_from({"title": "The demo", "measure": "CG@5"}), {}
+    return demo(queries=10, depth=5), settings_from({"title": "The demo", "measure": "CG@5"}), {}, Heard()
 
 
-def _campaign(arguments: argparse.Namespace) -> tuple[Collection, JudgingSettings, dict[tuple[str, str], float]]:
-    """Runs and settings of a stored campaign, and what is judged already, as mean grades."""
+def _campaign(
+    arguments: argparse.Namespace,
+) -> tuple[Collection, JudgingSettings, dict[tuple[str, str], float], Heard]:
+    """Runs and settings of a stored campaign, what is judged already, as mean grades, and what its clips sound like."""
+    from adjudge.processes import count_workers
     from adjudge.web.answers import current_grades
     from adjudge.web.campaign_rows import find_campaign
+    from adjudge.web.hearing import all_heard, hear
     from adjudge.web.holdings import collection_of
     from adjudge.web.learning import pair_grades
 
-    with opened(arguments) as store, store.database.read() as connection:
-        found = find_campaign(connection, arguments.name)
-        grades = current_grades(connection, found.id)
-        known = pair_grades(grades, found.judging.evaluated.name, binary=False)
-        return collection_of(connection, found), found.judging, known
+    with opened(arguments) as store:
+        with store.database.read() as connection:
+            found = find_campaign(connection, arguments.name)
+        with progress("hearing clips") as advance:
+            hear(store.database, store.settings, found.id, workers=count_workers(None), progress=advance)
+        with store.database.read() as connection:
+            grades = current_grades(connection, found.id)
+            known = pair_grades(grades, found.judging.evaluated.name, binary=False)
+            return collection_of(connection, found), found.judging, known, all_heard(connection, found)
 
 
 def _truths(

@@ -98,19 +98,22 @@ def _demo(settings: Settings) -> tuple[list[str], str]:
     """Make the demo; what to say about it, and the page to open."""
     from adjudge.cli.output import progress
     from adjudge.web.database import open_database
-    from adjudge.web.demo import make_demo
+    from adjudge.web.demo import STEPS, make_demo
 
     database = open_database(settings)
     try:
         with progress("making the demo's music") as advance:
-            steps = {"making music": 0, "levelling it": 1}  # one bar for both
+            told: int | None = None
 
             def tell(what: str, done: int, total: int) -> None:
-                so_far, everything = steps[what] * total + done, 2 * total
-                if so_far == 1:
+                nonlocal told
+                so_far, everything = STEPS.index(what) * total + done, len(STEPS) * total  # one bar for all
+                tenths = 10 * so_far // everything
+                if told is None:
                     print("Making the demo's music; this takes a minute or two, once.", file=sys.stderr, flush=True)
-                elif not sys.stderr.isatty() and 10 * so_far // everything > 10 * (so_far - 1) // everything:
-                    print(f"  {100 * so_far // everything} %", file=sys.stderr, flush=True)  # a log has no bar
+                elif not sys.stderr.isatty() and tenths > told:
+                    print(f"  {10 * tenths} %", file=sys.stderr, flush=True)  # a log has no bar
+                told = tenths if told is None else max(told, tenths)
                 advance(so_far, everything)
 
             made = make_demo(database, settings, progress=tell)

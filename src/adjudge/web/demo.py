@@ -1,7 +1,7 @@
 """The embedded demo as campaigns that anybody can open: documents to judge, lists to compare, tunes to rank.
 
-Systems and music are invented. The music is synthesised and levelled at the first start, over all cores; nothing is
-fetched from anywhere.
+Systems and music are invented. The music is synthesised at the first start, over all cores, and goes the way of any
+folder of music (``adjudge.audio.library``); nothing is fetched from anywhere.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from adjudge.embedded import demo, demo_tables
+from adjudge.audio.library.folder import TRACKS
+from adjudge.embedded import demo
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
 from adjudge.web.campaign_rows import Campaign
@@ -33,7 +34,8 @@ from adjudge.web.settings import Settings
 
 NAME, LOGIN = "demo", "demo"
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how many are done, of how many."""
+"""Told what is being done, one of ``STEPS``, how many are done, of how many."""
+STEPS = ("making music", "levelling it", "taking it in")
 
 INSTRUCTIONS = {
     "en": """\
@@ -154,26 +156,26 @@ def _give_sound(
     seconds: float,
     progress: Progress | None,
 ) -> None:
-    """Synthesise, level and store what somebody will be asked about, with its artist and genre."""
+    """Synthesise what somebody will be asked about, and take it the way of any folder of music: clips, then a store."""
+    from adjudge.audio.library.preparing import prepare_library
     from adjudge.audio.synthesis import write_demo_audio
 
     with database.read() as connection:
         wanted = sorted(set.union(*(needed_items(connection, found) or {"": set()}).values()))
-    metadata = demo_tables(seed, queries=1, depth=1).metadata
     with working_folder(settings) as folder:
-        table = folder / "metadata.csv"
-        metadata.filter(metadata["document"].is_in(wanted)).write_csv(table)
-        sound = write_demo_audio(
-            wanted, folder / "sound", seed=seed, seconds=seconds, progress=_step(progress, "making music")
-        )
+        making, levelling, taking = (_step(progress, what) for what in STEPS)
+        write_demo_audio(wanted, folder / "music", seed=seed, seconds=seconds, progress=making)
+        library = prepare_library(
+            folder / "music", folder / "library", least_seconds=0.5, keep_duplicates=True, progress=levelling
+        ).library
         taken = take_documents(
             database,
             settings,
             found,
-            files={path.name: path for path in sound.values()},
-            table=table,
+            files={f"{document}.mp3": library.clip(document) for document in library.documents},
+            table=library.folder / TRACKS,
             who=LOGIN,
-            progress=_step(progress, "levelling it"),
+            progress=taking,
         )
     if taken.problems:
         raise AdjudgeError(f"The demo's sound could not be used: {taken.problems[0].problem}")

@@ -24,6 +24,7 @@ from adjudge.web.campaign_rows import Campaign, campaign_by_id
 from adjudge.web.costly import COST, SECONDS, Costly
 from adjudge.web.database import Database
 from adjudge.web.errors import NotFound
+from adjudge.web.hearing import hear
 from adjudge.web.learning import Learner, PairRow
 from adjudge.web.leasing import lay_queue
 from adjudge.web.monitoring import Watched
@@ -208,6 +209,7 @@ class Estimating:
     def _refresh(self, campaign_id: int, known: _Known) -> bool:
         """Read, learn, and store what follows in one transaction."""
         known.revisit_at = None
+        hear(self._database, self._settings, campaign_id)
         with self._database.one_moment() as connection:
             there = _read(connection, campaign_id, now=self._settings.clock())
             if there is None or not there.pairs:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,7 @@ from adjudge.model.provenance import Provenance
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.web.campaign_rows import Campaign, locked, log_event, refuse_unless_draft
 from adjudge.web.errors import Refused
+from adjudge.web.hearing import similarity_of
 from adjudge.web.items import NewItem, check_text, chunks, is_complete, items_by_identifier, put_items, query_item
 from adjudge.web.leasing import lay_queue
 from adjudge.web.listed_holdings import missing_listed_items, needed_listed_items
@@ -164,17 +166,19 @@ def _provenance(connection: Connection, found: Campaign) -> Provenance:
     return Provenance(inputs, {"campaign": found.name})
 
 
-def candidates_of(connection: Connection, found: Campaign, collection: Collection | None = None) -> Candidates:
+def candidates_of(connection: Connection, found: Campaign) -> Candidates:
     """What there is to judge, as the engine sees it before anybody judged."""
-    whole = collection_of(connection, found) if collection is None else collection
-    return candidates(whole, cutoff=found.judging.cutoff, scale=found.judging.evaluated.scale)
+    whole = collection_of(connection, found)
+    pool = candidates(whole, cutoff=found.judging.cutoff, scale=found.judging.evaluated.scale)
+    return replace(pool, similarity=similarity_of(connection, found, pool.document)) if found.judging.by_sound else pool
 
 
 def _retrieved(connection: Connection, found: Campaign) -> list[tuple[str, str]]:
     """Every candidate as query and document, in the order of the engine."""
     from adjudge.model.collection import build_collection
 
-    pool = candidates_of(connection, found, build_collection(run_tables(connection, found.id)[0]))
+    runs = build_collection(run_tables(connection, found.id)[0])
+    pool = candidates(runs, cutoff=found.judging.cutoff, scale=found.judging.evaluated.scale)
     return [(pool.queries[query], document) for query, document in zip(pool.query, pool.document, strict=True)]
 
 

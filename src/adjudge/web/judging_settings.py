@@ -139,7 +139,8 @@ class CampaignGoal(BaseModel):
 class JudgingSettings(AskingSettings):
     """Everything about a judging campaign but its runs, documents and people.
 
-    ``judged_by`` assessors judge a pair in ``agreement_share`` of the pairs; one judges the others.
+    ``judged_by`` assessors judge a pair in ``agreement_share`` of the pairs; one judges the others. With ``by_sound``
+    the estimator hears the clips: what sounds alike is about as relevant.
     """
 
     scales: Annotated[tuple[AskedScale, ...], Field(min_length=1, max_length=4)] = (
@@ -153,6 +154,7 @@ class JudgingSettings(AskingSettings):
     agreement_share: Annotated[float, Field(gt=0, le=1)] = 1.0
     estimator: str = "hierarchical"
     rule: str = "information"
+    by_sound: bool = False
 
     @field_validator("scales")
     @classmethod

@@ -26,6 +26,7 @@ from adjudge.relevance.hierarchical import HierarchicalModel, last_due
 from adjudge.relevance.session import Session
 from adjudge.web.answers import CurrentGrade
 from adjudge.web.campaign_rows import Campaign
+from adjudge.web.hearing import heard_clips
 from adjudge.web.holdings import candidates_of
 from adjudge.web.judging_settings import JudgingSettings
 from adjudge.web.schema import item, run
@@ -65,7 +66,7 @@ def _majority(said: Sequence[float]) -> float:
 
 
 def candidates_digest(connection: Connection, found: Campaign) -> str:
-    """A digest of what candidates depend on: runs, teams, facts about documents, cutoff and scale."""
+    """A digest of what candidates depend on: runs, teams, facts about documents, their sound, cutoff and scale."""
     digest = hashlib.sha256()
     runs = select(run.c.system, run.c.team, run.c.sha256).where(run.c.campaign_id == found.id).order_by(run.c.system)
     facts = select(item.c.role, item.c.identifier, item.c.facts).where(item.c.campaign_id == found.id)
@@ -73,6 +74,7 @@ def candidates_digest(connection: Connection, found: Campaign) -> str:
     parts: list[Any] = [[settings.cutoff, str(settings.evaluated.scale)]]
     parts += [list(row) for row in connection.execute(runs)]
     parts += sorted([list(row) for row in connection.execute(facts)], key=lambda row: row[:2])
+    parts += [list(row) for row in heard_clips(connection, found)] if settings.by_sound else []
     for part in parts:
         digest.update(json.dumps(part, sort_keys=True, ensure_ascii=False).encode())
     return digest.hexdigest()

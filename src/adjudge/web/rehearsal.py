@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import heapq
 import os
+import shutil
 import tempfile
 import threading
 import time
@@ -37,6 +38,7 @@ from adjudge.relevance.scoring import scoring
 from adjudge.relevance.simulation import true_scores
 from adjudge.web.client import Campaign, connect
 from adjudge.web.database import open_database
+from adjudge.web.hearing import Heard
 from adjudge.web.judging_settings import JudgingSettings
 from adjudge.web.people import add_organiser, make_token
 from adjudge.web.schema import answer
@@ -105,13 +107,19 @@ def rehearse(
     plan: Plan,
     *,
     truths: Sequence[Floats],
+    heard: Heard | None = None,
+    keep: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
     processes: int | None = None,
 ) -> list[Trial]:
     """Every repetition of a plan, each against its truth (the last one serves for all that follow).
 
-    A truth is the relevance of each candidate, in the order of :func:`candidates_for`.
+    A truth is the relevance of each candidate, in the order of :func:`candidates_for`; ``heard`` is for estimators that
+    listen, see :func:`~adjudge.web.hearing.all_heard`. ``keep`` is a new folder for the data of the first repetition,
+    with everybody's answers: to be served, looked at and exported like any other.
     """
+    if keep is not None:
+        _make_folder(keep)
     pool = candidates_for(collection, campaign)
     done = 0
     counting = threading.Lock()
@@ -119,7 +127,8 @@ def rehearse(
     def one(number: int) -> Trial:
         nonlocal done
         truth = truths[min(number, len(truths) - 1)]
-        trial = _trial(collection, campaign, plan, pool=pool, truth=truth, number=number)
+        kept = keep if number == 0 else None
+        trial = _trial(collection, campaign, plan, pool=pool, truth=truth, number=number, heard=heard, keep=kept)
         with counting:
             done += 1
             if progress is not None:
@@ -161,14 +170,22 @@ def judged_truth(pool: Candidates, judgments: Judgments) -> Floats:
 
 
 def _trial(
-    collection: Collection, campaign: JudgingSettings, plan: Plan, *, pool: Candidates, truth: Floats, number: int
+    collection: Collection,
+    campaign: JudgingSettings,
+    plan: Plan,
+    *,
+    pool: Candidates,
+    truth: Floats,
+    number: int,
+    heard: Heard | None,
+    keep: Path | None,
 ) -> Trial:
     """One repetition on a server of its own."""
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(number,)))
     rehearsed = campaign.model_copy(update={"consent": {}, "listen_seconds": 0.0, "seed": plan.seed + number})
     with tempfile.TemporaryDirectory(prefix="adjudge-rehearsal-") as folder:
         settings = Settings(data=Path(folder) / "data")
-        invitation, token = _prepare(settings, collection, rehearsed)
+        invitation, token = _prepare(settings, collection, rehearsed, heard)
         with ServerProcess(settings.data) as server, connect(server.url, token) as organiser:
             read = _reader(pool, truth)
             stage = _Stage(organiser.campaign(NAME), plan, url=server.url, rng=rng, invitation=invitation, truth=read)
@@ -176,6 +193,8 @@ def _trial(
             picture = stage.picture
             server.stop()
         checked = account(stage.people, _stored(settings))
+        if keep is not None:
+            shutil.copytree(settings.data, keep, dirs_exist_ok=True)
     return _outcome(plan.seed + number, stage, picture, true_of(pool, campaign, truth), checked)
 
 
@@ -189,14 +208,29 @@ def _reader(pool: Candidates, truth: Floats) -> Callable[[str, str], float]:
     return lambda query, document: float(truth[pool.find(query, document)])
 
 
-def _prepare(settings: Settings, collection: Collection, campaign: JudgingSettings) -> tuple[str, str]:
+def _make_folder(keep: Path) -> None:
+    """Make the folder that a rehearsal is kept in now: after it, it would be late to find that this cannot be."""
+    try:
+        keep.mkdir(parents=True, exist_ok=True)
+        is_used = any(keep.iterdir())
+    except OSError as error:
+        raise AdjudgeError(f"{keep}: cannot be made: {(error.strerror or str(error)).lower()}") from None
+    if is_used:
+        raise AdjudgeError(f"{keep}: expected a new folder to keep the rehearsal in, got one with something in it")
+
+
+def _prepare(
+    settings: Settings, collection: Collection, campaign: JudgingSettings, heard: Heard | None
+) -> tuple[str, str]:
     """A copy of the campaign in the store; the tokens of an invitation and of its organiser."""
     database = open_database(settings)
     now = settings.clock()
     with database.write() as connection:
         organiser = add_organiser(connection, login=NAME, password=os.urandom(16).hex(), is_admin=False, now=now)
         token = make_token(connection, organiser, name=NAME, expires_at=None, now=now)[1]
-    made = stand_in(database, settings, name=NAME, collection=collection, campaign=campaign, organiser_id=organiser.id)
+    made = stand_in(
+        database, settings, name=NAME, collection=collection, campaign=campaign, organiser_id=organiser.id, heard=heard
+    )
     database.close()
     return made.invitation, token
 

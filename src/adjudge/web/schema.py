@@ -136,6 +136,15 @@ item = Table(
     Column("facts", JSON, nullable=False),  # artist, genre, title, any column of the metadata
     UniqueConstraint("campaign_id", "role", "identifier"),
 )
+# What a clip sounds like, as numbers, for estimators that hear; it can be computed again at any time.
+sound = Table(
+    "sound",
+    metadata,
+    Column("clip_sha256", String(64), primary_key=True),
+    Column("feature", String(40), primary_key=True),  # timbre, rhythm, tonal
+    Column("version", Integer, nullable=False),  # of the feature
+    Column("numbers", LargeBinary),  # none where the clip cannot be heard
+)
 # What is asked about a query: a candidate (something a system retrieved), two lists of documents, a trap (two lists
 # about which the answer is known), or a ranking of all its candidates. A question or trap has its name as ``document``
 # and a ranking the name of its query; what they are about is in ``listed``.

@@ -23,7 +23,7 @@ export function drawTrajectory(place, picture, words) {
     "svg",
     { viewBox: `0 0 ${size.width} ${size.height}`, role: "img", "aria-label": spoken(points, goal, words), class: "chart" },
     axes(size, x, y, low, high, widest(picture, points, ahead)),
-    ahead && fan(ahead, points.at(-1), goal, x, y),
+    ahead && fan(ahead, points.at(-1), goal, x, y, widest(picture, points, ahead)),
     goal !== null && goalLine(goal, size, y, words),
     curve(points, x, y),
   );
@@ -74,15 +74,18 @@ function goalLine(goal, size, y, words) {
   );
 }
 
-function fan(ahead, [judged, value], goal, x, y) {
-  const edge = (at) => `${x(at)},${y(goal)}`;
-  const from = `${x(judged)},${y(value)}`;
+/** Ways to the goal, as far as the axis goes: what lies beyond it would cover the cards beside. */
+function fan(ahead, [judged, value], goal, x, y, most) {
+  const end = (at) => [x(Math.min(at, most)), y(at > most ? value + ((goal - value) * (most - judged)) / (at - judged) : goal)];
+  const corner = ahead.low < most && ahead.high > most ? [[x(most), y(goal)]] : [];
+  const outline = [[x(judged), y(value)], end(ahead.low), ...corner, end(ahead.high)];
+  const [right, up] = end(ahead.middle);
   return svg(
     "g",
     { class: "ahead" },
-    svg("polygon", { points: `${from} ${edge(ahead.low)} ${edge(ahead.high)}` }),
-    svg("line", { x1: x(judged), y1: y(value), x2: x(ahead.middle), y2: y(goal) }),
-    svg("circle", { cx: x(ahead.middle), cy: y(goal), r: 4 }),
+    svg("polygon", { points: outline.join(" ") }),
+    svg("line", { x1: x(judged), y1: y(value), x2: right, y2: up }),
+    ahead.middle <= most && svg("circle", { cx: right, cy: up, r: 4 }),
   );
 }
 
