@@ -31,6 +31,7 @@ shallower one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -39,7 +40,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, shown
 from adjudge.model.collection import Collection, Table, build_collection
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import BROAD, FINE
@@ -156,6 +157,25 @@ def demo_space(seed: int = 2012) -> tuple[list[str], Floats]:
     """
     _check("seed", seed, least=0)
     return _document_ids(), _latent_space(_stream(seed, _SPACE))
+
+
+def demo_judgments(documents: Sequence[str], seed: int = 2012) -> pl.DataFrame:
+    """What the demo's listeners say of every pair of these documents by different artists, each as the query in turn.
+
+    A table ``query, document, grade, assessor`` on the Fine scale: the truth for systems that hear the demo's music.
+
+    >>> demo_judgments(["jazz-01-01", "jazz-01-02", "metal-01-01"])["query"].unique(maintain_order=True).to_list()
+    ['jazz-01-01', 'jazz-01-02', 'metal-01-01']
+    """
+    ids, space = demo_space(seed)
+    places = {document: place for place, document in enumerate(ids)}
+    for document in documents:
+        if document not in places:
+            raise AdjudgeError(f"demo: no document is called {shown(document)}; they go from {ids[0]} to {ids[-1]}")
+    chosen = np.array([places[document] for document in documents], dtype=np.int64)
+    judged, _ = _judge(seed, pl.Series(ids), space, chosen, np.tile(chosen, (len(chosen), 1)))
+    asked, heard = (pl.col(name).str.head(-3) for name in ("query", "document"))  # without the number of the track
+    return judged.filter(asked != heard)
 
 
 def _check(name: str, value: object, *, least: int, most: int | None = None) -> None:

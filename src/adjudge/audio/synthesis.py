@@ -20,7 +20,7 @@ RMS of -20 dB is wanted, and reached within a decibel or two.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -32,10 +32,11 @@ from scipy import fft, signal
 from scipy.special import ndtr
 
 from adjudge.arrays import Floats
+from adjudge.audio.extra import need_audio
 from adjudge.audio.synthesis_score import Habits, Note, Score, compose
 from adjudge.audio.synthesis_styles import STYLES, Traits
 from adjudge.audio.synthesis_voices import INSTRUMENTS, Wave, drum, tone
-from adjudge.embedded import ARTIST_SPREAD, N_ARTISTS, N_DIMENSIONS, N_TRACKS, demo_space
+from adjudge.embedded import ARTIST_SPREAD, N_ARTISTS, N_DIMENSIONS, N_TRACKS, demo_space, demo_tables
 from adjudge.errors import AdjudgeError, shown
 from adjudge.processes import CrashedError, Progress, run_jobs
 
@@ -100,32 +101,38 @@ def write_demo_audio(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, Path]:
-    """Write tracks of the demo as ``<document>.flac`` (32 kHz, 16 bits), over processes; what was there is replaced.
+    """Write tracks of the demo as ``<document>.flac`` (32 kHz, 16 bits) with their tags, over processes.
 
-    ``progress`` is told how many are done, of how many. Every document is looked up before anything is written.
+    What was there is replaced. ``progress`` is told how many are done, of how many. Every document is looked up before
+    anything is written.
     """
+    need_audio("Files of sound need", ("soundfile",))
     wanted = list(dict.fromkeys(documents))
     for document in wanted:
         _habits(document, seed)
     _check("seconds", seconds, LEAST_SECONDS, MOST_SECONDS)
     folder.mkdir(parents=True, exist_ok=True)
     write = partial(_write, folder=folder, seed=seed, seconds=seconds)
+    metadata = demo_tables(seed, queries=1, depth=1).metadata
+    tags = {row["document"]: row for row in metadata.iter_rows(named=True)}
     written: dict[str, Path] = {}
-    for document, result in run_jobs(write, {name: name for name in wanted}, workers=workers, progress=progress):
+    for document, result in run_jobs(write, {name: tags[name] for name in wanted}, workers=workers, progress=progress):
         if isinstance(result, CrashedError):
             raise AdjudgeError(f"demo: expected the sound of {document}, got a process that died")
         written[document] = result
     return {document: written[document] for document in wanted}
 
 
-def _write(document: str, *, folder: Path, seed: int, seconds: float) -> Path:
+def _write(tags: Mapping[str, str], *, folder: Path, seed: int, seconds: float) -> Path:
     import soundfile
 
+    document = tags["document"]
     path, temporary = folder / f"{document}.flac", folder / f".{document}.flac.part"
-    rate = 32000
-    soundfile.write(
-        temporary, synthesise(document, seed=seed, seconds=seconds, rate=rate), rate, "PCM_16", format="FLAC"
-    )
+    samples = synthesise(document, seed=seed, seconds=seconds, rate=RATE)
+    with soundfile.SoundFile(temporary, "w", RATE, 2, "PCM_16", format="FLAC") as file:
+        file.title, file.artist, file.genre = tags["title"], tags["artist"], tags["genre"]
+        file.album = f"{tags['artist']}, volume {(int(document[-2:]) + 1) // 2}"
+        file.write(samples)
     temporary.replace(path)
     return path
 

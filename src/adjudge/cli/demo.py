@@ -1,10 +1,13 @@
-"""``adjudge demo``: the embedded collection, scored or written to files."""
+"""``adjudge demo``: the embedded collection, scored or written to files; or real music from Debian packages."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from adjudge.cli import demo_debian
 from adjudge.cli.options import Subparsers, add_output
 from adjudge.cli.score import add_scoring, check_scoring, evaluated, show_scores
 from adjudge.errors import AdjudgeError
@@ -22,7 +25,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the command."""
     parser = commands.add_parser(
         "demo",
-        help="score the embedded demo collection, or write it to files",
+        help="score the embedded demo collection, write it to files, or make one of real music",
         description="A small evaluation of music similarity, made from a seed: 12 systems, 10 genres, all judged.",
     )
     group = parser.add_argument_group("collection")
@@ -36,6 +39,9 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     group.add_argument("--write", metavar="DIR", help="write runs, judgments and metadata into a new directory instead")
     group.add_argument("--sound", action="store_true", help="with --write: a short piece for every document, too")
+    group.add_argument("--music", metavar="DIR", help="write a folder of invented music instead, for adjudge audio")
+    group.add_argument("--tracks", type=int, metavar="N", help="with --music: how many tracks (default: 60)")
+    demo_debian.add(parser)
     add_scoring(parser)
     add_output(parser)
     parser.set_defaults(run=run)
@@ -43,11 +49,22 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def run(arguments: argparse.Namespace) -> None:
     """Make the collection, then score or write it."""
+    demo_debian.check(arguments)
+    if arguments.debian is not None:
+        demo_debian.run(arguments)
+        return
     from adjudge.embedded import demo
 
     check_scoring(arguments)
     if arguments.sound and arguments.write is None:
         raise AdjudgeError("--sound goes with --write: it makes files")
+    if arguments.tracks is not None and arguments.music is None:
+        raise AdjudgeError("--tracks goes with --music: it says how many there are in the folder")
+    if arguments.music is not None:
+        from adjudge.cli.demo_music import write_music
+
+        write_music(arguments)
+        return
     if arguments.write is not None:
         _write(arguments)
         return
@@ -56,12 +73,24 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _write(arguments: argparse.Namespace) -> None:
-    """Write a directory that appears when it is complete."""
+    """Write the collection into a new directory."""
+    with new_directory(arguments.write) as (folder, target):
+        n_runs = _fill(folder, arguments)
+    sound = ", sound" if arguments.sound else ""
+    print(f"Wrote {n_runs} runs, two sets of judgments, metadata{sound} and teams to {target}. Try:")
+    if arguments.sound:
+        print(f"  adjudge campaign create songs {target}/runs --metadata {target}/metadata.csv --audio {target}/audio")
+    print(f"  adjudge score {target}/fine.csv {target}/runs --scale fine --teams {target}/teams.csv -m 'CG@5 nDCG@5'")
+
+
+@contextmanager
+def new_directory(name: str) -> Iterator[tuple[Path, Path]]:
+    """A folder to fill, and the directory that it becomes when it is complete; that must not be there yet."""
     import shutil
     import tempfile
     from pathlib import Path
 
-    target = Path(arguments.write)
+    target = Path(name)
     if target.exists():
         raise AdjudgeError(f"{target}: expected a new directory, got one that exists")
     try:
@@ -70,17 +99,12 @@ def _write(arguments: argparse.Namespace) -> None:
     except OSError as error:
         raise AdjudgeError(f"{target}: cannot be written: {(error.strerror or str(error)).lower()}") from None
     try:
-        n_runs = _fill(temporary, arguments)
+        yield temporary, target
         temporary.chmod(0o755)
         temporary.rename(target)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    sound = ", sound" if arguments.sound else ""
-    print(f"Wrote {n_runs} runs, two sets of judgments, metadata{sound} and teams to {target}. Try:")
-    if arguments.sound:
-        print(f"  adjudge campaign create songs {target}/runs --metadata {target}/metadata.csv --audio {target}/audio")
-    print(f"  adjudge score {target}/fine.csv {target}/runs --scale fine --teams {target}/teams.csv -m 'CG@5 nDCG@5'")
 
 
 def _fill(directory: Path, arguments: argparse.Namespace) -> int:
