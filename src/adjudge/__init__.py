@@ -18,6 +18,10 @@ from typing import TYPE_CHECKING, Any
 from adjudge._version import __version__
 
 if TYPE_CHECKING:
+    from adjudge.audio.library.folder import open_library
+    from adjudge.audio.library.preparing import prepare_library
+    from adjudge.audio.similarity import sound_similarity
+    from adjudge.audio.systems.ranking import make_runs, sounds_of
     from adjudge.embedded import demo
     from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
     from adjudge.experiments.running import open_experiment as read_experiment
@@ -59,6 +63,11 @@ if TYPE_CHECKING:
     from adjudge.web.client import connect
 
 _HOMES = {  # module, and after a colon the name that it has there, if that is another
+    "open_library": "adjudge.audio.library.folder",
+    "prepare_library": "adjudge.audio.library.preparing",
+    "sound_similarity": "adjudge.audio.similarity",
+    "make_runs": "adjudge.audio.systems.ranking",
+    "sounds_of": "adjudge.audio.systems.ranking",
     "demo": "adjudge.embedded",
     "AdjudgeError": "adjudge.errors",
     "AdjudgeWarning": "adjudge.errors",
@@ -147,10 +156,13 @@ __all__ = [
     "judging",
     "learn",
     "make_questions",
+    "make_runs",
     "make_traps",
     "measure",
+    "open_library",
     "parse_measure",
     "parse_measures",
+    "prepare_library",
     "quality",
     "ratings",
     "read",
@@ -166,6 +178,8 @@ __all__ = [
     "satisfaction",
     "simulate_preferences",
     "simulate_rankings",
+    "sound_similarity",
+    "sounds_of",
     "strata_of",
     "summarize",
     "write",
