@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import time
@@ -22,7 +21,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from benchmarks.processes import BenchmarkError
-from benchmarks.report import Table, machine, megabytes, seconds, times
+from benchmarks.report import Table, megabytes, seconds, show, times
 
 D = 20
 
@@ -209,16 +208,12 @@ def main(argv: Sequence[str]) -> int:
     if arguments.task is not None:
         measure(arguments.task, arguments.documents)
         return 0
-    print("\n".join(machine()), flush=True)
-    try:
-        check_agreement()
-        tables = [pairs(arguments.repeats, arguments.documents), whole(arguments.systems)]
-    except BenchmarkError as failure:
-        print(f"benchmarks: {failure}", file=sys.stderr)
-        return 1
-    print("\n".join(f"\n{table.text()}" for table in tables))
-    print(f"load at the end {os.getloadavg()[0]:.1f}")
-    return 0
+    return show(lambda: _measured(arguments))
+
+
+def _measured(arguments: argparse.Namespace) -> list[Table]:
+    check_agreement()
+    return [pairs(arguments.repeats, arguments.documents), whole(arguments.systems)]
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ direction at a time, or, vectorised, all pairs of columns at once. Before any ra
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -21,7 +20,7 @@ from adjudge.errors import kept_warnings
 from adjudge.groundtruth import build, compare_constructions, simulate_rankings
 from adjudge.groundtruth.mann_whitney import smaller_ranks
 from benchmarks.processes import BenchmarkError
-from benchmarks.report import Table, machine, seconds, times
+from benchmarks.report import Table, seconds, show, times
 
 
 def scipy_loop(ranks: Floats) -> Floats:
@@ -105,18 +104,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--experts", type=int, default=35)
     parser.add_argument("--repeats", type=int, default=9, help="runs of Adjudge, the fastest counts")
     arguments = parser.parse_args(argv)
-    print("\n".join(machine()), flush=True)
-    try:
-        tables = [
+    return show(
+        lambda: [
             pairs(arguments.documents, arguments.experts, arguments.repeats),
             whole(arguments.documents, arguments.experts),
         ]
-    except BenchmarkError as failure:
-        print(f"benchmarks: {failure}", file=sys.stderr)
-        return 1
-    print("\n".join(f"\n{table.text()}" for table in tables))
-    print(f"load at the end {os.getloadavg()[0]:.1f}")
-    return 0
+    )
 
 
 if __name__ == "__main__":

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from textwrap import wrap
+
+from benchmarks.processes import BenchmarkError
 
 _PACKAGES = ("adjudge", "numpy", "polars", "pytrec_eval-terrier", "ir_measures", "cwl-eval", "ranx", "numba")
 
@@ -92,3 +95,16 @@ def page(tables: Sequence[Table], facts: Sequence[str], command: str) -> str:
         *(f"- {fact}" for fact in facts),
     ]
     return "\n".join([*head, "", "\n\n".join(table.markdown() for table in tables)]) + "\n"
+
+
+def show(measure: Callable[[], Sequence[Table]]) -> int:
+    """Say on which machine, measure, and print the tables; the exit code: 1 where peers do not agree."""
+    print("\n".join(machine()), flush=True)
+    try:
+        tables = measure()
+    except BenchmarkError as failure:
+        print(f"benchmarks: {failure}", file=sys.stderr)
+        return 1
+    print("\n".join(f"\n{table.text()}" for table in tables))
+    print(f"load at the end {os.getloadavg()[0]:.1f}")
+    return 0

@@ -10,7 +10,6 @@ within Monte-Carlo error.
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import sys
 import time
@@ -25,7 +24,7 @@ from adjudge.stats.bootstrap import bootstrap_differences
 from adjudge.stats.multiple import randomised_tukey_hsd
 from adjudge.stats.paired import PairedTests, paired_tests
 from benchmarks.processes import BenchmarkError
-from benchmarks.report import Table, machine, megabytes, seconds, times
+from benchmarks.report import Table, megabytes, seconds, show, times
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "trec" / "adhoc8_ap.csv"
 Pairs = Sequence[tuple[int, int]]
@@ -154,15 +153,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--pairs", type=int, default=10, help="pairs that peers get")
     parser.add_argument("--repeats", type=int, default=3, help="runs of Adjudge, the fastest counts")
     arguments = parser.parse_args(argv)
-    print("\n".join(machine()), flush=True)
-    try:
-        tables = [compare(arguments.resamples, arguments.pairs, arguments.repeats), others(arguments.repeats)]
-    except BenchmarkError as failure:
-        print(f"benchmarks: {failure}", file=sys.stderr)
-        return 1
-    print("\n".join(f"\n{table.text()}" for table in tables))
-    print(f"load at the end {os.getloadavg()[0]:.1f}")
-    return 0
+    return show(lambda: [compare(arguments.resamples, arguments.pairs, arguments.repeats), others(arguments.repeats)])
 
 
 if __name__ == "__main__":
