@@ -371,13 +371,13 @@ def test_repeats_count_as_questions_and_are_no_second_answer(stage: Stage) -> No
 @pytest.mark.parametrize("how", ["anonymise", "remove"])
 def test_erasing_forgets_the_recruiters_data_and_the_books_stay_right(stage: Stage, how: str) -> None:
     stage.begin(n=6, traps=2, quiz=1, per_participant=4, recruiter=PROLIFIC)
-    ana = stage.come(pid("ana"))
+    ana = stage.come(pid("ana-from-lima"))
     stage.work(ana, most=3)
     with stage.database.write() as connection:
         erase_participant(connection, stage.person(ana), how=how, who="participant", now=stage.now)
     (row,) = stage.all_of(schema.participant)
     assert (row["recruited"], row["recruited_as"]) == (None, None)
-    assert "ana" not in repr(stage.all_of(schema.participant)) + repr(stage.all_of(schema.event))
+    assert "ana-from-lima" not in repr(stage.all_of(schema.participant)) + repr(stage.all_of(schema.event))
     assert sum(one["answered"] for one in stage.pairs().values()) == (2 if how == "anonymise" else 0)
     assert stage.faults() == []
     assert stage.come(pid("ana")).id != ana.id
