@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 import adjudge as aj
+from adjudge.processes import count_workers
 
 # How long an example takes says how busy the machine is; what CI draws must be the same when it is run again.
 settings.register_profile(
@@ -26,16 +29,38 @@ settings.load_profile("unhurried")
 # ranx and librosa compile for a minute what takes them milliseconds uncompiled on data as small as that of tests.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
+# Several processes of tests share the cores: with threads, linear algebra on small matrices takes twice the work. What
+# is loaded already is told, what is loaded later (SciPy's, and that of processes started by tests) reads it.
+if os.environ.setdefault("OPENBLAS_NUM_THREADS", "1") == "1":
+    threadpool_limits(limits=1)
+
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 Runs = dict[str, dict[str, dict[str, float]]]
 Qrels = dict[str, dict[str, float]]
 
 
-@pytest.fixture
-def one_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One process more than there are cores: browsers that play sound and servers that start leave them idle."""
+    if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS"):
+        return None
+    return count_workers(None) + 1
+
+
+@contextmanager
+def one_usable_processor() -> Iterator[None]:
     """A machine of one processor, where jobs run in this process: starting others would take longer than the jobs."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
+        yield
+
+
+@pytest.fixture
+def one_processor() -> Iterator[None]:
+    """See above, while a test lasts."""
+    with one_usable_processor():
+        yield
 
 
 @pytest.fixture(scope="session")

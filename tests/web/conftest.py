@@ -7,7 +7,9 @@ PostgreSQL themselves; where it is not installed its tests are skipped, and fail
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pickle
 import shutil
 import sqlite3
 import time
@@ -19,9 +21,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from tests.conftest import one_usable_processor
+from tests.web.near import NearServer
 from tests.web.people_app import quick_passwords
 from tests.web.postgres import Cluster, NoPostgres, cluster
 
+from adjudge.web import database as database_module
 from adjudge.web.database import Database, open_database
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
@@ -36,6 +43,8 @@ if TYPE_CHECKING:
     from adjudge.web.demo import Demo
 
 ON_CI = os.environ.get("CI") == "true"
+ON_SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+"""For tests of what is decided before a database is asked: both would say the same."""
 
 
 def missing(reason: str) -> None:
@@ -61,10 +70,10 @@ class Clock:
 
 @pytest.fixture(scope="session")
 def _postgres() -> Iterator[Cluster | str]:
-    """The cluster, or why there is none."""
+    """The cluster, or why there is none; hundreds of tests would wait for the disk, and none can tell."""
     with ExitStack() as stack:
         try:
-            found: Cluster | str = stack.enter_context(cluster())
+            found: Cluster | str = stack.enter_context(cluster(durable=False))
         except NoPostgres as reason:
             found = str(reason)
         yield found
@@ -107,6 +116,25 @@ def database_url(backend: str, request: pytest.FixtureRequest) -> Iterator[str |
 def clock() -> Clock:
     """The clock of ``settings``: ``clock.turn(3600)`` lets an hour pass."""
     return Clock()
+
+
+tune_in_earnest = database_module._tune_sqlite
+
+
+def _tune_quickly(engine: Engine) -> None:
+    tune_in_earnest(engine)
+    event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quick_disk() -> Iterator[None]:
+    """Commits of this process do not wait for the disk; those of servers in processes of their own do.
+
+    Only a machine that stops could tell the difference, and thousands of commits wait.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(database_module, "_tune_sqlite", _tune_quickly)
+        yield
 
 
 @pytest.fixture
@@ -170,6 +198,13 @@ def server(tmp_path: Path) -> Iterator[Callable[..., ServerProcess]]:
         running.kill()
 
 
+@pytest.fixture
+def near_server() -> Iterator[Callable[[Path], NearServer]]:
+    """Serve data folders from this process, which takes next to no time; all servers are gone at the end."""
+    with ExitStack() as stack:
+        yield lambda data: stack.enter_context(NearServer(data))
+
+
 @dataclass(frozen=True)
 class CampaignServer:
     """A running server with a small demo campaign that can be heard; ``url`` is where it is.
@@ -177,7 +212,7 @@ class CampaignServer:
     ``invitations`` are pages at which one person each may join, ``open_invitation`` one for all who come.
     """
 
-    process: ServerProcess
+    process: NearServer
     campaign: str
     login: str
     password: str
@@ -192,14 +227,29 @@ class CampaignServer:
 
 @pytest.fixture(scope="session")
 def _demo_data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Demo, tuple[str, ...]]:
-    """A data folder with the demo, made once: copying it is faster than making sound."""
+    """A data folder with the demo, made once for all processes of a run: copying it is faster than making sound."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demo"
+    folder.mkdir(exist_ok=True)
+    known = folder / "known"
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not known.exists():
+            known.write_bytes(pickle.dumps(_make_demo_data(folder / "data")))
+    made, personal = pickle.loads(known.read_bytes())
+    return folder / "data", made, personal
+
+
+def _make_demo_data(data: Path) -> tuple[Demo, tuple[str, ...]]:
+    """The demo, and tokens of invitations for one person each."""
     from adjudge.web.campaign_rows import find_campaign
     from adjudge.web.demo import make_demo
     from adjudge.web.invitations import make_invitation
 
-    settings = Settings(data=tmp_path_factory.mktemp("demo") / "data")
+    settings = Settings(data=data)
     database = open_database(settings)
-    made = make_demo(database, settings, queries=2, depth=3, seconds=4.0)
+    with quick_passwords(), one_usable_processor():
+        made = make_demo(database, settings, queries=2, depth=3, seconds=4.0)
     with database.write() as connection:
         found = find_campaign(connection, made.campaign)
         personal = [
@@ -215,18 +265,18 @@ def _demo_data(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Demo, tu
             for number in range(1, 6)
         ]
     database.close()
-    return settings.data, made, tuple(personal)
+    return made, tuple(personal)
 
 
 @pytest.fixture
 def campaign_server(
-    _demo_data: tuple[Path, Demo, tuple[str, ...]], tmp_path: Path, server: Callable[..., ServerProcess]
+    _demo_data: tuple[Path, Demo, tuple[str, ...]], tmp_path: Path, near_server: Callable[[Path], NearServer]
 ) -> CampaignServer:
     """A server of this test alone: an open campaign with sound, an organiser, links for assessors."""
     source, made, personal = _demo_data
     data = tmp_path / "campaign"
     shutil.copytree(source, data)
-    process = server(data)
+    process = near_server(data)
     return CampaignServer(
         process,
         made.campaign,

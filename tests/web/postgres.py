@@ -33,9 +33,9 @@ def binaries() -> Path:
 class Cluster:
     """A running PostgreSQL; ``fresh`` gives the URL of a new database that has Adjudge's tables already."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, version: int) -> None:
         self.folder = folder
-        self._made = 0
+        self._made, self._can_choose = 0, version >= 15  # older ones copy files anyway
 
     def url(self, name: str) -> str:
         """The address of a database, as ``--database`` takes it."""
@@ -57,10 +57,11 @@ class Cluster:
         open_database(Settings(data=self.folder, database=self.url(TEMPLATE))).close()
 
     def fresh(self) -> tuple[str, str]:
-        """Name and URL of a new database."""
+        """Name and URL of a new database: copied as files, which takes a third of the work of copying by the log."""
         self._made += 1
         name = f"adjudge_{self._made}"
-        self.statement(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
+        strategy = "STRATEGY FILE_COPY" if self._can_choose else ""
+        self.statement(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} {strategy}")
         return name, self.url(name)
 
     def drop(self, name: str) -> None:
@@ -69,8 +70,11 @@ class Cluster:
 
 
 @contextmanager
-def cluster() -> Iterator[Cluster]:
-    """A cluster while it is needed; commits reach the disk (fsync), as they would in earnest."""
+def cluster(*, durable: bool = True) -> Iterator[Cluster]:
+    """A cluster while it is needed; commits reach the disk (fsync), as they would in earnest, unless told otherwise.
+
+    Only a machine that stops can tell the difference: whatever is killed on it, commits stay.
+    """
     programs = binaries()
     folder = Path(tempfile.mkdtemp(prefix="adjudge-pg-"))
     data, log = folder / "data", folder / "log"
@@ -80,10 +84,11 @@ def cluster() -> Iterator[Cluster]:
         _call(
             programs / "initdb", "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--no-locale", "--no-sync"
         )
-        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=200 -c fsync=on"
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=200 "
+        options += "-c fsync=on" if durable else "-c fsync=off -c full_page_writes=off"
         _call(programs / "pg_ctl", "start", "-w", "-D", data, "-l", log, "-o", options)
         try:
-            running = Cluster(folder)
+            running = Cluster(folder, version=int((data / "PG_VERSION").read_text()))
             running.make_template()
             yield running
         finally:

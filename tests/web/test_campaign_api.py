@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 from starlette.testclient import TestClient
+from tests.web.conftest import ON_SQLITE
 from tests.web.test_media import PNG, tone
 
 from adjudge.web.access import ORGANISER_COOKIE, csrf_token
@@ -243,6 +244,7 @@ def test_a_form_of_a_page_brings_its_token_beside_its_files(
     assert client.put(f"{place}/runs", files=runs, headers={"X-CSRF-Token": form["csrf"]}).status_code == 200
 
 
+@ON_SQLITE
 @pytest.mark.parametrize(
     ("decided", "complaint"),
     [

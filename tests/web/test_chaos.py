@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import select
 from tests.web.chaos import BadNetwork, keep_killing
+from tests.web.conftest import tune_in_earnest
 from tests.web.crowds import Crowd, Found, look, prepare
 
 from adjudge.web.client import Assessor, CampaignError, join
@@ -185,6 +186,16 @@ def test_a_locked_database_is_said_in_a_sentence_and_the_answer_is_taken_later(
     taken = client.post("/api/judging/answers", json=body, headers=headers)
     assert (taken.status_code, taken.json()["again"]) == (200, False)
     assert stored_keys(settings.data) == ["only-once"]
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_commit_on_sqlite_is_on_the_disk_when_it_returns(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adjudge.web.database._tune_sqlite", tune_in_earnest)
+    opened = Database(settings.url)
+    with opened.read() as connection:
+        found = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]
+    opened.close()
+    assert found == ["wal", 2]  # 2 is FULL
 
 
 def joined(client: TestClient, invitation: str) -> dict[str, str]:

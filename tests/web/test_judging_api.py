@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 from starlette.testclient import TestClient
+from tests.web.conftest import ON_SQLITE
 
 from adjudge.web.database import Database
 from adjudge.web.schema import answer, lease, pair
@@ -68,6 +69,7 @@ def test_nothing_on_the_desk_tells_system_rank_or_document(client: TestClient, j
     }  # fmt: skip
 
 
+@ON_SQLITE
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -102,6 +104,7 @@ def test_a_wrong_answer_is_refused_in_words_and_the_question_stays(
     assert client.get("/api/judging", headers=me).json()["question"]["lease"] == desk["question"]["lease"]
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("body", ['{"lease": ', "[]", "null", '{"grades": {"fine": NaN}}', "\ud800"])
 def test_what_is_no_json_of_an_answer_is_refused(
     client: TestClient, join: Joined, database: Database, body: str

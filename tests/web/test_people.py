@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from argon2 import PasswordHasher
 from sqlalchemy import select, update
+from tests.web.conftest import ON_SQLITE
 from tests.web.people_app import (
     PASSWORD,
     browser,
@@ -54,6 +55,7 @@ def test_a_password_is_kept_as_an_argon2_hash(database: Database, in_earnest: No
     assert PasswordHasher().verify(stored, PASSWORD)
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("password", ["", "ninechars", "x" * 1001])
 def test_a_password_of_a_strange_length_is_refused(database: Database, password: str) -> None:
     with database.write() as connection, pytest.raises(Refused, match="password of 10 to 1000 characters"):

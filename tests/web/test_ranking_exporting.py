@@ -117,7 +117,8 @@ def test_who_is_erased_leaves_no_order_that_was_begun(stage: Ranking, how: str) 
     assert stage.pairs()["q1"]["taken"] == stage.pairs()["q1"]["answered"] == (1 if how == "anonymise" else 0)
     rows = exported(stage, "rankings").splitlines()
     assert len(rows) == (5 if how == "anonymise" else 1)
-    assert "A1" not in exported(stage, "log")
+    log = [line.split(",") for line in exported(stage, "log").splitlines()]
+    assert not any("A1" in cells for cells in log)  # as a cell: what was drawn may contain any two letters
     assert stage.faults() == []
 
 

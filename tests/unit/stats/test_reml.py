@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ class Dense:
 
 def mixed_lm(values: Floats, design: Design) -> tuple[float, Floats]:
     """Log-likelihood and variances by statsmodels."""
-    smf: Any = pytest.importorskip("statsmodels.formula.api")
+    smf: Any = import_module("statsmodels.formula.api")
     places = np.argwhere(~np.isnan(values))
     frame = pd.DataFrame({"y": values[~np.isnan(values)], "all": 1})
     for effect in design.effects[:-1]:

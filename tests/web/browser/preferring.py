@@ -19,6 +19,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page
 from tests.web.browser.assessing import READY, until
 from tests.web.making import random_runs
+from tests.web.near import NearServer
 
 from adjudge.preferences.questions import Question, Questions
 from adjudge.web.campaign_rows import Campaign
@@ -30,7 +31,6 @@ from adjudge.web.items import NewItem, items_by_identifier, put_items
 from adjudge.web.judging_settings import settings_from
 from adjudge.web.preference_holdings import put_questions
 from adjudge.web.preference_settings import preference_settings_from
-from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 from adjudge.web.stand_in import stand_in
 
@@ -77,7 +77,7 @@ def asked(*, questions: int, traps: int, k: int) -> Questions:
 class Studies:
     """A server with campaigns; ``links`` are their invitations by name."""
 
-    process: ServerProcess
+    process: NearServer
     links: dict[str, str]
 
     @property

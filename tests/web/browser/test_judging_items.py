@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.web.browser.assessing import READY, all_sent, grade, is_accessible, send, until
 from tests.web.making import random_runs
+from tests.web.near import NearServer
 
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import open_database
@@ -21,7 +22,6 @@ from adjudge.web.documents import take_documents
 from adjudge.web.holdings import put_runs
 from adjudge.web.invitations import make_invitation
 from adjudge.web.judging_settings import settings_from
-from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 
 QUERIES = ("q1", "q2")
@@ -60,7 +60,7 @@ Content = Callable[[Path, tuple[str, ...]], tuple[dict[str, Path], Path | None]]
 
 
 @pytest.fixture
-def invitation(tmp_path: Path, server: Callable[..., ServerProcess]) -> Callable[[Content], str]:
+def invitation(tmp_path: Path, near_server: Callable[[Path], NearServer]) -> Callable[[Content], str]:
     """Open a campaign of what a function makes, and serve it: the address of its invitation."""
 
     def serve(content: Content) -> str:
@@ -80,7 +80,7 @@ def invitation(tmp_path: Path, server: Callable[..., ServerProcess]) -> Callable
             made = set_state(connection, made, "open", who="test", now=now)
             token = make_invitation(connection, made, label="all", secret=settings.secret, now=now).token
         database.close()
-        return f"{server(settings.data).url}/i/{token}"
+        return f"{near_server(settings.data).url}/i/{token}"
 
     return serve
 

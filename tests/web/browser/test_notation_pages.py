@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 from tests.web.browser.assessing import READY, hear, is_accessible, until
 from tests.web.making import random_runs
+from tests.web.near import NearServer
 
 from adjudge.preferences.questions import Question, Questions
 from adjudge.web.campaign_rows import Campaign
@@ -21,7 +22,6 @@ from adjudge.web.invitations import make_invitation
 from adjudge.web.judging_settings import settings_from
 from adjudge.web.preference_holdings import put_questions
 from adjudge.web.preference_settings import preference_settings_from
-from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 
 DOCUMENTS = tuple(f"q1-d{number}" for number in range(1, 5))
@@ -46,10 +46,8 @@ def links(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
         put_questions(connection, second, asked, who="test", now=now)
     tokens = {found.name: _opened(database, settings, found, folder) for found in (first, second)}
     database.close()
-    running = ServerProcess(settings.data)
-    running.start()
-    yield {name: f"{running.url}/i/{token}" for name, token in tokens.items()}
-    running.kill()
+    with NearServer(settings.data) as running:
+        yield {name: f"{running.url}/i/{token}" for name, token in tokens.items()}
 
 
 def _opened(database: Database, settings: Settings, found: Campaign, folder: Path) -> str:

@@ -19,6 +19,7 @@ import soundfile
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 from tests.web.conftest import CampaignServer
+from tests.web.near import NearServer
 
 from adjudge.web.database import open_database
 from adjudge.web.people import add_organiser
@@ -62,7 +63,7 @@ def files(tmp_path: Path) -> tuple[list[Path], list[Path]]:
 
 
 @pytest.fixture
-def empty_server(tmp_path: Path, server: Callable[..., ServerProcess]) -> ServerProcess:
+def empty_server(tmp_path: Path, near_server: Callable[[Path], NearServer]) -> NearServer:
     """A server with an organiser and nothing else."""
     data = tmp_path / "empty"
     settings = Settings(data=data)
@@ -70,7 +71,7 @@ def empty_server(tmp_path: Path, server: Callable[..., ServerProcess]) -> Server
     with database.write() as connection:
         add_organiser(connection, login=LOGIN, password=PASSWORD, is_admin=False, now=time.time())
     database.close()
-    return server(data)
+    return near_server(data)
 
 
 def log_in(page: Page, url: str, login: str = LOGIN, password: str = PASSWORD) -> None:
@@ -202,7 +203,7 @@ def judge_to_the_end(ann: Assessor) -> None:
 
 def test_a_campaign_from_an_empty_server_to_its_report(
     page: Page,
-    empty_server: ServerProcess,
+    empty_server: NearServer,
     files: tuple[list[Path], list[Path]],
     assessor: Callable[[str, str], Assessor],
 ) -> None:
@@ -269,13 +270,17 @@ def test_the_ranking_moves_while_people_judge(
     expect(page.get_by_role("button", name=re.compile("^Put back"))).to_be_visible(timeout=20_000)
 
 
-def test_the_dashboard_says_when_the_server_is_away_and_comes_back(page: Page, campaign_server: CampaignServer) -> None:
-    log_in(page, campaign_server.url, campaign_server.login, campaign_server.password)
-    page.goto(f"{campaign_server.url}/campaigns/{campaign_server.campaign}")
+def test_the_dashboard_says_when_the_server_is_away_and_comes_back(
+    page: Page, campaign_server: CampaignServer, server: Callable[..., ServerProcess]
+) -> None:
+    campaign_server.process.stop()
+    process = server(campaign_server.process.data)  # only a process can be killed
+    log_in(page, process.url, campaign_server.login, campaign_server.password)
+    page.goto(f"{process.url}/campaigns/{campaign_server.campaign}")
     expect(page.locator("[data-connection=live]")).to_be_visible()
-    campaign_server.process.kill()
+    process.kill()
     expect(page.get_by_text("reconnecting")).to_be_visible()
-    campaign_server.process.start()
+    process.start()
     expect(page.locator("[data-connection=live]")).to_be_visible(timeout=20_000)
 
 
@@ -409,7 +414,7 @@ def test_judgments_are_imported_in_the_browser(
 HEADLINE = 'async (picture) => (await import("/static/organiser/goal.js")).headline(picture)'
 
 
-def test_what_is_saved_is_a_forecast_until_the_goal_is_reached(page: Page, empty_server: ServerProcess) -> None:
+def test_what_is_saved_is_a_forecast_until_the_goal_is_reached(page: Page, empty_server: NearServer) -> None:
     page.goto(f"{empty_server.url}/login")
     status = {"kind": "confidence", "judged": 0, "candidates": 52, "done": False}
     picture = {"status": status, "projection": {"remaining": 36, "low": 20, "high": 52}, "saved": 16}
@@ -421,7 +426,7 @@ def test_what_is_saved_is_a_forecast_until_the_goal_is_reached(page: Page, empty
     assert closed == "0 of 52 judged; closed before the goal was reached"
 
 
-def test_pages_fit_the_smallest_phone(page: Page, empty_server: ServerProcess) -> None:
+def test_pages_fit_the_smallest_phone(page: Page, empty_server: NearServer) -> None:
     page.set_viewport_size({"width": 320, "height": 568})
     log_in(page, empty_server.url)
     expect(page.get_by_role("button", name="Log out")).to_be_visible()
@@ -435,7 +440,9 @@ def test_pages_fit_the_smallest_phone(page: Page, empty_server: ServerProcess) -
         assert boxes[0]["x"] + boxes[0]["width"] <= boxes[1]["x"] + 1, "the name covers the way around"
 
 
-def test_a_server_without_organisers_says_so_accessibly(page: Page, server: Callable[..., ServerProcess]) -> None:
-    page.goto(server().url)
+def test_a_server_without_organisers_says_so_accessibly(
+    page: Page, tmp_path: Path, near_server: Callable[[Path], NearServer]
+) -> None:
+    page.goto(near_server(tmp_path / "new").url)
     expect(page.get_by_role("heading", name="This server has no organiser yet")).to_be_visible()
     assert_accessible(page)

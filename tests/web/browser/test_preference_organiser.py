@@ -14,8 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from tests.web.browser.comparing import Listener, graded_questions, write_files
 from tests.web.browser.test_organiser_pages import assert_accessible, assert_fits, empty_server, log_in
-
-from adjudge.web.serving import ServerProcess
+from tests.web.near import NearServer
 
 __all__ = ["empty_server"]  # the fixture
 
@@ -75,7 +74,7 @@ def bring_files(page: Page, files: dict[str, Path]) -> None:
 def test_a_preference_campaign_from_its_form_to_its_curves(
     page: Page,
     browser: Browser,
-    empty_server: ServerProcess,
+    empty_server: NearServer,
     tmp_path: Path,
     listener: Callable[..., Listener],
 ) -> None:
@@ -164,7 +163,7 @@ def every_page_is_accessible(browser: Browser, url: str, page: Page) -> None:
 SENTENCE = 'async (curves) => (await import("/static/organiser/curves.js")).noticed(curves)'
 
 
-def test_the_sentence_about_what_people_notice(page: Page, empty_server: ServerProcess) -> None:
+def test_the_sentence_about_what_people_notice(page: Page, empty_server: NearServer) -> None:
     page.goto(f"{empty_server.url}/login")
     curve = [[0, 0.1], [1, 0.9]]
     found = {"curve": curve, "noticeable": 0.29, "noticeable_low": 0.22, "noticeable_high": 0.37, "why": None}

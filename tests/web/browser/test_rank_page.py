@@ -24,15 +24,14 @@ from tests.web.browser.ranking import (
     turn,
     type_places,
 )
-
-from adjudge.web.serving import ServerProcess
+from tests.web.near import NearServer
 
 
 @pytest.fixture(scope="module")
 def studies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studies]:
     """One server for the file; everybody who comes is somebody else."""
     settings, links = make_rankings(tmp_path_factory.mktemp("rankings"))
-    with ServerProcess(settings.data) as process:
+    with NearServer(settings.data) as process:
         yield Studies(process, links)
 
 

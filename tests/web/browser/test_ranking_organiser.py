@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Browser, Page, expect
 from tests.web.browser.test_organiser_pages import assert_accessible, assert_fits, empty_server, log_in
+from tests.web.near import NearServer
 
 from adjudge.web.client_assessor import join_ranking
-from adjudge.web.serving import ServerProcess
 
 __all__ = ["empty_server"]  # the fixture
 
@@ -60,7 +60,7 @@ def rank(link: str, *, name: str, rng: np.random.Generator, careless: bool = Fal
 
 
 def test_a_ranking_campaign_from_its_candidates_to_its_lists(
-    page: Page, browser: Browser, empty_server: ServerProcess, tmp_path: Path
+    page: Page, browser: Browser, empty_server: NearServer, tmp_path: Path
 ) -> None:
     log_in(page, empty_server.url)
     create_campaign(page, tmp_path / "files")

@@ -174,7 +174,7 @@ def test_a_table_says_what_its_cells_say_and_keeps_columns_of_its_own(tmp_path: 
         "\ufefffile;artist\r\na.mp3;Zoë\r\n".encode(),
         "\n\nfile\tartist\ra.mp3\tZoë\r".encode(),
         '"file","artist"\n"a.mp3","Zoe\u0308"\n'.encode(),
-        gzip.compress("file,artist\na.mp3,Zoë\n".encode()),
+        gzip.compress("file,artist\na.mp3,Zoë\n".encode(), mtime=0),
     ],
 )
 def test_tables_come_as_programs_write_them(data: bytes, tmp_path: Path) -> None:
