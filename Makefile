@@ -4,8 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 UV     := $(shell command -v uv 2>/dev/null)
 
-.PHONY: run demo test lint bench clean system-packages
+.PHONY: run demo test pytest lint bench docs package package-core clean system-packages
 .DEFAULT_GOAL := run
+unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start in a test run; each would compile everything anew
 
 run: $(VENV)/.ready            ## the web app on the embedded demo: judge clips, watch the ranking settle
 	@$(BIN)/adjudge serve --demo --open
@@ -13,7 +14,10 @@ run: $(VENV)/.ready            ## the web app on the embedded demo: judge clips,
 demo: $(VENV)/.ready           ## score the embedded demo collection
 	@$(BIN)/adjudge demo
 
-test: $(VENV)/.ready-test system-packages lint ## lint, types, layers, tests
+test: $(VENV)/.ready-test system-packages ## lint, types and layers beside the tests
+	@$(MAKE) --no-print-directory -j2 lint pytest
+
+pytest: $(VENV)/.ready-test
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.ready-test
@@ -25,11 +29,21 @@ lint: $(VENV)/.ready-test
 bench: $(VENV)/.ready-test     ## side by side with the peers, as ratios
 	$(BIN)/python -m benchmarks
 
+docs: $(VENV)/.ready-test      ## the documentation, in docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+
+package: $(VENV)/.ready-test   ## wheel and sdist, installed into clean environments and used; minutes
+	$(BIN)/python scripts/check_package.py
+
+package-core: $(VENV)/.ready-test ## only the wheel without extras
+	$(BIN)/python scripts/check_package.py --core
+
 system-packages:               ## a browser and PostgreSQL for the tests, where the machine allows
 	@bash scripts/system_packages.sh
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/data
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf benchmarks/data dist docs/_build docs/_figures
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -52,8 +66,8 @@ endif
 
 $(VENV)/.ready-test: pyproject.toml | $(VENV)/bin/python
 ifdef UV
-	@$(UV) pip install --quiet --python $(BIN)/python --editable '.[web]' --group test
+	@$(UV) pip install --quiet --python $(BIN)/python --editable '.[all]' --group test
 else
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[web]' --group test
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[all]' --group test
 endif
 	@touch $@ $(VENV)/.ready

@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """``python -m adjudge`` is the same as ``adjudge``."""
 
 from adjudge.cli import run

@@ -27,7 +27,8 @@ from typing import Any
 from adjudge.audio.notation_checks import FORMS, Checked, NotationError, check_notation
 from adjudge.audio.notation_drawing import Drawing, drawing_from
 from adjudge.audio.notation_timing import Note, timed_notes
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import shown
+from adjudge.extras import need
 
 __all__ = ["FORMS", "Engraved", "NotationError", "Note", "engrave"]
 
@@ -100,10 +101,9 @@ def _engraved(checked: Checked, source: str | None) -> Engraved:
 
 def _toolkit() -> Any:
     """An engraver of its own for each piece; it says nothing by itself."""
-    try:
-        import verovio
-    except ImportError:
-        raise AdjudgeError("notation is drawn by Verovio, which is missing: pip install 'adjudge[notation]'") from None
+    need("notation", "Notation needs")
+    import verovio
+
     verovio.enableLog(verovio.LOG_OFF)
     verovio.setDefaultResourcePath(str(Path(verovio.__file__).parent / "data"))  # it forgets them in every new thread
     toolkit = verovio.toolkit()

@@ -32,12 +32,12 @@ from scipy import fft, signal
 from scipy.special import ndtr
 
 from adjudge.arrays import Floats
-from adjudge.audio.extra import need_audio
 from adjudge.audio.synthesis_score import Habits, Note, Score, compose
 from adjudge.audio.synthesis_styles import STYLES, Traits
 from adjudge.audio.synthesis_voices import INSTRUMENTS, Wave, drum, tone
 from adjudge.embedded import ARTIST_SPREAD, N_ARTISTS, N_DIMENSIONS, N_TRACKS, demo_space, demo_tables
 from adjudge.errors import AdjudgeError, shown
+from adjudge.extras import need
 from adjudge.processes import CrashedError, Progress, run_jobs
 
 Choice = TypeVar("Choice")
@@ -106,7 +106,7 @@ def write_demo_audio(
     What was there is replaced. ``progress`` is told how many are done, of how many. Every document is looked up before
     anything is written.
     """
-    need_audio("Files of sound need", ("soundfile",))
+    need("audio", "Files of sound need", "soundfile")
     wanted = list(dict.fromkeys(documents))
     for document in wanted:
         _habits(document, seed)

@@ -78,9 +78,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _make(folder: Path, packages: Sequence[str] | None, *, workers: int | None) -> None:
     from adjudge.audio.debian import DEFAULT_PACKAGES, collect_music
-    from adjudge.audio.extra import need_audio
+    from adjudge.extras import need
 
-    need_audio("Music from Debian packages needs")  # before anything is downloaded
+    need("audio", "Music from Debian packages needs")  # before anything is downloaded
     music = collect_music(folder, packages or DEFAULT_PACKAGES, least_seconds=SECONDS, bar=progress, tell=say)
     print(f"{len(music.credits):,} pieces of music from {len(music.packages):,} packages, in {music.music}")
     library, credited = _prepared(music, workers=workers)

@@ -15,6 +15,7 @@ from adjudge._version import __version__
 from adjudge.errors import AdjudgeError, shown
 from adjudge.experiments.chunks import Chunk, Span, Work
 from adjudge.experiments.executors import ONE_THREAD, Plan, lost
+from adjudge.extras import need
 from adjudge.processes import CrashedError, count_workers, with_environment, without_interrupts
 
 LOCAL = "local"
@@ -49,10 +50,9 @@ def run_on_dask(
 
 
 def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise AdjudgeError("dask: expected the package distributed, got none; pip install 'adjudge[dask]'") from None
+    need("dask", "Experiments on a cluster need")
+    import distributed
+
     return distributed
 
 

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from adjudge.errors import AdjudgeError, shown
+from adjudge.extras import need
 
 if TYPE_CHECKING:
     import httpx
@@ -32,6 +33,7 @@ class Connection:
     """Requests to one server in the name of one person; ends with ``close`` or ``with``."""
 
     def __init__(self, url: str, token: str | None = None, *, patience: float = PATIENCE) -> None:
+        need("web", "Talking to a server needs", "httpx")
         import httpx
 
         if not url.startswith(("http://", "https://")):

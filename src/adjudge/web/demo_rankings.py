@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from adjudge.errors import AdjudgeError
+from adjudge.extras import has
 from adjudge.web.campaign_rows import Campaign, find_campaign
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.database import Database
@@ -54,9 +55,7 @@ Il n'y a pas d'ordre juste ; c'est ce que vous entendez et voyez qui compte.
 
 def can_draw() -> bool:
     """Whether what draws notation is installed."""
-    from importlib.util import find_spec
-
-    return find_spec("verovio") is not None
+    return has("notation")
 
 
 def make_ranking_demo(connection: Connection, organiser: Organiser, *, now: float) -> Campaign:

@@ -61,12 +61,12 @@ def test_without_the_web_extra_there_are_clips_and_runs(
     archive: Archive, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse() -> None:
-        raise AdjudgeError("Campaigns need the web extra: pip install 'adjudge[web]'")
+        raise AdjudgeError("Campaigns need fastapi, which is not installed: pip install 'adjudge[web]'")
 
     monkeypatch.setattr("adjudge.cli.campaign_store.need_web", refuse)
     assert main(COMMAND) == 0
     said = capsys.readouterr()
-    assert "adjudge: note: Campaigns need the web extra" in said.err
+    assert "adjudge: note: Campaigns need fastapi" in said.err
     assert "  adjudge demo --debian lab\n" in said.out
     assert Path("lab/library/runs/timbre-mp.txt").read_text().count("\n") > 5
     assert not Path("lab/adjudge-data").exists()

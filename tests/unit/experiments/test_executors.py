@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -45,15 +45,9 @@ def test_a_chunk_that_is_none_is_refused(chunk: int) -> None:
 
 
 def test_dask_without_distributed_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def without(name: str, *rest: Any) -> Any:
-        if name == "distributed":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(AdjudgeError, match=r"got none; pip install 'adjudge\[dask\]'$"):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    wanted = r"^Experiments on a cluster need distributed, which is not installed: pip install 'adjudge\[dask\]'$"
+    with pytest.raises(AdjudgeError, match=wanted):
         run_experiment(Numbers(trials=3), SAMPLES, dask="local")
 
 

@@ -63,5 +63,6 @@ def test_bad_samples_are_refused_in_a_line() -> None:
         samples_of(effectiveness(np.ones((5, 1))))
     with pytest.raises(AdjudgeError, match=r"AP: expected effectiveness of at most 1e\+70, .* got 1e\+300$"):
         samples_of(effectiveness(np.eye(6, 3) * -1e300))
-    with pytest.raises(AdjudgeError, match="at least one measure, got none"):
-        samples_of([])
+    for wrong in ([], None, "matrix.csv", ["a.csv"], {"2011": "a.csv"}):
+        with pytest.raises(AdjudgeError, match=r"expected effectiveness, as aj\.evaluate makes .* got "):
+            samples_of(wrong)  # type: ignore[arg-type]

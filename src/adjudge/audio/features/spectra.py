@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.audio.extra import need_audio
 from adjudge.audio.features.resampling import Samples, resampled, windows_of
 from adjudge.audio.loudness import AudioError
 from adjudge.audio.mp3_length import without_table
+from adjudge.extras import need
 
 RATE = 22050  # Hz
 N_FFT, HOP = 2048, 512  # samples: 93 ms, every 23 ms
@@ -61,7 +61,7 @@ def read_sound(path: str | Path) -> Samples:
 
 def need_decoder() -> None:
     """Refuse to go on where what decodes sound is not installed."""
-    need_audio("Audio features need", ("soundfile",))
+    need("audio", "Audio features need", "soundfile")
 
 
 def sound_of(samples: npt.NDArray[Any], rate: int) -> Samples:

@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adjudge.audio.extra import need_audio
 from adjudge.errors import InputError
+from adjudge.extras import need
 
 if TYPE_CHECKING:
     from tinytag import TinyTag
@@ -95,7 +95,7 @@ def read_tags(path: str | Path) -> dict[str, str]:
 
 def open_tags(path: Path) -> TinyTag | None:
     """The tags as tinytag has them; None where there are none to be had."""
-    need_audio("Tags of recordings need", ("tinytag",))
+    need("audio", "Tags of recordings need", "tinytag")
     from tinytag import TinyTag, TinyTagException, UnsupportedFormatError
 
     try:

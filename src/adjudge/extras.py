@@ -1,0 +1,77 @@
+"""What comes with extras: the packages of each, and one line where they are missing.
+
+The core reads, scores, compares, plans and simulates. Figures, sound, notation, clusters and campaigns on the web bring
+packages that not everybody wants; whatever uses them asks here first, before any work is done. That this table says
+the same as ``pyproject.toml`` is tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adjudge.errors import AdjudgeError, shown
+
+EXTRAS: dict[str, dict[str, str]] = {  # modules, and the packages that they come in
+    "audio": {"soundfile": "soundfile", "pyloudnorm": "pyloudnorm", "tinytag": "tinytag"},
+    "dask": {"distributed": "distributed"},
+    "notation": {"verovio": "verovio"},
+    "plots": {"matplotlib": "matplotlib"},
+    "web": {
+        "alembic": "alembic",
+        "argon2": "argon2-cffi",
+        "fastapi": "fastapi",
+        "httpx": "httpx",
+        "markdown_it": "markdown-it-py",
+        "psycopg": "psycopg",
+        "python_multipart": "python-multipart",
+        "sqlalchemy": "sqlalchemy",
+        "uvicorn": "uvicorn",
+    },
+}
+_AROUND_A_LIBRARY = ("soundfile",)  # the package may be there and the library that it calls not
+_MOST_NAMES = 3
+
+
+def need(extra: str, who: str, *modules: str) -> None:
+    """Refuse in one line where packages of an extra are missing; ``who`` says what needs them.
+
+    ``modules`` are those of the extra that are needed, all of them where none are named. Where matplotlib is missing,
+    ``need("plots", "Figures need")`` raises *Figures need matplotlib, which is not installed: pip install
+    'adjudge[plots]'*.
+    """
+    packages = EXTRAS[extra]
+    missing = [packages[module] for module in modules or packages if not _is_there(module)]
+    if missing:
+        are = "is" if len(missing) == 1 else "are"
+        raise AdjudgeError(f"{who} {_listed(missing)}, which {are} not installed: pip install 'adjudge[{extra}]'")
+    for module in modules or packages:
+        if module in _AROUND_A_LIBRARY:
+            _load(module, who)
+
+
+def has(extra: str) -> bool:
+    """Whether all packages of an extra are installed."""
+    return all(map(_is_there, EXTRAS[extra]))
+
+
+def _is_there(module: str) -> bool:
+    """Found, not imported: that would take its time, also where the next line refuses a misspelt file."""
+    from importlib.util import find_spec
+
+    return find_spec(module) is not None
+
+
+def _load(module: str, who: str) -> None:
+    from importlib import import_module
+
+    try:
+        import_module(module)
+    except (ImportError, OSError) as error:
+        raise AdjudgeError(f"{who} {module}, which is installed but does not load: {shown(error, 200)}") from None
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence; where there are many, the first and how many more."""
+    if len(names) > _MOST_NAMES:
+        return f"{', '.join(names[: _MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

@@ -1,0 +1,206 @@
+"""What is said where an extra is missing, before anything is read or written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+import adjudge as aj
+from adjudge.audio.notation import engrave
+from adjudge.cli import main
+from adjudge.errors import AdjudgeError
+from adjudge.extras import EXTRAS, has, need
+from adjudge.reports.document import FigureBlock, Paragraph, Report, Section
+from adjudge.reports.render import render, write_figures
+
+Captured = pytest.CaptureFixture[str]
+
+
+def block(monkeypatch: pytest.MonkeyPatch, *modules: str) -> None:
+    """As if they were not installed."""
+    for module in modules:
+        monkeypatch.setitem(sys.modules, module, None)
+
+
+def test_modules_come_in_the_packages_that_are_named() -> None:
+    homes = packages_distributions()
+    for packages in EXTRAS.values():
+        for module, package in packages.items():
+            assert package in [name.lower() for name in homes[module]]
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_what_is_there_is_not_refused(extra: str) -> None:
+    need(extra, "Nobody needs")
+    assert has(extra)
+
+
+@pytest.mark.parametrize(("extra", "module"), [(extra, module) for extra in EXTRAS for module in EXTRAS[extra]])
+def test_one_package_that_is_missing_is_named(extra: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    block(monkeypatch, module)
+    package = EXTRAS[extra][module]
+    with pytest.raises(AdjudgeError) as refused:
+        need(extra, "All of us need")
+    assert str(refused.value) == (f"All of us need {package}, which is not installed: pip install 'adjudge[{extra}]'")
+    assert not has(extra)
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        (("soundfile", "tinytag"), "Songs need soundfile and tinytag, which are not installed: "),
+        (
+            ("soundfile", "pyloudnorm", "tinytag"),
+            "Songs need soundfile, pyloudnorm and tinytag, which are not installed",
+        ),
+    ],
+)
+def test_several_are_listed(missing: Sequence[str], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    block(monkeypatch, *missing)
+    with pytest.raises(AdjudgeError, match=f"^{said}"):
+        need("audio", "Songs need")
+
+
+def test_of_many_the_first_are_named_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    block(monkeypatch, *EXTRAS["web"])
+    with pytest.raises(
+        AdjudgeError, match=r"^Campaigns need alembic, argon2-cffi and 7 more, which are not installed: "
+    ):
+        need("web", "Campaigns need")
+
+
+def test_what_is_not_asked_for_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    block(monkeypatch, "soundfile", "pyloudnorm")
+    need("audio", "Tags need", "tinytag")
+
+
+def test_a_library_that_does_not_load_is_another_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "soundfile.py").write_text("raise OSError('sndfile library not found')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "soundfile", raising=False)
+    wanted = r"^Songs need soundfile, which is installed but does not load: 'sndfile library not found'$"
+    with pytest.raises(AdjudgeError, match=wanted):
+        need("audio", "Songs need")
+
+
+NO_PLOTS = "matplotlib, which is not installed: pip install 'adjudge[plots]'\n"
+DEMO = ("d/fine.csv", "d/runs", "--scale", "fine")
+DRAWING = {
+    "report": ("report", *DEMO, "-m", "CG@5"),
+    "plan": ("plan", *DEMO, "-m", "CG@5"),
+    "estimate": ("estimate", "d/runs", "--scale", "fine"),
+    "simulate": ("simulate", *DEMO),
+    "calibrate": ("calibrate", *DEMO),
+    "experiment": ("experiment", "power", "d/fine.csv", "d/runs", "--scale", "fine", "-m", "CG@5"),
+    "experiment show": ("experiment", "show", "kept"),
+    "reproduce": ("reproduce", "data"),
+    "participants": ("participants", "answers.csv", "--questions", "questions.csv"),
+    "audio statistics": ("audio", "statistics", "library"),
+    "groundtruth compare": ("groundtruth", "compare", "rankings.csv"),
+}
+
+
+@pytest.mark.parametrize("command", DRAWING)
+@pytest.mark.parametrize("asked", [("-o", "page.html"), ("-o", "page.md", "--figures", "figures")])
+def test_figures_are_refused_before_anything_is_read(
+    command: str, asked: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    block(monkeypatch, "matplotlib")
+    monkeypatch.chdir(tmp_path)  # where none of the files is
+    assert main([*DRAWING[command], *asked]) == 2
+    who = "Figures need" if "--figures" in asked else "Pages with figures need"
+    assert capsys.readouterr().err == f"adjudge: {who} {NO_PLOTS}"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("fit", "answers.csv", "--report", "page.html"),
+        ("groundtruth", "build", "rankings.csv", "--report", "page.html"),
+        ("groundtruth", "check", "lists.csv", "rankings.csv", "--report", "page.html"),
+        ("groundtruth", "compare", "rankings.csv", "--report", "page.html"),
+        ("report", *DEMO, "-o", "page.HTM"),
+    ],
+)
+def test_pages_by_another_name_are_refused_as_well(
+    command: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    block(monkeypatch, "matplotlib")
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 2
+    assert capsys.readouterr().err == f"adjudge: Pages with figures need {NO_PLOTS}"
+
+
+def test_a_report_that_is_a_page_only_by_default_says_what_else_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    block(monkeypatch, "matplotlib")
+    monkeypatch.chdir(tmp_path)
+    assert main(["report", *DEMO]) == 2
+    who = "Without -o (page.md, .tex, .json) a report is a page with figures, report.html; that needs"
+    assert capsys.readouterr().err == f"adjudge: {who} {NO_PLOTS}"
+
+
+@pytest.mark.parametrize("suffix", [".md", ".json", ".tex"])
+def test_reports_without_drawings_need_no_extra(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    block(monkeypatch, "matplotlib")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs.csv").write_text("query,document,score,system\n1,a,2,A\n1,b,1,A\n1,b,2,B\n2,a,1,A\n2,b,1,B\n")
+    (tmp_path / "qrels.csv").write_text("query,document,grade\n1,a,1\n2,b,1\n")
+    assert main(["report", "qrels.csv", "runs.csv", "--scale", "binary", "-m", "P@1", "-o", f"page{suffix}"]) == 0
+    assert "P@1" in (tmp_path / f"page{suffix}").read_text()
+
+
+def figure() -> Report:
+    block = FigureBlock("one", "A figure.", "A figure", None, lambda data: data)
+    return Report("Title", "", (Section("one", "One", (Paragraph("Words."), block)),), {"inputs": [], "settings": {}})
+
+
+def test_drawing_from_python_says_the_same_and_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    block(monkeypatch, "matplotlib")
+    wanted = r"^Figures need matplotlib, which is not installed: pip install 'adjudge\[plots\]'$"
+    with pytest.raises(AdjudgeError, match=wanted):
+        write_figures(figure(), tmp_path / "figures")
+    assert not (tmp_path / "figures").exists()
+    with pytest.raises(AdjudgeError, match=wanted):
+        render(figure(), "html")
+
+
+def test_notation_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    block(monkeypatch, "verovio")
+    wanted = r"^Notation needs verovio, which is not installed: pip install 'adjudge\[notation\]'$"
+    with pytest.raises(AdjudgeError, match=wanted):
+        engrave("@clef:G-2\n@data:4C")
+
+
+def test_the_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    block(monkeypatch, "httpx")
+    wanted = r"^Talking to a server needs httpx, which is not installed: pip install 'adjudge\[web\]'$"
+    with pytest.raises(AdjudgeError, match=wanted):
+        aj.connect("https://judge.example.org", "adj_x")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("serve",), "The server needs"),
+        (("campaign", "list"), "Campaigns need"),
+        (("campaign", "rehearse", "--demo"), "The server needs"),
+    ],
+)
+def test_the_web_is_refused_in_one_line(
+    arguments: Sequence[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    block(monkeypatch, *EXTRAS["web"])
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    missing = "alembic, argon2-cffi and 7 more, which are not installed: pip install 'adjudge[web]'\n"
+    assert capsys.readouterr().err == f"adjudge: {said} {missing}"
+    assert not list(tmp_path.iterdir())
