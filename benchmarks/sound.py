@@ -161,7 +161,7 @@ def _held(told: Candidates, name: str, share: float, seed: int) -> Floats:
     return np.array([*moments, point.accuracy, point.covered])
 
 
-def sessions(pools: dict[int, Candidates], samples: int, processes: int | None, wanted: Sequence[str]) -> Table:
+def sessions(pools: dict[int, Candidates], samples: int, workers: int | None, wanted: Sequence[str]) -> Table:
     """Sessions on random parts, 8 systems x 40 queries, to 95 % mean confidence."""
     keys, tasks = [], []
     for seed, pool in pools.items():
@@ -174,7 +174,7 @@ def sessions(pools: dict[int, Candidates], samples: int, processes: int | None, 
                     for name in (name for name in names if name in wanted):
                         keys.append((case, name, way))
                         tasks.append(partial(simulate, told, "CG@5", estimator=name, at=SHARES, seed=i))
-    results = run_all(tasks, processes=processes, progress=_say)
+    results = run_all(tasks, workers=workers, progress=_say)
     by_key: dict[tuple[str, str, str], list[Simulation]] = {}
     for key, result in zip(keys, results, strict=True):
         by_key.setdefault(key, []).append(result)
@@ -248,7 +248,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--samples", type=int, default=8, help="parts to draw of each demo")
     known = list(dict.fromkeys((*PLAIN, *KNOWN)))
     parser.add_argument("--estimators", nargs="+", default=known, choices=known, help="those that judge in sessions")
-    parser.add_argument("--processes", type=int, help="processes to use (default: one a core)")
+    parser.add_argument("--workers", type=int, help="processes to use (default: one a core)")
     parser.add_argument(
         "--only", nargs="+", default=["fitted", "predicted", "sessions", "speed"], help="tables to make"
     )
@@ -259,7 +259,7 @@ def main(argv: Sequence[str]) -> int:
     made = {
         "fitted": lambda: fitted(pools),
         "predicted": lambda: predicted(pools, arguments.draws),
-        "sessions": lambda: sessions(pools, arguments.samples, arguments.processes, arguments.estimators),
+        "sessions": lambda: sessions(pools, arguments.samples, arguments.workers, arguments.estimators),
         "speed": speed,
     }
     for name in arguments.only:

@@ -349,7 +349,7 @@ def demo(
         raise AdjudgeError(f"demo: 'scale' must be fine or broad, got {scale!r}")
     tables = demo_tables(seed, queries=queries, depth=depth)
     judgments = tables.judgments if scale == "fine" else tables.broad
-    settings = {"demo": True, "seed": seed, "queries": queries, "ranks": depth, "scale": scale}
+    settings = {"demo": True, "demo_seed": seed, "queries": queries, "ranks": depth, "scale": scale}
     return build_collection(
         [Table(tables.runs, "demo runs")],
         [Table(judgments, "demo judgments")],

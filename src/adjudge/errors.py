@@ -78,8 +78,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> AdjudgeError:
     import difflib
 
     names = sorted(known)
-    folded = {n.casefold(): n for n in names}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    folded = {n.casefold().lstrip("-"): n for n in names}  # all options begin alike
+    near = difflib.get_close_matches(name.casefold().lstrip("-"), folded, n=1, cutoff=0.6)
     hint = f"Did you mean {folded[near[0]]!r}?" if near else f"Known: {', '.join(names)}."
     return AdjudgeError(f"No {kind} is called {name!r}. {hint}")
 
@@ -92,3 +92,12 @@ def shown(text: object, limit: int = 60) -> str:
     """
     plain = str(text)
     return repr(plain if len(plain) <= limit else plain[: limit - 1] + "…")
+
+
+def reason(error: OSError) -> str:
+    """What the operating system says went wrong, fit for the end of a sentence.
+
+    >>> reason(PermissionError(13, "Permission denied"))
+    'permission denied'
+    """
+    return (error.strerror or str(error)).lower()

@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Generic, NoReturn, TypeVar
 
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, reason
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -161,7 +161,7 @@ class _Worker(Generic[Job, Result]):
                 process.start()
         except OSError as error:
             ours.close()
-            raise AdjudgeError(f"workers: cannot start a process: {(error.strerror or str(error)).lower()}") from None
+            raise AdjudgeError(f"workers: cannot start a process: {reason(error)}") from None
         finally:
             theirs.close()  # else its death would not be seen here
         return cls(process, ours, function)

@@ -20,6 +20,8 @@ class Registry(Mapping[str, T]):
     >>> pets["cot"]
     Traceback (most recent call last):
     adjudge.errors.AdjudgeError: No pet is called 'cot'. Did you mean 'cat'?
+    >>> pets.remove("cat")
+    'meow'
     """
 
     def __init__(self, kind: str) -> None:
@@ -36,6 +38,12 @@ class Registry(Mapping[str, T]):
     def register(self, name: str) -> Callable[[T], T]:
         """Decorator form of :meth:`add`: registers and returns the object unchanged."""
         return lambda member: self.add(name, member)
+
+    def remove(self, name: str) -> T:
+        """Take a member back, so that the name is free again: for notebooks, where a cell is run twice."""
+        member = self[name]
+        del self._members[name]
+        return member
 
     def __getitem__(self, name: str) -> T:
         try:

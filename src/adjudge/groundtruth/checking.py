@@ -13,7 +13,7 @@ from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferred import PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery, Unranked
 from adjudge.groundtruth.refused import QueryError
-from adjudge.groundtruth.summary import counted
+from adjudge.words import counted
 
 
 def check_lists(

@@ -8,6 +8,7 @@ from typing import Any
 from adjudge.groundtruth.building import Answers, BuiltList, GroundTruth
 from adjudge.groundtruth.evidence import Tails
 from adjudge.groundtruth.rankings import Rankings
+from adjudge.words import counted
 
 SPLIT_HAIRS = 0.005
 """Lists whose consistencies are nearer than this are not called better and worse."""
@@ -184,13 +185,3 @@ def _uncompared(truth: GroundTruth, total: dict[str, Any]) -> list[str]:
     if n_compared == n_pairs:
         return []
     return [f"{n_compared:,} of {counted(n_pairs, 'pair')} of documents were compared; the others count neither way."]
-
-
-def counted(n: int, noun: str) -> str:
-    """A number and what it counts.
-
-    >>> counted(1, "query"), counted(2, "query"), counted(0, "person")
-    ('1 query', '2 queries', '0 people')
-    """
-    plural = {"person": "people", "query": "queries"}.get(noun, f"{noun}s")
-    return f"{n:,} {noun if n == 1 else plural}"

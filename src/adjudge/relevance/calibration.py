@@ -79,7 +79,7 @@ def calibrate(
     goal: Goal | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
     seed: int = 0,
-    processes: int | None = None,
+    workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Calibration]:
     """Compare (estimator, rule) ``methods`` on the same random parts of a judged collection.
@@ -112,7 +112,7 @@ def calibrate(
         for estimator, rule in methods
         for i in range(samples)
     ]
-    results: list[Simulation] = run_all(tasks, processes=processes, progress=progress)
+    results: list[Simulation] = run_all(tasks, workers=workers, progress=progress)
     return [
         _summary(results[m * samples : (m + 1) * samples], estimator, rule, tuple(shares))
         for m, (estimator, rule) in enumerate(methods)

@@ -118,5 +118,5 @@ class Goal:
 
     def __str__(self) -> str:
         kind = GOALS[self.kind]
-        aside = f" (differences below {self.zone:g} do not matter)" if self.zone and not kind.falling else ""
+        aside = f" (differences below {self.zone:.3g} do not matter)" if self.zone and not kind.falling else ""
         return f"{kind.about} {'<=' if kind.falling else '>='} {self.wanted:g}{aside}"

@@ -20,7 +20,7 @@ from scipy.special import ndtri, stdtrit
 
 from adjudge._version import __version__
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.model.collection import Collection
 from adjudge.model.scales import Scale, parse_scale
 from adjudge.model.similarity import Similarity
@@ -31,6 +31,7 @@ from adjudge.relevance.choosing import RULES, Ask, choose
 from adjudge.relevance.goals import Goal
 from adjudge.relevance.scoring import estimable, scoring
 from adjudge.relevance.view import View
+from adjudge.words import counted
 
 Pair = tuple[str, str]
 
@@ -92,6 +93,8 @@ class Session:
     >>> session.next()[0] in [("q", "x"), ("q", "z")]
     True
     >>> session.judge("q", "x", 1)
+    >>> session
+    Session(P@2, uniform, information: 1 of 3 candidates judged)
     >>> session.judge("q", "z", 0)
     >>> [(row.system, row.score) for row in session.ranking()], session.done
     ([('a', 0.75), ('b', 0.25)], True)
@@ -126,6 +129,11 @@ class Session:
         self.model: RelevanceModel = start(self.estimator, self.candidates, self.scoring, **self.options)
         self._ask: Ask = RULES[self.rule](self.model)
         self._view: View | None = None
+
+    def __repr__(self) -> str:
+        settings = f"{self.scoring.measure}, {self.estimator}, {self.rule}"
+        judged = f"{int(self.model.judged.sum()):,} of {counted(len(self.candidates), 'candidate')} judged"
+        return f"{type(self).__name__}({settings}: {judged})"
 
     @property
     def view(self) -> View:
@@ -327,7 +335,7 @@ def _read_state(path: str | Path) -> dict[str, Any]:
     try:
         state = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", source=str(path)) from None
+        raise InputError(f"cannot be read: {reason(error)}", source=str(path)) from None
     except (ValueError, RecursionError):
         raise InputError("expected the state of a session, got something else or a part", source=str(path)) from None
     for name, kind in _STATE.items():

@@ -7,7 +7,6 @@ that no system retrieved are no part of a simulation: nobody would have been ask
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Mask
 from adjudge.errors import AdjudgeError, kept_warnings
+from adjudge.processes import CrashedError, Progress, run_jobs
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.goals import Goal
 from adjudge.relevance.scoring import Scoring
@@ -169,29 +169,20 @@ def _right(mean: Floats, true: Floats) -> Floats:
 def run_all(
     tasks: Iterable[Callable[[], Any]],
     *,
-    processes: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
 ) -> list[Any]:
     """Results of picklable calls without arguments, in their order; in several processes unless one is asked for.
 
     Warnings of tasks are not heard, whatever the number of processes: start once what may have something to say.
     """
-    if processes is not None and processes < 1:
-        raise AdjudgeError(f"'processes' must be at least 1, got {processes}")
-    pending = list(tasks)
-    results: list[Any] = []
-    if processes == 1 or len(pending) == 1:
-        for task in pending:
-            results.append(_call(task))
-            if progress is not None:
-                progress(len(results), len(pending))
-        return results
-    with ProcessPoolExecutor(max_workers=processes) as pool:
-        for result in pool.map(_call, pending):
-            results.append(result)
-            if progress is not None:
-                progress(len(results), len(pending))
-    return results
+    pending = {str(place): task for place, task in enumerate(tasks)}
+    results: dict[str, Any] = {}
+    for name, result in run_jobs(_call, pending, workers=workers, progress=progress):
+        if isinstance(result, CrashedError):
+            raise result
+        results[name] = result
+    return [results[name] for name in pending]
 
 
 def _call(task: Callable[[], Any]) -> Any:

@@ -6,44 +6,21 @@ then takes six times the processor time that it takes on one.
 
 from __future__ import annotations
 
-import ctypes
-import logging
 import os
-from pathlib import Path
 
-_SET = ("scipy_openblas_set_num_threads64_", "scipy_openblas_set_num_threads")
+import scipy.linalg  # noqa: F401 - brings the library along that is to be limited
+from threadpoolctl import ThreadpoolController
+
 _CHOSEN = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "GOTO_NUM_THREADS")
-_log = logging.getLogger(__name__)
 
 
 def keep_to_one_core() -> int:
-    """Limit the OpenBLAS that NumPy and SciPy brought along to one thread; the number of libraries that listened.
+    """Limit the linear algebra of NumPy and SciPy to one thread; the number of libraries that listened.
 
-    What somebody chose in the environment is left alone. Where another library does the work nothing happens.
+    What somebody chose in the environment is left alone.
     """
     if any(os.environ.get(name) for name in _CHOSEN):
         return 0
-    listened = 0
-    for path in _libraries():
-        try:
-            library = ctypes.CDLL(str(path))
-        except OSError as error:
-            _log.debug("%s cannot be limited to one thread: %s", path, error)
-            continue
-        for name in _SET:
-            if hasattr(library, name):
-                getattr(library, name)(1)
-                listened += 1
-    return listened
-
-
-def _libraries() -> list[Path]:
-    import numpy as np
-    import scipy
-
-    found: list[Path] = []
-    for package in (np, scipy):
-        folder = Path(str(package.__file__)).resolve().parent
-        for libraries in (folder.parent / f"{package.__name__}.libs", folder / ".dylibs"):  # Linux, macOS
-            found += sorted(libraries.glob("*openblas*"))
-    return found
+    libraries = ThreadpoolController().select(user_api="blas")
+    libraries.limit(limits=1)
+    return len(libraries.lib_controllers)

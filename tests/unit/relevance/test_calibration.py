@@ -24,7 +24,7 @@ def judged() -> Candidates:
 
 
 def run(judged: Candidates, **settings: Any) -> list[Calibration]:
-    chosen: dict[str, Any] = {"methods": METHODS, "samples": 2, "systems": 4, "queries": 3, "processes": 1, **settings}
+    chosen: dict[str, Any] = {"methods": METHODS, "samples": 2, "systems": 4, "queries": 3, "workers": 1, **settings}
     return calibrate(judged, "CG@5", **chosen)
 
 
@@ -81,7 +81,7 @@ def test_shares_keep_their_order_and_may_fall_together(judged: Candidates) -> No
 
 
 def test_answers_do_not_depend_on_processes(judged: Candidates) -> None:
-    one, two = run(judged, processes=1), run(judged, processes=2)
+    one, two = run(judged, workers=1), run(judged, workers=2)
     for a, b in zip(one, two, strict=True):
         assert dataclasses.asdict(a) == dataclasses.asdict(b)
 
@@ -92,7 +92,7 @@ def test_the_same_seed_draws_the_same_parts_and_another_seed_others(judged: Cand
 
 
 def test_parts_have_half_of_everything_unless_told(judged: Candidates) -> None:
-    (one,) = calibrate(judged, "CG@5", methods=METHODS[:1], samples=1, shares=(0.1,), processes=1)
+    (one,) = calibrate(judged, "CG@5", methods=METHODS[:1], samples=1, shares=(0.1,), workers=1)
     assert sum(b.n for b in one.bins) == 15  # pairs of six systems
 
 
@@ -105,7 +105,7 @@ def test_options_go_to_their_estimator(judged: Candidates) -> None:
 
 def test_what_an_estimator_warns_of_is_heard_once(judged: Candidates) -> None:
     with pytest.warns(AdjudgeWarning, match="No document has the metadata") as heard:
-        calibrate(judged.without_metadata(), "CG@5", methods=[("output", "pairs")], samples=2, processes=1)
+        calibrate(judged.without_metadata(), "CG@5", methods=[("output", "pairs")], samples=2, workers=1)
     assert len(heard) == 1
 
 
@@ -120,7 +120,7 @@ def test_what_an_estimator_warns_of_is_heard_once(judged: Candidates) -> None:
         ({"shares": ()}, "'shares' must be above 0 and at most 1, got none"),
         ({"shares": (0.5, 1.5)}, r"'shares' must be above 0 and at most 1, got 0.5, 1.5"),
         ({"seed": -1}, "'seed' must be a whole number of at least 0, got -1"),
-        ({"processes": 0}, "'processes' must be at least 1, got 0"),
+        ({"workers": 0}, "'workers' must be an integer of at least 1, got 0"),
         ({"methods": [("oracle", "pairs")]}, "No relevance estimator is called 'oracle'"),
         ({"methods": [("uniform", "best")]}, "No selection rule is called 'best'"),
     ],

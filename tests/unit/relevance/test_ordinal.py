@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def ordered_model(x: Floats, level: Ints) -> tuple[Floats, Floats]:
     """Intercepts and effects by statsmodels."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        statsmodels: Any = pytest.importorskip("statsmodels.miscmodels.ordinal_model")
+        statsmodels: Any = import_module("statsmodels.miscmodels.ordinal_model")
         fit = statsmodels.OrderedModel(level, x, distr="logit").fit(method="bfgs", disp=0, maxiter=2000, gtol=1e-7)
     return -fit.model.transform_threshold_params(fit.params)[1:-1], fit.params[: x.shape[1]]
 

@@ -194,8 +194,8 @@ def warned() -> int:
 def test_answers_do_not_depend_on_the_number_of_processes(judged: Candidates) -> None:
     tasks = [partial(run, judged, seed=seed, at=(0.1, 0.3)) for seed in range(3)]
     seen: list[tuple[int, int]] = []
-    one = run_all(tasks, processes=1, progress=lambda done, total: seen.append((done, total)))
-    two = run_all(tasks, processes=2, progress=lambda done, total: seen.append((done, total)))
+    one = run_all(tasks, workers=1, progress=lambda done, total: seen.append((done, total)))
+    two = run_all(tasks, workers=2, progress=lambda done, total: seen.append((done, total)))
     assert seen == 2 * [(1, 3), (2, 3), (3, 3)]
     for a, b in zip(one, two, strict=True):
         assert (a.seed, a.stop.n_judged, a.reached) == (b.seed, b.stop.n_judged, b.reached)
@@ -204,22 +204,22 @@ def test_answers_do_not_depend_on_the_number_of_processes(judged: Candidates) ->
                 np.testing.assert_array_equal(getattr(p, field.name), getattr(q, field.name))
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_what_a_task_refuses_is_refused(processes: int) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_a_task_refuses_is_refused(workers: int) -> None:
     with pytest.raises(AdjudgeError, match="Cannot do magic"):
-        run_all([partial(fails, "magic"), partial(fails, "magic")], processes=processes)
+        run_all([partial(fails, "magic"), partial(fails, "magic")], workers=workers)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_tasks_warn_nobody(processes: int) -> None:
-    assert run_all([warned, warned], processes=processes) == [3, 3]
-    assert run_all([], processes=processes) == []
+@pytest.mark.parametrize("workers", [1, 2])
+def test_tasks_warn_nobody(workers: int) -> None:
+    assert run_all([warned, warned], workers=workers) == [3, 3]
+    assert run_all([], workers=workers) == []
 
 
-@pytest.mark.parametrize("processes", [0, -2])
-def test_no_processes_are_refused(processes: int) -> None:
-    with pytest.raises(AdjudgeError, match=f"'processes' must be at least 1, got {processes}"):
-        run_all([warned], processes=processes)
+@pytest.mark.parametrize("workers", [0, -2])
+def test_no_processes_are_refused(workers: int) -> None:
+    with pytest.raises(AdjudgeError, match=f"'workers' must be an integer of at least 1, got {workers}"):
+        run_all([warned], workers=workers)
 
 
 def test_seeds_only_matter_where_documents_are_equally_telling(judged: Candidates) -> None:

@@ -1,18 +1,19 @@
-"""Words that sentences about studies share."""
+"""Numbers in sentences."""
 
 from __future__ import annotations
 
 import math
 
+_PLURALS = {"person": "people", "query": "queries"}
 
-def counted_of(n: int, noun: str) -> str:
+
+def counted(n: int, noun: str) -> str:
     """A number and what it counts, as one says it.
 
-    >>> counted_of(1, "query"), counted_of(2200, "query"), counted_of(2, "bin")
-    ('1 query', '2,200 queries', '2 bins')
+    >>> counted(1, "query"), counted(2200, "query"), counted(0, "person"), counted(2, "bin")
+    ('1 query', '2,200 queries', '0 people', '2 bins')
     """
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-    return f"{n:,} {noun if n == 1 else plural}"
+    return f"{n:,} {noun if n == 1 else _PLURALS.get(noun, f'{noun}s')}"
 
 
 def number(value: float, digits: int = 2) -> str:
