@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from adjudge.preferences.traps import make_traps
     from adjudge.relevance.goals import Goal
     from adjudge.relevance.session import judging
+    from adjudge.reproduction.reproducing import reproduce
     from adjudge.stats.agreement import agreement, ratings
     from adjudge.stats.generalizability import gstudy
     from adjudge.stats.summary import summarize
@@ -96,6 +97,7 @@ _HOMES = {  # module, and after a colon the name that it has there, if that is a
     "Scale": "adjudge.model.scales",
     "Goal": "adjudge.relevance",
     "judging": "adjudge.relevance",
+    "reproduce": "adjudge.reproduction",
     "gstudy": "adjudge.stats.generalizability",
     "summarize": "adjudge.stats.summary",
     "compare": "adjudge.users.comparison",
@@ -174,6 +176,7 @@ __all__ = [
     "read_preferences",
     "read_questions",
     "read_rankings",
+    "reproduce",
     "samples_of",
     "satisfaction",
     "simulate_preferences",

@@ -26,13 +26,14 @@ _LETTERS_AN_INCH, _LETTERS_A_LINE = 14, 7  # of a legend: how wide words are, an
 
 @dataclass(frozen=True)
 class Curve:
-    """One line: ``y`` over ``x``, and where it may lie."""
+    """One line: ``y`` over ``x``, and where it may lie; points only, where they are not ``joined``."""
 
     label: str
     x: Floats
     y: Floats
     low: Floats | None = None
     high: Floats | None = None
+    joined: bool = True
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def _draw(axes: Axes, panel: Panel, data: Curves, labels: Sequence[str]) -> None
     for level in panel.levels:
         axes.axhline(level, color=PALETTE["muted"], linewidth=0.8, linestyle=":")
     for curve in panel.curves:
-        look = _look(labels, curve.label)
+        look = _look(labels, curve.label) | ({} if curve.joined else {"linestyle": "none"})
         shown = (curve.y > 0) if data.log_y else np.isfinite(curve.y)  # a logarithm has no place for 0
         axes.plot(curve.x[shown], curve.y[shown], **look)
         if curve.low is not None and curve.high is not None:

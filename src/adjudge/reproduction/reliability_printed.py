@@ -1,0 +1,141 @@
+"""Thesis chapter 6 for collections that are not public: what follows from the variance components it prints of them.
+
+Shares of variance are printed with three digits, so that what is computed from them has a known error of rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from adjudge.arrays import Floats
+from adjudge.reproduction.claims import Claim, Reason, printed_value
+from adjudge.reproduction.data import Data
+from adjudge.reproduction.plots import Panel, Plot, Series
+from adjudge.reproduction.reliability import SIZES, reliability_plots
+from adjudge.reproduction.reliability_tables import (
+    ASSESSORS_2006,
+    JUDGMENTS_2006,
+    N_QUERIES,
+    ROWS,
+    SCALES,
+    TARGET,
+    Row,
+)
+from adjudge.reproduction.studies import Effort, Found, study
+from adjudge.stats.designs import NESTED, SYSTEMS_QUERIES, Design
+from adjudge.stats.generalizability import GStudy
+from adjudge.stats.reliability import coefficient, errors, queries_for
+
+_ROUNDED = Reason(
+    "rounding",
+    "computed from shares of variance that Table 6.1 prints with three digits: the most that rounding may do",
+)
+_ROUND = Reason("reading", "a round number of the text: those that Table 6.2 prints are 32.7 on average")
+_OF_2007 = Reason(
+    "slip",
+    "what Tables 6.2 and 6.3 print gives the same as ours; for 2007 alone they give .025 and .043, so that the "
+    "text, which says about, seems to have that year in mind",
+)
+_ABOUT = Reason("reading", "the thesis says about, reading its figure; this is what the components of Table 6.4 give")
+_HALF = 0.0005  # of the last printed digit of a share
+_CORNERS = np.array([(0.0, 0.0, 0.0), *product((-_HALF, _HALF), repeat=3)])
+
+
+@study(
+    "reliability-printed",
+    title="Reliability of other editions, from the components that are printed",
+    covers=("T Figure 6.5",),
+    partly={"T Figure 6.5": "from the components of Table 6.4, rounded to three digits: the judgments are not public"},
+)
+def reliability_printed(data: Data, effort: Effort) -> Found:
+    """Tables 6.2 and 6.3 of what the data do not have, the averages of the text, and assessors of 2006."""
+    others = [row for row in ROWS if row.year != 2011 or row.scale == "broad"]
+    claims = (*(claim for row in others for claim in _claims(row)), *_averages(), *_assessors())
+    curves = [(f"{SCALES[row.scale]}, {row.year}", row.measure, _study(row)) for row in ROWS]
+    about = "every year and scale, from the components of Table 6.1"
+    plots = reliability_plots(curves, part="-printed", about=about, columns=4)
+    return Found(claims, (*plots, *_assessor_plots()))
+
+
+def _shares(row: Row) -> Floats:
+    return np.array([printed_value(share) for share in row.shares])
+
+
+def _study(row: Row) -> GStudy:
+    return _printed(SYSTEMS_QUERIES, _shares(row), N_QUERIES)
+
+
+def _printed(design: Design, shares: Floats, n_queries: int) -> GStudy:
+    return GStudy(design, shares, 0, n_queries, 1, "printed", "")
+
+
+def _claims(row: Row) -> Iterator[Claim]:
+    """Reliability and queries needed, with what rounding of the components may do to them."""
+    variances = _shares(row) + _CORNERS
+    for table, sign, absolute, printed, queries in (
+        ("T Table 6.2", "Eρ²", False, row.e_rho2, row.e_rho2_queries),
+        ("T Table 6.3", "Φ", True, row.phi, row.phi_queries),
+    ):
+        error = errors(variances, SYSTEMS_QUERIES, 1, absolute=absolute)
+        index = coefficient(variances[:, 0], error.at(N_QUERIES))
+        needed = queries_for(TARGET, variances[:, 0], error)
+        yield Claim(table, f"{row.name}: {sign}", printed, float(index[0]), _apart(index) + 0.00005, _ROUNDED)
+        what = f"{row.name}: queries for {sign} = .95"
+        yield Claim(table, what, queries, float(needed[0]), _apart(needed), _ROUNDED)
+
+
+def _apart(values: Floats) -> float:
+    """How far rounding may move the first value."""
+    return float(np.abs(values - values[0]).max())
+
+
+def _averages() -> Iterator[Claim]:
+    """Section 6.2.2, over all measures, scales and years."""
+    variances = np.array([_shares(row) for row in ROWS])
+    for sign, absolute, queries, gain in (("Eρ²", False, "35", ".025"), ("Φ", True, "64", ".045")):
+        error = errors(variances, SYSTEMS_QUERIES, 1, absolute=absolute)
+        whole, half = (coefficient(variances[:, 0], error.at(n)) for n in (N_QUERIES, N_QUERIES // 2))
+        if not absolute:
+            yield Claim("T 6.2.2", f"{sign}, average of all", ".98", float(whole.mean()))
+        needed = float(queries_for(TARGET, variances[:, 0], error).mean())
+        yield Claim("T 6.2.2", f"queries for {sign} = .95, average of all", queries, needed, why=_ROUND)
+        added = float((whole - half).mean())
+        yield Claim("T 6.2.2", f"what 100 queries add to 50 in {sign}, on average", gain, added, why=_OF_2007)
+
+
+def _assessors() -> Iterator[Claim]:
+    """Section 6.4: what a second assessor adds."""
+    rows = _printed(NESTED, np.array(ASSESSORS_2006), 60).dstudy(N_QUERIES, assessors=[1, 2], interval="none").rows
+    ours = rows[1].e_rho2 - rows[0].e_rho2
+    yield Claim("T Figure 6.5", "what a second assessor adds to Eρ² with 100 queries", ".05", ours, why=_ABOUT)
+
+
+def _assessor_plots() -> tuple[Plot, Plot]:
+    """Figure 6.5: reliability with one to five assessors a query."""
+    one = _printed(NESTED, np.array(ASSESSORS_2006), 60)
+
+    def plot(part: str, x_label: str, cost: float) -> Plot:
+        panels = []
+        for sign, index in (("Eρ²", "e_rho2"), ("Φ", "phi")):
+            series = []
+            for n in range(1, 6):
+                rows = one.dstudy(SIZES, assessors=n, interval="none").rows
+                x = tuple(size * (n * cost if cost else 1.0) for size in SIZES)
+                y = tuple(float(getattr(row, index)) for row in rows)
+                series.append(Series("1 assessor" if n == 1 else f"{n} assessors", x, y))
+            panels.append(Panel(sign, tuple(series), (TARGET,)))
+        return Plot(
+            f"figure-6-5-{part}",
+            "T Figure 6.5",
+            f"Reliability in MIREX 2006 by RBP@5 on Fine with 1 to 5 assessors a query, over the number of {x_label}.",
+            f"Curves of reliability that rise with the number of {x_label}, one for each number of assessors.",
+            x_label,
+            "reliability",
+            tuple(panels),
+            log_x=True,
+        )
+
+    return plot("queries", "queries", 0.0), plot("judgments", "judgments", JUDGMENTS_2006)
