@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,12 +10,12 @@ from pathlib import Path
 
 import pytest
 from tests.web.making import random_runs
+from tests.web.near import NearServer
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.client import Assessor, CampaignError, Organiser, connect, join
 from adjudge.web.database import open_database
 from adjudge.web.people import add_organiser
-from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +30,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Organiser]:
     with database.write() as connection:
         add_organiser(connection, login=LOGIN, password=PASSWORD, is_admin=False, now=time.time())
     database.close()
-    with ServerProcess(data) as server, connect(server.url, login=LOGIN, password=PASSWORD) as organiser:
+    with NearServer(data) as server, connect(server.url, login=LOGIN, password=PASSWORD) as organiser:
         yield organiser
 
 
@@ -211,23 +210,3 @@ def test_an_answer_is_sent_again_under_the_same_key_until_it_is_taken(replies: l
     assert taken.answer == 1
     assert len(handler.bodies) == n_sent  # type: ignore[attr-defined]
     assert len(set(handler.bodies)) == 1  # type: ignore[attr-defined]
-
-
-def test_the_example_of_the_page_on_campaigns_runs(lab: Organiser, files: Path) -> None:
-    campaign = lab.create("songs", title="Songs", measure="CG@3", goal={"kind": "everything"}, repeat_share=0)
-    campaign.put_runs(str(files / "runs" / "*.txt"))
-    campaign.put_documents(files / "documents.csv")
-    campaign.put_documents(files / "queries.csv", role="query")
-    campaign.open()
-    url = lab.connection.url
-    with join(url, campaign.invite()["url"]) as assessor:
-        desk = assessor.desk()
-        while desk["question"] is not None or desk["why"] == "wait":
-            grades = {scale["name"]: 1.0 for scale in desk["scales"]}
-            desk = assessor.answer(desk["question"]["lease"], grades).desk if desk["question"] else assessor.desk()
-    (example,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "campaigns.md").read_text(), re.DOTALL)
-    here = example.replace("http://127.0.0.1:8000", url).replace("adj_…", lab.make_token("for the page")["token"])
-    names: dict[str, object] = {}
-    exec(here, names)
-    assert len(names["ranking"]) == 3  # type: ignore[arg-type]
-    assert len(names["judgments"]) == campaign.picture()["status"]["candidates"]  # type: ignore[arg-type]

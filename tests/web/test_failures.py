@@ -180,3 +180,14 @@ def test_health_tells_whether_the_database_answers(app: FastAPI, database: Datab
     answer = browser(app).get("/healthz")
     assert answer.status_code == 503
     assert answer.json()["error"]["status"] == 503
+
+
+def test_organisers_find_back_to_their_campaigns_and_others_to_whoever_invited_them(app: FastAPI) -> None:
+    with browser(app) as client:
+        theirs, others = (
+            client.get(path, headers={"Accept": "text/html"}) for path in ("/campaigns", "/wrong/refused")
+        )
+    assert theirs.status_code == 404
+    assert '<a href="/">Campaigns</a>' in theirs.text
+    assert "invited you" not in theirs.text
+    assert "invited you" in others.text

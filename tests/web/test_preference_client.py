@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from tests.web.preference_simulated import Person, careful, spammer, take_part
 from tests.web.preferring_rows import some_questions
-from tests.web.test_client import ROOT, lab
+from tests.web.test_client import lab
 
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.files import write_questions
@@ -97,32 +96,6 @@ def test_a_campaign_runs_from_the_first_file_to_the_last_export(lab: Organiser, 
     assert f"{2 * N} answers count, of {2 * N} that {N} questions want." in report
     with pytest.raises(CampaignError, match="asks for preferences"):
         campaign.put_judgments(tmp_path / "documents.csv")
-
-
-def test_the_example_of_the_page_on_preference_campaigns_runs(
-    lab: Organiser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = some_questions(N, 6)
-    written(asked, tmp_path)
-    (tmp_path / "clips").mkdir()
-    for name in {name for one in asked.questions for name in (*one.a, *one.b, one.query)}:
-        (tmp_path / "clips" / f"{name}.txt").write_text(name)
-    monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "preferences_campaign.md").read_text()
-    set_up, afterwards = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    token = lab.make_token("for the page")["token"]
-    names: dict[str, object] = {}
-    here = set_up.replace("http://127.0.0.1:8000", lab.connection.url).replace("adj_…", token)
-    exec(here.replace("clips/*.wav", "clips/*.txt"), names)
-    link = str(names["link"])
-    assert link.startswith(f"{lab.connection.url}/i/")
-    told = {"PROLIFIC_PID": "p", "STUDY_ID": "s", "SESSION_ID": "t"}
-    person = a_careful_person(asked)
-    take_part(lab.connection.url, link.partition("?")[0], person=person, seed=1, recruited=told)
-    exec(afterwards, names)
-    assert len(names["study"].counted()) == N  # type: ignore[attr-defined]
-    assert (tmp_path / "people.csv").exists()
-    names["lab"].close()  # type: ignore[attr-defined]
 
 
 def test_somebody_who_reads_does_not_guess() -> None:

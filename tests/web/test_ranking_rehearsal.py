@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
-import shlex
-from pathlib import Path
-
 import pytest
 
-from adjudge.cli.parser import build_parser
 from adjudge.errors import AdjudgeError
 from adjudge.reports.document import TableBlock
 from adjudge.web.ranking_rehearsal import ranking_forecast_section, rehearse_rankings
@@ -34,16 +29,3 @@ def test_sure_experts_recover_the_true_lists_and_careless_ones_are_counted() -> 
 def test_a_campaign_without_candidates_cannot_be_rehearsed() -> None:
     with pytest.raises(AdjudgeError, match="no candidates yet"):
         rehearse_rankings({}, ranking_settings_from({"title": "Empty"}), Plan())
-
-
-def test_the_commands_of_the_page_are_real() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "ranking_campaign.md").read_text()
-    blocks = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
-    commands = [line.partition("  #")[0] for block in blocks for line in block.splitlines()]
-    commands += re.findall(r"`(adjudge campaign rehearse [^`]*)`", page)
-    assert len(commands) == 8
-    parser = build_parser()
-    for command in commands:
-        program, *arguments = shlex.split(command)
-        assert program == "adjudge"
-        parser.parse_args(arguments)

@@ -45,7 +45,7 @@ def test_a_port_that_is_taken_is_one_line_and_exit_code_2(tmp_path: Path, capsys
         (["--workers", "0"], "'workers' must be at least 1, got 0"),
         (["--database", "mysql://x"], "Expected a database as sqlite:///FILE or postgresql://USER@HOST/NAME"),
         (["--address", "judge.example.org"], "Expected an address as https://judge.example.org"),
-        (["--port", "99999"], "Cannot listen at 127.0.0.1 port 99999"),
+        (["--port", "99999"], "Cannot listen at 127.0.0.1 port 99999: port must be 0-65535; choose another"),
     ],
 )
 def test_what_cannot_be_served_is_one_line(
@@ -64,6 +64,15 @@ def test_a_file_as_data_folder_is_refused(tmp_path: Path, capsys: pytest.Capture
     assert "expected a folder for the server's data" in capsys.readouterr().err
 
 
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("x")
+    data = tmp_path / "file" / "data"
+    assert main(["serve", "--data", str(data), "--port", str(free_port())]) == 2
+    assert capsys.readouterr().err == f"adjudge: {data}/adjudge.sqlite3: cannot be made: not a directory\n"
+    with pytest.raises(AdjudgeError, match=r"file/data/secret: cannot be made: not a directory"):
+        Settings(data=data).secret  # noqa: B018
+
+
 def test_no_command_loads_packages_while_the_server_waits_to_write() -> None:
     """Loading takes seconds on a busy machine, and nobody can answer while a command holds the only lock."""
     for path in sorted(Path(cli.__file__).parent.glob("campaign*.py")):
@@ -78,8 +87,9 @@ def test_a_proxy_that_is_no_address_is_refused(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_without_the_web_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adjudge.cli.serve._WEB", ("a_package_that_nobody_has",))
-    with pytest.raises(AdjudgeError, match=r"The server needs the web extra: pip install 'adjudge\[web\]'"):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    wanted = r"^The server needs uvicorn, which is not installed: pip install 'adjudge\[web\]'$"
+    with pytest.raises(AdjudgeError, match=wanted):
         need_server()
 
 

@@ -11,7 +11,8 @@ from adjudge.cli import campaign_kinds, campaign_preference, campaign_ranking
 from adjudge.cli.campaign_store import WHO, Store, add_store, need_web, opened
 from adjudge.cli.options import Subparsers, add_run_reading
 from adjudge.cli.output import progress, say
-from adjudge.errors import AdjudgeError, InputError
+from adjudge.errors import AdjudgeError, InputError, reason
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     from adjudge.web.asking_settings import AskingSettings
@@ -34,6 +35,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the commands."""
     parser = commands.add_parser(
         "create",
+        usage="%(prog)s [options] NAME [RUN ...]",
         help="make a campaign from runs, questions or candidates, and documents",
         description="Make a draft of a campaign: with runs, one in which documents are judged; with --questions, one\n"
         "in which two lists are compared; with --candidates, one in which documents are put in order. Files\n"
@@ -197,7 +199,8 @@ def _create_judging(arguments: argparse.Namespace) -> bool:
             metadata = set() if arguments.metadata is None else {arguments.metadata}
             inputs = [one for one in collection.provenance.inputs if one[0] not in metadata]
             put_runs(connection, made, collection.runs, inputs=inputs, who=WHO, now=store.now)
-        print(f"Made the campaign {made.name}: {len(collection.systems)} systems, {len(collection.queries)} queries.")
+        size = f"{counted(len(collection.systems), 'system')}, {counted(len(collection.queries), 'query')}"
+        print(f"Made the campaign {made.name}: {size}.")
         return _take(arguments, store, made)
 
 
@@ -293,7 +296,7 @@ def _texts(given: list[str], usual: str) -> dict[str, str]:
         except UnicodeDecodeError:
             raise InputError("expected text in UTF-8", source=file) from None
         except OSError as error:
-            raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", source=file) from None
+            raise InputError(f"cannot be read: {reason(error)}", source=file) from None
     return texts
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from adjudge.cli.campaign_store import WHO, add_store, opened
 from adjudge.cli.options import Subparsers
 from adjudge.cli.output import say
 from adjudge.errors import AdjudgeError
+from adjudge.words import counted
 
 _WHATS = ("qrels", "session", "answers", "questions", "mapping", "rankings", "lists", "people", "log", "report")
 _FORMS = {
@@ -66,11 +68,10 @@ def export(arguments: argparse.Namespace) -> None:
         from adjudge.formats import write_whole
         from adjudge.web.campaign_rows import find_campaign
         from adjudge.web.exporting import export as exported
+        from adjudge.web.exporting import forms_of
 
         found = find_campaign(connection, arguments.name)
-        suffix = os.path.splitext(arguments.output or "")[1].lower()
-        if suffix and suffix not in _FORMS and arguments.format is None:
-            raise AdjudgeError(f"{arguments.output}: expected a suffix among {', '.join(_FORMS)}, or --format")
+        forms = forms_of(found, arguments.what)
         file = exported(
             connection,
             found,
@@ -78,11 +79,22 @@ def export(arguments: argparse.Namespace) -> None:
             scale=arguments.scale,
             per_assessor=arguments.per_assessor,
             construction=arguments.construction,
-            form=arguments.format or _FORMS.get(suffix),
+            form=arguments.format or _form_of(arguments, forms),
         )
     target = arguments.output or file.name
     write_whole(Path(target), file.data)
     print(f"Wrote {target}.")
+
+
+def _form_of(arguments: argparse.Namespace, forms: Sequence[str]) -> str | None:
+    """The form that the suffix of the output says; refused where what is asked for cannot be had in it."""
+    suffix = os.path.splitext(arguments.output or "")[1].lower()
+    packed = {".zip"} if arguments.per_assessor else {".txt", ".qrels", ".trec"}  # a file an assessor, or one file
+    able = {known: form for known, form in _FORMS.items() if form in forms and (form != "trec" or known in packed)}
+    if suffix and suffix not in able:
+        what = f"{arguments.what} by assessor" if arguments.per_assessor else arguments.what
+        raise AdjudgeError(f"{arguments.output}: expected a suffix among {', '.join(able)} for {what}, or --format")
+    return able.get(suffix)
 
 
 def _check_target(target: str | None) -> None:
@@ -111,7 +123,7 @@ def import_file(arguments: argparse.Namespace) -> None:
                 now=store.now,
             )
     again = f"; {imported.again:,} were there already" if imported.again else ""
-    print(f"Added {imported.taken:,} judgments by {len(imported.assessors):,} assessors{again}.")
+    print(f"Added {counted(imported.taken, 'judgment')} by {counted(len(imported.assessors), 'assessor')}{again}.")
     if imported.unknown:
         some = ", ".join(f"{one.document} of {one.query}" for one in imported.unknown[:_SHOWN_PAIRS])
         more = ", …" if len(imported.unknown) > _SHOWN_PAIRS else ""

@@ -1,14 +1,16 @@
-"""``adjudge campaign list``, ``show``, ``open``, ``pause`` and ``close``: where campaigns stand."""
+"""``adjudge campaign list``, ``show``, ``open``, ``pause``, ``close`` and ``delete``: where campaigns stand."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.campaign_store import WHO, add_store, opened
 from adjudge.cli.options import Subparsers
 from adjudge.cli.output import show as show_text
+from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.web.campaign_rows import Campaign
@@ -37,6 +39,20 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         parser.add_argument("name", metavar="NAME", help="name of the campaign")
         add_store(parser)
         parser.set_defaults(run=change, state=state)
+    _add_delete(commands)
+
+
+def _add_delete(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    parser = commands.add_parser(
+        "delete",
+        help="remove a campaign for good",
+        description="Remove a draft or a closed campaign with its people, answers and files, and print what went. "
+        "Files that were exported before and backups are yours to delete.",
+    )
+    parser.add_argument("name", metavar="NAME", help="name of the campaign")
+    parser.add_argument("--yes", action="store_true", help="really; without it nothing is deleted")
+    add_store(parser)
+    parser.set_defaults(run=delete)
 
 
 def list_all(arguments: argparse.Namespace) -> None:
@@ -57,7 +73,7 @@ def list_all(arguments: argparse.Namespace) -> None:
                     "systems": counts.systems,
                     "candidates": counts.pairs if found.kind == "judging" else 0,
                     "questions": counts.pairs if found.kind == "preference" else 0,
-                    "queries": counts.pairs if found.kind == "ranking" else 0,
+                    "queries": counts.queries,
                     "judged": counts.judged,
                     "participants": counts.participants,
                     "created": iso(found.created_at)[:16].replace("T", " "),
@@ -163,3 +179,18 @@ def change(arguments: argparse.Namespace) -> None:
             found = find_campaign(connection, arguments.name)
             after = set_state(connection, found, arguments.state, who=WHO, now=store.now)
     print(f"The campaign {after.name} is {after.state}.")
+
+
+def delete(arguments: argparse.Namespace) -> None:
+    """Delete for good, and print what went; without --yes say what would go."""
+    with opened(arguments) as store:
+        from adjudge.reports.tables import as_json
+        from adjudge.web.campaign_rows import find_campaign
+        from adjudge.web.deleting import delete_campaign, what_would_go
+
+        if not arguments.yes:
+            with store.database.read() as connection:
+                going = what_would_go(connection, find_campaign(connection, arguments.name))
+            raise AdjudgeError(f"{going} would be gone for good; to delete them, say --yes.")
+        gone = delete_campaign(store.database, store.settings, arguments.name, who=WHO)
+    sys.stdout.write(as_json(asdict(gone)))

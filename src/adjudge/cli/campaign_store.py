@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adjudge.errors import AdjudgeError, shown
+from adjudge.extras import need
 
 if TYPE_CHECKING:
     from adjudge.web.database import Database
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 DATA = "adjudge-data"
 WHO = "command line"
-_NEEDED = ("alembic", "argon2", "fastapi", "pydantic", "sqlalchemy")
 
 
 class Store(NamedTuple):
@@ -46,12 +46,9 @@ def add_store(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def need_web(packages: tuple[str, ...] = _NEEDED, *, who: str = "Campaigns need") -> None:
+def need_web() -> None:
     """Refuse in one line where packages of the web app are not installed."""
-    from importlib.util import find_spec
-
-    if any(find_spec(name) is None for name in packages):
-        raise AdjudgeError(f"{who} the web extra: pip install 'adjudge[web]'")
+    need("web", "Campaigns need")
 
 
 def settings_of(arguments: argparse.Namespace) -> Settings:

@@ -50,9 +50,9 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument("--repeats", type=int, default=5, metavar="N", help="repetitions (default: 5)")
     group.add_argument("--keep", metavar="DIR", help="keep the first repetition as data of a server, to look at it")
     group.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default: 0)")
-    group.add_argument("--processes", type=int, metavar="N", help="servers at once (default: half of the cores)")
+    group.add_argument("--workers", type=int, metavar="N", help="servers at once (default: half of the cores)")
     add_output(parser, page="markdown")
-    parser.set_defaults(run=run, figures=None)
+    parser.set_defaults(run=run)
 
 
 def _add_people(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
         keep = None if arguments.keep is None else Path(arguments.keep)
         trials = rehearse(
             collection, campaign, plan, truths=truths, heard=heard, keep=keep, progress=advance,
-            processes=arguments.processes,
+            workers=arguments.workers,
         )  # fmt: skip
     found = forecast(trials, assessors=plan.assessors)
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed)
@@ -195,7 +195,7 @@ def _truths(
         judgments = collection.need_judgments() if arguments.judgments is None else _judgments(arguments, campaign)
         truth = judged_truth(pool, judgments)
         unjudged = int((truth == 0).sum())
-        return [truth], f"The truth is what the judgments say of {len(pool):,} candidates ({unjudged:,} are at 0)."
+        return [truth], f"The truth is what the judgments say of {len(pool):,} candidates ({unjudged:,} of them at 0)."
     truths = drawn_truths(pool.judged_as(known), campaign.measure, n=arguments.repeats, seed=arguments.seed)
     after = f"after {len(known):,} judgments" if known else "before any judgment"
     return truths, f"The truth is drawn from what the engine believes {after}, anew in each repetition."

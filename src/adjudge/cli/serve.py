@@ -9,14 +9,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adjudge.cli.campaign_store import add_store, need_web, settings_of
+from adjudge.cli.campaign_store import add_store, settings_of
 from adjudge.cli.options import Subparsers
 from adjudge.errors import AdjudgeError, shown
+from adjudge.extras import need
 
 if TYPE_CHECKING:
     from adjudge.web.settings import Settings
 
-_WEB = ("alembic", "argon2", "fastapi", "multipart", "sqlalchemy", "uvicorn")
 _EXAMPLES = """examples:
   adjudge serve --demo --open
   adjudge serve --data /srv/adjudge --address https://judge.example.org
@@ -48,7 +48,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def need_server() -> None:
     """Refuse in one line where the packages of the server are not installed."""
-    need_web(_WEB, who="The server needs")
+    need("web", "The server needs")
 
 
 def run(arguments: argparse.Namespace) -> None:

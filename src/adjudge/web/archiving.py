@@ -27,7 +27,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, LargeBinary, Table, func, insert, inspect, select, text
 
 from adjudge._version import __version__
-from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.web.database import Database, open_database
 from adjudge.web.media import kept_files
 from adjudge.web.schema import item, metadata
@@ -66,8 +66,7 @@ def backup(database: Database, settings: Settings, target: Path, *, now: float) 
             os.chmod(archive, 0o600)  # the secret is in it, and so is what people said
             os.replace(archive, target)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"cannot be written: {reason}", source=str(target)) from None
+        raise InputError(f"cannot be written: {reason(error)}", source=str(target)) from None
     return found
 
 

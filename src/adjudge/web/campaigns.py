@@ -37,7 +37,7 @@ from adjudge.web.preference_settings import PreferenceSettings
 from adjudge.web.ranking_holdings import lay_rankings
 from adjudge.web.ranking_settings import RankingSettings
 from adjudge.web.recruiting import missing_way_back, refuse_other_recruiter
-from adjudge.web.schema import answer, campaign, item, lease, pair, participant, queue, run
+from adjudge.web.schema import answer, campaign, event, item, lease, pair, participant, queue, run
 
 STATES = {
     "draft": ("open",),
@@ -70,6 +70,7 @@ class Overview:
     answers: int
     participants: int
     traps: int = 0
+    queries: int = 0
 
 
 def create_campaign(
@@ -92,6 +93,7 @@ def create_campaign(
     if connection.execute(select(campaign.c.id).where(campaign.c.name == name)).first() is not None:
         raise taken
     values = {
+        **_unused_number(connection),
         "name": name,
         "kind": kind_of(settings),
         "organiser_id": organiser_id,
@@ -106,6 +108,15 @@ def create_campaign(
     made = campaign_of(row)
     log_event(connection, made.id, who=_who(organiser_id), what="created", details={"name": name}, now=now)
     return made
+
+
+def _unused_number(connection: Connection) -> dict[str, int]:
+    """A number that no deleted campaign had: somebody may still watch that one. PostgreSQL sees to it by itself."""
+    if connection.dialect.name == "postgresql":
+        return {}
+    had = event.c.details["number"].as_integer()
+    last = select(func.max(campaign.c.id)), select(func.max(had)).where(event.c.what == "deleted")
+    return {"id": 1 + max(connection.execute(query).scalar_one() or 0 for query in last)}
 
 
 def list_campaigns(connection: Connection, *, organiser_id: int | None = None) -> list[Campaign]:
@@ -267,6 +278,11 @@ def overview(connection: Connection, found: Campaign) -> Overview:
         answers=count(answer, answer.c.kind.in_(("judgment", "import")), answer.c.participant_id.not_in(aside)),
         participants=count(participant, participant.c.erased_at.is_(None)),
         traps=count(pair, pair.c.role == "trap"),
+        queries=int(
+            connection.execute(
+                select(func.count(pair.c.query.distinct())).where(pair.c.campaign_id == found.id)
+            ).scalar_one()
+        ),
     )
 
 

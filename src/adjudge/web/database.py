@@ -7,7 +7,6 @@ commit that returned is on the disk: SQLite in WAL mode with ``synchronous=FULL`
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
 
 from adjudge.errors import AdjudgeError
-from adjudge.web.settings import Settings
+from adjudge.web.settings import Settings, new_file
 
 BUSY_MS = 10_000
 BUSY = "The database is busy, or locked by another program; nothing was stored. Try again in a moment."
@@ -131,9 +130,9 @@ def open_database(settings: Settings) -> Database:
 
 def _own_file(path: Path) -> None:
     """A new file that only the server's user can read: it will hold names and digests of passwords."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+    handle = new_file(path)
+    if handle is not None:
+        os.close(handle)
 
 
 def _tune_sqlite(engine: Engine) -> None:

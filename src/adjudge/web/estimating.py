@@ -302,13 +302,13 @@ class Estimating:
         Nothing where an organiser did something meanwhile: a person who was erased must not come back in a picture.
         Rows are locked in the order in which everybody locks them: the campaign, pairs (by the queue), the picture.
         """
-        found, looked = made.campaign, made.looked
-        this = campaign.c.id == found.id
+        found, looked, this = made.campaign, made.looked, campaign.c.id == made.campaign.id
         ids: list[int] = []
         if looked is not None:
             ids = queue_of(looked.session, looked.pairs, stop=looked.done and found.judging.stop_when_reached)
         with self._database.write() as connection, connection.begin_nested() as laid:
-            connection.execute(select(campaign.c.id).where(this).with_for_update(key_share=True))
+            if connection.execute(select(campaign.c.id).where(this).with_for_update(key_share=True)).first() is None:
+                return False  # it was deleted
             if looked is None:
                 replace_picture(connection, found.id, made.content)
             else:

@@ -31,7 +31,17 @@ from adjudge.web.ranking_exporting import RANKING_FORMS, export_ranking
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["FORMS", "Exported", "export", "export_judgments", "export_log", "export_report", "export_session", "iso"]
+__all__ = [
+    "FORMS",
+    "Exported",
+    "export",
+    "export_judgments",
+    "export_log",
+    "export_report",
+    "export_session",
+    "forms_of",
+    "iso",
+]
 
 FORMS = {
     "qrels": ("trec", "csv", "tsv", "parquet", "json"),
@@ -40,6 +50,14 @@ FORMS = {
     "session": ("json",),
 }
 """What can be had of a judging campaign, and in which forms; the first is the usual one."""
+
+
+def forms_of(campaign: Campaign, what: str) -> tuple[str, ...]:
+    """The forms in which something can be had of a campaign, the usual one first; refused where it cannot."""
+    forms = {"preference": PREFERENCE_FORMS, "ranking": RANKING_FORMS}.get(campaign.kind, FORMS)
+    if what not in forms:
+        raise Refused(f"Expected one of {', '.join(forms)} to export of a {campaign.kind} campaign, got {shown(what)}")
+    return forms[what]
 
 
 def export(
@@ -56,12 +74,10 @@ def export(
 
     ``scale`` and ``per_assessor`` are of judgments, ``construction`` is how lists are made from rankings.
     """
-    forms = {"preference": PREFERENCE_FORMS, "ranking": RANKING_FORMS}.get(campaign.kind, FORMS)
-    if what not in forms:
-        raise Refused(f"Expected one of {', '.join(forms)} to export of a {campaign.kind} campaign, got {shown(what)}")
-    used = form or forms[what][0]
-    if used not in forms[what]:
-        raise Refused(f"The {what} can be had as {', '.join(forms[what])}, not as {shown(used)}.")
+    forms = forms_of(campaign, what)
+    used = form or forms[0]
+    if used not in forms:
+        raise Refused(f"The {what} can be had as {', '.join(forms)}, not as {shown(used)}.")
     if campaign.kind != "judging" and (scale is not None or per_assessor):
         raise Refused(f"A {campaign.kind} campaign has no grades; expected no scale, and nothing by assessor.")
     if construction is not None and what != "lists":

@@ -173,12 +173,20 @@ def _wants_json(scope: Scope) -> bool:
     return path == "/api" or path.startswith("/api/") or path == "/healthz"
 
 
+def _is_organising(scope: Scope) -> bool:
+    """Whether it happened on a page of organisers, whom nobody invited."""
+    path: str = scope["path"]
+    return path == "/campaigns" or path.startswith("/campaigns/")
+
+
 def _shaped(scope: Scope, status: int, message: str, headers: dict[str, str]) -> Response:
     if _wants_json(scope):
         return JSONResponse({"error": {"status": status, "message": message}}, status_code=status, headers=headers)
     try:
         language = preferred(HTTPConnection(scope).headers.get("accept-language", ""), LANGUAGES)
-        response: Response = page("failure.html", status=status, language=language, message=message)
+        response: Response = page(
+            "failure.html", status=status, language=language, message=message, organising=_is_organising(scope)
+        )
     except (OSError, KeyError, TemplateError):
         LOG.exception("the page of failures cannot be made")
         response = PlainTextResponse(f"{status} {message}\n", status_code=status)

@@ -13,6 +13,7 @@ import numpy as np
 
 from adjudge.reports.document import Column, Paragraph, Section, TableBlock
 from adjudge.web.rehearsal import Trial
+from adjudge.words import counted
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def forecast_section(found: Forecast, *, about: str) -> Section:
     people = f"{found.assessors} assessor{'s' if found.assessors > 1 else ''}"
     wrong = "no claims" if found.wrong is None else f"{100 * found.wrong:.1f} % of {found.claims:,}"
     rows = [
-        ("goal reached", f"{100 * found.reached:.0f} % of {found.repeats} repetitions"),
+        ("goal reached", f"{100 * found.reached:.0f} % of {counted(found.repeats, 'repetition')}"),
         ("judgments to the goal", f"{found.judgments.shown()} of {found.candidates:,} candidates"),
         ("answers in all", found.answers.shown()),
         ("person-hours", found.person_hours.shown(1)),

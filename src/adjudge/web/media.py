@@ -117,6 +117,7 @@ def keep_picture(settings: Settings, path: Path, *, sha256: str, media_type: str
 def _copied(source: Path, target: Path, *, sha256: str) -> Path:
     """A copy that is there whole or not at all; one that was there is trusted, as its name is its content."""
     if target.exists():
+        os.utime(target)  # in use from now on: a campaign that is deleted meanwhile leaves it
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=".new-")

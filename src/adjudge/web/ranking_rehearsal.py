@@ -34,6 +34,7 @@ from adjudge.web.rehearsal import NAME, SPREAD, Plan
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 from adjudge.web.simulated import Behaviour
+from adjudge.words import counted
 
 GROUPS = 5
 """True groups of a query, where it has documents enough."""
@@ -227,5 +228,5 @@ def ranking_forecast_section(trials: Sequence[RankingTrial]) -> Section:
         rows,
         [asdict(one) for one in trials],
     )
-    about = f"{len(trials)} repetitions; the true groups of documents are drawn anew in each."
+    about = f"{counted(len(trials), 'repetition')}; the true groups of documents are drawn anew in each."
     return Section("forecast", "Forecast", (Paragraph(about), table))

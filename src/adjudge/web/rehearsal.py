@@ -30,7 +30,7 @@ import numpy as np
 from sqlalchemy import select
 
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, reason
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
 from adjudge.relevance.candidates import Candidates, candidates
@@ -110,7 +110,7 @@ def rehearse(
     heard: Heard | None = None,
     keep: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
-    processes: int | None = None,
+    workers: int | None = None,
 ) -> list[Trial]:
     """Every repetition of a plan, each against its truth (the last one serves for all that follow).
 
@@ -135,7 +135,7 @@ def rehearse(
                 progress(done, plan.repeats)
         return trial
 
-    at_once = processes or min(plan.repeats, max(1, (os.cpu_count() or 2) // 2))
+    at_once = workers or min(plan.repeats, max(1, (os.cpu_count() or 2) // 2))
     with ThreadPoolExecutor(max_workers=at_once) as threads:
         return list(threads.map(one, range(plan.repeats)))
 
@@ -214,7 +214,7 @@ def _make_folder(keep: Path) -> None:
         keep.mkdir(parents=True, exist_ok=True)
         is_used = any(keep.iterdir())
     except OSError as error:
-        raise AdjudgeError(f"{keep}: cannot be made: {(error.strerror or str(error)).lower()}") from None
+        raise AdjudgeError(f"{keep}: cannot be made: {reason(error)}") from None
     if is_used:
         raise AdjudgeError(f"{keep}: expected a new folder to keep the rehearsal in, got one with something in it")
 
@@ -312,12 +312,13 @@ class _Stage:
     def _look(self) -> None:
         """Wait until the server has learned from everything, and see what it believes."""
         n = sum(len(person.answers) for person in self.people)
-        end = time.monotonic() + _THINKING
+        end, pause = time.monotonic() + _THINKING, 0.02
         while time.monotonic() < end:
             self.picture = self.campaign.picture()
             if self.picture.get("made_from", {}).get("answers", -1) >= n:
                 break
-            time.sleep(0.02)
+            time.sleep(pause)
+            pause = min(1.5 * pause, 0.2)  # asking takes time from the server that thinks
         else:
             raise AdjudgeError(f"The server did not learn from {n} answers within {_THINKING:g} seconds.")
         if self.judged_when_reached is None and self.picture["status"]["done"]:

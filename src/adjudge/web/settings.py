@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import AdjudgeError, InputError, reason, shown
 
 MEGABYTE = 1024 * 1024
 
@@ -66,10 +66,8 @@ class Settings:
     def secret(self) -> bytes:
         """What links and forms are signed with: made at the first start, readable by the server's user only."""
         path = self.data / "secret"
-        self.data.mkdir(parents=True, exist_ok=True)
-        try:
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        except FileExistsError:
+        handle = new_file(path)
+        if handle is None:
             return _complete_secret(path)
         with os.fdopen(handle, "w") as file:
             file.write(secrets.token_hex(32))
@@ -78,10 +76,24 @@ class Settings:
         return _complete_secret(path)
 
 
+def new_file(path: Path) -> int | None:
+    """A new file, open to be written, that only the server's user can read; None where there is one already."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return None
+    except OSError as error:
+        raise InputError(f"cannot be made: {reason(error)}", source=str(path)) from None
+
+
 def _complete_secret(path: Path) -> bytes:
     """The secret of a folder; another process may be writing it this very moment."""
     for _ in range(50):
-        text = path.read_text(encoding="ascii")
+        try:
+            text = path.read_text(encoding="ascii")
+        except OSError as error:
+            raise InputError(f"cannot be read: {reason(error)}", source=str(path)) from None
         if len(text) == 64:
             return bytes.fromhex(text)
         time.sleep(0.02)

@@ -176,7 +176,7 @@ def test_verify_says_what_is_wrong_and_exits_with_1(place: Path, capsys: Capture
         (["create", "songs", "runs", "--organiser", "nobody"], "no organiser called 'nobody'"),
         (["show", "songs"], "there are no campaigns here"),
         (["export", "songs", "everything"], "invalid choice"),
-        (["frobnicate"], "invalid choice"),
+        (["frobnicate"], "No command is called 'frobnicate'"),
         (["restore", "gone.tar", "--data", "new"], "got no file"),
         (["list", "--database", "mysql://x"], "Expected a database as"),
         (["list", "--address", "nowhere"], "Expected an address as"),
@@ -197,7 +197,12 @@ def test_mistakes_about_a_campaign_are_one_line(place: Path, capsys: Captured) -
         (["open", "song"], "There is no campaign called 'song'."),
         (["import", "songs", "fine.csv"], "Expected the scale of the judgments"),
         (["import", "songs", "gone.csv", "--scale", "fine"], "gone.csv: cannot be read"),
-        (["export", "songs", "qrels", "-o", "x.docx"], "expected a suffix among"),
+        (["export", "songs", "qrels", "-o", "x.docx"], "expected a suffix among .txt, .qrels, .trec, .csv, "),
+        (["export", "songs", "session", "-o", "x.zip"], "x.zip: expected a suffix among .json for session, or --f"),
+        (["export", "songs", "qrels", "-o", "x.zip"], "expected a suffix among .txt, .qrels, .trec, .csv, "),
+        (["export", "songs", "qrels", "--per-assessor", "-o", "x.txt"], "among .zip, .csv, .tsv, .json, .parquet, "),
+        (["export", "songs", "log", "-o", "x.html"], "expected a suffix among .csv, .json, .parquet, .pq for log"),
+        (["export", "songs", "people", "-o", "x.csv"], "Expected one of qrels, log, report, session to export"),
         (["export", "songs", "qrels", "-o", "no/x.csv"], "in an existing directory"),
         (["invite", "songs", "--expires", "soon"], "Expected a time such as 7d"),
         (["invite", "songs", "--expires", "2001-01-01"], "ends in the future"),
@@ -208,12 +213,23 @@ def test_mistakes_about_a_campaign_are_one_line(place: Path, capsys: Captured) -
         assert message in refused(capsys, *arguments)
 
 
+def test_a_campaign_is_deleted_when_it_is_closed_and_one_says_yes(place: Path, capsys: Captured) -> None:
+    run(capsys, *CREATE)
+    would = "adjudge: The campaign songs with 0 participants and 0 answers would be gone for good; to delete them, say"
+    assert refused(capsys, "delete", "songs").startswith(would)
+    assert "songs" in run(capsys, "list")
+    gone = json.loads(run(capsys, "delete", "songs", "--yes"))
+    assert (gone["campaign"], gone["kind"], gone["answers"]) == ("songs", "judging", 0)
+    assert json.loads(run(capsys, "list", "--json")) == {"campaigns": []}
+    assert "There is no campaign called 'songs'." in refused(capsys, "delete", "songs", "--yes")
+
+
 def test_a_password_is_never_typed_into_the_command(
     place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ADJUDGE_PASSWORD")
     assert "Expected a password in ADJUDGE_PASSWORD" in refused(capsys, "user", "add", "ann")
-    assert "unrecognized arguments" in refused(capsys, "user", "add", "ann", "--password", "secret")
+    assert "No option is called '--password'" in refused(capsys, "user", "add", "ann", "--password", "secret")
 
 
 def test_data_can_be_named_by_the_environment(place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,13 +240,10 @@ def test_data_can_be_named_by_the_environment(place: Path, capsys: Captured, mon
 
 
 def test_a_missing_extra_is_one_line(place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib.util
-
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sqlalchemy" else find(name))
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     for arguments in (["list"], CREATE, ["user", "list"], ["restore", "x.tar", "--data", "y"]):
         line = refused(capsys, *arguments)
-        assert line == "adjudge: Campaigns need the web extra: pip install 'adjudge[web]'\n"
+        assert line == "adjudge: Campaigns need sqlalchemy, which is not installed: pip install 'adjudge[web]'\n"
 
 
 def test_help_imports_nothing_heavy() -> None:

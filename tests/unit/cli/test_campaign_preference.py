@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-import shlex
 from pathlib import Path
 
 import pytest
 from tests.unit.cli.test_campaign import Captured, place, refused, run
 from tests.web.preferring_rows import some_questions
 
-from adjudge.cli.campaign_create import common_decisions
-from adjudge.cli.campaign_kinds import kind_of
-from adjudge.cli.campaign_preference import decisions
-from adjudge.cli.parser import build_parser
 from adjudge.preferences.files import read_questions, write_questions
 
 __all__ = ["place"]  # a fixture
@@ -126,28 +120,13 @@ def test_mistakes_are_one_line_and_make_nothing(
         assert json.loads(run(capsys, "list", "--json"))["campaigns"] == []
 
 
-def test_the_commands_of_the_page_are_real() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "preferences_campaign.md").read_text().replace("\\\n", " ")
-    commands = [line.partition("  #")[0] for block in re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
-                for line in block.splitlines()]  # fmt: skip
-    assert len(commands) >= 15
-    parser = build_parser()
-    for command in commands:
-        program, *arguments = shlex.split(command)
-        assert program == "adjudge"
-        found = parser.parse_args(arguments)
-        if arguments[:2] == ["campaign", "create"]:
-            kind_of(found)
-            assert decisions(found, common_decisions(found)).title == "Which list fits better?"
-
-
 def test_what_belongs_to_judging_is_refused_in_one_line(here: Path, capsys: Captured) -> None:
     run(capsys, *CREATE)
     told = "asks for preferences, not for grades"
     assert told in refused(capsys, "import", "lists", "fine.csv")
     assert told in refused(capsys, "rehearse", "lists")
     assert "got 'qrels'" in refused(capsys, "export", "lists", "qrels")
-    assert "not as 'json'" in refused(capsys, "export", "lists", "answers", "-o", "a.json")
+    assert "expected a suffix among .csv for answers" in refused(capsys, "export", "lists", "answers", "-o", "a.json")
 
 
 def test_combinations_are_named_as_elsewhere(here: Path, capsys: Captured) -> None:

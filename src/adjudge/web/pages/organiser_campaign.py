@@ -180,7 +180,7 @@ def report(organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) ->
         with context.database.read() as connection:
             file = export(connection, campaign, "report", form="html")
     except AdjudgeError as error:
-        return page("failure.html", status=status_of(error), message=sentence(str(error)))
+        return page("failure.html", status=status_of(error), message=sentence(str(error)), organising=True)
     headers = {"Content-Security-Policy": REPORT_POLICY, "Cache-Control": "no-store"}
     return Response(file.data, media_type=file.media_type, headers=headers)
 

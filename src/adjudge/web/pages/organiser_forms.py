@@ -178,6 +178,8 @@ def _goal(form: Mapping[str, Any], before: JudgingSettings | None) -> dict[str, 
     level = None
     if kind in GOALS:
         level = number(form, f"level_{kind}", "the level of the goal") / (100 if kind in _IN_PERCENT else 1)
+        if before is not None and (before.goal.kind, before.goal.level) == (kind, None) and level == GOALS[kind].level:
+            level = None  # the form shows the usual level where none was set
     return {**kept, "kind": kind, "level": level, "zone": number(form, "zone", "the difference that is a tie")}
 
 

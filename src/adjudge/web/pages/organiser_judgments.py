@@ -102,5 +102,5 @@ def downloads(campaign: Campaign) -> list[Download]:
         *found,
         Download("Log", "everything that was sent, in order", links(log, ("csv", "parquet", "json"))),
         report_download(campaign, "ranking, confidence, what it rests on", ("markdown", "json")),
-        Download("Session", "for adjudge estimate and next", links(session, ("json",))),
+        Download("Session", "for Session.load in Python", links(session, ("json",))),
     ]

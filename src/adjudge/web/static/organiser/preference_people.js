@@ -18,7 +18,7 @@ const SHOWN = 40;
 export function drawPeople(place, { people }) {
   if (people.length === 0) {
     const link = html("a", { href: place.dataset.people }, "Invite somebody");
-    place.replaceChildren(html("p", { class: "soft" }, "Nobody has come yet. ", link, "."));
+    place.replaceChildren(html("p", { class: "soft" }, "Nobody has answered yet, and nobody is here now. ", link, "."));
     return;
   }
   const heads = ["Person", "Answers", "Traps right", "P(listens)", "Median time", "Signs against listening", "Seen"];

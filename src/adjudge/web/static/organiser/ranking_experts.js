@@ -15,7 +15,7 @@ const HEADS = [["Expert"], ["Rankings"], ["Ranked"], ["Each takes"], ["Agreement
 export function drawExperts(place, { experts }) {
   if (experts.length === 0) {
     const link = html("a", { href: place.dataset.people }, "Invite somebody");
-    place.replaceChildren(html("p", { class: "soft" }, "Nobody has come yet. ", link, "."));
+    place.replaceChildren(html("p", { class: "soft" }, "Nobody has begun a ranking, and nobody is here now. ", link, "."));
     return;
   }
   const rest = experts.length - SHOWN;
