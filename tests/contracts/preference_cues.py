@@ -7,7 +7,7 @@ from adjudge.preferences.trust_cues import AnswerFacts
 USUAL = (0.6, 0.2, 0.2)
 
 SHARES = {"time": 1 / 2, "side": 1 / 3, "choice": 1 / 4, "identical": 3 / 4, "repeats": 3 / 5}
-"""Share of the people who do not listen that show the cue: docs/preferences_participants.md."""
+"""Share of the people who do not listen that show the cue: docs/guides/preferences_participants.md."""
 
 FLOORS = {"time": 0.1, "side": 1e-3, "choice": 1e-3, "identical": 1e-3, "repeats": 1e-3}
 """The least factor, unless the cue is extreme: clocks go wrong, so time alone says little."""

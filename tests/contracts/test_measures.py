@@ -68,9 +68,7 @@ def in_orders(lists: Lists, orders: list[list[int]]) -> Lists:
 def within(measure: aj.Measure, lists: Lists) -> bool:
     """Whether values are finite and, where the measure says so, in [0, 1]."""
     values = measure(lists)
-    return bool(
-        np.isfinite(values).all() and (values >= 0).all() and (not measure.bounded or values.max() <= 1 + 1e-12)
-    )
+    return bool(np.isfinite(values).all() and (values >= 0).all() and (not measure.bounded or values.max() <= 1))
 
 
 # What a measure says of itself
@@ -239,6 +237,22 @@ def test_the_ideal_ranking_has_effectiveness_1(measure: aj.Measure) -> None:
             assert measure(best) < 1  # recall of k documents, where there are fewer
         else:
             assert measure(best) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", [m for m in ALL if m.bounded], ids=str)
+def test_rounding_does_not_put_the_best_lists_above_1(measure: aj.Measure) -> None:
+    gains = ("linear", "exp") if "gain" in measure.definition.parameters else ()
+    for scale in ("broad", "0..4", "fine"):
+        for lists in perfect(scale) if suits(measure.name, scale) else ():
+            for one in (measure, *(aj.parse_measure(measure, gain=gain) for gain in gains)):
+                assert within(one, lists)
+
+
+@lru_cache
+def perfect(scale: str) -> list[Lists]:
+    """Lists with nothing but the highest grade, of several lengths."""
+    top = {"broad": 2.0, "0..4": 4.0, "fine": 100.0}[scale]
+    return [one_list([top] * n, [], scale) for n in (1, 2, 3, 5, 7, 10)]
 
 
 @lru_cache

@@ -28,7 +28,7 @@ from adjudge.audio.debian_music import (
     kept_packages,
 )
 from adjudge.audio.debian_packages import Found, Package, check_name, download, find_packages
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, reason
 from adjudge.formats.writing import write_whole
 from adjudge.processes import Progress
 
@@ -119,7 +119,7 @@ def _make(folder: Path) -> None:
         for name in (PACKAGES, MUSIC, COPYRIGHT):
             (folder / name).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise AdjudgeError(f"{folder}: cannot be made: {(error.strerror or str(error)).lower()}") from None
+        raise AdjudgeError(f"{folder}: cannot be made: {reason(error)}") from None
 
 
 def _keep(packages: Sequence[Package], folder: Path, *, least_seconds: float, bar: Bar) -> None:

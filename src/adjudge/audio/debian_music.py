@@ -21,7 +21,7 @@ from pathlib import Path, PurePosixPath
 
 from adjudge.audio.debian_packages import Package, unpack
 from adjudge.audio.library.scanning import SUFFIXES
-from adjudge.errors import AdjudgeError, InputError
+from adjudge.errors import AdjudgeError, InputError, reason
 from adjudge.formats.writing import write_whole
 
 PACKAGES, MUSIC, COPYRIGHT = "packages", "music", "copyright"
@@ -99,8 +99,7 @@ def keep_music(package: Package, deb: Path, folder: Path, *, least_seconds: floa
             staged.rename(target)
         return kept
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"cannot be unpacked: {reason}", source=str(error.filename or deb)) from None
+        raise InputError(f"cannot be unpacked: {reason(error)}", source=str(error.filename or deb)) from None
     finally:
         _forget(unpacked, staged)
 

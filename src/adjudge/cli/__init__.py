@@ -1,3 +1,4 @@
+# PYTHON_ARGCOMPLETE_OK
 """The command line: one file a command, no statistics in any.
 
 argparse rather than typer: ``adjudge --help`` must answer at once, and importing typer alone takes longer than
@@ -12,13 +13,16 @@ import warnings
 from collections.abc import Sequence
 from typing import TextIO
 
+from adjudge.cli.output import typed
 from adjudge.cli.parser import build_parser
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.errors import AdjudgeError, AdjudgeWarning, reason
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 when all went well, 2 with one line on stderr when the input was not usable."""
-    arguments = build_parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    arguments = build_parser().parse_args(given or ["--help"])
+    typed(given)
     warnings.showwarning = _show_warning
     warnings.simplefilter("always", AdjudgeWarning)
     if sys.stdout is None:
@@ -37,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _forget_stdout()
     except OSError as error:
         _forget_stdout()
-        return _refuse(f"cannot write the output: {(error.strerror or str(error)).lower()}")
+        return _refuse(f"cannot write the output: {reason(error)}")
     except KeyboardInterrupt as stop:  # a command may say what is kept
         _refuse(str(stop) or "interrupted")
         return 130
@@ -71,4 +75,8 @@ def _show_warning(  # noqa: PLR0917 - the signature is that of warnings.showwarn
 
 def run() -> None:
     """Entry point of the ``adjudge`` script."""
+    if "_ARGCOMPLETE" in os.environ:  # a shell asks what could come next
+        from adjudge.cli.completion import complete
+
+        complete(build_parser())
     sys.exit(main())

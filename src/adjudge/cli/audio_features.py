@@ -25,7 +25,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         action="append",
         help="compute this one; may be given several times (default: all)",
     )
-    parser.add_argument("--workers", metavar="N", type=int, help="processes (default: one a processor)")
+    parser.add_argument("--workers", metavar="N", type=int, help="processes (default: one a core)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write all numbers to a file, too: .npz, .csv or .parquet"
     )
@@ -58,11 +58,11 @@ def _list(arguments: argparse.Namespace) -> None:
     """Say which features there are."""
     from adjudge.audio.features import AUDIO_FEATURES
     from adjudge.errors import AdjudgeError
+    from adjudge.reports.tables import drawn
 
     if arguments.names or arguments.output or arguments.workers is not None:
         raise AdjudgeError("expected the folder of a library to compute features of, got none")
-    widest = max(map(len, AUDIO_FEATURES))
-    show(arguments, "".join(f"{name:{widest}}  {feature.about}\n" for name, feature in AUDIO_FEATURES.items()))
+    show(arguments, drawn([{"feature": name, "about": feature.about} for name, feature in AUDIO_FEATURES.items()]))
 
 
 def _check_apart(output: str, folder: str) -> None:

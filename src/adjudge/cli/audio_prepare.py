@@ -55,7 +55,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="leave out recordings that are shorter (default: 10, or --seconds where that is less)",
     )
     clips.add_argument("--keep-duplicates", action="store_true", help="keep recordings that repeat another")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one for each processor)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core)")
     parser.set_defaults(run=run)
 
 

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
     )
     if runs and arguments.systems:
         raise AdjudgeError("--system is about baseline systems of a library; expected these or runs, got both")
-    if arguments.metadata is None and Path(arguments.given[0]).is_file():
+    if arguments.metadata is None and _is_no_library(Path(arguments.given[0])):
         raise AdjudgeError(f"{arguments.given[0]}: expected a library before runs, or --metadata FILE with them")
     cutoffs = _cutoffs(arguments.cutoffs)
     with kept_warnings() as notes:
@@ -84,6 +84,15 @@ def run(arguments: argparse.Namespace) -> None:
         records=records,
         notes=tuple(notes),
     )
+
+
+def _is_no_library(given: Path) -> bool:
+    """Whether runs seem to be meant: a file, or a folder that nobody has begun to prepare."""
+    from adjudge.audio.library.folder import TRACKS
+    from adjudge.audio.library.journal import WORK_FOLDER
+
+    begun = any((given / name).exists() for name in (TRACKS, WORK_FOLDER))
+    return given.is_file() or (given.is_dir() and not begun)
 
 
 def _cutoffs(text: str) -> list[int]:

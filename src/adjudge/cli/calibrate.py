@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
             shares=sorted(set(arguments.at or (0.05, 0.1, 0.2))),
             goal=goal_of(arguments, measure, pool),
             seed=arguments.seed,
-            processes=arguments.processes,
+            workers=arguments.workers,
             progress=advance,
         )
     subtitle = f"means of {arguments.samples} parts of the collection"

@@ -7,7 +7,7 @@ from typing import get_args
 
 from adjudge.choices import Combine, Names
 from adjudge.cli.options import Subparsers
-from adjudge.cli.output import check_output
+from adjudge.cli.output import check_output, say_written
 
 
 def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
@@ -58,3 +58,5 @@ def run(arguments: argparse.Namespace) -> None:
         names=arguments.names,
         combine=arguments.combine,
     )
+    if arguments.output != "-":
+        say_written(arguments.output)

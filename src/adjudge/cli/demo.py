@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from adjudge.cli import demo_debian
 from adjudge.cli.options import Subparsers, add_output
 from adjudge.cli.score import add_scoring, check_scoring, evaluated, show_scores
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, reason
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -97,7 +97,7 @@ def new_directory(name: str) -> Iterator[tuple[Path, Path]]:
         target.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     except OSError as error:
-        raise AdjudgeError(f"{target}: cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise AdjudgeError(f"{target}: cannot be written: {reason(error)}") from None
     try:
         yield temporary, target
         temporary.chmod(0o755)

@@ -189,15 +189,15 @@ def _graded(study: Study, judgments: Judgments) -> Study:
 
 def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Provenance) -> None:
     """The report and the curves into their files; the table on the terminal or in the form asked for."""
-    from adjudge.preferences.wording import counted_of
     from adjudge.reports.preference_sections import preference_sections
     from adjudge.users.mapping_files import write_mappings
+    from adjudge.words import counted
 
     provenance = made.to_dict()
     names = "" if len(learnt.combinations) > 1 else f": {learnt.combinations[0].combination}"
     shared: dict[str, Any] = {
         "title": f"What effectiveness means to users{names}",
-        "subtitle": f"{learnt.n_answers:,} answers about {counted_of(learnt.n_queries, 'query')}",
+        "subtitle": f"{learnt.n_answers:,} answers about {counted(learnt.n_queries, 'query')}",
         "provenance": provenance,
         "values": {
             "combinations": learnt.to_dicts(),
@@ -212,10 +212,9 @@ def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Pro
     if arguments.report is not None:  # before the curves: more can go wrong with it
         page = argparse.Namespace(output=arguments.report, style=None, figures=arguments.figures)
         show_report(page, preference_sections(learnt, study), **shared)
-        notes = (f"wrote the report to {arguments.report}",)
     if arguments.output is not None:
         write_mappings(_with_origin(learnt.mappings(), made), arguments.output)
-        notes = (f"wrote {len(learnt.combinations)} combinations to {arguments.output}", *notes)
+        notes = (f"wrote {counted(len(learnt.combinations), 'combination')} to {arguments.output}",)
     figures = None if arguments.report is not None else arguments.figures
     plain = argparse.Namespace(output=None, style=arguments.style, figures=figures)
     whole = arguments.style == "markdown" or figures is not None

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from adjudge.choices import DEFAULT_CONSTRUCTION, DEFAULT_LIST_ALPHA
-from adjudge.cli.output import check_output, made_from
+from adjudge.cli.output import check_output, made_from, page_of
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
@@ -117,11 +117,12 @@ def write_report(
 
     from adjudge.formats import write_whole
     from adjudge.reports.groundtruth_sections import groundtruth_document
-    from adjudge.reports.render import render, write_figures
+    from adjudge.reports.render import write_figures
 
     document = groundtruth_document(truth, answers=answers, comparison=comparison, inputs=made)
     form = REPORTS[os.path.splitext(arguments.report)[1].lower()]
-    write_whole(Path(arguments.report), render(document, form).encode())
+    page = argparse.Namespace(output=arguments.report, figures=arguments.figures)
+    write_whole(Path(arguments.report), page_of(page, document, form).encode())
     wrote = [f"wrote the report to {arguments.report}"]
     if arguments.figures is not None:
         wrote.append(f"wrote {len(write_figures(document, Path(arguments.figures)))} figures to {arguments.figures}")
@@ -217,7 +218,7 @@ def lists_table(truth: GroundTruth) -> TableBlock:
 
 
 def _cells(record: dict[str, Any]) -> tuple[str, ...]:
-    from adjudge.preferences.wording import number
+    from adjudge.words import number
 
     return (
         record["query"],

@@ -45,14 +45,14 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     add_construction(group)
     add_alpha(group)
     add_output(parser, page="markdown")
-    parser.set_defaults(run=run_show, figures=None)
+    parser.set_defaults(run=run_show)
     parser = commands.add_parser(
         "constructions",
         help="explain the ways of making lists",
         description="Every aggregation function and every comparison of documents; a construction is one of each.",
     )
     add_output(parser, page="markdown")
-    parser.set_defaults(run=run_constructions, figures=None)
+    parser.set_defaults(run=run_constructions)
 
 
 def run_show(arguments: argparse.Namespace) -> None:
@@ -127,10 +127,10 @@ def _others(pairs: list[list[int]]) -> dict[int, list[int]]:
 
 
 def _section(built: BuiltList, truth: GroundTruth, *, is_text: bool) -> Section:
-    from adjudge.preferences.wording import counted_of, number
     from adjudge.reports.document import Paragraph, Section
+    from adjudge.words import counted, number
 
-    size = f"{counted_of(len(built.list), 'document')} in {counted_of(len(built.list.groups), 'group')}"
+    size = f"{counted(len(built.list), 'document')} in {counted(len(built.list.groups), 'group')}"
     text = (
         f"{built.list.query}: {size}, {truth.made_by} at α = {truth.alpha:g}. "
         f"Consistency: ADR-1 {number(built.consistency(1), 3)}, ADR-2 {number(built.consistency(2), 3)}."

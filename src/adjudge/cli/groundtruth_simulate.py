@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace) -> None:
     """Simulate, write, say; where the answers go to standard output, nothing else does."""
     from adjudge.groundtruth.files import write_lists, write_preferences, write_rankings
     from adjudge.groundtruth.rankings import Rankings
-    from adjudge.groundtruth.summary import asked_of, counted
+    from adjudge.groundtruth.summary import asked_of
+    from adjudge.words import counted
 
     _check(arguments)
     answers, truth = _simulated(arguments)

@@ -8,21 +8,24 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import AdjudgeError
+from adjudge.extras import need
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from adjudge.model.provenance import Provenance
-    from adjudge.reports.document import Section
+    from adjudge.reports.document import Report, Section
 
 _INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions", "answers", "questions",
            "combinations", "experts")  # fmt: skip
 TABLE_FORMS = ("text", "json", "csv", "latex")
 _STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown", ".html": "html"}
 _PLAIN = ("", ".txt")
+_TYPED: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
 
 
 def style_of(arguments: argparse.Namespace) -> str:
@@ -36,7 +39,10 @@ def style_of(arguments: argparse.Namespace) -> str:
 def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) -> None:
     """Refuse an output that cannot be written, is an input or has no such form, before any work is done."""
     target = arguments.output
-    _check_figures(getattr(arguments, "figures", None))
+    if hasattr(arguments, "figures"):  # a command that draws
+        _check_figures(arguments.figures)
+        if target is not None and _is_page(arguments):
+            need("plots", "Pages with figures need")
     if target is None:
         return
     if forms and style_of(arguments) not in forms:
@@ -44,7 +50,9 @@ def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) ->
     if forms and arguments.style is None:
         _check_suffix(target, forms)
     folder = os.path.dirname(target) or "."
-    if os.path.isdir(target) or not os.path.isdir(folder):
+    if os.path.isdir(target):
+        raise AdjudgeError(f"{target}: expected a file as output, got a directory")
+    if not os.path.isdir(folder):
         raise AdjudgeError(f"{target}: expected a file in an existing directory as output")
     if not os.access(target if os.path.exists(target) else folder, os.W_OK):
         raise AdjudgeError(f"{target}: cannot be written: permission denied")
@@ -52,10 +60,17 @@ def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) ->
     _check_no_input(target, [path for one in given if one for path in ([one] if isinstance(one, str) else one)])
 
 
+def _is_page(arguments: argparse.Namespace) -> bool:
+    """Whether HTML is asked for, by its style or by the name of the file."""
+    style, target = arguments.style, str(arguments.output)
+    return bool(style == "html" if style else target.lower().endswith((".html", ".htm")))
+
+
 def _check_figures(folder: str | None) -> None:
-    """Refuse a directory of figures that cannot be made or written to."""
+    """Refuse a directory of figures that cannot be made or written to, and figures that nothing can draw."""
     if folder is None:
         return
+    need("plots", "Figures need")
     there = os.path.abspath(folder)
     while not os.path.exists(there):
         there = os.path.dirname(there)
@@ -94,8 +109,14 @@ def say(notes: Iterable[str]) -> None:
         print(f"adjudge: note: {note}", file=sys.stderr)
 
 
+def say_written(target: str) -> None:
+    """Note that a file was written; where a pipe or a device was named, who reads it knows."""
+    if os.path.isfile(target):
+        say([f"wrote {target}"])
+
+
 def show(arguments: argparse.Namespace, content: str | RenderableType) -> None:
-    """Write text, or draw something for people, to the terminal or to the output file."""
+    """Write text, or draw something for people, to the terminal or to the output file, and say that it is there."""
     if arguments.output is not None:
         from pathlib import Path
 
@@ -103,6 +124,7 @@ def show(arguments: argparse.Namespace, content: str | RenderableType) -> None:
 
         text = content if isinstance(content, str) else drawn(content)
         write_whole(Path(arguments.output), text.encode())
+        say_written(arguments.output)
     elif isinstance(content, str):
         sys.stdout.write(content)
     else:
@@ -124,7 +146,7 @@ def show_report(
     from pathlib import Path
 
     from adjudge.reports.document import Paragraph, Report, Section
-    from adjudge.reports.render import render, write_figures
+    from adjudge.reports.render import write_figures
     from adjudge.reports.tables import as_csv, as_json
     from adjudge.reports.terminal import drawing
 
@@ -136,9 +158,23 @@ def show_report(
     else:
         say(notes)
         forms = {"json": lambda: as_json(values), "csv": lambda: as_csv(records)}
-        show(arguments, forms[style]() if style in forms else render(report, style))
-    if arguments.figures is not None:
-        say([f"wrote {len(write_figures(report, Path(arguments.figures)))} figures to {arguments.figures}"])
+        show(arguments, forms[style]() if style in forms else page_of(arguments, report, style))
+    if (folder := getattr(arguments, "figures", None)) is not None:
+        say([f"wrote {len(write_figures(report, Path(folder)))} figures to {folder}"])
+
+
+def page_of(arguments: argparse.Namespace, report: Report, form: str) -> str:
+    """A report as a page that finds its figures; where it names some that nobody asked for, a note says so."""
+    from adjudge.reports.render import render
+    from adjudge.words import counted
+
+    target, folder = arguments.output, getattr(arguments, "figures", None)
+    if folder is not None:
+        there = os.path.relpath(folder, os.path.dirname(target or "") or ".")
+        return render(report, form, figures="" if there == os.curdir else there)
+    if target is not None and form in ("markdown", "latex") and report.figures:
+        say([f"{target} names {counted(len(report.figures), 'figure')}, to be written by --figures DIR"])
+    return render(report, form)
 
 
 def drawn(renderable: RenderableType) -> str:
@@ -158,11 +194,16 @@ def console(file: object) -> Console:
     return Console(file=file, width=None if is_terminal else 10_000, highlight=False)  # type: ignore[arg-type]
 
 
+def typed(words: Sequence[str]) -> None:
+    """Keep the words of the command that runs: another program may have given them, not the shell."""
+    _TYPED.set(tuple(words))
+
+
 def command_line() -> str:
     """The command as it was typed, for provenance."""
     import shlex
 
-    return shlex.join(["adjudge", *sys.argv[1:]])
+    return shlex.join(["adjudge", *_TYPED.get()])
 
 
 def with_inputs(provenance: Provenance, files: Iterable[str]) -> Provenance:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+import sys
+from typing import Any, NoReturn
 
 from adjudge._version import __version__
 from adjudge.cli import (
@@ -11,6 +12,7 @@ from adjudge.cli import (
     calibrate,
     campaign,
     compare,
+    completion,
     convert,
     demo,
     estimate,
@@ -23,34 +25,84 @@ from adjudge.cli import (
     plan,
     questions,
     report,
+    reproduce,
     score,
     serve,
     simulate,
 )
 from adjudge.cli import next as next_documents
+from adjudge.errors import shown, unknown
 
-COMMANDS = (
-    demo, score, compare, report, plan, estimate, next_documents, simulate, calibrate, serve, campaign, questions,
-    fit, participants, groundtruth, experiment, audio, measures, formats, convert,
-)  # fmt: skip
+FAMILIES = {
+    "evaluate": (demo, score, compare, report),
+    "plan": (plan,),
+    "judge as little as possible": (estimate, next_documents, simulate, calibrate),
+    "campaigns on the web": (serve, campaign),
+    "what users notice": (questions, fit, participants),
+    "ground truth from experts": (groundtruth,),
+    "study evaluation itself": (experiment, reproduce),
+    "start from music": (audio,),
+    "look up and convert": (measures, formats, convert, completion),
+}
+COMMANDS = tuple(module for family in FAMILIES.values() for module in family)
 
 
 class OneLineParser(argparse.ArgumentParser):
     """Says what is wrong in one line instead of repeating the usage."""
 
     def error(self, message: str) -> NoReturn:
-        """Exit with code 2."""
+        """Exit with code 2; a family of commands without one of them shows which there are."""
+        if message == "the following arguments are required: COMMAND":
+            self.print_help(sys.stderr)
+            self.exit(2)
         self.exit(2, f"adjudge: {message} (see {self.prog} --help)\n")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Refuse what is left over, with the nearest option that there is."""
+        found, extra = super().parse_known_args(args, namespace)
+        options = [one.partition("=")[0] for one in extra if one.startswith("-")]
+        if options:
+            said = str(unknown("option", options[0], self._option_string_actions))
+            self.error(said.partition(" Known:")[0].rstrip("."))  # --help has them all, with what they do
+        if extra:
+            self.error(f"expected no further argument, got {shown(extra[0])}")
+        return found, extra
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Name the nearest command instead of all of them."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
+            raise argparse.ArgumentError(None, str(unknown("command", str(value), action.choices)).rstrip("."))
+        super()._check_value(action, value)
+
+
+class _MainParser(OneLineParser):
+    """Lists the commands by what they are for."""
+
+    def format_help(self) -> str:
+        formatter = self._get_formatter()
+        formatter.add_usage(self.usage, self._actions, self._mutually_exclusive_groups)
+        formatter.add_text(self.description)
+        (commands,) = (action for action in self._actions if isinstance(action, argparse._SubParsersAction))
+        about = iter(commands._choices_actions)
+        for family, members in FAMILIES.items():
+            formatter.start_section(family)
+            formatter.add_arguments([next(about) for _ in members])
+            formatter.end_section()
+        formatter.start_section("options")
+        formatter.add_arguments([action for action in self._actions if action is not commands])
+        formatter.end_section()
+        formatter.add_text("adjudge COMMAND --help says all about one. New here? Try: adjudge demo")
+        return formatter.format_help()
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The whole command line."""
-    parser = OneLineParser(
+    parser = _MainParser(
         prog="adjudge",
-        description="Evaluate retrieval systems: what effectiveness means and how sure it is.",
+        description="Which system will users like better, how sure is that, and what does it cost to find out?",
     )
     parser.add_argument("--version", action="version", version=f"adjudge {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=OneLineParser)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=OneLineParser)
     for module in COMMANDS:
         module.add(commands)
     return parser

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING
 
 from adjudge.cli.options import Subparsers, add_combinations, add_output, combination_files, study_combinations
-from adjudge.cli.output import check_output, made_from, progress, show_report
+from adjudge.cli.output import check_output, made_from, progress, say, show_report
 from adjudge.errors import AdjudgeError
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     from adjudge.preferences.study import Study
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """examples:
   adjudge participants answers.csv
   adjudge participants answers.csv --least-seconds 55 --apply -o participants.html
+  adjudge participants answers.csv --write trusted.csv
   adjudge participants answers.csv --questions questions.csv -m CG@5 -m DCG@5 --on fine --json
 """
 
@@ -51,10 +54,14 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         "--least-seconds", type=float, metavar="S", help="of sound to hear for an answer (default: time says nothing)"
     )
     group.add_argument("--apply", action="store_true", help="set the answers of those aside who do not pass")
+    group.add_argument(
+        "--write", metavar="FILE", help="the same, and write all answers so marked to a file (.csv) for adjudge fit"
+    )
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Read, assess, leave each out, show."""
+    """Read, assess, write, leave each out, show."""
+    from adjudge.preferences.files import write_answers
     from adjudge.preferences.influence import influence
     from adjudge.preferences.quality import quality
     from adjudge.preferences.trust import assess_all, set_aside
@@ -62,14 +69,18 @@ def run(arguments: argparse.Namespace) -> None:
 
     inputs = [arguments.answers, *filter(None, [arguments.questions]), *combination_files(arguments)]
     check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
+    _check_written(arguments, inputs)
     rules = _rules(arguments)
     if arguments.least_seconds is not None and not arguments.least_seconds > 0:
         raise AdjudgeError(f"'least-seconds' must be above 0, got {arguments.least_seconds:g}")
     if arguments.seed < 0:
         raise AdjudgeError(f"'seed' must be 0 or more, got {arguments.seed}")
     study = _read(arguments)
-    if arguments.apply:
+    if arguments.apply or arguments.write is not None:
         study = set_aside(study, assess_all(study, rules, least_seconds=arguments.least_seconds))
+    if arguments.write is not None:
+        write_answers(study, arguments.write)
+        say([f"wrote {arguments.write}: {study.set_aside.sum():,} of {counted(len(study), 'answer')} set aside"])
     combinations = [(one.measure, one.scale) for one in study_combinations(arguments, study)]
     first = combinations[0] if combinations else (None, None)
     with progress("leaving out each participant"):
@@ -101,10 +112,21 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
+def _check_written(arguments: argparse.Namespace, inputs: list[str]) -> None:
+    """Refuse a file of answers that cannot be written, before any work is done."""
+    from adjudge.preferences.files_writing import check_name
+
+    if arguments.write is None:
+        return
+    check_name(arguments.write)
+    check_output(argparse.Namespace(output=arguments.write, runs=inputs))
+    if arguments.output is not None and os.path.realpath(arguments.output) == os.path.realpath(arguments.write):
+        raise AdjudgeError(f"{arguments.write}: expected another file for answers than for the table (-o)")
+
+
 def _subtitle(study: Study) -> str:
-    people = f"{len(study.participants):,} participant{'' if len(study.participants) == 1 else 's'}"
-    traps = int(study.trap.sum())
-    return f"{people}, {len(study) - traps:,} answers" + (f" and {traps:,} to traps" if traps else "")
+    people, traps = counted(len(study.participants), "participant"), int(study.trap.sum())
+    return f"{people}, {counted(len(study) - traps, 'answer')}" + (f" and {traps:,} to traps" if traps else "")
 
 
 def _rules(arguments: argparse.Namespace) -> TrustRules:

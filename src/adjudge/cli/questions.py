@@ -17,6 +17,7 @@ from adjudge.cli.options import (
 )
 from adjudge.cli.output import check_output, made_from, progress, say, show
 from adjudge.errors import AdjudgeError
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     from adjudge.model.judgments import Judgments
@@ -118,7 +119,9 @@ def _named(text: str) -> tuple[str | None, str]:
 
 def _check(arguments: argparse.Namespace, inputs: dict[str | None, str]) -> None:
     """Refuse what does not go together, before anything is read."""
-    _check_name(arguments.output)
+    from adjudge.preferences.files_writing import check_name
+
+    check_name(arguments.output)
     check_run_reading(arguments)
     if not arguments.judgments and not arguments.runs:
         raise AdjudgeError("expected --judgments to make lists of, or --runs whose lists to ask about, got neither")
@@ -128,24 +131,13 @@ def _check(arguments: argparse.Namespace, inputs: dict[str | None, str]) -> None
         raise AdjudgeError(f"'traps' must be a whole number of at least 0, got {arguments.traps}")
     if arguments.traps and not arguments.judgments:
         raise AdjudgeError("--traps needs --judgments: grades say what the right answer is")
+    if not arguments.judgments and (arguments.measures or arguments.combinations):
+        raise AdjudgeError("measures need --judgments: grades say how effective the lists of runs are")
     for name in ("per_pair", "identical"):
         if getattr(arguments, name) and not arguments.runs:
             raise AdjudgeError(f"--{name.replace('_', '-')} is about the lists of --runs, got none")
     if arguments.per_query is not None and arguments.runs:
         raise AdjudgeError("--per-query is about artificial lists; with --runs, queries take turns by themselves")
-
-
-def _check_name(target: str) -> None:
-    """Refuse a name that promises something else than CSV."""
-    from pathlib import Path
-
-    from adjudge.formats.compression import without_compression
-
-    if (suffix := without_compression(Path(target)).suffix.lower()) not in ("", ".csv"):
-        raise AdjudgeError(
-            f"{target}: expected a name that ends in .csv, or in .csv.gz and the like, got {suffix}; coverage comes as "
-            "JSON with --json"
-        )
 
 
 def _read_judgments(arguments: argparse.Namespace) -> dict[str, Judgments]:
@@ -210,7 +202,9 @@ def _too_deep(wanted: tuple[Combination, ...], k: int) -> list[str]:
     """A note about measures that look further down than lists go."""
     deep = dict.fromkeys(one.measure for one in wanted if (one.parsed.cutoff or 0) > k)
     return (
-        [f"{', '.join(deep)}: lists have {k} documents, and the ranks below count as nothing relevant."] if deep else []
+        [f"{', '.join(deep)}: lists have {counted(k, 'document')}, and the ranks below count as nothing relevant."]
+        if deep
+        else []
     )
 
 
@@ -252,7 +246,7 @@ def _show(
     """Coverage on standard output: what is lacking for people, everything as JSON or CSV."""
     from adjudge.reports.tables import as_csv, as_json
 
-    wrote = f"wrote {len(questions):,} questions to {arguments.output}"
+    wrote = f"wrote {counted(len(questions), 'question')} to {arguments.output}"
     here = argparse.Namespace(output=None)
     if arguments.style == "json":
         say(notes)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from adjudge.cli.compare import add_comparing, comparing
 from adjudge.cli.options import Subparsers, add_collection, own_mappings, with_users_file
-from adjudge.cli.output import check_output, command_line, with_inputs
+from adjudge.cli.output import check_output, command_line, page_of, progress, with_inputs
 from adjudge.cli.score import add_evaluation, read_and_evaluated
 from adjudge.errors import AdjudgeError
+from adjudge.extras import need
 
 if TYPE_CHECKING:
     from adjudge.experiments.specification import Findings
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from adjudge.model.effectiveness import Effectiveness
     from adjudge.reports.experts_section import Experts
 
+_USUAL = "report.html"
 _FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
 
 
@@ -32,7 +34,9 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     add_evaluation(parser)
     add_comparing(parser)
     group = parser.add_argument_group("report")
-    group.add_argument("-o", "--output", metavar="FILE", default="report.html", help="report.html, .md, .tex or .json")
+    group.add_argument(
+        "-o", "--output", metavar="FILE", help=f"file to write: .html, .md, .tex or .json (default: {_USUAL})"
+    )
     group.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
     group.add_argument("--title", help="title of the report")
     group.add_argument(
@@ -64,8 +68,11 @@ def run(arguments: argparse.Namespace) -> None:
 
     from adjudge.formats import write_whole
     from adjudge.reports.evidence import gather, make_report
-    from adjudge.reports.render import render, write_figures
+    from adjudge.reports.render import write_figures
 
+    if arguments.output is None:
+        need("plots", f"Without -o (page.md, .tex, .json) a report is a page with figures, {_USUAL}; that needs")
+        arguments.output = _USUAL
     form = _FORMS.get(os.path.splitext(arguments.output)[1].lower())
     if form is None:
         raise AdjudgeError(f"{arguments.output}: reports are written as {', '.join(_FORMS)}")
@@ -74,17 +81,20 @@ def run(arguments: argparse.Namespace) -> None:
     experiments = _experiments(arguments.experiments)
     eff, collection = read_and_evaluated(arguments)
     eff, experts = _with_experts(eff, collection, arguments)
-    evidence = gather(
-        with_users_file(eff, arguments),
-        collection=collection,
-        experts=experts,
-        experiments=experiments,
-        threshold=arguments.threshold,
-        satisfied=None if own is None else own.satisfaction,
-        **comparing(arguments),
-    )
-    report = make_report(evidence, title=arguments.title, sections=arguments.sections, command=command_line())
-    write_whole(Path(arguments.output), render(report, form).encode())
+    with progress("making the report") as advance:
+        evidence = gather(
+            with_users_file(eff, arguments),
+            collection=collection,
+            experts=experts,
+            experiments=experiments,
+            threshold=arguments.threshold,
+            satisfied=None if own is None else own.satisfaction,
+            **comparing(arguments),
+        )
+        report = make_report(
+            evidence, title=arguments.title, sections=arguments.sections, command=command_line(), progress=advance
+        )
+        write_whole(Path(arguments.output), page_of(arguments, report, form).encode())
     print(f"Wrote {arguments.output}.")
     if arguments.figures is not None:
         print(f"Wrote {len(write_figures(report, Path(arguments.figures)))} figures to {arguments.figures}.")

@@ -39,7 +39,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def add_simulating(parser: argparse.ArgumentParser) -> None:
     """How to run many sessions."""
-    parser.add_argument("--processes", type=int, metavar="N", help="processes to use (default: one a core)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core)")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> None:
         for i in range(arguments.seeds)
     ]
     with progress("simulating") as advance:
-        results = run_all(tasks, processes=arguments.processes, progress=advance)
+        results = run_all(tasks, workers=arguments.workers, progress=advance)
     n = arguments.seeds
     runs = [results[i * n : (i + 1) * n] for i in range(len(methods))]
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()

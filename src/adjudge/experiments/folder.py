@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adjudge._version import __version__
-from adjudge.errors import AdjudgeError, InputError, warn
+from adjudge.errors import AdjudgeError, InputError, reason, warn
 from adjudge.experiments.chunks import Chunk, Span, Work, is_sealed, pack, sealed, unpack
 from adjudge.experiments.samples import Samples
 from adjudge.experiments.specification import Experiment, experiment_from
@@ -233,7 +233,7 @@ class Claimed(Folder):
 
 
 def _unreadable(error: OSError, source: Path) -> InputError:
-    return InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", source=str(source))
+    return InputError(f"cannot be read: {reason(error)}", source=str(source))
 
 
 def _chunk_files(folder: Path) -> list[Path]:
@@ -286,7 +286,7 @@ def _worded(place: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", source=str(place)) from None
+        raise InputError(f"cannot be written: {reason(error)}", source=str(place)) from None
 
 
 def _settle(folder: Path) -> None:

@@ -222,9 +222,9 @@ class PowerFindings(CurveFindings[PowerCurve]):
         rows = [
             (
                 f"{one.sample.name}, {one.described}",
-                f"{one.whole} of {one.sample.n_pairs}",
+                f"{one.whole:,} of {one.sample.n_pairs:,}",
                 str(one.enough(self.experiment.enough) or "–"),
-                f"{one.gain():.1f}",
+                f"{one.gain():,.1f}",
             )
             for one in self.curves
         ]
@@ -234,7 +234,7 @@ class PowerFindings(CurveFindings[PowerCurve]):
 def _with_all(one: PowerCurve, part: float) -> str:
     n_queries, n_pairs = len(one.sample.queries), one.sample.n_pairs
     found = (
-        f"With all {n_queries} queries, {one.whole} of {n_pairs} pairs of systems ({share(one.whole_share, 0)}) "
+        f"With all {n_queries} queries, {one.whole:,} of {n_pairs:,} pairs of systems ({share(one.whole_share, 0)}) "
         f"differ significantly by {one.sample.name}, {one.described}"
     )
     enough = one.enough(part)
@@ -255,7 +255,7 @@ def _fewer(one: PowerCurve) -> str:
         place = int(np.argmin(np.abs(one.n_queries[:-1] - part * n_queries))) if len(one.n_queries) > 1 else -1
         if place >= 0 and abs(one.n_queries[place] - part * n_queries) <= 0.1 * n_queries:
             lost, size = one.lost[place], int(one.n_queries[place])
-            told.append(f"with {size} of {n_queries} queries {abs(lost):.1f} {'fewer' if lost >= 0 else 'more'}")
+            told.append(f"with {size} of {n_queries} queries {abs(lost):,.1f} {'fewer' if lost >= 0 else 'more'}")
     words = " and ".join(dict.fromkeys(told))
     return f"On average over trials, {words} would be found." if told else ""
 
@@ -263,7 +263,7 @@ def _fewer(one: PowerCurve) -> str:
 def _against(one: PowerCurve, first: PowerCurve) -> str:
     """How many queries another procedure needs for what the first finds with all."""
     as_many = one.reaching(first.whole)
-    found = f"{one.described} finds {one.whole} with all queries"
+    found = f"{one.described} finds {one.whole:,} with all queries"
     found = found[0].upper() + found[1:]
     if as_many is None:
         return f"{found}, fewer than {first.described}."
@@ -291,5 +291,5 @@ def _more(one: PowerCurve) -> str:
         return ""
     return (
         f"If {one.fitted_part} of {one.described} goes on as the logarithm fitted to it, twice the queries would find "
-        f"{max(gain, 0.0):.1f} pairs more."
+        f"{max(gain, 0.0):,.1f} pairs more."
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.errors import AdjudgeError, warn
+from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 
@@ -193,7 +193,14 @@ def _named(
 ) -> list[tuple[str, Effectiveness]]:
     if isinstance(values, Effectiveness):
         return [("", values)]
-    return list(values.items()) if isinstance(values, Mapping) else [("", one) for one in values]
+    several = list(values) if isinstance(values, list | tuple) else []
+    named = list(values.items()) if isinstance(values, Mapping) else [("", one) for one in several]
+    if not named or not all(isinstance(one, Effectiveness) for _, one in named):
+        raise AdjudgeError(
+            "expected effectiveness, as aj.evaluate makes and aj.read_effectiveness reads it, or several in a list or "
+            f"by collection, got {shown(values)}"
+        )
+    return named
 
 
 def _whole(eff: Effectiveness, m: int) -> Mask:

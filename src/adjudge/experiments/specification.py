@@ -22,6 +22,7 @@ from adjudge.experiments.samples import Samples
 from adjudge.model.provenance import Provenance
 from adjudge.plain import plain
 from adjudge.registry import Registry
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -167,4 +168,5 @@ class Findings(ABC):
         return "\n".join([self.experiment.title, *self.sentences()])
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.experiment.trials:,} trials of {len(self.samples)} samples>"
+        trials, samples = counted(self.experiment.trials, "trial"), counted(len(self.samples), "sample")
+        return f"<{type(self).__name__}: {trials} of {samples}>"

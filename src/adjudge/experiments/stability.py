@@ -240,7 +240,7 @@ def _conflicting(one: StabilityCurve) -> str:
     """Conflicts, of all pairs, and what they are made of."""
     size, conflicts = int(one.n_queries[-1]), float(one.conflicts.value[-1])
     found = (
-        f"Of all {one.sample.n_pairs} pairs, {share(float(one.power.value[-1]))} are significant by {one.described} "
+        f"Of all {one.sample.n_pairs:,} pairs, {share(float(one.power.value[-1]))} are significant by {one.described} "
         f"with {size} queries, and {share(conflicts)} on one of two sets only"
     )
     if conflicts == 0:

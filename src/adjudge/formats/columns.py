@@ -119,7 +119,18 @@ def match_columns(names: Sequence[str], kind: Kind, error: ErrorAt) -> dict[str,
         elif target in _NEEDED[kind]:
             came = ", ".join(shown(name) for name in names[:8]) + (", …" if len(names) > 8 else "")
             raise error(f"expected a column for the {target} ({', '.join(known[:4])}, …), got the columns {came}", None)
+    if kind == "runs":
+        _refuse_judgments(names, folded, places, error)
     return places
+
+
+def _refuse_judgments(names: Sequence[str], folded: list[str], places: dict[str, int], error: ErrorAt) -> None:
+    """Refuse a table with grades and nothing that only runs have: as a run it would be a system nobody built."""
+    graded = _named(folded, KNOWN["judgments"]["grade"])
+    if graded and not {"system", "score", "rank"} & set(places):
+        raise error(
+            f"expected a run, got judgments: a column {shown(names[graded[0]])}, but no score, rank or system", None
+        )
 
 
 def _named(folded: Sequence[str], known: Sequence[str]) -> list[int]:

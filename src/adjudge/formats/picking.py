@@ -33,7 +33,10 @@ def pick(source: Source, kind: Kind) -> Format:
     source.uncommented()  # a file that is empty, binary or all comments is refused as that
     other, name = _LOOKS.get(kind, (kind, ""))
     if name and FORMATS["trec"].sniff(source, other):
-        raise source.error(f"expected {kind}, but this looks like {name}; judgments come first, then runs")
+        raise source.error(
+            f"expected {kind}, but this looks like {name}; "
+            "on the command line judgments come before runs, in aj.read after them"
+        )
     first = source.head(1)[0]
     nearest = _nearest(first, kind)
     if nearest is not None:

@@ -61,7 +61,7 @@ def read(
 
     >>> collection = read({"a": {"q1": ["d1", "d2"]}}, {"q1": {"d2": 2}}, scale="broad")
     >>> collection.systems, collection.judgments
-    (('a',), Judgments(1 grades, 1 queries, scale broad (0..2)))
+    (('a',), Judgments(1 grade, 1 query, scale broad (0..2)))
     """
     check_choice("names", names, Names)
     runs, judgments, metadata = settled(runs), settled(judgments), settled(metadata)
@@ -121,9 +121,9 @@ class _Exclusion:
         """Warn of what was removed without being asked."""
         if self.asked is None and self.applied is not None:
             removed = (
-                "the query itself was removed (artist_filter=False keeps it)."
+                "the query itself was removed; without the artist filter it stays."
                 if self.applied == "query"
-                else "the query itself and its artist's documents were removed (artist_filter=False keeps them)."
+                else "the query itself and its artist's documents were removed; without the artist filter they stay."
             )
             warn(f"Rankings in MIREX formats: {removed}", stacklevel=3)
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.measures.parameters import IDEAL, Parameter
@@ -50,6 +52,7 @@ class Definition:
 
 MEASURES: Registry[Definition] = Registry("measure")
 DEEPEST = 1_000_000  # nobody looks further down a list
+_ROUNDING = 1e-9
 
 
 def measure(
@@ -153,7 +156,8 @@ class Measure:
         if lacking is not None:
             raise AdjudgeError(f"{self}: {lacking}")
         cut = (lists.condensed() if self.judged_only else lists).at(self.cutoff)
-        return self.definition.function(cut, **dict(self.parameters))
+        values = self.definition.function(cut, **dict(self.parameters))
+        return _rounded_down(values) if self.bounded else values
 
     def _lacking(self, lists: Lists) -> str | None:
         """Why the measure makes no sense on these lists, if it does not."""
@@ -162,3 +166,9 @@ class Measure:
             if lacking is not None:
                 return lacking
         return None if self.definition.needs is None else self.definition.needs(lists)
+
+
+def _rounded_down(values: Floats) -> Floats:
+    """Values without what rounding adds to 1; what exceeds 1 by more is an error of the measure, left to be seen."""
+    found: Floats = np.where((values > 1) & (values <= 1 + _ROUNDING), 1.0, values)
+    return found

@@ -44,6 +44,7 @@ _FAMILIES = {
 }
 # trec_eval's ndcg_cut_10, ndcg_cut.10 and P_10; MTEB's ndcg_at_10; ranx's ndcg@10 and rbp.95
 _SPELLINGS = re.compile(r"(?P<family>P|[a-z_]+?)(?:_cut[_.]|_at_|[_.@])(?P<cutoff>\d+)")
+_CUTOFFS = re.compile(r"(?<![^\s,])(?P<name>[A-Za-z][\w-]*[._@])(?P<cutoffs>\d+(?:,\d+)+)(?![^\s,])")  # P.5,10
 _RANX_RBP = re.compile(r"rbp\.(?P<p>\d+)")
 _IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exp"}
 
@@ -92,6 +93,8 @@ def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> tuple[Meas
 
     >>> [str(m) for m in parse_measures("nDCG@10, AP RBP(p=0.8,ideal=max)@5")]
     ['nDCG@10', 'AP', 'RBP(ideal=max)@5']
+    >>> [str(m) for m in parse_measures("ndcg_cut.5,10")]
+    ['nDCG@5', 'nDCG@10']
     """
     items = list(texts) if isinstance(texts, Iterable) and not isinstance(texts, str) else [texts]
     measures = [parse_measure(part) for item in items for part in (_split(item) if isinstance(item, str) else [item])]
@@ -117,7 +120,7 @@ def _canonical(text: str) -> str:
 def _split(text: str) -> list[str]:
     """Parts separated by blanks or commas that are not inside brackets."""
     parts, depth, part = [], 0, ""
-    for sign in text:
+    for sign in _CUTOFFS.sub(_one_each, text):
         depth += (sign in "({") - (sign in ")}")
         if depth == 0 and (sign.isspace() or sign == ","):
             parts.append(part)
@@ -125,6 +128,11 @@ def _split(text: str) -> list[str]:
         else:
             part += sign
     return [part for part in [*parts, part] if part]
+
+
+def _one_each(several: re.Match[str]) -> str:
+    """A measure with several cutoffs, as trec_eval takes them, once for each."""
+    return " ".join(f"{several['name']}{cutoff}" for cutoff in several["cutoffs"].split(","))
 
 
 def _parameters(owner: str, text: str) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from adjudge.arrays import Floats, Mask
 from adjudge.errors import AdjudgeError
 from adjudge.model.effectiveness import check_axes, mean_over_queries, means_table, name_among, places
 from adjudge.model.provenance import Provenance
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -123,7 +124,11 @@ class AssessedEffectiveness:
         return "\n".join([title, *means_table(means, self.systems, self.measures)])
 
     def __repr__(self) -> str:
-        return (
-            f"<AssessedEffectiveness: {self.n_queries} queries x {len(self.systems)} systems x {len(self.assessors)} "
-            f"assessors x {len(self.measures)} measures ({', '.join(self.measures)})>"
+        axes = (
+            (self.queries, "query"),
+            (self.systems, "system"),
+            (self.assessors, "assessor"),
+            (self.measures, "measure"),
         )
+        size = " x ".join(counted(len(names), noun) for names, noun in axes)
+        return f"<AssessedEffectiveness: {size} ({', '.join(self.measures)})>"

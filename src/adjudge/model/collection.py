@@ -146,7 +146,7 @@ def _encode_all_runs(
             if name in origin:
                 raise InputError(
                     f"expected each system once, got {shown(name)} again (first in {origin[name]}); "
-                    "name systems after their files if tags repeat",
+                    "where tags repeat, name systems after their files (--names file, names='file')",
                     source=table.source,
                 )
             origin[name] = table.source

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.provenance import Provenance
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,7 +131,7 @@ class Effectiveness:
         }
 
     def to_polars(self) -> pl.DataFrame:
-        """Long table ``run, query_id, measure, value`` with bounds where there are any."""
+        """Long table ``run, query_id, measure, value``, named as other tools do, with bounds where there are any."""
         import polars as pl
 
         n_q, n_s, n_m = self.values.shape
@@ -162,10 +163,8 @@ class Effectiveness:
         return "\n".join([f"Effectiveness, mean of {queries}", *means_table(means, self.systems, self.measures)])
 
     def __repr__(self) -> str:
-        return (
-            f"<Effectiveness: {self.n_queries} queries x {len(self.systems)} systems x {len(self.measures)} measures "
-            f"({', '.join(self.measures)})>"
-        )
+        sizes = (self.n_queries, "query"), (len(self.systems), "system"), (len(self.measures), "measure")
+        return f"<Effectiveness: {' x '.join(counted(*size) for size in sizes)} ({', '.join(self.measures)})>"
 
 
 def mean_over_queries(values: Floats) -> Floats:

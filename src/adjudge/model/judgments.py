@@ -25,6 +25,7 @@ from adjudge.choices import Combine, check_choice
 from adjudge.errors import InputError, shown, warn
 from adjudge.model.coding import HashIndex, Vocabulary
 from adjudge.model.scales import Scale, conversion, groups_scale, infer_scale
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -82,8 +83,8 @@ class Judgments:
         return len(self.grade)
 
     def __repr__(self) -> str:
-        who = f" by {len(self.assessors)} assessors" if self.assessors else ""
-        return f"Judgments({len(self):,} grades{who}, {self.n_queries} queries, scale {self.scale})"
+        who = f" by {counted(len(self.assessors), 'assessor')}" if self.assessors else ""
+        return f"Judgments({counted(len(self), 'grade')}{who}, {counted(self.n_queries, 'query')}, scale {self.scale})"
 
     @cached_property
     def n_queries(self) -> int:

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from adjudge.arrays import Codes, Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.coding import Vocabulary
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -81,7 +82,8 @@ class Runs(Sequence[Run]):
         return iter(self.runs)
 
     def __repr__(self) -> str:
-        return f"Runs({len(self)} systems, {sum(len(run.documents) for run in self):,} documents retrieved)"
+        retrieved = sum(len(run.documents) for run in self)
+        return f"Runs({counted(len(self), 'system')}, {counted(retrieved, 'document')} retrieved)"
 
     @property
     def systems(self) -> tuple[str, ...]:

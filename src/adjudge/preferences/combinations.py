@@ -14,7 +14,7 @@ from functools import cached_property
 
 from adjudge.errors import AdjudgeError, shown
 from adjudge.measures import Measure, parse_measure
-from adjudge.preferences.questions import needs_all_judgments
+from adjudge.preferences.questions import check_of_lists
 from adjudge.users.combinations import RelevanceScale, fingerprint, relevance_scale
 
 _SEPARATOR = " on "
@@ -46,11 +46,7 @@ class Combination:
         measure, scale = parse_measure(self.measure), relevance_scale(self.scale)
         if not measure.bounded:
             raise AdjudgeError(f"{measure} can exceed 1, so that its differences have no bins; use ideal=max")
-        if needs_all_judgments(measure):
-            raise AdjudgeError(
-                f"{measure} compares with the best of all judged documents, which two lists do not tell; "
-                f"use its form with ideal=max"
-            )
+        check_of_lists(measure)
         fingerprint(measure, scale)  # refuses a measure that makes no sense on the scale
         object.__setattr__(self, "measure", str(measure))
         object.__setattr__(self, "scale", str(scale))

@@ -20,8 +20,8 @@ from adjudge.arrays import Ints
 from adjudge.checks import check_whole
 from adjudge.preferences.combinations import Combination, as_combinations
 from adjudge.preferences.questions import Questions
-from adjudge.preferences.wording import counted_of
 from adjudge.users.binning import bin_of
+from adjudge.words import counted
 
 Status = Literal["filled", "short", "impossible"]
 STATUSES: tuple[Status, ...] = ("filled", "short", "impossible")
@@ -33,7 +33,7 @@ class Coverage:
     """Questions in each bin of each combination.
 
     ========== ===================== ================================================================
-    counts     (combinations, bins)  questions whose |Δ| falls in the bin
+    counts     (combinations, bins)  questions whose abs(Δ) falls in the bin
     status     (combinations, bins)  ``FILLED``, ``SHORT`` or ``IMPOSSIBLE`` (places in ``STATUSES``)
     unknown    (combinations,)       questions without a difference: a document is not judged
     ========== ===================== ================================================================
@@ -81,9 +81,9 @@ class Coverage:
         aside = f"; {never} {'is' if never == 1 else 'are'} impossible" if never else ""
         short = f" and {totals['short']} have fewer" if totals["short"] else ""
         return (
-            f"{counted_of(self.n_questions, 'question')} of {counted_of(self.n_queries, 'query')} with "
-            f"{counted_of(self.n_documents, 'document')}: {totals['filled']} of {counted_of(cells, 'bin')} "
-            f"({counted_of(len(self.combinations), 'combination')}, {self.bins} each) have at least "
+            f"{counted(self.n_questions, 'question')} of {counted(self.n_queries, 'query')} with "
+            f"{counted(self.n_documents, 'document')}: {totals['filled']} of {counted(cells, 'bin')} "
+            f"({counted(len(self.combinations), 'combination')}, {self.bins} each) have at least "
             f"{self.per_bin}{short}{aside}."
         )
 

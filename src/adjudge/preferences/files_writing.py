@@ -11,12 +11,18 @@ import polars as pl
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, shown
-from adjudge.formats.compression import compression_of
+from adjudge.formats.compression import compression_of, without_compression
 from adjudge.formats.text import BLANKS
 from adjudge.formats.writing import write_whole
 from adjudge.preferences.files import SET_ASIDE
 from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.study import Study
+
+
+def check_name(path: str | Path) -> None:
+    """Refuse a name that promises something else than CSV."""
+    if (suffix := without_compression(Path(path)).suffix.lower()) not in ("", ".csv"):
+        raise AdjudgeError(f"{path}: expected a name that ends in .csv, or in .csv.gz and the like, got {suffix}")
 
 
 def write_frame(frame: pl.DataFrame, path: str | Path) -> None:

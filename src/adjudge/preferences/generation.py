@@ -62,7 +62,7 @@ def make_questions(
     per_query: int | None = None,
     progress: Progress | None = None,
 ) -> Generated:
-    """Make questions such that every bin of |Δ| of every combination has at least ``per_bin``, if the data allow it.
+    """Make questions such that every bin of abs(Δ) of every combination has at least ``per_bin``, if the data allow it.
 
     ``judgments`` are on one scale, or a mapping from scales to judgments; lists are made of documents that are judged
     on all scales that the combinations need. Lists have ``k`` different documents of one query, both may have some in

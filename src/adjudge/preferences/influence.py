@@ -22,8 +22,8 @@ from adjudge.preferences.curves import has_several_sizes
 from adjudge.preferences.evidence import Evidence, evidence, judged_by_all
 from adjudge.preferences.leaving_out import CurvesWithout, curves_without, satisfaction_without
 from adjudge.preferences.study import Study
-from adjudge.preferences.wording import number
 from adjudge.stats.effects import table
+from adjudge.words import number
 
 if TYPE_CHECKING:
     import polars as pl

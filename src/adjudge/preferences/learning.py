@@ -28,12 +28,12 @@ from adjudge.preferences.evidence import Evidence, evidence
 from adjudge.preferences.prediction import Outcome, Predicted, Predictions, predictions
 from adjudge.preferences.priors import Noticed, Prior, interpolated_difference, noticed, prior_of
 from adjudge.preferences.study import GOOD, Study
-from adjudge.preferences.wording import counted_of
 from adjudge.users.agreement import AgreementMapping, noticeable_difference, noticeable_interval
 from adjudge.users.binning import bin_of
 from adjudge.users.mapping_files import Mappings
 from adjudge.users.satisfaction import SatisfactionMapping
 from adjudge.users.satisfaction_fit import satisfaction_interval
+from adjudge.words import counted
 
 _ENDS = np.array([0.0, 0.5, 1.0])
 _LEAST_BINS = 6  # through four a cubic goes exactly, and folds may leave one or two out
@@ -118,9 +118,9 @@ class Learnt:
 
     def __str__(self) -> str:
         width = max(len(str(one.combination)) for one in self.combinations)
-        who = "" if self.n_participants is None else f" of {counted_of(self.n_participants, 'participant')}"
+        who = "" if self.n_participants is None else f" of {counted(self.n_participants, 'participant')}"
         lines = [
-            f"{counted_of(self.n_answers, 'answer')}{who} about {counted_of(self.n_queries, 'query')}; "
+            f"{counted(self.n_answers, 'answer')}{who} about {counted(self.n_queries, 'query')}; "
             f"{self.n_nonpreferences:,} without a preference, {self.n_good:,} of them good",
             f"{'':<{width}}  noticed from          P(Sat | 0)  P(Sat | 1)  log-likelihood",
         ]

@@ -18,9 +18,9 @@ from adjudge.preferences.leaving_out import curves_without
 from adjudge.preferences.questions import CHOICES
 from adjudge.preferences.study import B, Study
 from adjudge.preferences.trust import Trust, TrustRules, assess_all
-from adjudge.preferences.wording import number
 from adjudge.stats.agreement import Estimate
 from adjudge.stats.effects import table
+from adjudge.words import counted, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -95,8 +95,11 @@ class Quality:
         answers, aside = (sum(getattr(row, name) for row in self.rows) for name in ("answers", "set_aside"))
         fine = sum(row.verdict == "fine" for row in self.rows)
         right, asked = (sum(getattr(row, name) for row in self.rows) for name in ("traps_right", "traps_asked"))
-        people = "1 participant" if len(self.rows) == 1 else f"{len(self.rows):,} participants"
-        first = f"{people} gave {answers:,} answers, of which {aside:,} are set aside. {fine:,} pass the rules of trust"
+        first = (
+            f"{counted(len(self.rows), 'participant')} gave {counted(answers, 'answer')}, of which "
+            f"{aside:,} {'is' if aside == 1 else 'are'} set aside. "
+            f"{fine:,} {'passes' if fine == 1 else 'pass'} the rules of trust"
+        )
         traps = f"; {right:,} of {asked:,} traps were answered right." if asked else "; there were no traps."
         return [first + traps, *self._doubt(), self._agreement()]
 
@@ -117,7 +120,8 @@ class Quality:
                 else "No two people answered the same question, so that nothing is known of their agreement."
             )
         known = f"Krippendorff's alpha is {self.alpha}" if math.isfinite(self.alpha.value) else f"{self.alpha.reason}"
-        return f"{self.n_shared:,} questions were answered by several people: {known}."
+        were = "was" if self.n_shared == 1 else "were"
+        return f"{counted(self.n_shared, 'question')} {were} answered by several people: {known}."
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Plain values, one dictionary a participant."""

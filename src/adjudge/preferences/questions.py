@@ -148,11 +148,7 @@ class Questions:
         if origin not in self.grades:
             known = ", ".join(self.grades) or "none"
             raise AdjudgeError(f"Questions: expected grades on {origin} to compute {parsed}, got {known}")
-        if needs_all_judgments(parsed):
-            raise AdjudgeError(
-                f"{parsed} compares with the best of all judged documents, which two lists do not tell; "
-                f"use its form with ideal=max"
-            )
+        check_of_lists(parsed)
         grades = self.grades[origin].reshape(2 * len(self), self.n_ranks)
         values = parsed(_as_lists(grades, self._lengths, used))
         unjudged = np.isnan(grades) & (np.arange(self.n_ranks) < self._lengths[:, None])
@@ -161,6 +157,17 @@ class Questions:
     @cached_property
     def _lengths(self) -> Ints:
         return np.array([len(documents) for one in self.questions for documents in one.lists], dtype=np.int64)
+
+
+def check_of_lists(measure: Measure) -> None:
+    """Refuse a measure that does not follow from a list alone; names its form that does, where there is one."""
+    if not needs_all_judgments(measure):
+        return
+    form = parse_measure(measure, ideal="max") if "ideal" in measure.definition.parameters else measure
+    instead = "" if needs_all_judgments(form) else f"; use {form}"
+    raise AdjudgeError(
+        f"{measure} compares with the best of all judged documents, which two lists do not tell{instead}"
+    )
 
 
 def needs_all_judgments(measure: Measure) -> bool:

@@ -43,6 +43,7 @@ def _behaviour(name: str, *, listens: bool = False) -> Callable[[Answer], Answer
 
 def _listens(accuracy: float) -> Answer:
     def answer(rng: np.random.Generator, number: int, right: str) -> tuple[str, float]:
+        """Hears both lists: as often right as the name says, otherwise any other answer; takes time to listen."""
         given = right if rng.random() < accuracy else str(rng.choice([side for side in _SIDES if side != right]))
         return given, float(rng.lognormal(0.4, 0.4))
 
@@ -55,31 +56,37 @@ for _accuracy in (0.95, 0.9, 0.8):
 
 @_behaviour("guesses")
 def _guesses(rng: np.random.Generator, number: int, right: str) -> tuple[str, float]:
+    """Answers at random, after as long as somebody who listens."""
     return _SIDES[int(rng.integers(4))], float(rng.lognormal(0.4, 0.4))
 
 
 @_behaviour("guesses at once")
 def _at_once(rng: np.random.Generator, number: int, right: str) -> tuple[str, float]:
+    """Answers at random, before the sound can have been heard."""
     return _SIDES[int(rng.integers(4))], float(rng.lognormal(-2.0, 0.5))
 
 
 @_behaviour("always left")
 def _left(rng: np.random.Generator, number: int, right: str) -> tuple[str, float]:
+    """Prefers whatever is on the left."""
     return "left", float(rng.lognormal(0.4, 0.4))
 
 
 @_behaviour("left and right in turn")
 def _in_turn(rng: np.random.Generator, number: int, right: str) -> tuple[str, float]:
+    """Prefers left, right, left, right, whatever is there."""
     return _SIDES[number % 2], float(rng.lognormal(0.4, 0.4))
 
 
 @_behaviour("always both good")
 def _good(rng: np.random.Generator, number: int, right: str) -> tuple[str, float]:
+    """Calls both lists good, whatever they are."""
     return "good", float(rng.lognormal(0.4, 0.4))
 
 
 @_behaviour("listens to every other question")
 def _half(rng: np.random.Generator, number: int, right: str) -> tuple[str, float]:
+    """Listens to half of the questions, drawn at random, and guesses the rest."""
     return _listens(0.9)(rng, number, right) if rng.random() < 0.5 else _guesses(rng, number, right)
 
 

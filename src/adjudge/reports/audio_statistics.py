@@ -10,9 +10,9 @@ import numpy as np
 from adjudge.arrays import Ints
 from adjudge.audio.systems.statistics import LABELS, PLAIN, ListStatistics, Occurrences, Statistics
 from adjudge.audio.systems.statistics_words import sentences
-from adjudge.preferences.wording import number
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.figures import PALETTE, canvas
+from adjudge.words import number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

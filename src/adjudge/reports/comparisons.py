@@ -56,8 +56,8 @@ class ComparisonTable:
         for one in self.comparisons:
             header = [latex.escape(name) for name in _header(one)]
             rows = [[latex.escape(cell) for cell in cells(pair)] for pair in one.pairs]
-            comment = [f"{one.measure}: {one.test} test, {one.correction} correction", self.command or ""]
-            parts.append(latex.booktabs(header, rows, align="llrrccrrr", comment=[line for line in comment if line]))
+            comment = [f"Adjudge {one.provenance.version}", self.command or "", *_foot(one, n_shown=len(one))]
+            parts.append(latex.booktabs(header, rows, align="llrrccrrr", comment=comment))
         return "\n".join(parts)
 
     def drawing(self) -> RenderableType:
@@ -68,7 +68,7 @@ class ComparisonTable:
         parts: list[RenderableType] = []
         for one in self.comparisons:
             parts.append(self._table(one))
-            parts.extend(Text(line, style="dim") for line in _foot(one))
+            parts.extend(Text(line, style="dim") for line in _foot(one, n_shown=_SHOWN))
         return Group(*parts, *(Text(note, style="dim") for note in self.notes))
 
     @staticmethod
@@ -99,14 +99,14 @@ def cells(pair: Pair) -> list[str]:
     ]
 
 
-def _foot(one: Comparison) -> list[str]:
+def _foot(one: Comparison, *, n_shown: int) -> list[str]:
     correction = "no correction" if one.correction == "none" else f"{one.correction} correction"
     lines = [
         f"{one.test} test, {correction}, α = {one.alpha:g}; "
         f"{percent(one.confidence)} intervals are of one pair each, not corrected."
     ]
-    if len(one) > _SHOWN:
-        lines.append(f"{len(one) - _SHOWN} smaller differences are not shown; --csv has them all.")
+    if len(one) > n_shown:
+        lines.append(f"{len(one) - n_shown} smaller differences are not shown; --csv has them all.")
     known = one.margin is not None
     lines.append(f"Noticeable: {one.margin_source}." if known else f"Noticeable is not known: {one.margin_source}.")
     if one.agreement is not None:

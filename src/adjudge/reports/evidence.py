@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,11 +14,13 @@ from adjudge.reports.document import SECTIONS, Report
 from adjudge.stats.summary import Summary, summarize
 from adjudge.users.comparison import Comparison, compare
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     from adjudge.experiments.specification import Findings
     from adjudge.reports.experts_section import Experts
 
+Progress = Callable[[int, int], None]
 # They register sections, in the order of the page.
 _MODULES = (
     "sections", "users_section", "plan_section", "experiments_section", "effort_section", "experts_section",
@@ -72,17 +74,34 @@ def gather(
     )
 
 
-def make_report(
-    evidence: Evidence, *, title: str | None = None, sections: Iterable[str] | None = None, command: str | None = None
-) -> Report:
-    """Let every section, or the named ones, say what it has to say."""
+def sections_in_order() -> list[str]:
+    """All sections as a page has them, whatever was imported first; those of others come after ours."""
     for module in _MODULES:
         import_module(f"adjudge.reports.{module}")
-    names = list(SECTIONS) if sections is None else list(dict.fromkeys(sections))
+    order = {f"adjudge.reports.{module}": place for place, module in enumerate(_MODULES)}
+    return sorted(SECTIONS, key=lambda name: order.get(SECTIONS[name].__module__, len(order)))
+
+
+def make_report(
+    evidence: Evidence,
+    *,
+    title: str | None = None,
+    sections: Iterable[str] | None = None,
+    command: str | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Let every section, or the named ones, say what it has to say; ``progress`` hears of each."""
+    known = sections_in_order()
+    names = known if sections is None else list(dict.fromkeys(sections))
     for name in names:
         if name not in SECTIONS:
             raise unknown("report section", name, SECTIONS)
-    made = [part for name in names if (part := SECTIONS[name](evidence)) is not None]
+    made = []
+    for n_done, name in enumerate(names, start=1):
+        if (part := SECTIONS[name](evidence)) is not None:
+            made.append(part)
+        if progress is not None:
+            progress(n_done, len(names) + 1)  # drawing it is still to come
     if not made:
         raise AdjudgeError(f"Nothing to report: {', '.join(names)} cannot be made for this evaluation.")
     eff, main = evidence.eff, evidence.main
@@ -90,7 +109,7 @@ def make_report(
     if command is not None:
         provenance = provenance.with_settings(command=command)
     subtitle = (
-        f"{len(eff.systems)} systems, {eff.n_queries} queries, {', '.join(eff.measures)}. "
+        f"{len(eff.systems)} systems, {counted(eff.n_queries, 'query')}, {', '.join(eff.measures)}. "
         f"Differences by {main.test} test with {main.correction} correction at α = {main.alpha:g}."
     )
     return Report(

@@ -72,10 +72,10 @@ def _power_summary(findings: PowerFindings) -> TableBlock:
     rows = [
         (
             *_named(one),
-            f"{one.whole} of {one.sample.n_pairs}",
+            f"{one.whole:,} of {one.sample.n_pairs:,}",
             str(row["enough"] or "–"),
             str(row["as_first"] or "–"),
-            f"{row['twice_the_queries']:.1f}",
+            f"{row['twice_the_queries']:,.1f}",
         )
         for one, row in zip(findings.curves, records, strict=True)
     ]
@@ -95,8 +95,8 @@ def _power_table(findings: PowerFindings) -> TableBlock:
             *_named(one),
             str(row["n_queries"]),
             share_with(row["power"], row["low"], row["high"]),
-            f"{row['significant']:.1f}",
-            f"{row['lost']:.1f}",
+            f"{row['significant']:,.1f}",
+            f"{row['lost']:,.1f}",
         )
         for one in findings.curves
         for row in one.records()

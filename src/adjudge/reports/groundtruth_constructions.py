@@ -9,13 +9,12 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.groundtruth.comparing import ComparedConstruction, ComparedConstructions
-from adjudge.groundtruth.summary import counted
 from adjudge.groundtruth.systems import ComparedSystems
-from adjudge.preferences.wording import number
 from adjudge.reports import groundtruth_figures as figures
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.groundtruth_names import cleaned
 from adjudge.users.pairs import shown_p
+from adjudge.words import counted, number
 
 _NEAR = 0.0005  # consistencies that print alike are alike
 _LEVEL = 0.05

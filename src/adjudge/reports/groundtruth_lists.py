@@ -10,11 +10,10 @@ import numpy as np
 from adjudge.arrays import Ints
 from adjudge.groundtruth.building import BuiltList
 from adjudge.groundtruth.consistency import Inconsistencies
-from adjudge.groundtruth.summary import counted
-from adjudge.preferences.wording import number
 from adjudge.reports.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.groundtruth_drawing import DrawnList, drawn_list
 from adjudge.reports.groundtruth_names import cleaned, shortened
+from adjudge.words import counted, number
 
 MOST_ROWS = 54
 """Documents of one figure: more do not fit on a page of paper."""

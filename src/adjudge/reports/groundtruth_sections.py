@@ -9,13 +9,13 @@ import numpy as np
 
 from adjudge.groundtruth.building import Answers, GroundTruth
 from adjudge.groundtruth.comparing import SAME
-from adjudge.groundtruth.summary import asked_of, counted, list_records, sentences, total_record
+from adjudge.groundtruth.summary import asked_of, list_records, sentences, total_record
 from adjudge.model.provenance import Provenance
-from adjudge.preferences.wording import number
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reports.groundtruth_figures import Sizes, sizes
 from adjudge.reports.groundtruth_lists import list_sections
 from adjudge.reports.groundtruth_names import cleaned
+from adjudge.words import counted, number
 
 if TYPE_CHECKING:
     from adjudge.groundtruth.building import BuiltList

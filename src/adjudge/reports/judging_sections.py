@@ -46,7 +46,7 @@ def estimate_sentences(session: Session, pairs: Sequence[SystemPair]) -> list[st
     stop = "Judging should go on" if not status.done else f"Judging can stop{f', {left:,} saved' if left else ''}"
     first = f"{status.n_judged:,} of {status.n_candidates:,} candidates are judged. {stop}: {status.reason}."
     second = (
-        f"Of {len(pairs)} pairs of systems {counts['better']} are told apart, {counts['tie']} are ties within "
+        f"Of {len(pairs)} pairs of systems {counts['better']} are told apart, {counts['tie']} tied within "
         f"{session.goal.zone:.3g}, {counts['open']} are open. Mean confidence in their order is "
         f"{sure:.3f}, expected τ {2 * sure - 1:.2f}."
     )

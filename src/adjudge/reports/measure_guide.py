@@ -56,7 +56,7 @@ def _rows(definitions: Sequence[Definition]) -> list[dict[str, str]]:
 def _markdown(definitions: Sequence[Definition]) -> str:
     parts = ["# Measures\n", *(f"{line}\n" for line in _NOTATION)]
     for d in definitions:
-        parts.append(f"\n## {d.name}: {d.title}\n\n```\n{d.equation}\n```\n\n{d.docstring}\n\n")
+        parts.append(f"\n## {d.name}: {d.title}\n\n```text\n{d.equation}\n```\n\n{d.docstring}\n\n")
         parts.extend(
             f"- `{name}` (default {_default(d, name)}; {p.wanted}): {p.about}\n" for name, p in d.parameters.items()
         )

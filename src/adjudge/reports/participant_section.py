@@ -10,9 +10,9 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.preferences.influence import MEDIUM, Conclusions, Influence, InfluenceRow
 from adjudge.preferences.quality import ParticipantQuality, Quality
-from adjudge.preferences.wording import number
 from adjudge.reports import preference_figures as figures
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.words import number
 
 _SHOWN_INFLUENCE = 20
 

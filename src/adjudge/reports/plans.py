@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from adjudge.arrays import Floats
+from adjudge.arrays import Floats, Mask
 from adjudge.choices import Assessors, ReliabilityInterval, Resampled
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.model.assessed import AssessedEffectiveness
 from adjudge.model.effectiveness import Effectiveness, mean_over_queries
 from adjudge.model.provenance import Provenance
+from adjudge.stats.arrangement import Studied, arranged
 from adjudge.stats.budget import Budgeting, Costs, Option, PricedDesign
 from adjudge.stats.decisions import DStudy, QueriesNeeded
 from adjudge.stats.designs import CROSSED
-from adjudge.stats.generalizability import GStudy, gstudy
+from adjudge.stats.generalizability import GStudy, gstudy, study_of
 from adjudge.stats.planning import Growth, PowerPlan, growth, power_plan
 from adjudge.stats.reliability import INDICES
 
 _SIZES = (25, 50, 100, 200)
 _FEW_QUERIES = 10
+_FEW_SYSTEMS = 4  # among fewer, each is far from the others
+_TELLING = 2  # times as many queries, or more: then one system makes the plan
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,22 @@ class Designs:
 
 
 @dataclass(frozen=True)
+class FarOff:
+    """The system farthest from the mean of all, and the queries for a stable ranking of the others.
+
+    ``n_queries`` is None where no number is enough.
+    """
+
+    system: str
+    n_queries: int | None
+
+
+@dataclass(frozen=True)
 class Plan:
     """Everything about the size of a collection.
 
     ``decisions`` are D-studies by measure; the first measure leads. ``curve`` has it at many numbers of queries.
+    ``far_off`` is there where four systems or more can be studied.
     """
 
     decisions: dict[str, DStudy]
@@ -68,6 +83,7 @@ class Plan:
     designs: Designs | None
     notes: tuple[str, ...]
     provenance: Provenance
+    far_off: FarOff | None = None
 
     @property
     def main(self) -> DStudy:
@@ -95,8 +111,19 @@ class Plan:
             f"there are {self.study.n_queries:,} now."
         )
         few = f"{self.study.n_queries} queries say little: look at the intervals, and ask again with more."
-        sentences = [answer, self.second_assessor(), few if self.study.n_queries < _FEW_QUERIES else None]
+        few_queries = few if self.study.n_queries < _FEW_QUERIES else None
+        sentences = [answer, self.one_system(), self.second_assessor(), few_queries]
         return [sentence for sentence in sentences if sentence is not None]
+
+    def one_system(self) -> str | None:
+        """Whether the ranking looks easy because of one system that is far from the others."""
+        ranking, found = self.needed("e_rho2").n_queries, self.far_off
+        if found is None or ranking is None or self.study.n_queries < _FEW_QUERIES:
+            return None
+        if found.n_queries is not None and found.n_queries < _TELLING * ranking:
+            return None
+        many = "no number of queries is enough" if found.n_queries is None else f"it takes {found.n_queries:,} queries"
+        return f"One system makes that easy: without {found.system} {many}. Plan with systems like those to come."
 
     def second_assessor(self) -> str | None:
         """Whether a second assessor a query is worth it, at the target for rankings."""
@@ -127,6 +154,7 @@ class Plan:
             "verdict": self.verdict(),
             "measures": {name: {**d.study.to_dict(), **d.to_dict()} for name, d in self.decisions.items()},
             "targets": list(self.targets),
+            "far_off": None if self.far_off is None else asdict(self.far_off),
             "growth": [asdict(step) for step in self.growth],
             "power": None if self.power is None else asdict(self.power),
             "designs": None
@@ -228,7 +256,34 @@ def make_plan(
         else _designs(studies, name, pricing, target=targets[0], numbers=numbers, design=design),
         tuple(dict.fromkeys([*eff.notes, *left_out, *_remarks(decisions), *_unjudged(eff, decisions)])),
         eff.provenance,
+        _far_off(eff[name], target=targets[0], assessors=assessors, n_assessors=numbers[0], design=design),
     )
+
+
+def _far_off(
+    eff: Studied, *, target: float, assessors: Assessors, n_assessors: int, design: Assessors
+) -> FarOff | None:
+    """The plan without the system whose mean is farthest from that of all: no other adds as much to their variance."""
+    data = arranged(eff, assessors=assessors)
+    if len(data.systems) < _FEW_SYSTEMS:
+        return None
+    there = np.isfinite(data.values)
+    centred = data.values - _mean(data.values, there, 1)  # a system may lack the hard queries
+    far = int(np.argmax(np.abs(_mean(centred, there, (0, *range(2, there.ndim))))))
+    with kept_warnings():
+        try:
+            study = study_of(replace(data, values=np.delete(data.values, far, axis=1)))
+            planned = study.dstudy(assessors=n_assessors, target=target, design=design, interval="none")
+        except AdjudgeError:  # nothing is left to study, such as systems that are all alike
+            return None
+    return FarOff(data.systems[far], planned.need("e_rho2").n_queries)
+
+
+def _mean(values: Floats, there: Mask, axes: int | tuple[int, ...]) -> Floats:
+    """The mean of what is there; 0 where nothing is, as for assessors whom a query does not have."""
+    total = np.where(there, values, 0.0).sum(axis=axes, keepdims=True)
+    mean: Floats = total / np.maximum(there.sum(axis=axes, keepdims=True), 1)
+    return mean
 
 
 def _remarks(decisions: dict[str, DStudy]) -> list[str]:

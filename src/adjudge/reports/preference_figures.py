@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _WIDTH, _PANEL = 7.2, 2.15
 _SERIES = ("accent", "muted", "warm")
 _MARKS = ("o", "s", "^")
+_LETTERS_AN_INCH, _LETTERS_A_MARK = 14, 7  # of a legend: how wide words are, and the line before them
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,9 @@ def _multiples(data: Panels) -> tuple[Figure, list[Axes]]:
 
 def _legend(figure: Figure, axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=len(labels), frameon=False, fontsize=8)
+    letters = sum(len(label) + _LETTERS_A_MARK for label in labels)
+    columns = len(labels) if letters <= figure.get_figwidth() * _LETTERS_AN_INCH else 1
+    figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False, fontsize=8)
 
 
 @dataclass(frozen=True)

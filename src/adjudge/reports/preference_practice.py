@@ -107,12 +107,10 @@ def _best(found: Predictions, word: str) -> str:
     told = f"{first.measure} on {first.scale} predicts {word} best"
     if len(among) == 1:
         return f"{told}, and no other is as good."
-    if len(among) == len(found.rows):
-        return f"{told}, but none of the {len(found.rows)} is told apart from it."
-    others = len(among) - 1
-    return (
-        f"{told}; {others} of the {len(found.rows) - 1} others {'is' if others == 1 else 'are'} not told apart from it."
-    )
+    alike, others = len(among) - 1, len(found.rows) - 1
+    if alike == others:
+        return f"{told}, but {'the other is' if others == 1 else f'all {others} others are'} not told apart from it."
+    return f"{told}; {alike} of the {others} others {'is' if alike == 1 else 'are'} not told apart from it."
 
 
 def _prediction_table(found: Predictions) -> TableBlock:

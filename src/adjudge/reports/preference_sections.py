@@ -14,11 +14,11 @@ from adjudge.preferences.bins import ShareBins
 from adjudge.preferences.endpoints import Estimate
 from adjudge.preferences.learning import Learnt, LearntCombination
 from adjudge.preferences.study import Study
-from adjudge.preferences.wording import counted_of
 from adjudge.reports import preference_figures as figures
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.preference_practice import ends, prediction_section, priors_section, two
 from adjudge.stats.intervals import percent
+from adjudge.words import counted
 
 _SHOWN, _SHOWN_BINS = 6, 3
 _GRID = np.linspace(0.0, 1.0, 101)
@@ -64,7 +64,7 @@ def _shares(estimate: Estimate) -> str:
 
 
 def _study_sentence(learnt: Learnt) -> str:
-    who = "" if learnt.n_participants is None else f" of {counted_of(learnt.n_participants, 'participant')}"
+    who = "" if learnt.n_participants is None else f" of {counted(learnt.n_participants, 'participant')}"
     left = [
         f"{count:,} {what}"
         for count, what in ((learnt.n_traps, "to traps"), (learnt.n_set_aside, "set aside"))
@@ -73,7 +73,7 @@ def _study_sentence(learnt: Learnt) -> str:
     out = f" Answers that do not count: {' and '.join(left)}." if left else ""
     alike = f"to one query{'' if learnt.n_participants is None else ' or of one participant'}"
     return (
-        f"Learnt from {learnt.n_answers:,} answers{who} about {counted_of(learnt.n_queries, 'query')}, "
+        f"Learnt from {learnt.n_answers:,} answers{who} about {counted(learnt.n_queries, 'query')}, "
         f"{learnt.n_nonpreferences:,} of them without a preference ({learnt.n_good:,} good, "
         f"{learnt.n_nonpreferences - learnt.n_good:,} bad).{out} Intervals are of {percent(learnt.confidence)}; "
         f"answers {alike} count as alike."

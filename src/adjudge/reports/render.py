@@ -10,20 +10,25 @@ from dataclasses import asdict, is_dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from adjudge.errors import AdjudgeError
+from adjudge.extras import need
 from adjudge.reports import latex
 from adjudge.reports.document import Block, FigureBlock, Paragraph, Report, TableBlock
 from adjudge.reports.figures import PALETTE, style
 from adjudge.reports.tables import as_json
 
 
-def render(report: Report, form: str) -> str:
-    """The report as ``html``, ``markdown``, ``latex`` or ``json``."""
+def render(report: Report, form: str, *, figures: str = "") -> str:
+    """The report as ``html``, ``markdown``, ``latex`` or ``json``.
+
+    ``figures`` is the folder, seen from the page, in which Markdown and LaTeX find what :func:`write_figures` wrote.
+    """
     forms: dict[str, Callable[[Report], str]] = {
         "html": as_html,
-        "markdown": as_markdown_page,
-        "latex": as_latex,
+        "markdown": lambda one: as_markdown_page(one, figures),
+        "latex": lambda one: as_latex(one, figures),
         "json": as_json_document,
     }
     if form not in forms:
@@ -68,6 +73,7 @@ def _themed(tag: str, name: str) -> str:
 
 def figure_bytes(block: FigureBlock, form: str) -> bytes:
     """One figure as ``svg`` or ``pdf``, the same bytes every time."""
+    need("plots", "Figures need")
     import matplotlib as mpl
     from matplotlib import pyplot
 
@@ -85,6 +91,7 @@ def write_figures(report: Report, directory: Path) -> list[Path]:
     """Every figure as SVG and PDF; returns what was written."""
     from adjudge.formats import write_whole
 
+    need("plots", "Figures need")  # before a folder is made for them
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for block in report.figures:
@@ -95,12 +102,12 @@ def write_figures(report: Report, directory: Path) -> list[Path]:
     return written
 
 
-def as_markdown_page(report: Report) -> str:
+def as_markdown_page(report: Report, figures: str = "") -> str:
     """The report as Markdown; figures are named, with their captions."""
     parts = [f"# {_plain_markdown(' '.join(report.title.split()))}\n\n{_plain_markdown(report.subtitle)}\n"]
     for section in report.sections:
         parts.append(f"\n## {section.title}\n")
-        parts.extend(_markdown(block) for block in section.blocks)
+        parts.extend(_markdown(block, figures) for block in section.blocks)
     parts.append("\n## Provenance\n\n")
     parts.extend(f"- {name}: {_plain_markdown(value)}\n" for name, value in _origins(report))
     return "".join(parts)
@@ -118,11 +125,11 @@ def _plain_markdown(text: str) -> str:
     return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", text)
 
 
-def _markdown(block: Block) -> str:
+def _markdown(block: Block, figures: str) -> str:
     if isinstance(block, Paragraph):
         return f"\n{_plain_markdown(block.text)}\n"
     if isinstance(block, FigureBlock):
-        return f"\n![{block.alt}]({block.name}.svg)\n\n*{block.caption}*\n"
+        return f"\n![{block.alt}]({quote(_file(block, figures))}.svg)\n\n*{block.caption}*\n"
     marks = {"left": ":---", "right": "---:", "center": ":---:"}
     lines = [
         " | ".join(_plain_markdown(column.name) for column in block.columns),
@@ -134,22 +141,27 @@ def _markdown(block: Block) -> str:
     return f"\n*{block.caption}*\n\n{table}" + (f"\n{key}" if key else "")
 
 
-def as_latex(report: Report) -> str:
+def _file(block: FigureBlock, figures: str) -> str:
+    """Where a figure is, without its suffix."""
+    return f"{figures}/{block.name}" if figures else block.name
+
+
+def as_latex(report: Report, figures: str = "") -> str:
     """The report's sections for a paper: booktabs tables, figures by file name."""
     origins = [f"{name}: {value}" for name, value in _origins(report)]
     heads = [*report.title.splitlines(), "needs: booktabs, graphicx; figures by --figures", *origins]
     parts = ["".join(f"% {line}\n" for head in heads for line in head.splitlines())]
     for section in report.sections:
         parts.append(f"\n\\section{{{latex.escape(section.title)}}}\n")
-        parts.extend(_latex(block) for block in section.blocks)
+        parts.extend(_latex(block, figures) for block in section.blocks)
     return "".join(parts)
 
 
-def _latex(block: Block) -> str:
+def _latex(block: Block, figures: str) -> str:
     if isinstance(block, Paragraph):
         return f"\n{latex.escape(block.text)}\n"
     if isinstance(block, FigureBlock):
-        body = f"\\includegraphics[width=\\linewidth]{{{block.name}}}\n"
+        body = f"\\includegraphics[width=\\linewidth]{{{_file(block, figures)}}}\n"
         place = "figure"
     else:
         header = [latex.escape(column.name) for column in block.columns]

@@ -18,6 +18,7 @@ from adjudge.stats.multiple import friedman
 from adjudge.stats.summary import MeanEffectiveness
 from adjudge.users.comparison import Comparison
 from adjudge.users.pairs import Pair, shown_p
+from adjudge.words import counted
 
 _SHOWN_PAIRS = 30
 
@@ -95,11 +96,12 @@ def differences(evidence: Evidence) -> Section:
 
 def _counts(main: Comparison) -> str:
     significant = sum(pair.significant for pair in main.pairs)
-    text = f"{significant} of {len(main)} differences in {main.measure} are statistically significant."
+    are = "is" if len(main) == 1 else "are"
+    text = f"{significant} of {counted(len(main), 'difference')} in {main.measure} {are} statistically significant."
     known = [pair.noticeable for pair in main.pairs if pair.noticeable is not None]
     if not known:
         return f"{text} Whether users would notice them is not known: {main.margin_source}."
-    text += f" {sum(known)} are noticeable: {main.margin_source}."
+    text += f" {sum(known) or 'None'} {'is' if sum(known) < 2 else 'are'} noticeable: {main.margin_source}."
     if main.margin is None:
         return text
     small = sum(pair.verdict in (Verdict.EQUIVALENT, Verdict.BOTH) for pair in main.pairs)

@@ -115,6 +115,10 @@ class DStudy:
         level = "" if self.interval == "none" else f", {percent(self.confidence)} intervals ({self.interval})"
         return "\n".join([f"D-study of {self.study.measure}{level}", *table([head, *cells]), *map(str, self.needed)])
 
+    def __repr__(self) -> str:
+        sizes = ", ".join(str(n) for n in dict.fromkeys(row.n_queries for row in self.rows))
+        return f"<DStudy: {self.study.measure}, queries: {sizes}>"
+
 
 def decide(
     study: GStudy,

@@ -152,6 +152,9 @@ class GStudy:
         head = f"G-study of {self.measure}: {self.size}, {self.method}"
         return "\n".join([head, *table([("effect", "variance", "share"), *cells]), *self.notes])
 
+    def __repr__(self) -> str:
+        return f"<GStudy: {self.measure}, {self.size}, {self.method}>"
+
 
 def gstudy(values: Studied, *, assessors: Assessors = "auto") -> GStudy:
     """Variance components of effectiveness under one measure.

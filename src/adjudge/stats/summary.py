@@ -13,8 +13,10 @@ from adjudge.errors import unknown
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.bootstrap import bootstrap_interval
 from adjudge.stats.intervals import t_interval, with_interval
+from adjudge.words import counted
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
 
@@ -88,8 +90,18 @@ class Summary(Sequence[MeanEffectiveness]):
 
         return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a pandas frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dicts())
+
     def __str__(self) -> str:
         return "\n".join(str(row) for row in self.rows)
+
+    def __repr__(self) -> str:
+        measures = dict.fromkeys(row.measure for row in self.rows)
+        return f"<Summary: {counted(len(self.rows) // max(len(measures), 1), 'system')} ({', '.join(measures)})>"
 
 
 def summarize(

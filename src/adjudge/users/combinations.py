@@ -134,7 +134,7 @@ def _what_is_known(known: Iterable[Mapped], wanted: RelevanceScale) -> str:
         return f"known on {wanted}: {', '.join(here)}"
     hint = ""
     if (looks := {2.0: "broad", 100.0: "fine"}.get(wanted.origin.maximum)) and wanted.origin.name == "graded":
-        hint = f" (if these are {looks.title()} grades of MIREX, say scale='{looks}')"
+        hint = f" (if these are {looks.title()} grades of MIREX, name the scale: {looks})"
     scales = list(dict.fromkeys(str(relevance_scale(m.scale)) for m in known))
     return f"known scales: {', '.join(scales) or 'none'}{hint}"
 

@@ -29,8 +29,10 @@ from adjudge.stats.paired import PAIRED_TESTS, PairedTests, paired_tests
 from adjudge.users.agreement import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
 from adjudge.users.combinations import scale_of
 from adjudge.users.pairs import Pair
+from adjudge.words import counted
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
 RESAMPLES = 100_000
@@ -92,9 +94,15 @@ class Comparison:
 
         return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
 
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a pandas frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dicts())
+
     def __str__(self) -> str:
         width = max((len(f"{pair.system} > {pair.other}") for pair in self.pairs), default=0)
-        lines = [f"{self.measure}: {len(self)} pairs, {self.test} test, {self.correction} correction"]
+        lines = [f"{self.measure}: {counted(len(self), 'pair')}, {self.test} test, {self.correction} correction"]
         for pair in self.pairs[:20]:
             marks = ["significant" if pair.significant else "not significant"]
             if pair.noticeable is not None:
@@ -104,6 +112,9 @@ class Comparison:
         if len(self) > 20:
             lines.append(f"… and {len(self) - 20} more")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<Comparison: {self.measure}, {counted(len(self), 'pair')}, {self.test} test>"
 
 
 def compare(
@@ -270,7 +281,7 @@ def _check(
     if len(eff.measures) != 1:
         raise AdjudgeError(f"compare takes one measure at a time, got {', '.join(eff.measures)}; name one: eff['…']")
     if len(eff.systems) < 2:
-        raise AdjudgeError(f"compare needs at least two systems, got {len(eff.systems)}")
+        raise AdjudgeError(f"comparing needs at least two systems, got {len(eff.systems)}")
     if not 0 < alpha < 0.5:
         raise AdjudgeError(f"'alpha' must be in (0, 0.5), got {alpha:g}")
     check_choice("alternative", alternative, Alternative)

@@ -24,8 +24,10 @@ from adjudge.registry import Registry
 from adjudge.stats.intervals import t_interval, wilson_interval
 from adjudge.users.combinations import Lookup, find, relevance_scale, scale_of, wrong_covariance
 from adjudge.users.satisfaction_curves import MONOTONE, SatisfactionForm
+from adjudge.words import counted
 
 if TYPE_CHECKING:
+    import pandas as pd
     import polars as pl
 
 _ROUNDING = 1e-9  # by which effectiveness computed elsewhere may leave [0, 1]
@@ -155,6 +157,7 @@ def _not_of(form: SatisfactionForm) -> Callable[[SatisfactionMapping], str | Non
 
 
 def _joined(mapping: SatisfactionMapping, values: Floats) -> Floats:
+    """Straight lines between points (effectiveness, P(Sat)), the first at effectiveness 0 and the last at 1."""
     x, y = np.array(mapping.points).T
     joined: Floats = np.interp(values, x, y)
     return joined
@@ -247,6 +250,12 @@ class Satisfaction:
 
         return pl.DataFrame(self.to_dicts())
 
+    def to_pandas(self) -> pd.DataFrame:
+        """The same as a pandas frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dicts())
+
     def __str__(self) -> str:
         width = max((len(name) for name in self.systems), default=0)
         lines = []
@@ -258,6 +267,10 @@ class Satisfaction:
                 succ = f"{row.success:.3f} [{row.success_low:.3f}, {row.success_high:.3f}]"
                 lines.append(f"{row.system:<{width}}  {sat}  {succ}")
         return "\n".join([*lines, *self.missing])
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self.queries), 'query')} x {counted(len(self.systems), 'system')}"
+        return f"<Satisfaction: {size} ({', '.join(self.measures)} on {self.scale})>"
 
 
 def satisfaction(

@@ -92,6 +92,6 @@ def test_without_the_extra_it_is_one_line_and_nothing_is_left(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "soundfile", None)
     assert main(["demo", "--music", "lab", "--tracks", "2"]) == 2
-    said = "adjudge: Files of sound need the audio extra: pip install 'adjudge[audio]'\n"
+    said = "adjudge: Files of sound need soundfile, which is not installed: pip install 'adjudge[audio]'\n"
     assert capsys.readouterr().err == said
     assert list(tmp_path.iterdir()) == []

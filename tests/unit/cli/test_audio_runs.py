@@ -79,7 +79,7 @@ def test_without_tags_that_system_is_left_out(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "nowhere: expected a folder made by 'adjudge audio prepare', got one without tracks.csv"),
+        (["nowhere"], "nowhere: expected a folder made by 'adjudge audio prepare', got nothing of that name"),
         (["lab", "--system", "timber"], "No baseline system is called 'timber'. Did you mean 'timbre'?"),
         (["lab", "--queries", "9"], "expected at most 8 queries, as there are documents, got 9"),
         (["lab", "--queries=--5"], "expected queries that are documents of the library, got '--5'"),

@@ -78,10 +78,10 @@ def test_sound_is_said_and_stands_where_results_come_from(lab: Path, capsys: Cap
     [
         ["next", *ASKED, "-n", "2", "--csv"],
         ["simulate", "LAB/demo/fine.csv", "LAB/demo/runs", "-m", "CG@5", "--estimator", "output", "--estimator",
-         "uniform", "--seeds", "1", "--at", "0.1", "--processes", "1", "--scale", "fine", "--metadata",
+         "uniform", "--seeds", "1", "--at", "0.1", "--workers", "1", "--scale", "fine", "--metadata",
          "LAB/demo/metadata.csv"],
         ["calibrate", "LAB/demo/fine.csv", "LAB/demo/runs", "-m", "CG@5", "--estimator", "uniform", "--samples", "1",
-         "--processes", "1"],
+         "--workers", "1"],
     ],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip
@@ -95,7 +95,7 @@ def test_all_commands_hear(lab: Path, capsys: Captured, arguments: list[str]) ->
 @pytest.mark.parametrize(
     ("library", "said"),
     [
-        ("nowhere", "expected a folder made by 'adjudge audio prepare', got one without tracks.csv"),
+        ("nowhere", "expected a folder made by 'adjudge audio prepare', got nothing of that name"),
         ("demo", "expected a folder made by 'adjudge audio prepare', got one without tracks.csv"),
         ("other", "Similarity: expected that of some candidates, got none"),
     ],

@@ -66,8 +66,9 @@ def test_figures_are_written_where_asked(made: Path, tmp_path: Path, capsys: pyt
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "nowhere: expected a folder made by 'adjudge audio prepare', got one without tracks.csv"),
+        (["nowhere"], "nowhere: expected a folder made by 'adjudge audio prepare', got nothing of that name"),
         (["LAB/tracks.csv"], "tracks.csv: expected a library before runs, or --metadata FILE with them"),
+        (["LAB/runs"], "runs: expected a library before runs, or --metadata FILE with them"),
         (["LAB", "--cutoffs", "5,x"], "--cutoffs: expected whole numbers with commas, such as 5,10, got '5,x'"),
         (["LAB", "--cutoffs", "0"], "--cutoffs: expected lengths of at least 1, got 0"),
         (["LAB", "LAB/runs", "--system", "tags"], "expected these or runs, got both"),

@@ -90,7 +90,7 @@ def test_a_bad_run_is_named_with_its_place(
             ["qrels.txt", "run.txt", "-o", "no/such/dir.csv"],
             "no/such/dir.csv: expected a file in an existing directory",
         ),
-        (["run.txt", "qrels.txt"], "run.txt: expected judgments, but this looks like a run; judgments come first"),
+        (["run.txt", "qrels.txt"], "run.txt: expected judgments, but this looks like a run; on the command"),
     ],
 )
 def test_a_bad_argument_is_refused_in_one_line(

@@ -57,6 +57,13 @@ def test_judgments_can_be_converted(files: Path, capsys: pytest.CaptureFixture[s
     assert _scored(capsys, judgments=target) == direct
 
 
+def test_the_file_that_was_written_is_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "judgments", "qrels.txt", "-o", "j.csv"]) == 0
+    assert capsys.readouterr() == ("", "adjudge: note: wrote j.csv\n")
+    assert main(["convert", "judgments", "qrels.txt", "--to", "csv", "-o", "/dev/null"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
 def test_the_last_input_is_not_taken_for_the_output(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = Path("runs/two.txt").read_bytes()
     with pytest.raises(SystemExit, match="2"):

@@ -259,8 +259,6 @@ def test_what_cannot_be_run_is_refused_in_one_line(folder: Path, capsys: Capture
 
 @pytest.mark.parametrize("options", [("--chunk", "0"), ("--workers", "0"), ("--dask", "nonsense")])
 def test_a_refusal_leaves_no_folder(folder: Path, capsys: Capture, options: tuple[str, str]) -> None:
-    if options[0] == "--dask":
-        pytest.importorskip("distributed")
     before = sorted(folder.iterdir())
     code, _, err = run(capsys, *POWER, "--folder", "new/a", *options)
     assert (code, len(err.splitlines())) == (2, 1)

@@ -51,7 +51,7 @@ def test_what_people_notice_is_shown_and_written(folder: Path, capsys: pytest.Ca
 
 def test_comparisons_and_satisfaction_take_the_mapping_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, "answers.csv", "-m", "CG@2", "-o", "mapping.json", *QUICK)
-    demo = aj.demo()
+    demo = aj.demo(queries=15)
     aj.write(demo.runs, "runs.csv")
     assert demo.judgments is not None
     aj.write(demo.judgments, "judgments.csv")

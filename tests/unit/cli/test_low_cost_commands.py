@@ -290,7 +290,7 @@ def test_next_says_the_same_in_every_form(demo: Path, capsys: Captured) -> None:
 
 
 def test_checkpoints_come_by_effort_whether_shares_or_numbers(demo: Path, capsys: Captured) -> None:
-    command = ["simulate", "fine.csv", "runs", *FINE, *QUICK, "--seeds", "1", "--processes", "1", "--json"]
+    command = ["simulate", "fine.csv", "runs", *FINE, *QUICK, "--seeds", "1", "--workers", "1", "--json"]
     marks = ["--at", "0.5", "--at", "3", "--at", "0.1"]
     rows = json.loads(run(capsys, *command, *marks))["runs"]
     judged = [row["n_judged"] for row in rows if row["checkpoint"] == "at"]
@@ -300,26 +300,26 @@ def test_checkpoints_come_by_effort_whether_shares_or_numbers(demo: Path, capsys
 
 def test_simulate_compares_methods(demo: Path, capsys: Captured) -> None:
     command = ["simulate", "fine.csv", "runs", *FINE, *QUICK, "--rule", "pairs", "--rule", "random", "--seeds", "2"]
-    text = run(capsys, *command, "--processes", "1", "--at", "0.2", "--at", "0.1")
+    text = run(capsys, *command, "--workers", "1", "--at", "0.2", "--at", "0.1")
     assert "Where judging stopped." in text
     rows = list(
-        csv.DictReader(io.StringIO(run(capsys, *command, "--processes", "2", "--at", "0.2", "--at", "0.1", "--csv")))
+        csv.DictReader(io.StringIO(run(capsys, *command, "--workers", "2", "--at", "0.2", "--at", "0.1", "--csv")))
     )
     assert [(row["rule"], row["seed"], row["checkpoint"]) for row in rows] == [
         (rule, seed, kind) for rule in ("pairs", "random") for seed in "01" for kind in ("at", "at", "stop")
     ]
     assert [float(row["n_judged"]) for row in rows[:2]] == sorted(float(row["n_judged"]) for row in rows[:2])
-    values = json.loads(run(capsys, *command, "--processes", "1", "-o", "s.json") or Path("s.json").read_text())
+    values = json.loads(run(capsys, *command, "--workers", "1", "-o", "s.json") or Path("s.json").read_text())
     assert {(row["rule"], row["seed"]) for row in values["runs"]} == {
         (r, s) for r in ("pairs", "random") for s in (0, 1)
     }
-    run(capsys, *command, "--processes", "1", "-o", "s.html", "--figures", "figures")
+    run(capsys, *command, "--workers", "1", "-o", "s.html", "--figures", "figures")
     assert "What judging would have cost" in Path("s.html").read_text()
     assert Path("figures/accuracy-history.svg").exists()
 
 
 def test_calibrate_compares_claims_with_the_truth(demo: Path, capsys: Captured) -> None:
-    command = ["calibrate", "fine.csv", "runs", *FINE, *QUICK, "--samples", "2", "--systems", "4", "--processes", "1"]
+    command = ["calibrate", "fine.csv", "runs", *FINE, *QUICK, "--samples", "2", "--systems", "4", "--workers", "1"]
     assert "Claims held against the truth, means of 2 parts of the collection." in run(capsys, *command)
     rows = list(csv.DictReader(io.StringIO(run(capsys, *command, "--csv", "--at", "0.3", "--at", "0.1"))))
     assert [row["share"] for row in rows] == ["0.1", "0.3"]
@@ -332,7 +332,7 @@ def test_calibrate_compares_claims_with_the_truth(demo: Path, capsys: Captured) 
 @pytest.mark.parametrize("command", ["simulate", "calibrate"])
 def test_what_an_estimator_warns_of_is_said_once(demo: Path, capsys: Captured, command: str) -> None:
     few = ["--seeds", "3"] if command == "simulate" else ["--samples", "3"]
-    assert main([command, "fine.csv", "runs", *FINE, "--estimator", "output", *few, "--processes", "1"]) == 0
+    assert main([command, "fine.csv", "runs", *FINE, "--estimator", "output", *few, "--workers", "1"]) == 0
     assert capsys.readouterr().err.count("No document has the metadata that the model needs") == 1
 
 
@@ -382,9 +382,9 @@ CASES: list[tuple[list[str], str]] = [
     (["next", "runs", *FINE, *QUICK, "-n", "0"], "'n' must be at least 1, got 0"),
     (["next", "runs", *FINE, *QUICK, "-o", "x.html"], "this is written as text, json, csv, markdown, not as html"),
     ([*JUDGED, "--seeds", "0"], "'seeds' must be at least 1, got 0"),
-    ([*JUDGED, "--processes", "0"], "'processes' must be at least 1, got 0"),
+    ([*JUDGED, "--workers", "0"], "'workers' must be an integer of at least 1, got 0"),
     ([*JUDGED, "--at", "inf"], "A checkpoint must be a whole number of judgments or a share below 1, got inf"),
-    ([*JUDGED, "--at", "nan", "--processes", "1"], "A checkpoint must be a whole number"),
+    ([*JUDGED, "--at", "nan", "--workers", "1"], "A checkpoint must be a whole number"),
     ([*JUDGED, "--estimator", "magic"], "No relevance estimator is called 'magic'"),
     (["simulate", "header.csv", "runs", *FINE, *QUICK], "header.csv: expected at least one row of data"),
     (["calibrate", *JUDGED[1:], "--samples", "0"], "Expected at least one sample"),

@@ -141,3 +141,45 @@ def test_combinations_are_named_as_elsewhere(answers: Path, capsys: pytest.Captu
     code, out, _ = run(capsys, "answers.csv", "--combinations", "CG@5 on fine")
     assert code == 0
     assert "CG@5" in out
+
+
+def test_what_the_rules_set_aside_is_written_for_fit_to_leave_out(
+    answers: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "answers.csv", "--write", "trusted.csv", "--csv")
+    shown = {row["participant"]: int(row["set_aside"]) for row in csv.DictReader(io.StringIO(out))}
+    rows = list(csv.DictReader(io.StringIO(Path("trusted.csv").read_text(encoding="utf-8"))))
+    aside = [row for row in rows if row["set_aside"]]
+    before = list(csv.DictReader(io.StringIO(Path("answers.csv").read_text(encoding="utf-8"))))
+    assert code == 0
+    assert [row["choice"] for row in rows] == [row["choice"] for row in before]  # all of them are there
+    assert {row["participant"] for row in aside} == {name for name, n in shown.items() if n}
+    assert all(": " in row["set_aside"] for row in aside)  # with the reason
+    assert err == f"adjudge: note: wrote trusted.csv: {len(aside)} of {len(rows)} answers set aside\n"
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("answers.csv", "answers.csv: is an input, and would be overwritten"),
+        ("trusted.json", "trusted.json: expected a name that ends in .csv, or in .csv.gz and the like, got .json"),
+        ("nowhere/trusted.csv", "nowhere/trusted.csv: expected a file in an existing directory as output"),
+        ("both.csv", "both.csv: expected another file for answers than for the table (-o)"),
+    ],
+)
+def test_answers_are_not_written_where_they_would_do_harm(
+    answers: Path, capsys: pytest.CaptureFixture[str], target: str, said: str
+) -> None:
+    before = Path("answers.csv").read_bytes()
+    code, out, err = run(capsys, "answers.csv", "--write", target, "-o", "both.csv")
+    assert (code, out, err) == (2, "", f"adjudge: {said}\n")
+    assert Path("answers.csv").read_bytes() == before
+
+
+def test_one_participant_with_one_answer_is_told_of_as_one_says_it(
+    answers: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = Path("answers.csv").read_text(encoding="utf-8").splitlines()
+    Path("one.csv").write_text("\n".join(lines[:2]) + "\n", encoding="utf-8")
+    _, out, _ = run(capsys, "one.csv")
+    assert out.startswith("1 participant gave 1 answer, of which 0 are set aside. 1 passes the rules of trust")

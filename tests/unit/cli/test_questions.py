@@ -144,13 +144,14 @@ def test_the_same_command_writes_the_same_file(folder: Path) -> None:
         (["--judgments", "fine.csv", "--scale", "0..100"], "the thesis has no combinations on 0..100"),
         ([*FINE, "--on", "binary40"], "expected --measure, got none"),
         ([*FINE, "-m", "CG@5", "--on", "broad"], "CG@5 on broad needs judgments on broad, got fine"),
-        ([*FINE, "-m", "nDCG@5"], "use its form with ideal=max"),
+        ([*FINE, "-m", "nDCG@5"], "which two lists do not tell; use nDCG(ideal=max)@5"),
         ([*FINE, "--per-bin", "0"], "'per_bin' must be a whole number"),
         ([*FINE, "-k", "90"], "'k' must be a whole number from 1 to 50, got 90"),
         ([*FINE, "-k", "45"], "expected queries with at least 45 documents judged on fine, got at most 40"),
         ([*FINE, "--traps", "-1"], "'traps' must be a whole number of at least 0"),
         ([*FINE, "--per-pair", "3"], "--per-pair is about the lists of --runs"),
         (["--runs", "x.txt", "y.txt", "--traps", "2"], "--traps needs --judgments"),
+        (["--runs", "x.txt", "y.txt", "-m", "CG@5"], "measures need --judgments"),
         ([*FINE, "--combinations", "CG@5"], "expected MEASURE on SCALE, such as 'CG@5 on fine', 'thesis', or a file"),
         ([*FINE, "--combinations", "CG@5 on fine", "--on", "fine"], "expected --measure, got none"),
         ([*FINE, "--metadata", "fine.csv"], "--metadata is about the lists of --runs, got none"),
@@ -227,3 +228,10 @@ def test_a_file_of_combinations_is_not_overwritten(folder: Path, capsys: Capture
     Path("which.csv").write_text("CG@5 on fine\n")
     assert main(["questions", *FINE, "--combinations", "which.csv", "-o", "which.csv"]) == 2
     assert "which.csv: is an input" in capsys.readouterr().err
+
+
+def test_one_question_is_told_of_as_one_says_it(folder: Path, capsys: Captured) -> None:
+    assert main(["questions", *FINE, *QUICK, "--max", "1", "-o", "q.csv"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("1 question of 1 query")
+    assert out.endswith("wrote 1 question to q.csv\n")

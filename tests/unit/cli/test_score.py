@@ -78,6 +78,26 @@ def test_the_suffix_of_the_output_chooses_its_form(files: Path, capsys: pytest.C
     assert capsys.readouterr().out == ""
 
 
+def test_a_file_that_was_written_is_named_on_stderr_and_nothing_is_on_stdout(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _score("-o", "scores.json")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines()[-1] == "adjudge: note: wrote scores.json"
+    _score("-o", "/dev/null")
+    assert "wrote" not in capsys.readouterr().err
+
+
+def test_provenance_has_the_words_that_were_given_not_those_of_the_shell(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["pytest", "-x"])
+    _score("--json")
+    settings = json.loads(capsys.readouterr().out)["provenance"]["settings"]
+    assert settings["command"] == "adjudge score qrels.txt runs -m 'P@1 RR' --json"
+
+
 def test_the_table_is_aligned_and_sorted_by_the_measure_asked_for(
     files: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,7 +87,7 @@ def test_mirex_files_are_filtered_by_query_with_one_warning() -> None:
     with pytest.warns(AdjudgeWarning) as caught:
         collection = aj.read(["x", "y"])
     assert [str(warning.message) for warning in caught] == [
-        "Rankings in MIREX formats: the query itself was removed (artist_filter=False keeps it)."
+        "Rankings in MIREX formats: the query itself was removed; without the artist filter it stays."
     ]
     assert caught[0].filename == __file__
     assert _documents(collection) == ["a", "b", "b", "a"] * 2
@@ -158,3 +158,12 @@ def test_a_matrix_is_written_where_every_query_ranks_the_same_documents() -> Non
     assert Path("y.out").read_text() == "s\n1\ta\n2\tb\n3\tq\n4\tr\nQ/R\t1\t2\n3\t1.0\t2.0\n4\t3.0\t0.5\n"
     with pytest.raises(InputError, match="expected scores of 0 or less, which are distances, for a MIREX matrix"):
         convert("x", "x.out", kind="runs", to="mirex-matrix")
+
+
+def test_judgments_where_runs_are_expected_are_refused(tmp_path: Path) -> None:
+    """A table of grades would pass as a run of a system called after its file."""
+    (tmp_path / "fine.csv").write_text("query,document,grade,assessor\nq1,d1,40,A\n")
+    with pytest.raises(AdjudgeError, match=r"fine\.csv: expected a run, got judgments: a column 'grade'"):
+        aj.read(tmp_path / "fine.csv")
+    (tmp_path / "run.csv").write_text("query,document,score,label\nq1,d1,1.5,2\n")
+    assert aj.read(tmp_path / "run.csv").systems == ("run",)

@@ -26,7 +26,7 @@ from adjudge.groundtruth.comparing import _pearson
 from adjudge.groundtruth.simulated import recovered
 from adjudge.groundtruth.systems import compare_systems, effectiveness_by_lists
 
-PAGE = Path(__file__).parents[3] / "docs" / "groundtruth.md"
+PAGE = Path(__file__).parents[3] / "docs" / "guides" / "groundtruth.md"
 SMALL = {"queries": 5, "documents": 9, "experts": 12, "groups": 4}
 
 
@@ -220,7 +220,7 @@ def test_what_cannot_be_simulated_is_refused(options: dict[str, float], message:
 def test_consistency_is_no_guide_where_a_sort_chose_the_pairs() -> None:
     """By held-out answers All-2 looks better than Any-1; it is further from the truth.
 
-    The numbers are those of the table in docs/groundtruth.md: they keep it up to date, and are no outside truth.
+    The numbers are those of the table in docs/guides/groundtruth.md: they keep it up to date, and are no outside truth.
     """
     names = ("All-2", "Best-1", "Any-1", "Any-2:bradley-terry")
     found: dict[str, list[list[float]]] = {name: [] for name in names}

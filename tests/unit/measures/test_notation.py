@@ -136,6 +136,19 @@ def test_several_measures_come_as_text_or_as_a_list_and_each_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("P.5,10", ["P@5", "P@10"]),
+        ("map,ndcg_cut.5,10,20 recip_rank", ["AP", "nDCG@5", "nDCG@10", "nDCG@20", "RR"]),
+        ("nDCG@5,10", ["nDCG@5", "nDCG@10"]),
+        ("RBP(p=0.5,rel=2),P@5", ["RBP(p=0.5,rel=2)", "P@5"]),
+    ],
+)
+def test_several_cutoffs_of_one_measure_can_be_written_as_in_trec_eval(given: str, expected: list[str]) -> None:
+    assert [str(measure) for measure in aj.parse_measures(given)] == expected
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("NDCG@10", "No measure is called 'NDCG'. Did you mean 'nDCG'?"),

@@ -153,7 +153,7 @@ def test_a_quality_prints_and_becomes_a_table() -> None:
 
 def test_a_small_table_reads_as_it_should() -> None:
     assert str(quality(small_study(ROWS), resamples=0)) == (
-        "3 participants gave 6 answers, of which 1 are set aside. 3 pass the rules of trust; 1 of 2 traps were "
+        "3 participants gave 6 answers, of which 1 is set aside. 3 pass the rules of trust; 1 of 2 traps were "
         "answered right.\n"
         "2 questions were answered by several people: Krippendorff's alpha is 0.000.\n"
         "participant  answers  aside  traps  P(attentive)  median s  left  follows  verdict\n"

@@ -11,8 +11,8 @@ import pytest
 import adjudge as aj
 from adjudge.cli import main
 from adjudge.groundtruth import Rankings
-from adjudge.reports.document import FigureBlock, Paragraph, Section, TableBlock
-from adjudge.reports.evidence import gather, make_report
+from adjudge.reports.document import SECTIONS, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reports.evidence import gather, make_report, sections_in_order
 from adjudge.reports.experts_section import experts_of, judgments_as_lists
 
 RUNS = {"good": {q: ["a", "b", "c", "d"] for q in "xyz"}, "bad": {q: ["d", "c", "b", "a"] for q in "xyz"}}
@@ -101,3 +101,11 @@ def test_answers_about_other_queries_are_refused(here: Path, capsys: pytest.Capt
     command = ["report", "qrels.txt", "good.txt", "bad.txt", "-m", "ADR", "--experts", "rankings.csv", "-o", "r.md"]
     assert main(command) == 2
     assert "Lists and runs: expected queries in common, got none" in capsys.readouterr().err
+
+
+def test_sections_come_in_the_same_order_whatever_was_imported_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = sections_in_order()
+    assert usual[0] == "overview"
+    monkeypatch.setattr(SECTIONS, "_members", dict(sorted(SECTIONS.items(), key=lambda one: one[0] != "experts")))
+    assert next(iter(SECTIONS)) == "experts"
+    assert sections_in_order() == usual

@@ -56,7 +56,7 @@ def texts(section: Section) -> str:
 def test_before_anything_is_judged_systems_share_a_rank_and_nothing_is_told() -> None:
     section = estimate_section(session())
     assert "0 of 7 candidates are judged. Judging should go on: the goal is not reached yet" in texts(section)
-    assert "Of 3 pairs of systems 0 are told apart, 1 are ties within 0.01, 2 are open." in texts(section)
+    assert "Of 3 pairs of systems 0 are told apart, 1 tied within 0.01, 2 are open." in texts(section)
     (ranking,) = of(section, TableBlock, "ranking")
     assert [row[:3] for row in ranking.rows] == [("1", name, "0.500") for name in ("best", "copy", "poor")]
     assert [row[4] for row in ranking.rows] == ["copy, poor", "best, poor", "best, copy"]

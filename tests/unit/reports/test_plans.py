@@ -78,6 +78,41 @@ def test_the_verdict_has_the_numbers_of_the_d_study() -> None:
     ]
 
 
+def with_a_bad_system(*, n_q: int = 30) -> Floats:
+    """Seven systems that are close, and one that is far below."""
+    values = scores(system=0.4, n_q=n_q)
+    values[:, 3] -= 4
+    return values
+
+
+def test_the_verdict_names_the_system_that_makes_ranking_easy() -> None:
+    values = with_a_bad_system()
+    others = aj.gstudy(np.delete(values, 3, axis=1)).dstudy(target=0.9).need("e_rho2").n_queries
+    assert make_plan(effectiveness(values), targets=[0.9]).verdict()[1] == (
+        f"One system makes that easy: without s3 it takes {others} queries. Plan with systems like those to come."
+    )
+    equal = equally_good()
+    equal[:, 5] += 4
+    assert "without s5 no number of queries is enough." in make_plan(effectiveness(equal)).verdict()[1]
+
+
+def test_a_system_is_named_also_where_it_lacks_queries_and_queries_lack_assessors() -> None:
+    values = with_a_bad_system()
+    values[:20, 3] = np.nan
+    values[20:] += 10  # its only queries are easy for everybody
+    assert "without s3 " in make_plan(effectiveness(values)).verdict()[1]
+    cube = np.stack([with_a_bad_system(), with_a_bad_system() + 0.1], axis=2)
+    cube[::2, :, 1] = np.nan
+    judged = aj.AssessedEffectiveness(cube[..., None], tuple(QUERIES), tuple(SYSTEMS), PEOPLE[:2], ("A",))
+    assert "without s3 " in make_plan(judged).verdict()[1]
+
+
+def test_no_system_is_named_where_few_queries_or_systems_say_little() -> None:
+    assert not any("without" in line for line in make_plan(effectiveness(with_a_bad_system(n_q=9))).verdict())
+    three = aj.Effectiveness.from_matrix(with_a_bad_system()[:, 2:5], measure="A")
+    assert make_plan(three).far_off is None
+
+
 def test_the_verdict_says_when_one_query_is_enough() -> None:
     plan = make_plan(effectiveness(scores(system=50)))
     assert plan.verdict()[0].startswith("1 query is enough for a stable ranking (Eρ² >= 0.95), 1 for stable scores")
@@ -214,6 +249,7 @@ def test_plain_values_have_everything_and_fit_into_json() -> None:
         "verdict",
         "measures",
         "targets",
+        "far_off",
         "growth",
         "power",
         "designs",

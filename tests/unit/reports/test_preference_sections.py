@@ -149,7 +149,8 @@ def test_prediction_says_who_is_told_apart() -> None:
         return texts(preference_sections(replace(learnt(), predicts_agreement=changed), study())[-1:])
 
     assert "predicts preferences best, and no other is as good." in told(True, False)
-    assert "predicts preferences best, but none of the 2 is told apart from it." in told(True, True)
+    assert "predicts preferences best, but the other is not told apart from it." in told(True, True)
+    assert "predicts preferences best, but all 2 others are not told apart from it." in told(True, True, True)
     assert "predicts preferences best; 1 of the 2 others is not told apart from it." in told(True, True, False)
 
 

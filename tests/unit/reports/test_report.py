@@ -12,8 +12,8 @@ import pytest
 
 import adjudge as aj
 from adjudge.cli import main
-from adjudge.reports.document import SECTIONS, FigureBlock, Report, TableBlock
-from adjudge.reports.evidence import Evidence, gather, make_report
+from adjudge.reports.document import FigureBlock, Report, TableBlock
+from adjudge.reports.evidence import Evidence, gather, make_report, sections_in_order
 from adjudge.reports.render import figure_bytes, render, write_figures
 
 NASTY = '<script>alert("x")</script>&_%'
@@ -45,14 +45,18 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def page(report: Report) -> Page:
+def html(report: Report) -> str:
+    return render(report, "html")
+
+
+@pytest.fixture(scope="module")
+def page(html: str) -> Page:
     parsed = Page()
-    parsed.feed(render(report, "html"))
+    parsed.feed(html)
     return parsed
 
 
-def test_the_page_loads_nothing_from_anywhere(report: Report, page: Page) -> None:
-    html = render(report, "html")
+def test_the_page_loads_nothing_from_anywhere(html: str, page: Page) -> None:
     assert not page.all("script")
     assert not page.all("link")
     assert not page.all("img")
@@ -62,8 +66,7 @@ def test_the_page_loads_nothing_from_anywhere(report: Report, page: Page) -> Non
     assert "@import" not in html
 
 
-def test_names_cannot_break_out_of_the_page(report: Report) -> None:
-    html = render(report, "html")
+def test_names_cannot_break_out_of_the_page(html: str) -> None:
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
 
@@ -88,15 +91,14 @@ def test_every_figure_has_words_and_every_table_a_caption_and_headers(page: Page
     assert all(tag["scope"] in {"row", "col"} for tag in page.all("th"))
 
 
-def test_figures_follow_the_colours_of_the_page(report: Report) -> None:
-    html = render(report, "html")
+def test_figures_follow_the_colours_of_the_page(html: str) -> None:
     assert html.count("var(--accent)") > 20
     assert "prefers-color-scheme: dark" in html
     assert "@media print" in html
 
 
-def test_the_same_evidence_gives_the_same_bytes(report: Report) -> None:
-    assert render(report, "html") == render(report, "html")
+def test_the_same_evidence_gives_the_same_bytes(report: Report, html: str) -> None:
+    assert render(report, "html") == html
     assert figure_bytes(report.figures[0], "pdf") == figure_bytes(report.figures[0], "pdf")
 
 
@@ -105,7 +107,7 @@ def test_markdown_latex_and_json_carry_the_same_sections_and_numbers(report: Rep
     half = (best.high - best.low) / 2
     markdown, tex = render(report, "markdown"), render(report, "latex")
     values = json.loads(render(report, "json"))
-    made = [name for name in SECTIONS if name not in ("effort", "experts", "experiments")]  # all is judged
+    made = [name for name in sections_in_order() if name not in ("effort", "experts", "experiments")]  # all is judged
     assert list(values["sections"]) == [part.name for part in report.sections] == made
     for part in report.sections:
         assert f"## {part.title}" in markdown
@@ -184,6 +186,24 @@ def test_the_command_writes_each_form_by_its_suffix(
     assert len(capsys.readouterr().out.splitlines()) == 1 + 66
     assert main(["compare", *files, "--test", "welch"]) == 2
     assert "No test is called 'welch'" in capsys.readouterr().err
+
+
+def test_pages_find_the_figures_that_were_written_and_name_those_that_were_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("page").mkdir()
+    Path("qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
+    Path("runs.txt").write_text("q1 Q0 a 1 2 x\nq2 Q0 a 1 2 x\nq1 Q0 b 1 2 y\nq2 Q0 b 1 2 y\n")
+    make = ["report", "qrels.txt", "runs.txt", "--scale", "binary", "-m", "P@1", "--test", "t", "--section", "overview"]
+    assert main([*make, "-o", "page/r.md", "--figures", "my drawings"]) == 0
+    assert "](../my%20drawings/forest.svg)" in Path("page/r.md").read_text()
+    assert Path("my drawings/forest.svg").is_file()
+    assert main([*make, "-o", "page/r.tex", "--figures", "page"]) == 0
+    assert r"\includegraphics[width=\linewidth]{forest}" in Path("page/r.tex").read_text()
+    assert "names" not in capsys.readouterr().err
+    assert main([*make, "-o", "r.tex"]) == 0
+    assert capsys.readouterr().err == "adjudge: note: r.tex names 1 figure, to be written by --figures DIR\n"
 
 
 def test_with_a_baseline_nothing_is_said_of_pairs_that_were_not_compared() -> None:

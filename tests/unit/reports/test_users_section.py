@@ -44,6 +44,14 @@ def test_curves_are_those_of_the_mappings(blocks: tuple[object, ...]) -> None:
     assert np.allclose(satisfied.panels[0].curves[0], 0.1 + 0.8 * satisfied.grid)
 
 
+def test_the_legend_of_a_single_curve_fits_into_its_narrow_figure(blocks: tuple[object, ...]) -> None:
+    (block,) = (one for one in blocks if isinstance(one, FigureBlock) and one.name == "users-notice")
+    figure = block.draw(block.data)
+    figure.canvas.draw()
+    assert [text.get_text() for text in figure.legends[0].get_texts()][-1] == "prefer the worse one"
+    assert figure.legends[0].get_window_extent().x1 <= figure.bbox.x1
+
+
 def test_without_any_mapping_there_is_nothing_to_say() -> None:
     eff = aj.evaluate(aj.demo(queries=10, depth=5), ["RR"])
     evidence = gather(eff, resamples=200)

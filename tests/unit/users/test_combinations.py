@@ -98,7 +98,7 @@ def test_the_reason_names_what_is_known_and_what_may_be_meant() -> None:
     )
     assert find_agreement("CG@5", "graded (0..2)").reason == (
         "no agreement mapping for CG@5 on 0..2; known scales: broad, fine "
-        "(if these are Broad grades of MIREX, say scale='broad')"
+        "(if these are Broad grades of MIREX, name the scale: broad)"
     )
     assert find_agreement("CG@5", None).reason == (
         "no agreement mapping for CG@5: the scale of its judgments is not known"

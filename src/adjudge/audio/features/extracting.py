@@ -46,7 +46,7 @@ class LibraryFeatures:
     n_new: int
 
     def __str__(self) -> str:
-        sizes = ", ".join(f"{name} ({values.shape[1]} numbers)" for name, values in self.values.items())
+        sizes = ", ".join(f"{name} ({values.shape[1]:,} numbers)" for name, values in self.values.items())
         clips = "1 clip" if len(self.documents) == 1 else f"{len(self.documents):,} clips"
         return f"{sizes} of {clips}, {self.n_new:,} new"
 

@@ -69,16 +69,16 @@ def open_library(folder: str | Path) -> Library:
 
     >>> open_library("nowhere")
     Traceback (most recent call last):
-    adjudge.errors.InputError: nowhere: expected a folder made by 'adjudge audio prepare', got one without tracks.csv
+    adjudge.errors.InputError: nowhere: expected a folder made by 'adjudge audio prepare', got nothing of that name
     """
     import polars as pl
 
     folder = Path(folder)
     for name in (TRACKS, CLIPS):
         if not (folder / name).is_file():
-            is_begun = (folder / WORK_FOLDER).is_dir()
-            came = "one that is not finished; prepare it again" if is_begun else f"one without {name}"
-            raise InputError(f"expected a folder made by 'adjudge audio prepare', got {came}", source=str(folder))
+            raise InputError(
+                f"expected a folder made by 'adjudge audio prepare', got {_instead(folder, name)}", source=str(folder)
+            )
     tracks, clips = (
         _table(folder / name, columns) for name, columns in ((TRACKS, TRACK_COLUMNS[:1]), (CLIPS, CLIP_COLUMNS))
     )
@@ -95,6 +95,13 @@ def open_library(folder: str | Path) -> Library:
     if tracks["document"].to_list() != clips["document"].to_list():
         raise InputError(f"expected the same documents in {TRACKS} and {CLIPS}, got others", source=str(folder))
     return Library(folder, tracks, clips)
+
+
+def _instead(folder: Path, lacking: str) -> str:
+    """What is there in place of a library."""
+    if not folder.exists():
+        return "nothing of that name"
+    return "one that is not finished; prepare it again" if (folder / WORK_FOLDER).is_dir() else f"one without {lacking}"
 
 
 def _table(path: Path, wanted: tuple[str, ...]) -> pl.DataFrame:

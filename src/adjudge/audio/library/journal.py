@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from adjudge.errors import InputError
+from adjudge.errors import InputError, reason
 from adjudge.files import lock
 
 WORK_FOLDER = ".prepare"
@@ -134,4 +134,4 @@ def open_journal(library: Path) -> Iterator[Journal]:
             with open(folder / _JOURNAL, "a+b") as file:
                 yield Journal(folder, file)
     except OSError as error:
-        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", source=str(library)) from None
+        raise InputError(f"cannot be written: {reason(error)}", source=str(library)) from None

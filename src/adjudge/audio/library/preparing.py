@@ -28,7 +28,6 @@ from pathlib import Path
 from typing import TypeVar
 
 from adjudge.arrays import Floats
-from adjudge.audio.extra import need_audio
 from adjudge.audio.features.extracting import keep_features
 from adjudge.audio.library.choosing import Chosen, choose, common_loudness
 from adjudge.audio.library.excerpts import SECONDS, check_wanted
@@ -57,6 +56,7 @@ from adjudge.audio.library.scanning import (
 )
 from adjudge.audio.loudness import CEILING
 from adjudge.errors import AdjudgeError, InputError
+from adjudge.extras import need
 from adjudge.processes import CrashedError, Progress, run_jobs
 
 LEAST_SECONDS = 10.0
@@ -147,7 +147,7 @@ def prepare_library(
     _check(wanted)
     folder, output = Path(folder), Path(output)
     check_place(output, folder)
-    need_audio("Libraries of clips need")
+    need("audio", "Libraries of clips need")
     found = scan(folder, table=table, skip=output)
     with open_journal(output) as journal:
         _check_same(found, journal, output)
@@ -261,8 +261,10 @@ class _Preparing:
         if not places:
             save_tables(self.output, problems=problems)
             counted = counted_problems([one for one in problems if one.problem != NO_FILE])
+            n_files = len(self.recordings)
+            none = "the only file cannot" if n_files == 1 else f"none of {n_files:,} files can"
             raise InputError(
-                f"none of {len(self.recordings):,} files can be used: {counted}; see {self.output / PROBLEMS}",
+                f"{none} be used: {counted}; see {self.output / PROBLEMS}",
                 source=str(self.found.folder),
             )
         self._move(places)

@@ -24,7 +24,7 @@ from adjudge.audio.library.matching import Matched, match_table
 from adjudge.audio.library.naming import identifiers
 from adjudge.audio.library.tags import read_tag_table
 from adjudge.audio.sources import CONVERT, FOREIGN_SUFFIXES, WANTED
-from adjudge.errors import InputError, shown
+from adjudge.errors import InputError, reason, shown
 from adjudge.formats.source import unreadable
 
 UNREADABLE = "unreadable"  # the system does not give it
@@ -188,7 +188,7 @@ class _Walk:
                     elif self._is_recording(name, entry) and self._is_new(name, (device, entry.inode()), bool(start)):
                         yield name
                 except OSError as error:
-                    self._problem(name, UNREADABLE, _reason(error))
+                    self._problem(name, UNREADABLE, reason(error))
 
     def _entries(self, prefix: str) -> tuple[int, list[os.DirEntry[str]]]:
         """The device of a folder and what it holds; nothing where it was visited, is a library, or does not open."""
@@ -203,7 +203,7 @@ class _Walk:
         except OSError as error:
             if not prefix:
                 raise unreadable(self.folder, error) from None
-            self._problem(prefix, UNREADABLE, f"the folder cannot be opened: {_reason(error)}")
+            self._problem(prefix, UNREADABLE, f"the folder cannot be opened: {reason(error)}")
             return 0, []
         is_library = prefix and {TRACKS, CLIPS} <= {entry.name for entry in entries}
         return place[0], [] if is_library else entries
@@ -214,7 +214,7 @@ class _Walk:
             status = os.stat(entry.path)
         except OSError as error:
             if os.path.splitext(name)[1].lower() in SUFFIXES:
-                self._problem(name, UNREADABLE, f"a link that leads nowhere: {_reason(error)}")
+                self._problem(name, UNREADABLE, f"a link that leads nowhere: {reason(error)}")
             return
         if stat.S_ISDIR(status.st_mode):
             yield from self._below(f"{name}/", links)
@@ -256,10 +256,6 @@ def _place(path: Path) -> tuple[int, int]:
 
 def _is_leftover(name: str) -> bool:
     return name.startswith(".") or name.lower() in _LEFTOVERS
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
 
 
 def _begins_like_audio(path: Path) -> bool:

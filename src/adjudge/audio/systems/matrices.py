@@ -15,7 +15,7 @@ import numpy as np
 from adjudge.audio.systems.base import BASELINES, Distances, Sounds
 from adjudge.audio.systems.distances import blocks
 from adjudge.choices import check_choice
-from adjudge.errors import InputError
+from adjudge.errors import InputError, reason
 from adjudge.files import whole_file
 from adjudge.processes import Progress
 
@@ -47,8 +47,7 @@ def write_matrix(
             else:
                 _write_mirex(file, sounds, system, distances, report)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"cannot be written: {reason}", source=str(target)) from None
+        raise InputError(f"cannot be written: {reason(error)}", source=str(target)) from None
     return target
 
 

@@ -15,7 +15,7 @@ from adjudge.audio.systems.distances import blocks
 from adjudge.audio.systems.labels import Labels
 from adjudge.audio.systems.queries import choose_queries
 from adjudge.checks import check_whole
-from adjudge.errors import AdjudgeError, warn
+from adjudge.errors import AdjudgeError, reason, warn
 from adjudge.model.runs import Runs
 from adjudge.processes import Progress
 
@@ -212,7 +212,7 @@ def write_runs(runs: Runs, folder: Path) -> tuple[Path, ...]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise AdjudgeError(f"{folder}: cannot be made: {(error.strerror or str(error)).lower()}") from None
+        raise AdjudgeError(f"{folder}: cannot be made: {reason(error)}") from None
     paths = []
     for run in runs:
         path = folder / f"{run.system}.txt"

@@ -81,7 +81,8 @@ def test_sound_at_hand_has_the_features_of_its_file(library: Library) -> None:
 
 def test_without_the_extra_it_says_what_to_install(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "soundfile", None)
-    with pytest.raises(AdjudgeError, match=r"^Audio features need the audio extra: pip install 'adjudge\[audio\]'$"):
+    wanted = r"^Audio features need soundfile, which is not installed: pip install 'adjudge\[audio\]'$"
+    with pytest.raises(AdjudgeError, match=wanted):
         library_features(library, workers=1)
 
 

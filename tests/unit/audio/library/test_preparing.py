@@ -347,6 +347,9 @@ def test_nothing_that_can_be_used_is_said_with_the_reasons(tmp_path: Path) -> No
     with pytest.raises(InputError, match=r"music: none of 2 files can be used: 2 not audio; see .*problems\.csv"):
         prepare_library(music, tmp_path / "lab", **SETTINGS)
     assert pl.read_csv(tmp_path / "lab" / "problems.csv").height == 2
+    (music / "b.mp3").unlink()
+    with pytest.raises(InputError, match="music: the only file cannot be used: 1 not audio"):
+        prepare_library(music, tmp_path / "one", **SETTINGS)
 
 
 def test_a_full_disk_is_one_line_and_the_next_try_goes_on(

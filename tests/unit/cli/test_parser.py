@@ -1,0 +1,39 @@
+"""The command line itself: its help, and what it says of words it does not know."""
+
+from __future__ import annotations
+
+import pytest
+
+from adjudge.cli import main
+from adjudge.cli.parser import COMMANDS
+
+
+def test_without_a_command_it_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main([])
+    lines = capsys.readouterr().out.splitlines()
+    named = {line.split()[0] for line in lines if line.startswith("  ") and line.strip()}
+    assert {module.__name__.rsplit(".", 1)[1] for module in COMMANDS} <= named
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["scor"], "No command is called 'scor'. Did you mean 'score'? (see adjudge --help)"),
+        (["campaign", "opn"], "No command is called 'opn'. Did you mean 'open'? (see adjudge campaign --help)"),
+        (["demo", "--wirte", "x"], "No option is called '--wirte'. Did you mean '--write'? (see adjudge demo --help)"),
+        (["demo", "surplus"], "expected no further argument, got 'surplus' (see adjudge demo --help)"),
+    ],
+)
+def test_a_word_that_is_not_known_gets_the_nearest_that_is(
+    words: list[str], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words)
+    assert capsys.readouterr().err == f"adjudge: {line}\n"
+
+
+def test_a_family_without_a_command_shows_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["audio"])
+    assert "prepare" in capsys.readouterr().err
