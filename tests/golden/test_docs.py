@@ -2,66 +2,78 @@
 
 from __future__ import annotations
 
-import doctest
 import re
-import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from scripts.docs import pages
+from scripts.docs.pages import ROOT
 
-from adjudge.cli import main
+from adjudge.measures.base import MEASURES
+from adjudge.measures.parameters import GAINS
+from adjudge.reports.document import SECTIONS
+from adjudge.reports.evidence import sections_in_order
 
-ROOT = Path(__file__).parents[2]
-
-
-def _lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.strip("\n").splitlines() if line.strip()]
-
-
-@pytest.mark.usefixtures("one_processor")
-@pytest.mark.parametrize("page", ["README.md", "docs/groundtruth.md", "docs/experiments.md", "docs/audio.md"])
-def test_a_page_shows_what_its_commands_print(
-    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A block that ends with … shows the beginning. Examples in Python find the files that the commands wrote."""
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```console\n\$ (.*?)\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
-    assert len(blocks) >= 2
-    for command, shown in blocks:
-        program, *arguments = shlex.split(command)
-        assert program == "adjudge"
-        assert main(arguments) == 0
-        expected, printed = _lines(shown), _lines(capsys.readouterr().out)
-        if expected[-1] == "…":
-            expected = expected[:-1]
-            printed = printed[: len(expected)]
-        assert printed == expected
-    if page != "README.md":  # whose examples are tests of their own
-        tried = doctest.testfile(str(ROOT / page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
-        assert (tried.failed, tried.attempted > 0) == (0, True)
+_PAGES = [str(page.relative_to(ROOT)) for page in pages.all_pages()]
+_ON_A_MACHINE_OF_ONES_OWN = ("README.md", "CONTRIBUTING.md", "docs/handbook/", "docs/contributing/")
 
 
-@pytest.mark.parametrize("page", ["measures", "formats"])
-def test_pages_made_from_registries_are_up_to_date(page: str, tmp_path: Path) -> None:
-    made = tmp_path / f"{page}.md"  # made by a process of its own: examples elsewhere register measures
-    subprocess.run([sys.executable, "-m", "adjudge", page, "-o", str(made)], check=True)
-    assert made.read_text() == (ROOT / "docs" / f"{page}.md").read_text(), f"run: adjudge {page} -o docs/{page}.md"
+@pytest.fixture
+def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page registers is gone with it: other tests of this process look at what is registered."""
+    sections_in_order()  # registers ours, once and for all
+    for registry in (MEASURES, GAINS, SECTIONS):
+        monkeypatch.setattr(registry, "_members", dict(registry))
+
+
+@pytest.mark.usefixtures("one_processor", "_own_registries")
+@pytest.mark.parametrize("page", [page for page in _PAGES if pages.runs(ROOT / page)])
+def test_a_page_shows_what_its_commands_print(page: str, tmp_path: Path) -> None:
+    pages.check(ROOT / page, tmp_path)
+
+
+@pytest.mark.parametrize("page", _PAGES)
+def test_everything_fenced_is_executed_or_data(page: str) -> None:
+    """What takes root, Docker or a package index is marked as such, and only where installing is the matter."""
+    for block in pages.blocks_of(ROOT / page):
+        where = f"{page}:{block.line}"
+        if block.language == "sh":
+            assert page.startswith(_ON_A_MACHINE_OF_ONES_OWN), f"{where}: say console, so that it is executed"
+        else:
+            known = (*pages.EXECUTED, *pages.DIRECTIVES, *pages.DATA_LANGUAGES)
+            assert block.language in known, f"{where}: expected one of {', '.join(known)}, got {block.language!r}"
+    assert pages.overlooked(ROOT / page) == [], f"{page}: blocks begin with ``` at the margin, hidden ones with <!-- $ "
+
+
+@pytest.mark.parametrize("page", _PAGES)
+def test_commands_in_running_text_exist_with_their_options(page: str) -> None:
+    """Also those in blocks that are not executed."""
+    for command in pages.mentioned_commands(ROOT / page):
+        assert (wrong := pages.unknown_words(command)) == [], f"{page}: {command!r} has unknown {wrong}"
+
+
+def test_servers_of_different_pages_have_different_ports() -> None:
+    """Pages are executed at the same time."""
+    used: dict[str, str] = {}
+    for page in _PAGES:
+        shown = "".join(block.body for block in pages.blocks_of(ROOT / page) if block.language == "console")
+        for port in re.findall(r"^\$ .*--port[ =](\d+).*&$", shown, re.MULTILINE):
+            assert used.setdefault(port, page) == page, f"port {port} is used by {used[port]} and {page}"
+    assert used
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
+    for page in pages.all_pages():
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+            assert pages.leads_somewhere(page, target), f"{page.name} links to {target}"
 
 
 def test_the_page_on_few_judgments_names_everything_registered() -> None:
     from adjudge.relevance import ESTIMATORS, GOALS, RULES
 
-    page = (ROOT / "docs" / "low_cost.md").read_text()
+    page = (ROOT / "docs" / "guides" / "low_cost.md").read_text()
     for name in (*ESTIMATORS, *GOALS, *RULES):
-        assert f"`{name}`" in page, f"docs/low_cost.md does not mention {name}"
+        assert f"`{name}`" in page, f"docs/guides/low_cost.md does not mention {name}"
 
 
 def test_the_page_on_audio_names_everything_registered() -> None:
@@ -69,24 +81,26 @@ def test_the_page_on_audio_names_everything_registered() -> None:
     from adjudge.audio.library.excerpts import PLACES
     from adjudge.audio.systems import BASELINES
 
-    page = (ROOT / "docs" / "audio.md").read_text()
+    page = (ROOT / "docs" / "guides" / "audio.md").read_text()
     for name in (*AUDIO_FEATURES, *PLACES):
-        assert f"`{name}`" in page, f"docs/audio.md does not mention {name}"
+        assert f"`{name}`" in page, f"docs/guides/audio.md does not mention {name}"
     for system in BASELINES.values():
-        assert f"| `{system.name}` | {system.about} |" in page, f"docs/audio.md does not say what {system.name} does"
+        assert f"| `{system.name}` | {system.about} |" in page, (
+            f"docs/guides/audio.md does not say what {system.name} does"
+        )
 
 
 def test_the_page_on_ground_truth_names_everything_registered() -> None:
     from adjudge.groundtruth import COMPARISONS, FUNCTIONS
 
-    path = ROOT / "docs" / "groundtruth.md"
+    path = ROOT / "docs" / "guides" / "groundtruth.md"
     for name in (*FUNCTIONS, *COMPARISONS):
-        assert f"`{name}`" in path.read_text(), f"docs/groundtruth.md does not mention {name}"
+        assert f"`{name}`" in path.read_text(), f"docs/guides/groundtruth.md does not mention {name}"
 
 
 def test_the_page_on_experiments_names_every_experiment_and_option() -> None:
     from adjudge.cli.experiment_options import KINDS, SETTINGS
 
-    path = ROOT / "docs" / "experiments.md"
+    path = ROOT / "docs" / "guides" / "experiments.md"
     for name in (*(f"`{kind}`" for kind in KINDS), *(one.option for one in SETTINGS.values())):
-        assert name in path.read_text(), f"docs/experiments.md does not mention {name}"
+        assert name in path.read_text(), f"docs/guides/experiments.md does not mention {name}"

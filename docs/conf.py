@@ -1,0 +1,56 @@
+"""The documentation site: Markdown and docstrings to HTML, with every warning an error (`make docs`)."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+from adjudge import __version__  # noqa: E402 - found through the path above
+
+project = "Adjudge"
+author = "The Adjudge developers"
+project_copyright = "The Adjudge developers, BSD-3-Clause"
+version = release = __version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_copybutton",
+    "scripts.docs.extension",
+]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["_build"]
+nitpicky = True
+nitpick_ignore_regex = [  # names of others in signatures; ours are looked up by scripts.docs.extension
+    ("py:.*", r"(abc|collections\.abc|numpy|pandas|pathlib|polars)\..*"),
+]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+add_module_names = False
+python_maximum_signature_line_length = 88
+toc_object_entries = False
+
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
+copybutton_copy_empty_lines = False
+
+html_theme = "furo"
+html_title = f"Adjudge {release}"
+html_favicon = html_logo = "../src/adjudge/web/static/icon.svg"
+html_static_path = ["_static"]
+html_css_files = ["adjudge.css"]
+html_show_sphinx = False
+html_copy_source = False
+html_theme_options = {  # the colours of the web app
+    "light_css_variables": {"color-brand-primary": "#14655d", "color-brand-content": "#14655d"},
+    "dark_css_variables": {"color-brand-primary": "#7fd1c4", "color-brand-content": "#7fd1c4"},
+}
