@@ -15,7 +15,7 @@ WORKDIR /src
 RUN python -m venv /opt/adjudge
 COPY pyproject.toml README.md LICENSE ./
 COPY src src
-RUN --mount=type=cache,target=/root/.cache/pip /opt/adjudge/bin/pip install --disable-pip-version-check '.[web]'
+RUN --mount=type=cache,target=/var/cache/pip /opt/adjudge/bin/pip install --cache-dir /var/cache/pip --disable-pip-version-check '.[web]'
 
 FROM python:${PYTHON}-slim
 RUN useradd --uid 10001 --user-group --no-create-home --home-dir /data --shell /usr/sbin/nologin adjudge \
