@@ -65,7 +65,8 @@ class OneLineParser(argparse.ArgumentParser):
             said = str(unknown("option", options[0], self._option_string_actions))
             self.error(said.partition(" Known:")[0].rstrip("."))  # --help has them all, with what they do
         if extra:
-            self.error(f"expected no further argument, got {shown(extra[0])}")
+            hint = "; several measures go in quotes: -m 'P@5 AP'" if "-m" in self._option_string_actions else ""
+            self.error(f"expected no further argument, got {shown(extra[0])}{hint}")
         return found, extra
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:

@@ -22,7 +22,12 @@ def test_without_a_command_it_lists_them_all(capsys: pytest.CaptureFixture[str])
         (["scor"], "No command is called 'scor'. Did you mean 'score'? (see adjudge --help)"),
         (["campaign", "opn"], "No command is called 'opn'. Did you mean 'open'? (see adjudge campaign --help)"),
         (["demo", "--wirte", "x"], "No option is called '--wirte'. Did you mean '--write'? (see adjudge demo --help)"),
-        (["demo", "surplus"], "expected no further argument, got 'surplus' (see adjudge demo --help)"),
+        (["formats", "surplus"], "expected no further argument, got 'surplus' (see adjudge formats --help)"),
+        (
+            ["score", "q", "r", "-m", "P@5", "AP"],
+            "expected no further argument, got 'AP'; several measures go in quotes: -m 'P@5 AP' "
+            "(see adjudge score --help)",
+        ),
     ],
 )
 def test_a_word_that_is_not_known_gets_the_nearest_that_is(
