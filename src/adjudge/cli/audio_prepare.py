@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.cli.options import Subparsers
 from adjudge.errors import AdjudgeError, shown
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     from adjudge.audio.library.preparing import PreparedLibrary
@@ -116,8 +117,7 @@ def _summary(prepared: PreparedLibrary, output: str) -> list[str]:
     rows = sum(problem.problem == NO_FILE for problem in prepared.problems)
     see = f"; see {output.rstrip('/')}/{PROBLEMS}"
     if left_out:
-        count = f"{len(left_out):,} file{'s' if len(left_out) > 1 else ''}"
-        lines.append(f"{count} left out: {counted_problems(left_out)}{see}")
+        lines.append(f"{counted(len(left_out), 'file')} left out: {counted_problems(left_out)}{see}")
     if noted:
         lines.append(f"used all the same: {counted_problems(noted)}{see}")
     if rows:

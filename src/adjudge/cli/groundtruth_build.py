@@ -26,6 +26,7 @@ from adjudge.cli.groundtruth_options import (
 from adjudge.cli.options import Subparsers
 from adjudge.cli.output import check_output, show_report
 from adjudge.errors import kept_warnings
+from adjudge.words import counted
 
 if TYPE_CHECKING:
     from adjudge.groundtruth import GroundTruth, Preferences, Rankings
@@ -102,7 +103,7 @@ def run_build(arguments: argparse.Namespace) -> None:
         return
     if arguments.output is not None:
         write_lists(truth.lists, arguments.output)
-        wrote.insert(0, f"wrote {len(truth)} list{'s' if len(truth) > 1 else ''} to {arguments.output}")
+        wrote.insert(0, f"wrote {counted(len(truth), 'list')} to {arguments.output}")
     _show(arguments, truth, answers, made, [*notes, *wrote])
 
 

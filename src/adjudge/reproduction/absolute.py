@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,7 +107,7 @@ def judged_until(judged: Candidates, effort: Effort, *, orders: int) -> Found:
 
 
 def _sessions(judged: Candidates, effort: Effort, n_seeds: int) -> dict[str, list[_Run]]:
-    from adjudge.processes import CrashedError, run_jobs
+    from adjudge.relevance.simulation import run_all
 
     seeds = [effort.seed + i for i in range(n_seeds)]
     looks = {label: min(int(_TABLE_8_6[label][0].replace(",", "")), len(judged)) for label in MEASURES}
@@ -115,11 +116,8 @@ def _sessions(judged: Candidates, effort: Effort, n_seeds: int) -> dict[str, lis
         for seed in seeds
         for label, measure in MEASURES.items()
     }
-    found: dict[str, _Run] = {}
-    for name, result in run_jobs(_judge, jobs, workers=effort.workers, progress=effort.progress):
-        if isinstance(result, CrashedError):
-            raise AdjudgeError(f"{name}: {result}")
-        found[name] = result
+    tasks = [partial(_judge, job) for job in jobs.values()]
+    found = dict(zip(jobs, run_all(tasks, workers=effort.workers, progress=effort.progress), strict=True))
     return {label: [found[f"{label} {seed}"] for seed in seeds] for label in MEASURES}
 
 

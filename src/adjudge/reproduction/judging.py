@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adjudge.errors import AdjudgeError, kept_warnings
+from adjudge.errors import kept_warnings
 from adjudge.reproduction.claims import Claim, Reason
 from adjudge.reproduction.data import Data
 from adjudge.reproduction.judged import BIN_EDGES, MEASURES, NOT_PRINTED, collection, in_bins
@@ -85,7 +86,7 @@ def judged_until(judged: Candidates, effort: Effort, *, orders: int) -> Found:
 
 def _simulated(judged: Candidates, effort: Effort, n_seeds: int) -> dict[str, list[Simulation]]:
     """Sessions of every measure, a seed each; the first goes on to the last judgment."""
-    from adjudge.processes import CrashedError, run_jobs
+    from adjudge.relevance.simulation import run_all
 
     seeds = [effort.seed + i for i in range(n_seeds)]
     jobs = {
@@ -93,11 +94,8 @@ def _simulated(judged: Candidates, effort: Effort, n_seeds: int) -> dict[str, li
         for seed in seeds
         for label, measure in MEASURES.items()
     }
-    found: dict[str, Simulation] = {}
-    for name, result in run_jobs(_simulate, jobs, workers=effort.workers, progress=effort.progress):
-        if isinstance(result, CrashedError):
-            raise AdjudgeError(f"{name}: {result}")
-        found[name] = result
+    tasks = [partial(_simulate, job) for job in jobs.values()]
+    found = dict(zip(jobs, run_all(tasks, workers=effort.workers, progress=effort.progress), strict=True))
     return {label: [found[f"{label} {seed}"] for seed in seeds] for label in MEASURES}
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adjudge.errors import AdjudgeError, kept_warnings
+from adjudge.errors import kept_warnings
 from adjudge.reproduction.claims import Claim, Reason
 from adjudge.reproduction.data import Data
 from adjudge.reproduction.judged import steps
@@ -110,16 +111,11 @@ def judged_until(collection: Collection, effort: Effort, *, orders: int) -> Foun
 
 
 def _sessions(collection: Collection, judged: Candidates, effort: Effort, n_seeds: int) -> list[_Run]:
-    from adjudge.processes import CrashedError, run_jobs
+    from adjudge.relevance.simulation import run_all
 
     by_tukey, by_t = _tukey(collection, judged), _t_test(judged)
-    jobs = {str(i): _Job(judged, effort.seed + i, by_tukey, by_t, closely=i == 0) for i in range(n_seeds)}
-    found: dict[str, _Run] = {}
-    for name, result in run_jobs(_judge, jobs, workers=effort.workers, progress=effort.progress):
-        if isinstance(result, CrashedError):
-            raise AdjudgeError(f"session {name}: {result}")
-        found[name] = result
-    return [found[name] for name in jobs]
+    jobs = [_Job(judged, effort.seed + i, by_tukey, by_t, closely=i == 0) for i in range(n_seeds)]
+    return run_all([partial(_judge, job) for job in jobs], workers=effort.workers, progress=effort.progress)
 
 
 def _tukey(collection: Collection, judged: Candidates) -> Mask:

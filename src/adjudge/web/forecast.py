@@ -98,7 +98,7 @@ def forecast(trials: Sequence[Trial], *, assessors: int) -> Forecast:
 
 def forecast_section(found: Forecast, *, about: str) -> Section:
     """The forecast as a table for people."""
-    people = f"{found.assessors} assessor{'s' if found.assessors > 1 else ''}"
+    people = counted(found.assessors, "assessor")
     wrong = "no claims" if found.wrong is None else f"{100 * found.wrong:.1f} % of {found.claims:,}"
     rows = [
         ("goal reached", f"{100 * found.reached:.0f} % of {counted(found.repeats, 'repetition')}"),
