@@ -72,9 +72,16 @@ def _connected(stack: ExitStack, address: str, cluster: Any) -> Any:
         raise AdjudgeError(f"dask: expected a scheduler at {shown(address)}, got no answer") from None
 
 
-def _local_cluster(workers: int) -> Any:
-    with with_environment(_KEEP_MEMORY):
-        return _distributed().LocalCluster(**local_settings(workers))
+@contextmanager
+def _local_cluster(workers: int) -> Iterator[Any]:
+    """A cluster on this machine, whose killed workers start again, however long a busy machine takes to do so."""
+    import dask
+
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "1 day"}):
+        with with_environment(_KEEP_MEMORY):
+            cluster = _distributed().LocalCluster(**local_settings(workers))
+        with cluster:
+            yield cluster
 
 
 def local_settings(workers: int) -> dict[str, Any]:
@@ -139,25 +146,41 @@ def _streamed(client: Any, address: str, carried: Any, plan: Plan) -> Generator[
             except CancelledError:
                 raise _gone(address) from None
             for future in done.done:
-                yield _result(future, pending.pop(future), address)
+                chunk = _result(future, pending[future], address)
+                if chunk is not None:
+                    del pending[future]
+                    yield chunk
     finally:
         if pending and client.status == "running":
             client.cancel(list(pending), force=True)
 
 
-def _result(future: Any, span: Span, address: str) -> Chunk:
-    """What a task gave, or why it gave nothing, in a line."""
-    if future.status == "finished":
-        found: Chunk = future.result()
-        return found
-    if future.status != "error":
-        raise _gone(address)
-    error = future.exception()
+def _result(future: Any, span: Span, address: str) -> Chunk | None:
+    """The chunk of a finished task; None while it is computed again, because the worker that held it died."""
+    if future.status in ("pending", "lost"):
+        return None
+    try:
+        found: Chunk = future.result(timeout=SECONDS_WITHOUT_WORKERS)
+    except CancelledError:
+        raise _gone(address) from None
+    except Exception as error:
+        if future.status == "error":
+            raise _reason(error, span) from None
+        if isinstance(error, TimeoutError):
+            return None
+        if isinstance(error, OSError):
+            raise _gone(address) from None
+        raise
+    return found
+
+
+def _reason(error: Exception, span: Span) -> Exception:
+    """Why a task failed."""
     if isinstance(error, _distributed().KilledWorker):
-        raise CrashedError(str(lost(span, "the Dask workers that ran them died")))
+        return CrashedError(str(lost(span, "the Dask workers that ran them died")))
     if isinstance(error, ImportError | AttributeError) and "adjudge" in str(error):
-        raise lost(span, f"a Dask worker lacks Adjudge {__version__} ({error})")
-    raise error
+        return lost(span, f"a Dask worker lacks Adjudge {__version__} ({error})")
+    return error
 
 
 def _unpacked(data: bytes, version: str) -> Work:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import socket
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,13 @@ from adjudge.experiments.running import run_experiment
 from adjudge.processes import CrashedError
 
 SAMPLES = some_samples()
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed workers take as long to come back as the machine is busy."""
+    monkeypatch.setattr(dask_cluster, "SECONDS_TO_CONNECT", 300.0)
+    monkeypatch.setattr(dask_cluster, "SECONDS_WITHOUT_WORKERS", 300.0)
 
 
 def test_a_plan_starts_with_one_trial_and_then_takes_what_is_quick() -> None:
@@ -73,13 +83,11 @@ def test_workers_of_another_version_are_refused() -> None:
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     """Two workers of a cluster that is there already, started while another has the usual port of its pages."""
-    import distributed
-
     with socket.socket() as other, dask_cluster._quiet():
         with suppress(OSError):  # there is another cluster indeed
             other.bind(("127.0.0.1", 8787))
             other.listen()
-        with distributed.LocalCluster(**dask_cluster.local_settings(2)) as found:
+        with dask_cluster._local_cluster(2) as found:
             yield found
 
 
@@ -92,6 +100,74 @@ def test_a_dask_cluster_gives_the_same_bytes_and_bears_a_killed_worker(cluster: 
     run_experiment(spec, SAMPLES, folder=tmp_path / "there", dask=cluster.scheduler_address, chunk=2)
     assert not list(faults.iterdir())
     assert (tmp_path / "here" / "trials.parquet").read_bytes() == (tmp_path / "there" / "trials.parquet").read_bytes()
+
+
+class Killer:
+    """Kills all workers while they hold a result, twice."""
+
+    def __init__(self, cluster: Any) -> None:
+        cluster.scheduler.allowed_failures = 100  # a task that was on more workers that died is given up
+        self.nannies = list(cluster.workers.values())
+        self.kills = 0
+
+    def kill(self, future: Any) -> None:
+        if self.kills == 2 or future.status != "finished":
+            return
+        until(self._all_run)  # a worker that dies while it starts is not started again
+        for nanny in self.nannies:
+            os.kill(nanny.pid, signal.SIGKILL)
+        self.kills += 1
+        until(lambda: future.status != "finished")
+
+    def _all_run(self) -> bool:
+        return all(nanny.process.status.name == "running" for nanny in self.nannies)
+
+
+def until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 300
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("moment", ["before the status is seen", "before the result is fetched"])
+def test_results_whose_workers_die_before_they_are_fetched_are_computed_again(
+    cluster: Any, moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import distributed
+
+    killer = Killer(cluster)
+    wait, fetch = distributed.wait, distributed.Future.result
+
+    def wait_and_kill(*options: Any) -> Any:
+        found = wait(*options)
+        killer.kill(next(iter(found.done)))
+        return found
+
+    def kill_and_fetch(future: Any, **options: Any) -> Any:
+        killer.kill(future)
+        return fetch(future, **options)
+
+    if moment == "before the status is seen":
+        monkeypatch.setattr(distributed, "wait", wait_and_kill)
+    else:
+        monkeypatch.setattr(distributed.Future, "result", kill_and_fetch)
+    spec = Numbers(trials=12)
+    run_experiment(spec, SAMPLES, folder=tmp_path / "here", workers=1)
+    run_experiment(spec, SAMPLES, folder=tmp_path / "there", dask=cluster.scheduler_address, chunk=2)
+    assert killer.kills == 2
+    assert (tmp_path / "here" / "trials.parquet").read_bytes() == (tmp_path / "there" / "trials.parquet").read_bytes()
+
+
+def test_a_scheduler_that_goes_is_told_from_a_worker_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "SECONDS_TO_CONNECT", 10.0)  # the client tries to reconnect for as long
+    with dask_cluster._local_cluster(1) as found:
+        work = Work(Numbers(trials=40, seconds=0.2), SAMPLES)
+        chunks = dask_cluster.run_on_dask(work, [(0, 40)], address=found.scheduler_address, chunk=1)
+        next(chunks)
+        found.close()
+        with pytest.raises(AdjudgeError, match=r"^dask: the scheduler at 'tcp://.*' is gone; all finished .* kept$"):
+            list(chunks)
 
 
 def test_what_a_trial_raises_on_dask_is_raised(cluster: Any, tmp_path: Path) -> None:
@@ -136,9 +212,8 @@ def test_dead_dask_workers_are_worded() -> None:
     class Future:
         status = "error"
 
-        def exception(self) -> Exception:
-            killed: Exception = KilledWorker("x", None, 3)
-            return killed
+        def result(self, timeout: float) -> Chunk:
+            raise KilledWorker("x", None, 3)
 
     with pytest.raises(
         CrashedError, match=r"trials 4 to 5: the Dask workers that ran them died; all finished .* kept$"
