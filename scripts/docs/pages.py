@@ -5,7 +5,8 @@ A page is Markdown. What is executed, in the order of the page, in one folder an
 - ```` ```console ````: lines that begin with ``$`` are commands, the lines after each are what it prints. A command
   without any such lines must succeed, whatever it prints. A line ``…`` stands for any lines, ``…`` inside a line for
   anything. A command that ends in ``&`` goes on in the background until the page ends; it is waited for until it has
-  printed what is shown, and must not fail later on.
+  printed what is shown, and must not fail later on. The port after ``--port`` in such a command is another one while
+  the page runs, which nobody uses; in what is printed it is the page's again.
 - ```` ```python ````: when it begins with ``>>>`` an example whose answers must come, else a script that must run.
 - ``<!-- $ command -->``: what a reader need not see, such as making the files that an example reads.
 
@@ -24,12 +25,13 @@ import io
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Generator, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +51,9 @@ _SHELL = re.compile(r"[|<>;*?$`~]|&&")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"$`]*\"")
 _BASH = ("bash", "-e", "-o", "pipefail", "-c")  # a command that fails in the middle fails
 _OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-_PATIENCE_S = 90.0
-_GRACE_S = 30.0
+_SERVER = re.compile(r"^\$ .*--port[ =](\d+).*&$", re.MULTILINE)
+_PATIENCE_S = 900.0  # a busy machine takes long; a server that ends is not waited for
+_GRACE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,20 @@ class Started:
 
 @dataclass
 class Session:
-    """The folder, the Python namespace and the background processes that a page has."""
+    """The folder, the Python namespace, the ports and the background processes that a page has."""
 
     folder: Path
+    ports: dict[str, str] = field(default_factory=dict)
     names: dict[str, Any] = field(default_factory=dict)
     running: list[Started] = field(default_factory=list)
+
+    def here(self, text: str) -> str:
+        """A text of the page with the ports that are used instead of the page's."""
+        return _replaced(text, self.ports)
+
+    def shown(self, printed: str) -> str:
+        """What was printed, with the page's ports."""
+        return _replaced(printed, {used: port for port, used in self.ports.items()})
 
 
 class DifferentError(AssertionError):
@@ -160,22 +172,38 @@ def check(page: Path, folder: Path) -> None:
 
 def run_page(page: Path, folder: Path) -> Generator[tuple[Block, Step, str], None, None]:
     """Execute a page in a folder; yields each command that was run and what it printed."""
-    session = Session(folder)
+    blocks = blocks_of(page)
+    ports = {port for block in blocks if block.language == "console" for port in _SERVER.findall(block.body)}
+    session = Session(folder, dict(zip(sorted(ports), free_ports(len(ports)), strict=True)))
     with contextlib.chdir(folder), _environment(folder):
         try:
-            for block in blocks_of(page):
+            for block in blocks:
                 if block.language == "python":
-                    _run_python(block, session, page)
+                    _run_python(replace(block, body=session.here(block.body)), session, page)
                 elif block.language == "hidden":
-                    _run(Step(block.body), session)
+                    _run(Step(session.here(block.body)), session)
                 elif block.language == "console":
                     for step in steps_of(block.body):
-                        yield block, step, _run(step, session)
+                        here = replace(step, command=session.here(step.command))
+                        yield block, step, session.shown(_run(here, session))
             for started in session.running:
                 _succeeded(started.step.command, started.process.poll() or 0, started.said())
         finally:
             for started in session.running:
                 started.stop()
+
+
+def free_ports(count: int) -> list[str]:
+    """Ports of this machine at which nobody listens."""
+    with contextlib.ExitStack() as probes:
+        found = [probes.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [str(probe.getsockname()[1]) for probe in found]
+
+
+def _replaced(text: str, numbers: dict[str, str]) -> str:
+    for number, by in numbers.items():
+        text = re.sub(rf"\b{number}\b", by, text)
+    return text
 
 
 @contextlib.contextmanager
@@ -230,7 +258,7 @@ def _start(step: Step, session: Session) -> str:
     session.running.append(started)
     until = time.monotonic() + _PATIENCE_S
     while step.shown is not None and time.monotonic() < until and process.poll() is None:
-        if (said := started.said()) and matches(step.shown, said):
+        if (said := started.said()) and matches(step.shown, session.shown(said)):
             break
         time.sleep(0.1)
     return started.said()

@@ -52,16 +52,6 @@ def test_commands_in_running_text_exist_with_their_options(page: str) -> None:
         assert (wrong := pages.unknown_words(command)) == [], f"{page}: {command!r} has unknown {wrong}"
 
 
-def test_servers_of_different_pages_have_different_ports() -> None:
-    """Pages are executed at the same time."""
-    used: dict[str, str] = {}
-    for page in _PAGES:
-        shown = "".join(block.body for block in pages.blocks_of(ROOT / page) if block.language == "console")
-        for port in re.findall(r"^\$ .*--port[ =](\d+).*&$", shown, re.MULTILINE):
-            assert used.setdefault(port, page) == page, f"port {port} is used by {used[port]} and {page}"
-    assert used
-
-
 def test_links_between_pages_lead_somewhere() -> None:
     for page in pages.all_pages():
         for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", page.read_text()):

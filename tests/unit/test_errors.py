@@ -71,7 +71,7 @@ def test_after_an_error_all_is_heard_again() -> None:
 
 
 def test_threads_keep_their_own_whatever_the_order_in_which_they_enter_and_leave() -> None:
-    together = Barrier(3, timeout=10)
+    together = Barrier(3, timeout=300)
 
     def keeping(first: str, last: str, *, waits_before: int, waits_inside: int) -> list[str]:
         for _ in range(waits_before):

@@ -125,7 +125,7 @@ def test_workers_end_with_a_process_that_is_killed_in_the_middle_of_a_job(tmp_pa
 
 
 def _wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while not true():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -146,7 +146,7 @@ def test_a_script_without_a_guard_does_not_hang_on_a_heavy_function(tmp_path: Pa
         "print(list(run_jobs(Heavy(), {'a': 1}, workers=1, apart=True)))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    said = subprocess.run([sys.executable, script], env=environment, capture_output=True, timeout=60, check=False)
+    said = subprocess.run([sys.executable, script], env=environment, capture_output=True, timeout=300, check=False)
     assert "a process that died (with exit status 1)" in said.stdout.decode()
 
 

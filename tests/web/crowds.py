@@ -55,7 +55,7 @@ class Crowd:
     people: int
     each: int | None = None
     pause: float = 0.0
-    patience: float = 60.0
+    patience: float = 300.0
     seed: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
     failures: list[str] = field(default_factory=list)

@@ -59,5 +59,5 @@ class NearServer:
             return
         server, thread = self._running
         self._running, server.should_exit = None, True
-        thread.join(30)
+        thread.join(300)
         assert not thread.is_alive(), "the server did not stop"

@@ -135,7 +135,7 @@ def test_a_full_disk_is_said_in_a_sentence_and_when_there_is_room_again_the_answ
     assert "nothing was stored" in str(error)
 
     ballast.unlink()
-    assessor.connection.patience = 20
+    assessor.connection.patience = 300
     taken = assessor.answer(left["lease"], GRADES, key=left["key"])
     assessor.close()
     running.stop()

@@ -201,7 +201,7 @@ def test_an_answer_is_sent_again_under_the_same_key_until_it_is_taken(replies: l
     thread = threading.Thread(target=served.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        with Assessor(f"http://127.0.0.1:{served.server_port}", "token", patience=10) as assessor:
+        with Assessor(f"http://127.0.0.1:{served.server_port}", "token", patience=300) as assessor:
             taken = assessor.answer("lease", {"fine": 3})
     finally:
         served.shutdown()

@@ -440,7 +440,7 @@ def _version(database: Database, campaign_id: int | None = None) -> int:
         return connection.execute(query).scalar_one_or_none() or 0
 
 
-def _wait_for(condition: Callable[[], bool], seconds: float = 15.0) -> None:
+def _wait_for(condition: Callable[[], bool], seconds: float = 300.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, update
+from sqlalchemy import insert, text, update
 from sqlalchemy.exc import IntegrityError
 from tests.web.preference_rows import PROLIFIC, Stage, pid
 
@@ -54,7 +54,7 @@ def in_threads(*work: Callable[[], None]) -> list[BaseException]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(300)
     assert not any(thread.is_alive() for thread in threads)
     return wrong
 
@@ -226,7 +226,7 @@ def test_stopping_people_and_opening_a_campaign_at_once_do_not_wait_for_each_oth
                 revoke_invitation(connection, stage.campaign, ana.invitation_id or 0, who="ann", now=stage.now)
 
     def reopen() -> None:
-        released.wait(10)
+        released.wait(300)
         with stage.database.write() as connection:
             set_state(connection, stage.campaign, "open", who="ann", now=stage.now)
 
@@ -239,22 +239,39 @@ def test_stopping_people_and_opening_a_campaign_at_once_do_not_wait_for_each_oth
 def test_who_wants_to_close_a_campaign_is_not_passed_by_all_who_answer(stage: Stage) -> None:
     campaign, order = stage.begin().campaign, list[str]()
 
-    def answering(name: str, *, after: float, seconds: float) -> Callable[[], None]:
-        def work() -> None:
-            time.sleep(after)
-            with stage.database.write() as connection:
-                in_use(connection, campaign.id)
-                time.sleep(seconds)
-                in_use(connection, campaign.id)  # who has it already does not wait again
-                order.append(name)
+    def happens(condition: Callable[[], bool]) -> None:
+        end = time.monotonic() + 300
+        while not condition():
+            assert time.monotonic() < end, f"it did not happen: {order}"
+            time.sleep(0.01)
 
-        return work
+    def n_waiting() -> int:
+        asked = text(
+            "SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database "
+            "WHERE NOT granted AND locktype = 'advisory' AND datname = current_database()"
+        )
+        with stage.database.read() as connection:
+            return int(connection.execute(asked).scalar_one())
+
+    def first() -> None:
+        with stage.database.write() as connection:
+            in_use(connection, campaign.id)
+            order.append("begun")
+            happens(lambda: n_waiting() == 2 or len(order) > 1)
+            in_use(connection, campaign.id)  # who has it already does not wait again
+            order.append("first")
 
     def closing() -> None:
-        time.sleep(0.2)
+        happens(lambda: order == ["begun"])
         with stage.database.write() as connection:
             locked(connection, campaign)
             order.append("closed")
 
-    wrong = in_threads(answering("first", after=0, seconds=0.8), closing, answering("second", after=0.5, seconds=0.0))
-    assert (wrong, order) == ([], ["first", "closed", "second"])
+    def second() -> None:
+        happens(lambda: n_waiting() == 1)
+        with stage.database.write() as connection:
+            in_use(connection, campaign.id)
+            order.append("second")
+
+    wrong = in_threads(first, closing, second)
+    assert (wrong, order) == ([], ["begun", "first", "closed", "second"])

@@ -182,7 +182,7 @@ class ServerProcess:
             raise AdjudgeError("The server is not running.")
         return self._process.pid
 
-    def start(self, *, wait: float = 60.0) -> None:
+    def start(self, *, wait: float = 300.0) -> None:
         """Start and wait until it answers; what it said is in the message where it does not."""
         self.launch()
         end = time.monotonic() + wait
@@ -240,7 +240,7 @@ class ServerProcess:
         """What it wrote since its first start."""
         return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
 
-    def stop(self, *, wait: float = 20.0) -> int:
+    def stop(self, *, wait: float = 60.0) -> int:
         """Ask it to stop, as Ctrl-C does; its exit code."""
         if self._process is None:
             return 0

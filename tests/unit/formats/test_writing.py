@@ -55,7 +55,7 @@ def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: came.append(pipe.read_bytes()))
     reader.start()
     write_whole(pipe, b"through")
-    reader.join(10)
+    reader.join(300)
     assert came == [b"through"]
     assert pipe.is_fifo()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,7 +98,7 @@ class TestDots:
 
 
 class TestServers:
-    READY = "bash -c 'echo $$ > pid; echo ready; exec sleep 60' &"
+    READY = "bash -c 'echo $$ > pid; echo ready; exec sleep 600' &"
     WAIT = "$ until test -s pid; do sleep 0.05; done; while ps -o stat= -p $(cat pid) | grep -qv Z; do sleep 0.05; done"
 
     @staticmethod
@@ -111,6 +112,12 @@ class TestServers:
     def test_one_is_waited_for_and_gone_at_the_end(self, check: Check, tmp_path: Path) -> None:
         check(console(f"$ {self.READY}", "ready", "$ test -s pid"))
         assert self.is_gone(tmp_path)
+
+    def test_one_whose_port_is_taken_gets_another_while_the_page_runs(self, check: Check) -> None:
+        listen = "import socket, sys; socket.create_server(('127.0.0.1', int(sys.argv[2]))); print('at', sys.argv[2])"
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            check(console(f'$ python -c "{listen}" --port {port} &', f"at {port}"))
 
     @pytest.mark.parametrize("later", [console("$ false"), console("$ echo a", "b"), python("1 / 0")])
     def test_one_is_gone_when_the_page_fails(self, later: str, check: Check, tmp_path: Path) -> None:

@@ -15,16 +15,22 @@ HTMLMediaElement.prototype.play = function () {
   return play.call(this);
 };
 """
+PATIENCE_MS = 300_000  # a busy machine takes long
 READY = "#question:not([hidden])"
 CLIPS = "[...document.querySelectorAll('.clip audio')].map((one) => one.dataset.address).join()"
 
 
-def until(page: Page, expression: str, *, seconds: float = 15) -> None:
+def until(page: Page, expression: str, *, seconds: float = 3000) -> None:
     """Wait until an expression is true; Playwright's own way to wait is eval, which the content policy forbids."""
     end = time.monotonic() + seconds
     while not page.evaluate(expression):
         assert time.monotonic() < end, f"in vain: {expression}"
         page.wait_for_timeout(30)
+
+
+def drawn(page: Page) -> None:
+    """Wait until the page has drawn what happened."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def is_accessible(page: Page) -> None:
@@ -45,7 +51,7 @@ def come_in(page: Page, link: str) -> None:
         page.click("#start-button")
 
 
-def hear(page: Page, *, by_touch: bool = False, seconds: float = 30) -> None:
+def hear(page: Page, *, by_touch: bool = False, seconds: float = 300) -> None:
     """Listen to both clips until nothing of them is missing; one that ends is played again."""
     end = time.monotonic() + seconds
     for side, key in (("query", "q"), ("candidate", "c")):

@@ -69,7 +69,7 @@ class Listener:
 
     def __init__(self, link: str, *, seed: int = 0, attentive: bool = True, **told: Any) -> None:
         base, _, token = link.partition("/i/")
-        self.http = httpx.Client(base_url=base, timeout=30)
+        self.http = httpx.Client(base_url=base, timeout=300)
         body = {"invitation": token.partition("?")[0], "consent": True, **told}
         joined = self.http.post("/api/join", json=body)
         assert joined.status_code == 201, joined.text

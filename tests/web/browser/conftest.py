@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.web.browser.assessing import PATIENCE_MS
 from tests.web.conftest import missing
 
 if TYPE_CHECKING:
@@ -38,8 +39,9 @@ def chromium() -> str | None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for a file of tests."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=PATIENCE_MS)
     path = chromium()
     if path is None:
         missing("chromium is not installed (Debian: apt-get install chromium; or set ADJUDGE_CHROMIUM)")
@@ -53,7 +55,7 @@ def browser() -> Iterator[Browser]:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A browser's profile of this test alone."""
     opened = browser.new_context(viewport={"width": 1280, "height": 860})
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(PATIENCE_MS)
     yield opened
     opened.close()
 

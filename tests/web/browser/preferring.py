@@ -212,7 +212,7 @@ def start_sound(page: Page) -> None:
         page.click("#start-button")
 
 
-def hear(page: Page, *, seconds: float = 20) -> None:
+def hear(page: Page, *, seconds: float = 300) -> None:
     """Listen until nothing is missing; a question begins to play by itself, what stopped is played on."""
     end = time.monotonic() + seconds
     while page.evaluate("document.querySelectorAll('.track:not(.is-done)').length"):

@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from tests.web.browser.assessing import (
     FASTER,
+    PATIENCE_MS,
     READY,
     all_sent,
     clips,
@@ -49,7 +50,7 @@ def answers(campaign_server: CampaignServer, tmp_path: Path) -> Any:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport={"width": 1280, "height": 800}, locale="en-GB")
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(PATIENCE_MS)
     opened.add_init_script(FASTER)
     yield opened
     opened.close()
@@ -359,7 +360,7 @@ def test_a_browser_that_wants_a_gesture_gets_a_start_screen(campaign_server: Cam
         joined = context.request.post(f"{campaign_server.url}/api/join", data={"invitation": invitation})
         assert joined.status == 201
         page = context.new_page()
-        with page.expect_response("**/media/*", timeout=20_000):
+        with page.expect_response("**/media/*", timeout=PATIENCE_MS):
             page.goto(f"{campaign_server.url}/judge")
         page.wait_for_timeout(2000)  # without a look at the page: for the browser, Playwright's looks are gestures
         expect(page.get_by_role("button", name="Start listening")).to_be_visible()

@@ -86,7 +86,7 @@ class Assessor:
 
     def __init__(self, link: str, name: str) -> None:
         base, _, token = link.partition("/i/")
-        self.http = httpx.Client(base_url=base, timeout=30)
+        self.http = httpx.Client(base_url=base, timeout=300)
         joined = self.http.post("/api/join", json={"invitation": token, "name": name, "consent": True}).json()
         self.code: str = joined["participant"]["code"]
         self.http.cookies.clear()
@@ -176,22 +176,22 @@ def bring_files(page: Page, runs: list[Path], clips: list[Path]) -> None:
     upload = page.get_by_role("button", name="Upload", exact=True)
     page.locator("#files").set_input_files(clips[1:])
     upload.click()
-    expect(page.get_by_text("1 of 28 documents and queries still needs")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("1 of 28 documents and queries still needs")).to_be_visible()
     expect(page.get_by_role("button", name="Open the campaign")).to_have_count(0)
     page.locator("#files").set_input_files(
         {"name": clips[0].name, "mimeType": "audio/wav", "buffer": b"RIFF, but no sound at all"}
     )
     upload.click()
-    expect(page.get_by_label("Problems")).to_contain_text(clips[0].stem, timeout=30_000)
+    expect(page.get_by_label("Problems")).to_contain_text(clips[0].stem)
     assert_accessible(page)
     page.locator("#files").set_input_files(clips[0])
     upload.click()
-    expect(page.get_by_text("All 28 documents and queries can be heard")).to_be_visible(timeout=30_000)
+    expect(page.get_by_text("All 28 documents and queries can be heard")).to_be_visible()
 
 
 def judge_to_the_end(ann: Assessor) -> None:
     """Answer until no more is wanted, and that stands: the last answer may take the goal out of reach again."""
-    end, quiet = time.monotonic() + 90, 0
+    end, quiet = time.monotonic() + 600, 0
     while time.monotonic() < end and quiet < 15:
         if ann.answer(lambda n: 0.1 + 0.2 * (n % 5)):
             quiet = 0
@@ -222,16 +222,16 @@ def test_a_campaign_from_an_empty_server_to_its_report(
     page.get_by_role("link", name="Live").click()
     expect(page.locator("[data-connection=live]")).to_be_visible()
     judged = page.locator("[data-tile=judged]")
-    expect(judged).to_have_text("0", timeout=20_000)
+    expect(judged).to_have_text("0")
     ann = assessor(links[0], "Ann")
     assert ann.answer(lambda n: 0.5)
-    expect(judged).to_have_text("1", timeout=20_000)  # without loading the page again
+    expect(judged).to_have_text("1")  # without loading the page again
     expect(page.get_by_role("row", name=re.compile("Ann"))).to_be_visible()
 
     reached = page.get_by_role("region", name="The goal is reached")
     expect(reached).to_be_hidden()
     judge_to_the_end(ann)
-    expect(reached).to_be_visible(timeout=30_000)
+    expect(reached).to_be_visible()
     assert_accessible(page)
     reached.get_by_role("button", name="Close the campaign").click()
     closed = page.get_by_role("region", name="Closed")
@@ -249,7 +249,7 @@ def test_the_ranking_moves_while_people_judge(
     log_in(page, campaign_server.url, campaign_server.login, campaign_server.password)
     page.goto(f"{campaign_server.url}/campaigns/{campaign_server.campaign}")
     rows = page.locator(".ranking tbody tr")
-    expect(rows.first).to_be_visible(timeout=20_000)
+    expect(rows.first).to_be_visible()
     page.evaluate("window.notLoadedAgain = true")
     before = rows.all_inner_texts()
     ann = assessor(campaign_server.invitations[0], "Ann")
@@ -257,8 +257,8 @@ def test_the_ranking_moves_while_people_judge(
     for _ in range(8):
         ann.answer(lambda n: float(rng.uniform()))
     ann.skip("Only silence")
-    expect(page.locator("[data-tile=judged]")).to_have_text("8", timeout=20_000)
-    expect(page.get_by_text("Only silence")).to_be_visible(timeout=20_000)
+    expect(page.locator("[data-tile=judged]")).to_have_text("8")
+    expect(page.get_by_text("Only silence")).to_be_visible()
     assert rows.all_inner_texts() != before
     scores = [float(text) for text in page.locator(".ranking tbody .strong").all_inner_texts()]
     assert scores == sorted(scores, reverse=True)
@@ -267,7 +267,7 @@ def test_the_ranking_moves_while_people_judge(
     page.get_by_role("button", name=re.compile("^Listen to")).click()
     expect(page.locator(".player audio")).to_have_count(2)
     page.get_by_role("button", name=re.compile("^Keep back")).click()
-    expect(page.get_by_role("button", name=re.compile("^Put back"))).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("button", name=re.compile("^Put back"))).to_be_visible()
 
 
 def test_the_dashboard_says_when_the_server_is_away_and_comes_back(
@@ -281,7 +281,7 @@ def test_the_dashboard_says_when_the_server_is_away_and_comes_back(
     process.kill()
     expect(page.get_by_text("reconnecting")).to_be_visible()
     process.start()
-    expect(page.locator("[data-connection=live]")).to_be_visible(timeout=20_000)
+    expect(page.locator("[data-connection=live]")).to_be_visible()
 
 
 def test_a_wrong_password_and_a_name_that_is_taken(page: Page, campaign_server: CampaignServer) -> None:
@@ -361,7 +361,7 @@ def test_every_page_is_accessible_and_fits(
     ):
         page.goto(f"{campaign_server.url}{address}")
         if address == own:
-            expect(page.locator(".ranking tbody tr").first).to_be_visible(timeout=20_000)
+            expect(page.locator(".ranking tbody tr").first).to_be_visible()
         assert_accessible(page)
         assert_fits(page)
     context.close()
@@ -408,7 +408,7 @@ def test_judgments_are_imported_in_the_browser(
     )
     page.get_by_label("Grades are on").select_option("fine")
     page.get_by_role("button", name="Import").click()
-    expect(page.get_by_role("row", name=re.compile("import"))).to_have_count(1, timeout=20_000)
+    expect(page.get_by_role("row", name=re.compile("import"))).to_have_count(1)
 
 
 HEADLINE = 'async (picture) => (await import("/static/organiser/goal.js")).headline(picture)'

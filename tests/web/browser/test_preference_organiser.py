@@ -65,10 +65,10 @@ def bring_files(page: Page, files: dict[str, Path]) -> None:
     page.get_by_label("Questions, CSV").set_input_files(files["questions"])
     page.get_by_label("Traps, CSV, optional").set_input_files(files["traps"])
     page.get_by_role("button", name="Upload the questions").click()
-    expect(page.get_by_text("60 questions about 6 queries and 6 traps")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("60 questions about 6 queries and 6 traps")).to_be_visible()
     page.get_by_label("Table of what is known").set_input_files(files["texts"])
     page.get_by_role("button", name="Upload", exact=True).click()
-    expect(page.get_by_text(re.compile("All [0-9]+ documents and queries can be heard"))).to_be_visible(timeout=20_000)
+    expect(page.get_by_text(re.compile("All [0-9]+ documents and queries can be heard"))).to_be_visible()
 
 
 def test_a_preference_campaign_from_its_form_to_its_curves(
@@ -91,23 +91,23 @@ def test_a_preference_campaign_from_its_form_to_its_curves(
     page.get_by_role("link", name="Live").click()
     expect(page.locator("[data-connection=live]")).to_be_visible()
     answers = page.locator("[data-tile=answers]")
-    expect(answers).to_have_text("0", timeout=20_000)
+    expect(answers).to_have_text("0")
     expect(page.get_by_text("Curves begin with the first answers.")).to_be_visible()
     page.evaluate("window.notLoadedAgain = true")
     ann = listener(link, seed=1, name="Ann")
     ann.answer(2 + 15)
-    expect(page.get_by_role("row", name=re.compile("Ann"))).to_be_visible(timeout=20_000)
+    expect(page.get_by_role("row", name=re.compile("Ann"))).to_be_visible()
     bob = listener(link, seed=2, name="Bob")
     bob.answer(2 + 12, comment="Hard to tell")
     bob.skip("Only silence")
-    expect(page.get_by_text("Only silence")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("Only silence")).to_be_visible()
     listener(link, seed=3, attentive=False, name="Eve").answer(9)
 
     counted = answers_that_count(page)
     assert counted > 20
-    expect(answers).to_have_text(str(counted), timeout=20_000)
+    expect(answers).to_have_text(str(counted))
     expect(page.locator("[data-tile=cost]")).to_have_text(re.compile(r"^\d+\.\d+ EUR$"))
-    expect(page.locator(".noticed")).to_contain_text(re.compile("notice"), timeout=20_000)
+    expect(page.locator(".noticed")).to_contain_text(re.compile("notice"))
     expect(page.locator(".curve-chart.agreement .fitted")).to_have_count(1)
     expect(page.locator(".curve-chart .bin").first).to_be_visible()
     assert page.evaluate("window.notLoadedAgain")
@@ -131,12 +131,12 @@ def set_aside_and_back(page: Page, counted: int) -> None:
     left = answers_that_count(page)
     assert left < counted
     page.get_by_role("link", name="Live").click()
-    expect(answers).to_have_text(str(left), timeout=20_000)
+    expect(answers).to_have_text(str(left))
     page.get_by_role("link", name="People", exact=True).click()
     page.get_by_role("button", name="Count again A1").click()
     expect(page.get_by_text("Their answers count again.")).to_be_visible()
     page.get_by_role("link", name="Live").click()
-    expect(answers).to_have_text(str(counted), timeout=20_000)
+    expect(answers).to_have_text(str(counted))
 
 
 def every_page_is_accessible(browser: Browser, url: str, page: Page) -> None:
@@ -154,7 +154,7 @@ def every_page_is_accessible(browser: Browser, url: str, page: Page) -> None:
         for address in (*(f"/campaigns/lists{part}" for part in pages), "/campaigns/new?kind=preference"):
             seen.goto(f"{url}{address}")
             if address == "/campaigns/lists":
-                expect(seen.locator(".curve-chart").first).to_be_visible(timeout=20_000)
+                expect(seen.locator(".curve-chart").first).to_be_visible()
             assert_accessible(seen)
             assert_fits(seen)
         context.close()

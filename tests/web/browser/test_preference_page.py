@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
-from tests.web.browser.assessing import READY, all_sent, is_accessible, until
+from tests.web.browser.assessing import PATIENCE_MS, READY, all_sent, is_accessible, until
 from tests.web.browser.preferring import (
     CODES,
     CONSENT,
@@ -39,7 +39,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studies]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport={"width": 1280, "height": 860}, locale="en-GB")
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(PATIENCE_MS)
     opened.add_init_script(FASTER)
     yield opened
     opened.close()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
-from tests.web.browser.assessing import all_sent, is_accessible, until
+from tests.web.browser.assessing import PATIENCE_MS, all_sent, drawn, is_accessible, until
 from tests.web.browser.preferring import FASTER, Studies
 from tests.web.browser.ranking import (
     begin,
@@ -38,7 +38,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studies]:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     opened = browser.new_context(viewport={"width": 1280, "height": 860}, locale="en-GB")
-    opened.set_default_timeout(10_000)
+    opened.set_default_timeout(PATIENCE_MS)
     opened.add_init_script(FASTER)
     yield opened
     opened.close()
@@ -265,7 +265,7 @@ def test_cards_are_dragged_with_the_mouse(page: Page, studies: Studies) -> None:
         page.mouse.move(*middle(page, n))
         page.mouse.down()
         page.mouse.move(x, y, steps=4)
-        page.wait_for_timeout(40)
+        drawn(page)
         if let_go:
             page.mouse.up()
 
@@ -320,7 +320,7 @@ def test_cards_are_dragged_by_touch_and_the_page_still_scrolls(browser: Browser,
     touch("touchStart", x, y)
     for step in range(1, 6):
         touch("touchMove", x, y + (end - 38 - y) * step / 5)
-    page.wait_for_timeout(60)
+    drawn(page)
     touch("touchEnd")
     until(page, "document.querySelectorAll('.is-ghost').length === 0")
     assert places(page) == [[2], [1]]
@@ -330,7 +330,7 @@ def test_cards_are_dragged_by_touch_and_the_page_still_scrolls(browser: Browser,
     expect(page.locator(".is-ghost")).to_have_count(1)
     touch("touchMove", x, y - 10)
     touch("touchMove", *centre("#places .place:nth-child(1)"))
-    page.wait_for_timeout(60)
+    drawn(page)
     touch("touchEnd")
     until(page, "document.querySelectorAll('.is-ghost').length === 0")
     assert places(page) == [[2, 1]]
