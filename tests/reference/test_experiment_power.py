@@ -92,3 +92,13 @@ def test_halves_disagree_as_often_as_the_thesis_says(fine: Samples) -> None:
     of_power, of_unrepeated = np.max(errors, axis=0)
     assert 1 - power.mean() == pytest.approx(0.257, abs=3 * of_power)
     assert np.average(unrepeated, weights=power) == pytest.approx(0.0768, abs=3 * of_unrepeated)
+
+
+def test_the_sign_test_of_the_authors_runs_in_experiments(shared_data: Path) -> None:
+    """REFERENCE.md: .00955987885663489 with |d| <= .01 as ties; dropping zeros only gives .01535."""
+    matrix = np.loadtxt(shared_data / "trec" / "adhoc8_ap.csv", delimiter=",", skiprows=1)[:, [124, 125]]
+    procedures = ("sign", "sign(min_difference=0.01)")
+    samples = samples_of(aj.Effectiveness.from_matrix(matrix))
+    found = run("power", samples, 1, sizes=(50,), procedures=procedures)
+    assert found.rows["sign(min_difference=0.01)"][0] == pytest.approx(0.00955987885663489, rel=1e-12)
+    assert found.rows["sign"][0] == pytest.approx(0.01535, abs=5e-6)

@@ -117,8 +117,8 @@ SETTINGS = {
             "action": "append",
             "metavar": "TEST",
             "help": "t, wilcoxon, sign, bootstrap, permutation, friedman-tukey, tukey or randomised-tukey; -1 when "
-            "one-sided, + and a correction, @ and a level: wilcoxon-1@0.01, t+holm; repeatable (default: those of the "
-            "literature)",
+            "one-sided, + and a correction, @ and a level: wilcoxon-1@0.01, t+holm, 'sign(min_difference=0.01)' "
+            "(smaller differences are ties); repeatable (default: those of the literature)",
         },
         tuple,
     ),

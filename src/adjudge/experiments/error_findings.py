@@ -18,7 +18,7 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.experiments.conflicts import LEVELS, left_out
 from adjudge.experiments.leading import leading
-from adjudge.experiments.rates import rates
+from adjudge.experiments.rates import Rates, rates
 from adjudge.experiments.specification import Findings
 
 if TYPE_CHECKING:
@@ -32,13 +32,18 @@ SHOWN_LEVELS = (0.05, 0.01, 0.001)
 EQUAL = 1e-9
 """True differences up to this are none: rounding of the models' means."""
 _MOST_BINS = 10
+_ANY_WRONG = 0.05  # probability that any of all verdicts is wrong
 _STEP = 0.2  # of a level, to either side, over which power is taken to rise evenly
 Verdict = Literal["as promised", "conservative", "liberal", "unknown"]
 
 
 @dataclass(frozen=True)
 class TypeOne:
-    """How often a procedure rejects a true null hypothesis: of all comparisons, and any in a whole collection."""
+    """How often a procedure rejects a true null hypothesis: of all comparisons, and any in a whole collection.
+
+    ``verdict`` is ``liberal`` where the rate is above ``alpha`` beyond the error of the trials, ``conservative`` where
+    it is below, from an interval that is wider than ``low`` to ``high``: it holds for all verdicts at once.
+    """
 
     sample: str
     n_queries: int
@@ -50,15 +55,7 @@ class TypeOne:
     any_rate: float
     any_low: float
     any_high: float
-
-    @property
-    def verdict(self) -> Verdict:
-        """Whether the interval of the rate contains the level, lies below it, or above."""
-        if not self.low <= self.high:
-            return "unknown"
-        if self.low > self.alpha:
-            return "liberal"
-        return "conservative" if self.high < self.alpha else "as promised"
+    verdict: Verdict
 
 
 @dataclass(frozen=True)
@@ -207,18 +204,35 @@ class ErrorFindings(Findings):
                 for procedure in self.procedures:
                     yield sample, n_queries, procedure
 
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Levels of the tables, the highest first: the usual ones, and those of the procedures."""
+        return tuple(sorted({*SHOWN_LEVELS, *(one.alpha for one in self.spec.procedures)}, reverse=True))
+
+    @property
+    def n_verdicts(self) -> int:
+        """How many verdicts are made at once: one per sample, size, procedure and level."""
+        return sum(1 for _ in self.each()) * len(self.levels)
+
     def type_one(self, alphas: Sequence[float] = SHOWN_LEVELS) -> list[TypeOne]:
-        """Type I error of every sample, size and procedure at these levels, per comparison and per collection."""
+        """Type I error of every sample, size and procedure at these levels, per comparison and per collection.
+
+        Verdicts rest on intervals of confidence 1 - 0.05 / n for the n verdicts of the report (Bonferroni), so that the
+        probability that any test that keeps its level is called liberal or conservative is at most 5 %.
+        """
         levels = np.sort(_checked(alphas))
+        wide = 1 - _ANY_WRONG / self.n_verdicts
         found = []
         for sample, n, procedure in self.each():
             null = self.compared(sample, n, "null")
             hits = null.significant(procedure, levels)
             cases = null.per_trial(null.all)[:, np.newaxis]
-            each = rates(hits, np.broadcast_to(cases, hits.shape))
+            cases = np.broadcast_to(cases, hits.shape)
+            each, judged = rates(hits, cases), rates(hits, cases, confidence=wide)
             any_ = rates((hits > 0).astype(np.float64), np.ones_like(hits))
             for i, alpha in enumerate(levels.tolist()):
-                found.append(TypeOne(sample, n, procedure, alpha, *each.at(i).bounded, *any_.at(i).bounded))
+                shares = (*each.at(i).bounded, *any_.at(i).bounded)
+                found.append(TypeOne(sample, n, procedure, alpha, *shares, _verdict(alpha, judged.at(i))))
         return found
 
     def bins(self, sample: str) -> Floats:
@@ -293,15 +307,12 @@ class ErrorFindings(Findings):
 
     def records(self) -> list[dict[str, Any]]:
         """A row for every sample, size, procedure and level: those of the tables, and the procedure's own."""
-        own = {one.name: one.alpha for one in self.spec.procedures}
-        alphas = sorted({*SHOWN_LEVELS, *own.values()}, reverse=True)
-        detected = {_key(one): one for alpha in alphas for one in self.detection(alpha)}
-        adjusted = {_key(one): one for alpha in alphas for one in self.adjusted_power(alpha)}
+        detected = {_key(one): one for alpha in self.levels for one in self.detection(alpha)}
+        adjusted = {_key(one): one for alpha in self.levels for one in self.adjusted_power(alpha)}
         records = []
-        for error in self.type_one(alphas):
+        for error in self.type_one(self.levels):
             power, fair = detected.get(_key(error)), adjusted[_key(error)]
-            named = {"test" if name == "procedure" else name: value for name, value in asdict(error).items()}
-            record = {**named, "verdict": error.verdict}
+            record = {"test" if name == "procedure" else name: value for name, value in asdict(error).items()}
             if power is not None:
                 wanted = ("power", "power_low", "power_high", "type_two", "type_three", "type_three_low")
                 record |= {name: getattr(power, name) for name in (*wanted, "type_three_high", "wrong")}
@@ -324,6 +335,16 @@ class ErrorFindings(Findings):
         asymmetry = {sample: asdict(one) for sample, one in self.asymmetries.items()}
         content: dict[str, Any] = plain({"by_difference": by_difference, "null_asymmetry": asymmetry})
         return {**super().to_dict(), **content}
+
+
+def _verdict(alpha: float, judged: Rates) -> Verdict:
+    """Whether an interval contains the level, lies below it, or above."""
+    _, low, high = judged.bounded
+    if not low <= high:
+        return "unknown"
+    if low > alpha:
+        return "liberal"
+    return "conservative" if high < alpha else "as promised"
 
 
 def _key(one: TypeOne | Detection | AdjustedPower) -> tuple[str, int, str, float]:

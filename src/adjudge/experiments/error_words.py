@@ -35,7 +35,7 @@ def sentences(findings: ErrorFindings) -> list[str]:
     for sample in findings.samples.names[:_MOST_SAMPLES]:
         for alpha in dict.fromkeys(one.alpha for one in spec.procedures):
             found += _of_sample(findings, sample, size, alpha)
-    found += [_null_in_words(spec.null), *_about_ranks(findings)]
+    found += [_null_in_words(spec.null), _verdicts_in_words(findings), *_about_ranks(findings)]
     if any(one.one_sided for one in spec.procedures):
         found.append(
             "One-sided tests here take the direction from the data, as people do who test whether the better system is "
@@ -83,7 +83,7 @@ def _test(name: str) -> str:
 
 def _promises(errors: Sequence[TypeOne], spec: Errors) -> str:
     by_verdict = {
-        "as promised": "{} as often as promised, as far as these trials tell (the interval contains α)",
+        "as promised": "{} as often as promised, as far as these trials tell",
         "conservative": "{} less often than promised (conservative)",
         "liberal": "{} more often than promised (liberal)",
     }
@@ -203,6 +203,15 @@ def _null_in_words(null: str) -> str:
         "means": "each system keeps its own distribution, bent as little as can be until all means are equal",
     }
     return f"In null collections {made[null]}. Intervals are of the trials (95 %), not of having one collection to fit."
+
+
+def _verdicts_in_words(findings: ErrorFindings) -> str:
+    n = findings.n_verdicts
+    at_once = f"for all {n} verdicts of this experiment at once" if n > 1 else "for this verdict"
+    return (
+        f"A test is called liberal or conservative only where a wider interval, which holds {at_once}, lies above or "
+        "below α: all tests that keep their level are called so in at most 5 of 100 experiments."
+    )
 
 
 def _capital(text: str) -> str:

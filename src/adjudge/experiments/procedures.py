@@ -1,8 +1,9 @@
 """What is done to say that systems differ: a test of all pairs, in one tail or two, corrected or not, at a level.
 
-A procedure is written as its test, ``-1`` when one-sided, ``+`` and a correction, ``@`` and a level::
+A procedure is written as its test, its parameters in brackets, ``-1`` when one-sided, ``+`` and a correction, ``@`` and
+a level::
 
-    t    wilcoxon-1@0.01    bootstrap+holm@0.05    friedman-tukey
+    t    wilcoxon-1@0.01    bootstrap+holm@0.05    friedman-tukey    sign(min_difference=0.01)
 """
 
 from __future__ import annotations
@@ -16,22 +17,29 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, shown, unknown
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS, adjust
-from adjudge.stats.paired import PAIRED_TESTS, How, Outcome, PairedTests, resampled_tests
+from adjudge.stats.paired import PAIRED_TESTS, How, Outcome, PairedTests, check_min_difference, resampled_tests
 
 DEFAULT_ALPHA = 0.05
 FIVE_TESTS = ("t", "wilcoxon", "sign", "bootstrap", "permutation")
 """The tests of chapter 5 of the thesis, in its order."""
-_WRITTEN = re.compile(r"(?P<test>[a-z-]*?[a-z])(?P<tails>-1)?(?:\+(?P<correction>[a-z]+))?(?:@(?P<alpha>[^@+]+))?")
+_WRITTEN = re.compile(
+    r"(?P<test>[a-z-]*?[a-z])(?:\((?P<parameters>[^()]*)\))?(?P<tails>-1)?"
+    r"(?:\+(?P<correction>[a-z]+))?(?:@(?P<alpha>[^@+]+))?"
+)
 
 
 @dataclass(frozen=True)
 class Procedure:
-    """A test of all pairs of systems; ``alpha`` is the level at which it calls a difference significant."""
+    """A test of all pairs of systems; ``alpha`` is the level at which it calls a difference significant.
+
+    ``min_difference`` is for the sign test: queries on which systems differ by no more count as ties.
+    """
 
     test: str
     one_sided: bool = False
     correction: str = "none"
     alpha: float = DEFAULT_ALPHA
+    min_difference: float = 0.0
 
     def __post_init__(self) -> None:
         if self.test not in PAIRED_TESTS and self.test not in FAMILYWISE_TESTS:
@@ -39,14 +47,19 @@ class Procedure:
         CORRECTIONS[self.correction]
         if self.test in FAMILYWISE_TESTS and (self.one_sided or self.correction != "none"):
             raise AdjudgeError(f"{self.name}: {self.test} is two-sided and corrects for all pairs itself")
+        if self.test in PAIRED_TESTS:
+            check_min_difference(self.test, self.min_difference)
+        elif self.min_difference:
+            raise AdjudgeError(f"{self.test}: takes no 'min_difference'")
         if not 0 < self.alpha < 1:
             raise AdjudgeError(f"{self.name}: a level must be in (0, 1), got {self.alpha:g}")
 
     @property
     def name(self) -> str:
         """The procedure without its level: what its p-values are called."""
+        least = f"(min_difference={self.min_difference})" if self.min_difference else ""
         corrected = "" if self.correction == "none" else f"+{self.correction}"
-        return f"{self.test}{'-1' if self.one_sided else ''}{corrected}"
+        return f"{self.test}{least}{'-1' if self.one_sided else ''}{corrected}"
 
     @property
     def resampled(self) -> bool:
@@ -62,21 +75,37 @@ def parse_procedure(text: str | Procedure) -> Procedure:
     """Read a procedure as it is written.
 
     >>> parse_procedure("wilcoxon-1@0.01")
-    Procedure(test='wilcoxon', one_sided=True, correction='none', alpha=0.01)
-    >>> print(parse_procedure("bootstrap+holm"))
-    bootstrap+holm
+    Procedure(test='wilcoxon', one_sided=True, correction='none', alpha=0.01, min_difference=0.0)
+    >>> print(parse_procedure("bootstrap+holm"), parse_procedure("sign(min_difference=0.01)"))
+    bootstrap+holm sign(min_difference=0.01)
     """
     if isinstance(text, Procedure):
         return text
     written = _WRITTEN.fullmatch(text.strip())
     if written is None:
-        raise AdjudgeError(f"expected a test such as t, wilcoxon-1@0.01 or bootstrap+holm, got {shown(text)}")
+        raise AdjudgeError(
+            f"expected a test such as t, wilcoxon-1@0.01, bootstrap+holm or sign(min_difference=0.01), got {shown(text)}"
+        )
     level = written["alpha"]
     try:
         alpha = DEFAULT_ALPHA if level is None else float(level)
     except ValueError:
         raise AdjudgeError(f"{text}: expected a level such as 0.01 after the @, got {shown(level)}") from None
-    return Procedure(written["test"], written["tails"] is not None, written["correction"] or "none", alpha)
+    least = _min_difference(written["test"], written["parameters"])
+    return Procedure(written["test"], written["tails"] is not None, written["correction"] or "none", alpha, least)
+
+
+def _min_difference(test: str, parameters: str | None) -> float:
+    """The only parameter that any test has; 0 where there are no brackets."""
+    if parameters is None:
+        return 0.0
+    name, _, value = (part.strip() for part in parameters.partition("="))
+    if name != "min_difference":
+        raise AdjudgeError(f"{test}: expected a parameter such as min_difference=0.01 in brackets, got {shown(name)}")
+    try:
+        return float(value)
+    except ValueError:
+        raise AdjudgeError(f"{test}: 'min_difference' must be a number from 0, got {shown(value)}") from None
 
 
 def parse_procedures(texts: Sequence[str | Procedure]) -> tuple[Procedure, ...]:
@@ -115,10 +144,12 @@ def run_procedures(
     {'sign': array([0.25]), 'sign-1': array([0.125])}
     """
     found = [PairsTested(_differences(values), {}) for values in matrices]
-    for test, one_sided in dict.fromkeys((one.test, one.one_sided) for one in procedures):
-        results = _tests(matrices, test, How("greater" if one_sided else "two-sided", resamples, seed), gpu)
+    for asked in dict.fromkeys((one.test, one.one_sided, one.min_difference) for one in procedures):
+        test, one_sided, least = asked
+        how = How("greater" if one_sided else "two-sided", resamples, seed, least)
+        results = _tests(matrices, test, how, gpu)
         for one in procedures:
-            if (one.test, one.one_sided) == (test, one_sided):
+            if (one.test, one.one_sided, one.min_difference) == asked:
                 for tested, result in zip(found, results, strict=True):
                     tested.p[one.name] = _of_pairs(tested.difference, result, one)
     return found

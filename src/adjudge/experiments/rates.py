@@ -1,4 +1,4 @@
-"""Rates over trials, with intervals that know that the pairs of one trial are not independent."""
+"""Rates over trials, with intervals that allow for the dependence of pairs within a trial."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.stats.intervals import wilson_interval
+
+_ROUNDING = 1e-24  # of a squared rate: a variance up to this is rounding of sums
 
 
 @dataclass(frozen=True)
@@ -36,12 +38,15 @@ def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Rates:
 
     r = Σ h_i / Σ c_i over trials i. Trials are independent, cases within one are not (pairs share systems and queries),
     so that the variance is that of a ratio over clusters, m / (m - 1) Σ s_i / (Σ c_i)² with s_i = (h_i - r c_i)² and m
-    trials. The interval is Wilson's for as many independent cases as would have that variance, r (1 - r) / variance,
-    but no more than there were, times (z / t)², since the variance is itself uncertain: t is Student's quantile with
-    2 (Σ s_i)² / Σ s_i² degrees of freedom, at most m - 1, which are few also where a few of many trials have all the
-    hits. Where no trial differs from another, as without any hit, it is taken that hits would come in bunches of
-    sqrt(2 c) of a trial's c cases, as many as the pairs of one system are of all pairs; where trials have one case at
-    most, it is plainly Wilson's. It is the error of having drawn so many trials, not of having one collection only.
+    trials. It may be larger than that of independent cases, where pairs move together, or far smaller, where the same
+    pairs are hits in nearly every trial, as with 40 of 50 queries. The interval is Wilson's for as many independent
+    cases as would have that variance, r (1 - r) / variance, times (z / t)², since the variance is itself uncertain: t
+    is Student's quantile with 2 (Σ s_i)² / Σ s_i² degrees of freedom, at most m - 1, which are few also where a few of
+    many trials have all the hits. Where trials have one case at most, it is plainly Wilson's for as many cases.
+
+    Where no trial differs from another, as without any hit, others may still, and then by the sqrt(2 c) of a trial's c
+    cases that have one system in common. The interval is r ± z² / (n + z²), which without a hit is Wilson's of 0 in
+    n = Σ c_i / sqrt(2 c) cases. All intervals are of having drawn this number of trials, not of having one collection.
 
     Korn, E. L., Graubard, B. I. Confidence intervals for proportions with small expected number of positive counts
     estimated from survey data. Survey Methodology 24(2), 1998, has the correction of the number of cases.
@@ -61,10 +66,14 @@ def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Rates:
         variance = squares.sum(axis=0) / total**2 * m / max(m - 1, 1)
         n_trials = (cases > 0).sum(axis=0)
         alike = np.maximum(np.minimum(n_trials, total), total / np.sqrt(2 * total / n_trials))
-        known = np.minimum(rate * (1 - rate) / variance, total) * _certainty(squares, confidence)
+        known = rate * (1 - rate) / variance * _certainty(squares, confidence)
         single = (cases <= 1).all(axis=0)  # of a trial: independent, and all is known that a binomial needs
-        effective = np.where(single, total, np.where(variance > 0, known, alike))
+        same = ~single & (variance <= _ROUNDING * rate**2)
+        effective = np.where(single, total, np.where(same, alike, known))
         _, low, high = wilson_interval(rate * effective, effective, confidence=confidence)
+        _, _, reach = wilson_interval(np.zeros_like(alike), alike, confidence=confidence)
+        low = np.where(same, np.maximum(rate - reach, 0), low)
+        high = np.where(same, np.minimum(rate + reach, 1), high)
     low, high = np.where(rate == 0, 0.0, low), np.where(rate == 1, 1.0, high)  # not a rounding error beside them
     return Rates(rate, np.sqrt(variance), low, high)
 

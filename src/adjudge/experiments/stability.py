@@ -132,7 +132,8 @@ class StabilityCurve(Curve):
     ``power`` is the share that is significant on a subset, over both; ``conflicts`` the share that is significant on
     one of the two only, and ``lack_of_power`` and ``minor`` its parts with the same sign and with opposite ones;
     ``major`` the share that is significant on both with opposite signs. ``unrepeated`` is the share of significant
-    results, not of pairs, that the other subset does not repeat with the same sign; NaN where nothing was significant.
+    results, not of pairs, that the other subset does not repeat with the same sign, ``repeated`` the share that it
+    does; NaN where nothing was significant.
     ``whole`` is the number of pairs that are significant with all queries.
     """
 
@@ -146,13 +147,22 @@ class StabilityCurve(Curve):
 
     @property
     def stable(self) -> Floats:
-        """Power less conflicts, as the paper has it: pairs that are significant, less those that disagree."""
+        """Power less conflicts, as the paper has it. It is no share: below 0 where more pairs conflict than agree.
+
+        A pair that conflicts is significant on one of two subsets, and counts half in power but once in conflicts.
+        """
         return self.power.value - self.conflicts.value
 
     @property
     def repeated(self) -> Floats:
+        """Share of significant results that the other subset repeats with the same sign."""
+        return 1 - self.unrepeated.value
+
+    @property
+    def both(self) -> Floats:
         """Share of pairs that are significant on both subsets with the same sign: power less half the conflicts."""
-        return self.power.value - self.conflicts.value / 2 - self.major.value
+        both: Floats = np.maximum(self.power.value - self.conflicts.value / 2 - self.major.value, 0.0)  # not rounding
+        return both
 
     @property
     def power_of_all(self) -> float:
@@ -170,7 +180,7 @@ class StabilityCurve(Curve):
         for name in RATES:
             each: Rates = getattr(self, name)
             columns |= {name: each.value, f"{name}_low": each.low, f"{name}_high": each.high}
-        columns |= {"stable": self.stable, "repeated": self.repeated}
+        columns |= {"repeated": self.repeated, "both": self.both}
         return [
             {**self.identity(), "n_queries": size, **{name: float(column[i]) for name, column in columns.items()}}
             for i, size in enumerate(self.n_queries.tolist())
@@ -184,18 +194,16 @@ class StabilityFindings(CurveFindings[StabilityCurve]):
     experiment: Stability
 
     def summary(self) -> list[dict[str, Any]]:
-        """The paper's first table: the largest subsets, and all queries if conflicts no longer change."""
+        """The largest subsets: what is significant and what repeats; and what is significant with all queries."""
         return [
             {
                 **one.identity(),
                 "n_queries": int(one.n_queries[-1]),
                 **{name: float(getattr(one, name).value[-1]) for name in ("power", "conflicts")},
-                "stable": float(one.stable[-1]),
-                "repeated": float(one.repeated[-1]),
+                **{name: float(getattr(one, name)[-1]) for name in ("both", "repeated")},
                 "unrepeated": float(one.unrepeated.value[-1]),
                 "all_queries": len(one.sample.queries),
                 "all_power": one.power_of_all,
-                "all_stable": one.stable_of_all,
             }
             for one in self.curves
         ]
@@ -211,13 +219,13 @@ class StabilityFindings(CurveFindings[StabilityCurve]):
         return told
 
     def __str__(self) -> str:
-        head = ("", "queries", "power", "conflicts", "stable", "not repeated", "major")
+        head = ("", "queries", "power", "conflicts", "on both", "repeated", "major")
         rows = [
             (
                 f"{one.sample.name}, {one.described}",
                 str(one.n_queries[-1]),
-                *(share(float(x[-1])) for x in (one.power.value, one.conflicts.value, one.stable)),
-                *(share(float(x[-1])) for x in (one.unrepeated.value, one.major.value)),
+                *(share(float(x[-1])) for x in (one.power.value, one.conflicts.value, one.both)),
+                *(share(float(x[-1])) for x in (one.repeated, one.major.value)),
             )
             for one in self.curves
         ]

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from adjudge.experiments.error_findings import LEVELS, SHOWN_LEVELS, Detection, ErrorFindings, TypeOne
+from adjudge.experiments.error_findings import LEVELS, Detection, ErrorFindings, TypeOne
 from adjudge.experiments.words import share, share_with
 from adjudge.reports.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reports.experiment_figures import Curve, Curves, Panel, curves
@@ -91,12 +91,16 @@ def _error_curve(errors: Sequence[TypeOne], sample: str, n: int, procedure: str)
 
 
 def _type_one_table(findings: ErrorFindings, alphas: Sequence[float]) -> TableBlock:
-    levels = sorted({*SHOWN_LEVELS, *alphas}, reverse=True)
+    levels = findings.levels
     errors = findings.type_one(levels)
     columns = (
         *_SIZE,
         *(Column(f"α = {alpha:g}", about="share of comparisons in which a true null is rejected") for alpha in levels),
-        Column("Verdict", "left", about=f"at {alphas[0]:g}: whether the interval contains the level"),
+        Column(
+            "Verdict",
+            "left",
+            about=f"at {alphas[0]:g}: whether the rate is off the level, by intervals for all verdicts",
+        ),
         Column("Any", about=f"share of collections with any false positive, at {alphas[0]:g}"),
     )
     by_cell = {(one.sample, one.n_queries, one.procedure, one.alpha): one for one in errors}
@@ -108,8 +112,7 @@ def _type_one_table(findings: ErrorFindings, alphas: Sequence[float]) -> TableBl
         family = share_with(main.any_rate, main.any_low, main.any_high)
         rows.append((cell[0], f"{cell[1]:,}", cell[2], *shown, main.verdict, family))
     caption = f"Actual Type I error by level, over {findings.experiment.trials:,} null collections of each size."
-    records = [{**asdict(one), "verdict": one.verdict} for one in errors]
-    return table_of("type-one", caption, columns, rows, records)
+    return table_of("type-one", caption, columns, rows, [asdict(one) for one in errors])
 
 
 def _power_figure(findings: ErrorFindings, binned: Sequence[Detection], alpha: float) -> FigureBlock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -43,7 +44,7 @@ def stability_sections(findings: StabilityFindings) -> Sequence[Section]:
     """What would not repeat, then the curves of every procedure and what conflicts are made of."""
     figures = [_stability_figure(findings, one) for one in findings.experiment.procedures]
     return (
-        Section("stability", "How many results would not repeat", (*conclusion(findings), _stable_table(findings))),
+        Section("stability", "How many results would not repeat", (*conclusion(findings), _repeated_table(findings))),
         Section(
             "stability-by-size",
             "Conflicts over the number of queries",
@@ -104,24 +105,23 @@ def _power_table(findings: PowerFindings) -> TableBlock:
     return table_of("power-by-size", "Power by number of queries.", columns, rows, findings.records())
 
 
-def _stable_table(findings: StabilityFindings) -> TableBlock:
+def _repeated_table(findings: StabilityFindings) -> TableBlock:
     columns = (
         *_NAMES,
         Column("Queries"),
         Column("Power", about="share of pairs that are significant on a set"),
         Column("Conflicts", about="share of pairs that are significant on one of two disjoint sets only"),
-        Column("Stable", about="power less conflicts"),
-        Column("Not repeated", about="share of significant results that the other set does not repeat"),
+        Column("On both", about="share of pairs that are significant on both sets with the same sign"),
+        Column("Repeated", about="share of significant results that the other set repeats with the same sign"),
         Column("Power, all", about="share of pairs that are significant with all queries"),
-        Column("Stable, all", about="power with all queries less these conflicts, as if they no longer changed"),
     )
     records = findings.summary()
-    names = ("power", "conflicts", "stable", "unrepeated", "all_power", "all_stable")
+    names = ("power", "conflicts", "both", "repeated", "all_power")
     rows = [
         (*_named(one), str(row["n_queries"]), *(share(row[name]) for name in names))
         for one, row in zip(findings.curves, records, strict=True)
     ]
-    return table_of("stable", "What is significant and stable with the largest sets.", columns, rows, records)
+    return table_of("repeated", "What is significant with the largest sets, and what repeats.", columns, rows, records)
 
 
 def _conflict_table(findings: StabilityFindings) -> TableBlock:
@@ -157,7 +157,7 @@ def _power_figure(findings: PowerFindings, procedure: Procedure) -> FigureBlock:
     )
     ends = "; ".join(f"{one.sample.name} {share(float(one.power.value[-1]))}" for one in chosen)
     alt = f"Share of significant pairs by {described(procedure)} over the number of queries. With all: {ends}."
-    return FigureBlock(f"power-{procedure.name}", caption, alt, data, curves)
+    return FigureBlock(f"power-{_file_name(procedure)}", caption, alt, data, curves)
 
 
 def _stability_figure(findings: StabilityFindings, procedure: Procedure) -> FigureBlock:
@@ -170,7 +170,12 @@ def _stability_figure(findings: StabilityFindings, procedure: Procedure) -> Figu
     )
     ends = "; ".join(f"{name} {share(rate)}" for name, rate in last.items())
     alt = f"Share of pairs in conflict by {described(procedure)} over the number of queries. Largest sets: {ends}."
-    return FigureBlock(f"stability-{procedure.name}", caption, alt, data, curves)
+    return FigureBlock(f"stability-{_file_name(procedure)}", caption, alt, data, curves)
+
+
+def _file_name(procedure: Procedure) -> str:
+    """The procedure as part of the name of a file or anchor, which brackets would break."""
+    return re.sub(r"[^\w.+-]+", "-", procedure.name).strip("-")
 
 
 def _panels(

@@ -200,15 +200,20 @@ def paired_tests(
         raise unknown("alternative", str(alternative), get_args(Alternative))
     if definition.resampled:
         resampling.check_resampling(resamples, seed)
-    if not (np.isfinite(min_difference) and min_difference >= 0):
-        raise AdjudgeError(f"{test}: 'min_difference' must be a number from 0, got {min_difference}")
-    if min_difference and not definition.thresholded:
-        raise AdjudgeError(f"{test}: takes no 'min_difference'")
+    check_min_difference(test, min_difference)
     matrix, names = matrix_of(values, systems, at_least=2)
     n = common_queries(matrix, names)
     outcome = definition.function(matrix, How(alternative, resamples, seed, min_difference))
     drawn = (int(resamples), int(seed)) if outcome.drawn else (None, None)
     return PairedTests(test, alternative, names, outcome.p, outcome.error, outcome.statistic, n, *drawn)
+
+
+def check_min_difference(test: str, min_difference: float) -> None:
+    """Refuse a threshold that is no difference, or that the test has no use for."""
+    if not (np.isfinite(min_difference) and min_difference >= 0):
+        raise AdjudgeError(f"{test}: 'min_difference' must be a number from 0, got {min_difference}")
+    if min_difference and not PAIRED_TESTS[test].thresholded:
+        raise AdjudgeError(f"{test}: takes no 'min_difference'")
 
 
 Tails = tuple[Floats, Floats, Floats, Floats]  # p of greater and of less, statistic, and what it is the other way round

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 import pytest
 import scipy.stats
 
@@ -83,6 +84,38 @@ def test_the_t_test_keeps_its_level_on_normal_collections(findings: ErrorFinding
         if one.procedure == "t":
             assert one.low <= one.alpha <= one.high
             assert one.verdict == "as promised"
+
+
+def exact_rows(n_trials: int, sizes: tuple[int, ...], rng: np.random.Generator) -> pl.DataFrame:
+    """Null collections of five systems, compared by the t-test, which is exact for normal values."""
+    a, b = np.triu_indices(5, 1)
+    parts = []
+    for size in sizes:
+        values = rng.normal(size=(n_trials, size, 5))
+        p = scipy.stats.ttest_rel(values[:, :, a], values[:, :, b], axis=1).pvalue
+        parts.append(pl.DataFrame({"trial": np.repeat(np.arange(n_trials), len(a)), "t": p.ravel(), "n_queries": size}))
+    equal = {"sample": "AP", "truth": "null", "true_difference": 0.0, "difference": 0.0}
+    return pl.concat(parts).with_columns(**{name: pl.lit(value) for name, value in equal.items()})
+
+
+def test_an_exact_test_is_called_off_its_level_in_at_most_one_experiment_of_twenty(samples: Samples) -> None:
+    spec = Errors(procedures=("t",), sizes=(5, 10, 20), trials=200)  # type: ignore[arg-type]
+    rng = np.random.default_rng(8)
+    called, outside = 0, 0
+    for _ in range(200):
+        errors = spec.findings(samples, exact_rows(200, spec.sizes, rng), Provenance()).type_one()
+        called += any(one.verdict != "as promised" for one in errors)
+        outside += any(not one.low <= one.alpha <= one.high for one in errors)
+    assert called <= 10
+    assert outside > 40  # so many would be called by their single 95 % intervals
+
+
+def test_a_test_that_rejects_twice_as_often_as_promised_is_called_liberal(samples: Samples) -> None:
+    spec = Errors(procedures=("t",), sizes=(5, 10, 20), trials=200)  # type: ignore[arg-type]
+    rows = exact_rows(200, spec.sizes, np.random.default_rng(9)).with_columns(pl.col("t") / 2)
+    found = spec.findings(samples, rows, Provenance())
+    assert found.n_verdicts == 9  # three sizes, three levels
+    assert [one.verdict for one in found.type_one([0.05])] == ["liberal"] * 3
 
 
 def test_the_sign_test_errs_as_often_as_the_binomial_distribution_says(findings: ErrorFindings) -> None:

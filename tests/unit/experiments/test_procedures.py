@@ -18,7 +18,17 @@ paired = st.builds(
 )
 
 
-@given(paired)
+signs = st.builds(
+    Procedure,
+    st.just("sign"),
+    st.booleans(),
+    st.sampled_from(["none", "holm"]),
+    st.sampled_from([0.05, 0.01]),
+    st.floats(0, 1, allow_nan=False),
+)
+
+
+@given(paired | signs)
 def test_a_procedure_prints_and_parses_back(procedure: Procedure) -> None:
     assert parse_procedure(str(procedure)) == procedure
 
@@ -26,7 +36,7 @@ def test_a_procedure_prints_and_parses_back(procedure: Procedure) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "expected a test such as t, wilcoxon-1@0.01 or bootstrap\\+holm, got ''"),
+        ("", "expected a test such as t, wilcoxon-1@0.01, bootstrap\\+holm or .*, got ''"),
         ("wilcox", "No test is called 'wilcox'. Did you mean 'wilcoxon'"),
         ("t+homl", "No correction is called 'homl'. Did you mean 'holm'"),
         ("t@five", "expected a level such as 0.01 after the @, got 'five'"),
@@ -34,6 +44,14 @@ def test_a_procedure_prints_and_parses_back(procedure: Procedure) -> None:
         ("t@nan", "a level must be in \\(0, 1\\), got nan"),
         ("friedman-tukey-1", "friedman-tukey is two-sided and corrects for all pairs itself"),
         ("friedman-tukey+holm", "friedman-tukey is two-sided and corrects for all pairs itself"),
+        ("t(min_difference=0.01)", "t: takes no 'min_difference'"),
+        ("tukey(min_difference=0.01)", "tukey: takes no 'min_difference'"),
+        ("sign(min_difference=-1)", "sign: 'min_difference' must be a number from 0, got -1"),
+        ("sign(min_difference=nan)", "sign: 'min_difference' must be a number from 0, got nan"),
+        ("sign(min_difference=small)", "sign: 'min_difference' must be a number from 0, got 'small'"),
+        ("sign(least=0.01)", "sign: expected a parameter such as min_difference=0.01 in brackets, got 'least'"),
+        ("sign(0.01)", "sign: expected a parameter such as min_difference=0.01 in brackets, got '0.01'"),
+        ("sign()", "sign: expected a parameter such as min_difference=0.01 in brackets, got ''"),
     ],
 )
 def test_what_is_no_procedure_is_refused_in_words(text: str, words: str) -> None:
@@ -59,3 +77,15 @@ def test_p_values_are_those_of_scipy_with_the_better_system_first() -> None:
         assert found.p["t"][place] == pytest.approx(two)
         assert found.p["t-1"][place] == pytest.approx(one)
         assert found.p["t+bonferroni"][place] == pytest.approx(min(1.0, 3 * two))
+
+
+def test_small_differences_are_ties_of_the_sign_test_that_asks_for_it() -> None:
+    values = np.array([[0.505, 0.5], [0.6, 0.5], [0.7, 0.5], [0.4, 0.5], [0.8, 0.5], [0.495, 0.5]])
+    (found,) = run_procedures(
+        [values], parse_procedures(["sign", "sign(min_difference=0.01)", "sign(min_difference=0.01)-1"]),
+        resamples=100, seed=0,
+    )  # fmt: skip
+    assert found.p["sign"][0] == pytest.approx(scipy.stats.binomtest(4, 6).pvalue)
+    assert found.p["sign(min_difference=0.01)"][0] == pytest.approx(scipy.stats.binomtest(3, 4).pvalue)
+    one_sided = scipy.stats.binomtest(3, 4, alternative="greater").pvalue
+    assert found.p["sign(min_difference=0.01)-1"][0] == pytest.approx(one_sided)

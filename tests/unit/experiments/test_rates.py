@@ -5,6 +5,8 @@ import pytest
 
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.rates import rates
+from adjudge.experiments.running import run_experiment
+from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.intervals import wilson_interval
 
 
@@ -40,6 +42,35 @@ def test_few_trials_that_have_all_the_hits_are_not_trusted_like_many() -> None:
     together = rng.beta(0.005 * 4, 0.995 * 4, (30, 3000))  # correlated by 0.2: most trials have no hit at all
     found = rates(rng.binomial(153, together).astype(float), np.full((30, 3000), 153.0))
     assert ((found.low <= 0.005) & (found.high >= 0.005)).mean() > 0.84
+
+
+@pytest.mark.parametrize("trials", [20, 100, 500])
+def test_intervals_are_as_narrow_as_their_error_where_most_cases_are_settled(trials: int) -> None:
+    rng = np.random.default_rng(6)
+    pairs, each = np.array([60, 10, 83]), np.array([0.02, 0.5, 0.98])  # most of 153 are the same in nearly every trial
+    hits = rng.binomial(pairs, each, (trials, 1000, 3)).sum(axis=2).astype(float)
+    found = rates(hits, np.full((trials, 1000), 153.0))
+    rate, error = pairs @ each / 153, float(np.sqrt(pairs @ (each * (1 - each)) / trials)) / 153
+    assert 0.93 < ((found.low <= rate) & (rate <= found.high)).mean() < 0.97
+    assert 1.0 < (found.high - found.low).mean() / 2 / (1.96 * error) < 1.1  # 2.8 to 3.1 if pairs were independent
+
+
+def test_intervals_of_an_experiment_are_as_wide_as_its_rates_scatter_over_seeds() -> None:
+    rng = np.random.default_rng(3)
+    values = Effectiveness.from_matrix(rng.random((24, 1)) + rng.random((24, 8)) * np.linspace(0.2, 0.6, 8))
+    found = [
+        run_experiment("power", values, trials=30, sizes=(20,), procedures=("t",), seed=seed, workers=1)
+        for seed in range(60)
+    ]
+    value, low, high = (np.array([one.records()[0][name] for one in found]) for name in ("power", "low", "high"))
+    assert ((low <= value.mean()) & (value.mean() <= high)).sum() >= 53  # 53 or more of 60 in 98 % of cases
+    assert 0.8 < ((high - low) / 2).mean() / (1.96 * value.std(ddof=1)) < 1.35
+
+
+def test_trials_that_are_all_the_same_leave_little_doubt() -> None:
+    found = rates(np.full((500, 1), 51.0), np.full((500, 1), 153.0))
+    assert found.low[0] == pytest.approx(1 / 3 - 0.00087, abs=1e-5)  # 3.84 / (500 * 153 / sqrt(306) + 3.84)
+    assert found.high[0] == pytest.approx(1 / 3 + 0.00087, abs=1e-5)
 
 
 def test_cases_that_go_together_widen_the_interval() -> None:
