@@ -20,7 +20,9 @@ def _test(test: Definition) -> Told:
     scheme = test.resampling
     drawn = "Monte-Carlo, with its standard error" if scheme else _EXACT
     few = "; exact for few queries, where every possibility is tried" if scheme and scheme.exhaustive else ""
-    options = [_RESAMPLES] * test.resampled + ["`min_difference=` of `paired_tests`"] * test.thresholded
+    options = [_RESAMPLES] * test.resampled + [
+        "`min_difference=` of `paired_tests`, `sign(min_difference=0.01)` in experiments"
+    ] * test.thresholded
     facts = (
         ("Takes for granted until shown otherwise", prose(test.hypothesis)),
         ("p-value", drawn + few),

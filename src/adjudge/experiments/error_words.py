@@ -210,7 +210,7 @@ def _verdicts_in_words(findings: ErrorFindings) -> str:
     at_once = f"for all {n} verdicts of this experiment at once" if n > 1 else "for this verdict"
     return (
         f"A test is called liberal or conservative only where a wider interval, which holds {at_once}, lies above or "
-        "below α: all tests that keep their level are called so in at most 5 of 100 experiments."
+        "below α: in at most 5 of 100 experiments is any test called so that keeps its level."
     )
 
 

@@ -83,9 +83,8 @@ def parse_procedure(text: str | Procedure) -> Procedure:
         return text
     written = _WRITTEN.fullmatch(text.strip())
     if written is None:
-        raise AdjudgeError(
-            f"expected a test such as t, wilcoxon-1@0.01, bootstrap+holm or sign(min_difference=0.01), got {shown(text)}"
-        )
+        known = "t, wilcoxon-1@0.01, bootstrap+holm or sign(min_difference=0.01)"
+        raise AdjudgeError(f"expected a test such as {known}, got {shown(text)}")
     level = written["alpha"]
     try:
         alpha = DEFAULT_ALPHA if level is None else float(level)

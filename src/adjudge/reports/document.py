@@ -36,7 +36,10 @@ class Column:
 
 @dataclass(frozen=True)
 class TableBlock:
-    """A table. Cells are text to show; ``records`` are the same rows as plain values for JSON."""
+    """A table. Cells are text to show; ``records`` are the same rows as plain values for JSON.
+
+    A ``folded`` one is closed on a page until somebody opens it; in print and in other forms it is always open.
+    """
 
     name: str
     caption: str
@@ -44,6 +47,7 @@ class TableBlock:
     rows: tuple[tuple[str, ...], ...]
     records: Sequence[dict[str, Any]] = field(default=(), repr=False)
     emphasised: frozenset[tuple[int, int]] = frozenset()
+    folded: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,11 +66,12 @@ Block = Paragraph | TableBlock | FigureBlock
 
 @dataclass(frozen=True)
 class Section:
-    """Part of a report."""
+    """Part of a report; of level 2, part of the section of level 1 before it."""
 
     name: str
     title: str
     blocks: tuple[Block, ...]
+    level: int = 1
 
 
 @dataclass(frozen=True)
@@ -84,10 +89,10 @@ class Report:
         return tuple(block for section in self.sections for block in section.blocks if isinstance(block, FigureBlock))
 
 
-SectionFunction = Callable[[Any], Section | None]
+SectionFunction = Callable[[Any], Section | Sequence[Section] | None]
 SECTIONS: Registry[SectionFunction] = Registry("report section")
 
 
 def section(name: str) -> Callable[[SectionFunction], SectionFunction]:
-    """Register a section; it returns None when it has nothing to say."""
+    """Register a section, or several that belong together; it returns None when it has nothing to say."""
     return SECTIONS.register(name)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
-from adjudge.reports.document import SECTIONS, Report
+from adjudge.reports.document import SECTIONS, Report, Section
 from adjudge.stats.summary import Summary, summarize
 from adjudge.users.comparison import Comparison, compare
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
@@ -96,10 +96,10 @@ def make_report(
     for name in names:
         if name not in SECTIONS:
             raise unknown("report section", name, SECTIONS)
-    made = []
+    made: list[Section] = []
     for n_done, name in enumerate(names, start=1):
         if (part := SECTIONS[name](evidence)) is not None:
-            made.append(part)
+            made += [part] if isinstance(part, Section) else part
         if progress is not None:
             progress(n_done, len(names) + 1)  # drawing it is still to come
     if not made:

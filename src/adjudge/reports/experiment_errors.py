@@ -95,12 +95,8 @@ def _type_one_table(findings: ErrorFindings, alphas: Sequence[float]) -> TableBl
     errors = findings.type_one(levels)
     columns = (
         *_SIZE,
+        Column("Verdict", "left", about=f"whether the rate at {alphas[0]:g} is off it (interval for all verdicts)"),
         *(Column(f"α = {alpha:g}", about="share of comparisons in which a true null is rejected") for alpha in levels),
-        Column(
-            "Verdict",
-            "left",
-            about=f"at {alphas[0]:g}: whether the rate is off the level, by intervals for all verdicts",
-        ),
         Column("Any", about=f"share of collections with any false positive, at {alphas[0]:g}"),
     )
     by_cell = {(one.sample, one.n_queries, one.procedure, one.alpha): one for one in errors}
@@ -110,13 +106,13 @@ def _type_one_table(findings: ErrorFindings, alphas: Sequence[float]) -> TableBl
         each = [by_cell[(*cell, alpha)] for alpha in levels]
         shown = [share_with(one.rate, one.low, one.high) for one in each]
         family = share_with(main.any_rate, main.any_low, main.any_high)
-        rows.append((cell[0], f"{cell[1]:,}", cell[2], *shown, main.verdict, family))
+        rows.append((cell[0], f"{cell[1]:,}", cell[2], main.verdict, *shown, family))
     caption = f"Actual Type I error by level, over {findings.experiment.trials:,} null collections of each size."
     return table_of("type-one", caption, columns, rows, [asdict(one) for one in errors])
 
 
 def _power_figure(findings: ErrorFindings, binned: Sequence[Detection], alpha: float) -> FigureBlock:
-    data = _by_difference(findings, binned, "power", "power")
+    data = replace(_by_difference(findings, binned, "power", "power"), y_top=1.0)
     caption = (
         f"Share of true differences that are significant at {alpha:g} against how large they are (the mean of each "
         "bin). What lacks to 1 is the Type II error."

@@ -21,6 +21,7 @@ _WIDTH, _PANEL_HEIGHT = 7.2, 2.5
 _COLOURS = ("accent", "warm", "ink", "soft", "muted")
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = "osD^vPX*"
+_EDGE = 0.02  # of an axis, on either side, so that markers at its ends are whole
 _LETTERS_AN_INCH, _LETTERS_A_LINE = 14, 7  # of a legend: how wide words are, and the line before them
 
 
@@ -49,7 +50,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Curves:
-    """Panels that share their axes' meaning and their legend."""
+    """Panels that share their axes' meaning and their legend.
+
+    With ``y_top`` both axes begin at 0 and y ends there, so that figures beside each other have the same axes.
+    """
 
     x_label: str
     y_label: str
@@ -58,6 +62,7 @@ class Curves:
     log_x: bool = False
     log_y: bool = False
     share_y: bool = True
+    y_top: float | None = None
 
 
 def curves(data: Curves) -> Figure:
@@ -82,6 +87,9 @@ def curves(data: Curves) -> Figure:
         _draw(axes[place // n_columns][place % n_columns], panel, data, labels)
     for empty in range(len(data.panels), n_rows * n_columns):
         axes[empty // n_columns][empty % n_columns].set_visible(False)
+    if data.y_top is not None:  # of all panels, once all are drawn: they share their axes
+        last = max(float(curve.x.max()) for panel in data.panels for curve in panel.curves)
+        axes[0][0].set(xlim=(0, (1 + _EDGE) * last), ylim=(-_EDGE * data.y_top, (1 + _EDGE) * data.y_top))
     _name_axes(axes, data, n_columns)
     if len(labels) > 1:
         handles = [Line2D([], [], label=label, **_look(labels, label)) for label in labels]

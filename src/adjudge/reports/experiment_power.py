@@ -150,7 +150,7 @@ def _conflict_table(findings: StabilityFindings) -> TableBlock:
 def _power_figure(findings: PowerFindings, procedure: Procedure) -> FigureBlock:
     first = {one.sample.name: one.whole / one.sample.n_pairs for one in findings.curves[: len(findings.samples)]}
     chosen = [one for one in findings.curves if one.procedure == procedure]
-    data = _panels(chosen, "significant pairs", lambda one: one.power, lambda sample: first[sample.name])
+    data = _panels(chosen, "significant pairs", lambda one: one.power, lambda sample: first[sample.name], 1.0)
     caption = (
         f"Power of {described(procedure)}: pairs of systems that are significant. The dotted line is what "
         f"{described(findings.experiment.procedures[0])} finds with all queries by the first measure of a panel."
@@ -163,7 +163,9 @@ def _power_figure(findings: PowerFindings, procedure: Procedure) -> FigureBlock:
 def _stability_figure(findings: StabilityFindings, procedure: Procedure) -> FigureBlock:
     chosen = [one for one in findings.curves if one.procedure == procedure]
     last = {one.sample.name: float(one.conflicts.value[-1]) for one in chosen}
-    data = _panels(chosen, "pairs in conflict", lambda one: one.conflicts, lambda sample: last[sample.name])
+    highest = max(float(np.nanmax(one.conflicts.high)) for one in findings.curves)
+    top = min(np.ceil(highest * 10) / 10, 1.0)  # of all tests, so that their figures can be compared
+    data = _panels(chosen, "pairs in conflict", lambda one: one.conflicts, lambda sample: last[sample.name], top)
     caption = (
         f"Conflicts of {described(procedure)}: pairs of systems that are significant on one of two disjoint sets of "
         "queries only. The dotted line is the rate of the first measure of a panel with the largest sets."
@@ -179,7 +181,11 @@ def _file_name(procedure: Procedure) -> str:
 
 
 def _panels(
-    chosen: Sequence[Any], y_label: str, rates: Callable[[Any], Rates], level: Callable[[Sample], float]
+    chosen: Sequence[Any],
+    y_label: str,
+    rates: Callable[[Any], Rates],
+    level: Callable[[Sample], float],
+    top: float,
 ) -> Curves:
     """A panel for every scale and collection, a line for every measure."""
     groups: dict[tuple[str, str], list[Found | StabilityCurve]] = {}
@@ -189,7 +195,7 @@ def _panels(
         Panel(" ".join(filter(None, key)), tuple(_line(one, rates(one)) for one in group), (level(group[0].sample),))
         for key, group in groups.items()
     )
-    return Curves("queries", y_label, panels)
+    return Curves("queries", y_label, panels, y_top=top)
 
 
 def _line(one: Found, found: Rates) -> Curve:

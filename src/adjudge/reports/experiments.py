@@ -11,6 +11,7 @@ from adjudge.reports.document import Block, Column, Paragraph, Report, Section, 
 
 SectionsFunction = Callable[[Any], Sequence[Section]]
 _MOST_NAMED = 12
+_MOST_OPEN = 20  # rows of a table that a reader sees without opening it
 EXPERIMENT_SECTIONS: Registry[SectionsFunction] = Registry("report of an experiment")
 
 
@@ -45,5 +46,6 @@ def conclusion(findings: Findings) -> list[Block]:
 def table_of(
     name: str, caption: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], records: Sequence[dict[str, Any]]
 ) -> TableBlock:
-    """A table with its records."""
-    return TableBlock(name, caption, tuple(columns), tuple(tuple(row) for row in rows), records)
+    """A table with its records, folded if it is long."""
+    cells = tuple(tuple(row) for row in rows)
+    return TableBlock(name, caption, tuple(columns), cells, records, folded=len(cells) > _MOST_OPEN)

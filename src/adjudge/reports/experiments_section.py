@@ -11,33 +11,44 @@ from adjudge.reports.experiments import experiment_sections, setup
 
 
 @section("experiments")
-def experiments(evidence: Evidence) -> Section | None:
-    """Finished experiments one after the other; nothing without any.
+def experiments(evidence: Evidence) -> list[Section] | None:
+    """What finished experiments found: of several a summary, then each in a section of its own; nothing without any.
 
     Names of tables and figures are those of files and anchors: of several experiments each has its own, and every
-    part and caption says which experiment it is of.
+    caption says which experiment it is of.
     """
     if not evidence.experiments:
         return None
-    several = len(evidence.experiments) > 1
-    blocks: list[Block] = []
+    title = "How far conclusions like these can be trusted"
+    if len(evidence.experiments) == 1:
+        return _sections(evidence.experiments[0], 1, "experiments", title, "")
+    summary: list[Block] = []
+    found: list[Section] = []
     for place, findings in enumerate(evidence.experiments, start=1):
-        blocks += _of_one(findings, place if several else 0)
-    return Section("experiments", "How far conclusions like these can be trusted", tuple(blocks))
+        which = f"Experiment {place}: "
+        named = f"{which}{findings.experiment.title}"
+        summary.append(Paragraph(f"{named}. {findings.sentences()[0]}"))
+        found += _sections(findings, place, f"experiment-{place}", named, which)
+    return [Section("experiments", title, tuple(summary)), *found]
 
 
-def _of_one(findings: Findings, place: int) -> list[Block]:
-    """What it is, what is worth knowing of its data, and its parts; ``place`` is 0 where it is the only one."""
-    which = f"Experiment {place}: " if place else ""
-    blocks: list[Block] = [Paragraph(f"{which}{findings.experiment.title}. {setup(findings)}")]
-    blocks += [Paragraph(note) for note in findings.samples.notes]
-    for part in experiment_sections(findings):
-        blocks.append(Paragraph(f"{which}{part.title}."))
-        blocks += [_numbered(block, place, which) for block in part.blocks] if place else part.blocks
-    return blocks
+def _sections(findings: Findings, place: int, name: str, title: str, which: str) -> list[Section]:
+    """What it is and what is worth knowing of its data, then its parts; ``which`` is empty where it is the only one."""
+    what = setup(findings) if which else f"{findings.experiment.title}. {setup(findings)}"
+    head = Section(name, title, tuple(Paragraph(text) for text in (what, *findings.samples.notes)))
+    parts = [
+        Section(
+            f"experiment-{place}-{part.name}",
+            part.title,
+            tuple(_numbered(block, place, which) for block in part.blocks),
+            level=2,
+        )
+        for part in experiment_sections(findings)
+    ]
+    return [head, *parts]
 
 
 def _numbered(block: Block, place: int, which: str) -> Block:
-    if isinstance(block, Paragraph):
+    if isinstance(block, Paragraph) or not which:
         return block
     return replace(block, name=f"{block.name}-{place}", caption=f"{which}{block.caption}")

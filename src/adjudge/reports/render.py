@@ -15,7 +15,7 @@ from urllib.parse import quote
 from adjudge.errors import AdjudgeError
 from adjudge.extras import need
 from adjudge.reports import latex
-from adjudge.reports.document import Block, FigureBlock, Paragraph, Report, TableBlock
+from adjudge.reports.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reports.figures import PALETTE, style
 from adjudge.reports.tables import as_json
 
@@ -45,7 +45,21 @@ def as_html(report: Report) -> str:
     )
     page = resources.files("adjudge.reports").joinpath("page.html.jinja").read_text(encoding="utf-8")
     template = environment.from_string(page)
-    return template.render(report=report, kind=lambda block: type(block).__name__, svg=_inline_svg) + "\n"
+    return (
+        template.render(report=report, groups=_groups(report), kind=lambda block: type(block).__name__, svg=_inline_svg)
+        + "\n"
+    )
+
+
+def _groups(report: Report) -> list[tuple[Section, list[Section]]]:
+    """Every section of level 1 with its parts."""
+    groups: list[tuple[Section, list[Section]]] = []
+    for section in report.sections:
+        if section.level == 1:
+            groups.append((section, []))
+        else:
+            groups[-1][1].append(section)
+    return groups
 
 
 def _inline_svg(block: FigureBlock) -> Any:
@@ -106,7 +120,7 @@ def as_markdown_page(report: Report, figures: str = "") -> str:
     """The report as Markdown; figures are named, with their captions."""
     parts = [f"# {_plain_markdown(' '.join(report.title.split()))}\n\n{_plain_markdown(report.subtitle)}\n"]
     for section in report.sections:
-        parts.append(f"\n## {section.title}\n")
+        parts.append(f"\n#{'#' * section.level} {section.title}\n")
         parts.extend(_markdown(block, figures) for block in section.blocks)
     parts.append("\n## Provenance\n\n")
     parts.extend(f"- {name}: {_plain_markdown(value)}\n" for name, value in _origins(report))
@@ -152,7 +166,7 @@ def as_latex(report: Report, figures: str = "") -> str:
     heads = [*report.title.splitlines(), "needs: booktabs, graphicx; figures by --figures", *origins]
     parts = ["".join(f"% {line}\n" for head in heads for line in head.splitlines())]
     for section in report.sections:
-        parts.append(f"\n\\section{{{latex.escape(section.title)}}}\n")
+        parts.append(f"\n\\{'sub' * (section.level - 1)}section{{{latex.escape(section.title)}}}\n")
         parts.extend(_latex(block, figures) for block in section.blocks)
     return "".join(parts)
 

@@ -198,8 +198,14 @@ def test_measures_are_evaluated_on_every_scale(folder: Path, capsys: Capture) ->
     assert "How far conclusions like these can be trusted" in Path("page.md").read_text()
     assert "Stability of the evaluation" in Path("page.md").read_text()
     assert main([*report, "--experiment", "a", "--experiment", "a", "--section", "experiments", "-o", "two.md"]) == 0
-    for part in ("Stability of the evaluation", "How many results would not repeat", "Conflicts of t at 0.05"):
-        assert [Path("two.md").read_text().count(f"Experiment {i}: {part}") for i in (1, 2, 3)] == [1, 1, 0]
+    text = Path("two.md").read_text()
+    heads = [line for line in text.splitlines() if line.startswith("#")][1:-1]
+    parts = ["### How many results would not repeat", "### Conflicts over the number of queries"]
+    named = [f"## Experiment {i}: Stability of the evaluation" for i in (1, 2)]
+    assert heads == ["## How far conclusions like these can be trusted", named[0], *parts, named[1], *parts]
+    summary = text.partition(named[0])[0]
+    assert [summary.count(f"{name[3:]}. With 5 queries, ") for name in named] == [1, 1]
+    assert [text.count(f"Experiment {i}: Conflicts of t at 0.05") for i in (1, 2, 3)] == [1, 1, 0]
     capsys.readouterr()
     for again in (("show", "a"), ("resume", "a")):
         assert "Grades converted to binary40: " in run(capsys, *again, "--csv")[2]

@@ -39,3 +39,16 @@ def test_one_number_of_queries_is_whole_and_shows_its_interval() -> None:
     (segment,) = axes.collections[0].get_segments()  # type: ignore[attr-defined]
     assert segment.tolist() == [[10, 0.3], [10, 0.7]]
     pyplot.close(figure)
+
+
+def test_figures_with_a_top_have_the_same_axes_and_cut_nothing() -> None:
+    from matplotlib import pyplot
+
+    few, many = np.array([5.0, 10.0]), np.array([5.0, 10.0, 50.0])
+    panels = tuple(Panel("", (Curve("t", x, np.linspace(low, 1, len(x))),)) for x, low in ((few, 0.5), (many, 0.0)))
+    for shown in (panels, panels[::-1], panels[1:]):
+        figure = curves(Curves("queries", "power", shown, y_top=1.0))
+        for axes in figure.axes:
+            assert axes.get_xlim() == pytest.approx((0, 51))
+            assert axes.get_ylim() == pytest.approx((-0.02, 1.02))
+        pyplot.close(figure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 
 import adjudge as aj
 from adjudge.cli import main
-from adjudge.reports.document import FigureBlock, Report, TableBlock
+from adjudge.model.provenance import Provenance
+from adjudge.reports.document import Column, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reports.evidence import Evidence, gather, make_report, sections_in_order
 from adjudge.reports.render import figure_bytes, render, write_figures
 
@@ -89,6 +91,24 @@ def test_every_figure_has_words_and_every_table_a_caption_and_headers(page: Page
     tables = [block for part in report.sections for block in part.blocks if isinstance(block, TableBlock)]
     assert len(page.all("table")) == len(page.all("caption")) == len(tables)
     assert all(tag["scope"] in {"row", "col"} for tag in page.all("th"))
+
+
+def test_long_tables_fold_parts_have_their_own_contents_and_intervals_may_wrap() -> None:
+    columns = (Column("system", "left"), Column("rate"))
+    table = TableBlock("many", "All rates.", columns, (("a", "0.5 [0.4, 0.6]"),) * 30, folded=True)
+    parts = [Section(f"part-{i}", f"Part {i}", (replace(table, name=f"many-{i}"),), level=2) for i in (1, 2)]
+    report = Report("Title", "", (Section("whole", "Whole", (Paragraph("Text."),)), *parts), Provenance().to_dict())
+    html = render(report, "html")
+    page = Page()
+    page.feed(html)
+    assert len(page.all("details")) == 2
+    assert "<summary>All rates. 30 rows</summary>" in html
+    assert [tag["id"] for tag in page.all("h3")] == ["part-1", "part-2"]
+    assert [tag["href"] for tag in page.all("a")].count("#part-1") == 1  # in the section, not at the head of the page
+    assert "<span>0.5</span> <span>[0.4, 0.6]</span>" in html
+    assert "\n### Part 1\n" in render(report, "markdown")
+    assert r"\subsection{Part 2}" in render(report, "latex")
+    assert list(json.loads(render(report, "json"))["sections"]) == ["whole", "part-1", "part-2"]
 
 
 def test_figures_follow_the_colours_of_the_page(html: str) -> None:
