@@ -12,6 +12,7 @@ from adjudge.errors import AdjudgeError, shown
 Unjudged = Literal["zero", "condensed", "bounds"]
 Missing = Literal["zero", "drop", "error"]
 Ties = Literal["trec", "expected"]
+TieUnit = Literal["pairs", "lists"]
 Partial = Literal["drop", "keep"]
 Combine = Literal["mean", "median", "min", "max"]
 Names = Literal["tag", "file"]

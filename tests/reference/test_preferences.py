@@ -23,7 +23,7 @@ from adjudge.preferences.study import BAD, GOOD, Study
 from adjudge.users.agreement import find_agreement
 from adjudge.users.agreement_fit import fit_agreement
 from adjudge.users.satisfaction import SatisfactionMapping
-from adjudge.users.satisfaction_fit import Place
+from adjudge.users.satisfaction_fit import Place, fit_satisfaction, satisfaction_interval
 from adjudge.users.table_4_3 import TABLE_4_3
 
 COLUMNS = {"ag": "CG@5", "ndcg": "DCG@5"}
@@ -93,7 +93,7 @@ def test_preferences_without_a_difference_are_neither_positive_nor_negative(stud
 
 
 def test_satisfaction_rises_with_effectiveness_and_bins_have_their_intervals(study: Study) -> None:
-    bins = satisfaction_bins(study, "CG@5", "broad").satisfied
+    bins = satisfaction_bins(evidence(study, "CG@5", "broad", ties="lists")).satisfied
     assert bins.count.sum() == 2 * 884
     assert bins.share[-1] - bins.share[0] > 0.45
     assert ((bins.low < bins.share) & (bins.share < bins.high)).all()
@@ -110,7 +110,7 @@ def test_the_cubic_lies_near_that_of_table_4_3(study: Study) -> None:
     grid = np.linspace(0, 1, 101)
     found = {}
     for published in TEN:
-        seen = evidence(study, published.measure, published.scale)
+        seen = evidence(study, published.measure, published.scale, ties="lists")
         cubic, other = (satisfaction_curve(seen, kind="cubic", place=place) for place in PLACES)
         found[published] = [distance(cubic, published, at) for at in (seen.lists, grid)]
         found[published].append(distance(other, published, grid))
@@ -131,7 +131,7 @@ def test_the_default_curve_never_falls_though_the_cubic_does(study: Study) -> No
         curve = satisfaction_curve(evidence(study, published.measure, published.scale))
         assert rise(curve) >= 0
         assert 0 <= curve(0.0) <= curve(1.0) <= 1
-    assert rise(satisfaction_curve(evidence(study, "CG@5", "fine"), kind="cubic")) < 0
+    assert rise(satisfaction_curve(evidence(study, "CG@5", "fine", ties="lists"), kind="cubic")) < 0
 
 
 def test_the_default_curve_predicts_lists_not_seen_as_well_as_any(study: Study) -> None:
@@ -145,6 +145,32 @@ def test_the_default_curve_predicts_lists_not_seen_as_well_as_any(study: Study) 
     assert max(mean.values()) - mean["bounded"] < 0.0005, table  # luck with the folds is .001 to .003
     assert behind["bounded"] == min(behind.values()) < 0.002, table
     assert mean["logistic"] == min(mean.values()) < mean["bounded"] - 0.001, table
+
+
+def test_ties_between_lists_that_are_alike_show_how_far_lists_flatten_the_curve(study: Study) -> None:
+    """72 % of tied lists at .6 to .8 are called good; 91 % where the other list lies within .1 of them."""
+    seen = evidence(study, "CG@5", "fine")
+    near = np.abs(np.subtract(*seen.lists.T)) < 0.1
+    inside = (seen.lists >= 0.6) & (seen.lists < 0.8)
+    good = np.repeat(seen.good[:, None], 2, axis=1)
+    assert np.abs(np.subtract(*seen.lists.T)).mean() == pytest.approx(0.243, abs=0.001)
+    assert good[inside].mean() == pytest.approx(0.716, abs=0.001)
+    assert good[inside & near[:, None]].mean() == pytest.approx(0.910, abs=0.001)
+    pairs, lists = (satisfaction_curve(evidence(study, "CG@5", "fine", ties=ties)) for ties in ("pairs", "lists"))
+    low, high = satisfaction_interval(pairs, 0.7)
+    assert low < 0.91 < high
+    assert satisfaction_interval(lists, 0.7)[1] < 0.91
+    fit = fit_satisfaction(seen.lists, seen.good)
+    assert fit.weight == pytest.approx(0.47, abs=0.02)  # people go by both lists alike
+
+
+def test_pairs_predict_ties_not_seen_better_than_lists_do(study: Study) -> None:
+    for scale in ("broad", "fine"):
+        pairs, lists = (
+            compare_kinds(evidence(study, "CG@5", scale, ties=ties), kinds=["bounded"])["bounded"]
+            for ties in ("pairs", "lists")
+        )
+        assert pairs > lists + 0.05  # log-likelihood per answer
 
 
 def test_distances_are_near_those_of_tables_3_3_and_3_4(study: Study) -> None:

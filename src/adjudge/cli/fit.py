@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
+from adjudge.choices import TieUnit
 from adjudge.cli.options import (
     Subparsers,
     add_combinations,
@@ -77,6 +78,13 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
         default="bounded",
         help="satisfaction curve: bounded, psychometric, logistic or cubic (default: bounded)",
     )
+    group.add_argument(
+        "--ties",
+        choices=get_args(TieUnit),
+        default="pairs",
+        help="what 'both good' and 'both bad' are about: the pair, or each list on its own as in the study of 2012, "
+        "which flattens P(Sat) (default: pairs)",
+    )
     group.add_argument("--form", default="two-stage", help="agreement curve (default: two-stage)")
     group.add_argument("--bins", type=int, default=10, metavar="N", help="bins of [0, 1] (default: 10)")
     group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
@@ -101,6 +109,7 @@ def run(arguments: argparse.Namespace) -> None:
             wanted,
             kind=arguments.kind,
             form=arguments.form,
+            ties=arguments.ties,
             collection=collection,
             bins=arguments.bins,
             confidence=arguments.confidence,

@@ -75,7 +75,7 @@ class ShareBins:
 
 @dataclass(frozen=True)
 class SatisfactionBins:
-    """P(Sat | λ) among nonpreferences, for one measure on one scale."""
+    """P(Sat | λ) among ties, for one measure on one scale."""
 
     measure: str
     scale: str
@@ -112,10 +112,13 @@ class AgreementBins:
 def satisfaction_bins(
     study: Study | Evidence, measure: str = "", scale: str = "", *, bins: int = 10, confidence: float = 0.95
 ) -> SatisfactionBins:
-    """Share of satisfactory lists by effectiveness; each answer 'good' or 'bad' speaks of both its lists."""
+    """Share of ties called good, by the mean effectiveness of the two lists, or by that of each list.
+
+    Which of the two is what the evidence says (:func:`~adjudge.preferences.evidence.evidence`): pairs for a study.
+    """
     seen = _seen(study, measure, scale)
     shares = share_bins(
-        seen.lists,
+        seen.levels,
         seen.good.astype(np.float64),
         seen.list_clusters,
         answer=seen.answer,

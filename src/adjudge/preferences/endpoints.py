@@ -1,12 +1,13 @@
 """How far curves are from what one would like: bias at the ends, and distance to users who always agree.
 
-* bias (3.11): sqrt((P(Sat | 0)² + (1 - P(Sat | 1))²) / 2), with the first and the last bin for λ = 0 and λ = 1;
+* bias (3.11): sqrt((P(Sat | 0)² + (1 - P(Sat | 1))²) / 2), by a curve at λ = 0 and λ = 1 where one is given, by the
+  first and the last bin otherwise, as in the thesis (few pairs of lists have a mean so near an end);
 * distance to 1 (3.12): sqrt(mean over bins of (1 - P(Agr = 1 | Δλ in the bin))²);
 * distance to 0 (3.13): sqrt(mean over bins of P(Agr = -1 | Δλ in the bin)²). The thesis prints Agr = 1 there, and means
   -1: the text and its Table 3.4 do.
 
-Bins without answers have no share; the mean is over those that have. Intervals come from resampled clusters. Lower is
-better for all three.
+Bins without answers have no share; the mean is over those that have. Intervals come from resampled clusters, that of
+the bias by a curve from the covariance of its coefficients. Lower is better for all three.
 
 Urbano 2013 (thesis), chapter 3.
 """
@@ -22,6 +23,8 @@ from adjudge.checks import check_whole
 from adjudge.preferences.evidence import Evidence, evidence, percentiles, resampled_weights, stacked
 from adjudge.preferences.study import Study
 from adjudge.users.binning import bin_of
+from adjudge.users.satisfaction import SatisfactionMapping
+from adjudge.users.satisfaction_fit import curve_slopes
 
 
 @dataclass(frozen=True)
@@ -65,10 +68,11 @@ def endpoints(
     confidence: float = 0.95,
     resamples: int = 1000,
     seed: int = 0,
+    satisfaction: SatisfactionMapping | None = None,
 ) -> Endpoints:
     """Bias at the endpoints and distances to the ideal, with intervals by resampling queries and participants.
 
-    Without resamples there are no intervals.
+    Without resamples there are no intervals. ``satisfaction`` is the curve to take the bias from, instead of bins.
     """
     check_whole("bins", bins, 1)
     check_whole("resamples", resamples, 0)
@@ -77,13 +81,29 @@ def endpoints(
     value = _three(seen, bins, np.ones((1, len(seen.delta))))[0]
     low, high = percentiles(stacked(draws, 3), confidence)
     bias, positive, negative = (Estimate(*map(float, ends)) for ends in zip(value, low, high, strict=True))
+    if satisfaction is not None:
+        bias = _curve_bias(satisfaction, confidence)
     used = len(np.unique(bin_of(seen.sizes, bins)))
     return Endpoints(seen.measure, seen.scale, bias, positive, negative, (used, bins))
 
 
+def _curve_bias(mapping: SatisfactionMapping, confidence: float) -> Estimate:
+    """The bias by a curve, with its interval by the delta method."""
+    from scipy.special import ndtri
+
+    ends = np.array([0.0, 1.0])
+    off = np.abs(mapping(ends) - ends)
+    bias = float(np.sqrt(np.mean(off**2)))
+    if not mapping.covariance or not bias:
+        return Estimate(bias, np.nan, np.nan)
+    slope = curve_slopes(mapping, ends) @ (off * np.array([1.0, -1.0])) / (2 * bias)
+    half = float(ndtri(0.5 + confidence / 2) * np.sqrt(max(slope @ np.array(mapping.covariance) @ slope, 0.0)))
+    return Estimate(bias, max(bias - half, 0.0), min(bias + half, 1.0))
+
+
 def _three(seen: Evidence, bins: int, weights: Floats) -> Floats:
     """Bias and both distances for each row of weights: (rows, 3)."""
-    lists, sizes = np.eye(bins)[bin_of(seen.lists, bins)], np.eye(bins)[bin_of(seen.sizes, bins)]
+    lists, sizes = np.eye(bins)[bin_of(seen.levels, bins)], np.eye(bins)[bin_of(seen.sizes, bins)]
     agrees = seen.agrees
     satisfied = _shares(weights[:, seen.answer], lists, seen.good == 1)
     positive, negative = (_shares(weights, sizes, agrees == sign) for sign in (1, -1))

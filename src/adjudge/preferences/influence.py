@@ -185,7 +185,7 @@ def influence(
 
     - the noticeable difference: where the agreement curve (``form``) fitted to ``measure`` on ``scale`` exceeds
       ``level``;
-    - P(Sat | λ = 0.5): the monotone curve (``bounded``) fitted to the lists of nonpreferences;
+    - P(Sat | λ = 0.5): the monotone curve (``bounded``) fitted to the ties;
     - the best of ``combinations``: under whose own curve the answers that all of them can score are likeliest.
 
     ``measure`` and ``scale`` default to the first combination, else to CG on the finest scale that there are grades on.
@@ -294,10 +294,11 @@ def satisfied_without(seen: Evidence, *, n: int, kind: str = "bounded") -> list[
     """P(Sat) at medium effectiveness: of all, then without each of n participants; NaN where no curve can be fitted."""
     from adjudge.users.satisfaction_curves import MONOTONE
 
-    if len(seen.lists) < 2 * _FEWEST:
+    if len(np.unique(seen.answer)) < _FEWEST:
         return [np.nan] * (n + 1)
     who = seen.participant[seen.answer] if n else np.zeros(len(seen.lists), dtype=np.int64)
     all_, without = satisfaction_without(seen.lists, seen.good, who, max(n, 1), kind=kind)
     curve = MONOTONE[kind]
     medium = np.array([MEDIUM])
-    return [float(curve(medium, parameters)[0]) for parameters in (all_, *without[:n])]
+    n_own = len(curve.parameters)  # without the weight of the better list
+    return [float(curve(medium, parameters[:n_own])[0]) for parameters in (all_, *without[:n])]

@@ -11,6 +11,7 @@ import numpy as np
 
 from adjudge._version import __version__
 from adjudge.checks import check_whole
+from adjudge.choices import TieUnit
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
 from adjudge.preferences.bins import AgreementBins, SatisfactionBins, agreement_bins, satisfaction_bins
@@ -45,7 +46,7 @@ class LearntCombination:
 
     ``noticeable`` is the difference from which on more than half prefer the better list, by the curve (NaN where none
     does it; where a band does not reach half, the interval ends at 0 or at 1), ``interpolated`` the same by the bins.
-    ``held_out`` has the mean log-likelihood per list not seen of the chosen kind of satisfaction curve and of the
+    ``held_out`` has the mean log-likelihood per tie not seen of the chosen kind of satisfaction curve and of the
     cubic; ``prior`` and ``noticed`` are there where runs were given.
     """
 
@@ -179,6 +180,7 @@ def learn(
     *,
     kind: str = DEFAULT_KIND,
     form: str = DEFAULT_FORM,
+    ties: TieUnit = "pairs",
     collection: Collection | None = None,
     bins: int = 10,
     confidence: float = 0.95,
@@ -188,7 +190,9 @@ def learn(
 ) -> Learnt:
     """Learn from a study what effectiveness means to its participants, for each combination of measure and scale.
 
-    ``kind`` and ``form`` name the families of satisfaction and agreement curves, ``collection`` holds the runs for the
+    ``kind`` and ``form`` name the families of satisfaction and agreement curves. P(Sat) is learnt from ``ties``, the
+    answers "both good" and "both bad", taken as answers about pairs; ``lists`` counts each for either list on its own,
+    as Urbano et al. 2012 do, and flattens the curve. ``collection`` holds the runs for the
     priors of differences (of combinations on the scale of its judgments), ``resamples`` are drawn of queries
     and participants for the intervals, none where 0. Answers to traps and those set aside do not count.
 
@@ -204,12 +208,12 @@ def learn(
     wanted, counted = as_combinations(combinations), study.counted()
     _check_answers(counted)
     source = f"fitted with Adjudge on {_name(study)}"
-    how = _How(kind, form, collection, bins, confidence, resamples, seed, source, facts_of(study))
+    how = _How(kind, form, ties, collection, bins, confidence, resamples, seed, source, facts_of(study, ties=ties))
     tell = progress or (lambda done, total: None)
     n = len(wanted)
     found = []
     for i, one in enumerate(wanted):
-        found.append(_learnt(one, evidence(study, one.measure, one.scale), how))
+        found.append(_learnt(one, evidence(study, one.measure, one.scale, ties=ties), how))
         tell(i + 1, 3 * n)
     agreement = _ranked(study, wanted, "agreement", how, lambda done, _: tell(n + done, 3 * n))
     satisfaction = _ranked(study, wanted, "satisfaction", how, lambda done, _: tell(2 * n + done, 3 * n))
@@ -241,6 +245,7 @@ def _check_answers(counted: Study) -> None:
 class _How:
     kind: str
     form: str
+    ties: TieUnit
     collection: Collection | None
     bins: int
     confidence: float
@@ -261,7 +266,7 @@ def _ranked(
     how: _How,
     progress: Callable[[int, int], None],
 ) -> Predictions:
-    families: dict[str, Any] = {"form": how.form, "kind": how.kind, "bins": how.bins}
+    families: dict[str, Any] = {"form": how.form, "kind": how.kind, "ties": how.ties, "bins": how.bins}
     return predictions(study, wanted, outcome=outcome, **families, **how.resampling, progress=progress)
 
 
@@ -283,7 +288,7 @@ def _learnt(one: Combination, seen: Evidence, how: _How) -> LearntCombination:
         agreement,
         _noticeable(agreement, how.confidence),
         interpolated_difference(agreed),
-        endpoints(seen, bins=how.bins, **how.resampling),
+        endpoints(seen, bins=how.bins, **how.resampling, satisfaction=satisfied if how.ties == "pairs" else None),
         compare_kinds(seen, kinds=kinds, bins=how.bins, seed=how.seed),
         prior,
         None if prior is None else noticed(prior, agreement, agreed, **how.resampling),
@@ -299,7 +304,7 @@ def _prior(one: Combination, collection: Collection | None) -> Prior | None:
 
 def _cubic(seen: Evidence, how: _How) -> SatisfactionMapping | None:
     """The cubic beside the chosen curve; None where too few bins have lists."""
-    if len(np.unique(bin_of(seen.lists, how.bins))) < _LEAST_BINS:
+    if len(np.unique(bin_of(seen.levels, how.bins))) < _LEAST_BINS:
         return None
     return satisfaction_curve(seen, kind="cubic", bins=how.bins, source=how.source, provenance=how.facts)
 
@@ -318,7 +323,7 @@ def _name(study: Study) -> str:
     return Path(study.source).name or "a preference study"
 
 
-def facts_of(study: Study) -> Facts:
+def facts_of(study: Study, *, ties: TieUnit = "pairs") -> Facts:
     """What a mapping that is fitted to a study says of where it comes from."""
     counted = study.counted()
     clusters = counted.clusters()
@@ -326,6 +331,7 @@ def facts_of(study: Study) -> Facts:
         "answers": str(len(counted)),
         **({"participants": str(len(np.unique(counted.participant)))} if counted.knows_participants else {}),
         "queries": str(len(np.unique(clusters["query"]))),
+        "ties": ties,
         "covariance": f"robust, clustered by {' and '.join(clusters)}",
         "sha256": study.sha256,
         "adjudge": __version__,

@@ -73,31 +73,41 @@ def curves_without(
 def satisfaction_without(
     effectiveness: Floats, satisfied: Ints, participant: Ints, n_participants: int, *, kind: str = "bounded"
 ) -> tuple[Floats, Floats]:
-    """Parameters of the satisfaction curve of all lists, and of that without each participant.
+    """Parameters of the satisfaction curve of all ties or lists, and of that without each participant.
 
     ``effectiveness`` and ``satisfied`` are as :func:`~adjudge.users.satisfaction_fit.fit_satisfaction` takes them.
+    With pairs the weight of the better list is the last parameter.
     """
     from adjudge.users.satisfaction_curves import MONOTONE
-    from adjudge.users.satisfaction_fit import fit_satisfaction
+    from adjudge.users.satisfaction_fit import fit_satisfaction, satisfaction_model
 
     family = MONOTONE[kind]
     fit = fit_satisfaction(effectiveness, satisfied, kind=kind)
 
     def shares(values: Floats, parameters: Floats) -> Floats:
-        good = family.function(values[None, :], *(column[:, None] for column in parameters.T))
+        columns = [column[:, None] for column in parameters.T]
+        at = values[None, :]
+        if values.ndim > 1:
+            weight = columns.pop()
+            at = weight * values[:, 1] + (1.0 - weight) * values[:, 0]
+        good = family.function(at, *columns)
         return np.stack([1.0 - good, good], axis=-1)
 
-    curves = _Curves(shares, np.array(family.lowest), np.array(family.highest), 2, half_at_ends=True)
+    model = satisfaction_model(kind, pairs=fit.weight is not None)
+    curves = _Curves(shares, np.array(model.lowest), np.array(model.highest), 2, half_at_ends=True)
     values = np.clip(effectiveness, 0.0, 1.0)
-    found, _, _ = _leave_out(curves, values, satisfied, participant, n=n_participants, start=fit.coefficients)
-    return fit.coefficients, found
+    if values.ndim > 1:
+        values = np.sort(values, axis=1)
+    found, _, _ = _leave_out(curves, values, satisfied, participant, n=n_participants, start=fit.parameters)
+    return fit.parameters, found
 
 
 @dataclass(frozen=True)
 class _Curves:
     """Many curves of one family: (values, parameters of each) -> curves x values x outcomes.
 
-    ``half_at_ends``: each fit also sees half an answer of every outcome at 0 and at 1, as ``fit_satisfaction`` does.
+    ``half_at_ends``: each fit also sees half an answer of every outcome at 0 and at 1 (a quarter with pairs), as
+    ``fit_satisfaction`` does.
     """
 
     shares: Callable[[Floats, Floats], Floats]
@@ -111,9 +121,9 @@ def _leave_out(
     curves: _Curves, x: Floats, outcome: Ints, participant: Ints, *, n: int, start: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Parameters and log-likelihood without each participant, and the mean log-likelihood of their own answers."""
-    ends = [0.0, 1.0] if curves.half_at_ends else []
-    values, place = np.unique(np.concatenate([x, ends]), return_inverse=True)
-    place = place[: len(x)]
+    ends = np.broadcast_to([0.0, 1.0], (*x.shape[1:], 2)).T if curves.half_at_ends else x[:0]
+    values, place = np.unique(np.concatenate([x, ends]), axis=0, return_inverse=True)
+    place = place.ravel()[: len(x)]
     n_cells = curves.outcomes * len(values)
     cell = place * curves.outcomes + outcome
     all_counts = np.bincount(cell, minlength=n_cells).astype(np.float64)
@@ -125,7 +135,7 @@ def _leave_out(
         others = (all_counts - own).reshape(shape)
         seen = others.copy()
         if curves.half_at_ends:
-            seen[:, [0, -1]] += 0.5
+            seen[:, [0, -1]] += 0.5 / x.ndim
         parameters[some] = _maxima(curves, values, seen, np.tile(start, (len(some), 1)))
         logs = np.log(np.maximum(curves.shares(values, parameters[some]), TINY))
         likelihood[some] = (others * logs).sum(axis=(1, 2))

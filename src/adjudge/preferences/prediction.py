@@ -1,7 +1,7 @@
 """Which measure on which scale predicts users best.
 
 Each combination is judged by how likely it makes answers that its curve has not seen: the mean log-likelihood per
-answer, agreement with three outcomes, satisfaction with two (per list). Folds never tear a query or a participant
+answer, agreement with three outcomes, satisfaction with two. Folds never tear a query or a participant
 apart. All combinations answer for the same answers, so that they are compared in pairs: differences to the best have
 intervals from resampled clusters.
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import check_whole
-from adjudge.choices import check_choice
+from adjudge.choices import TieUnit, check_choice
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.combinations import Combination, as_combinations
 from adjudge.preferences.evidence import evidence, judged_by_all, percentiles, resampled_weights, stacked
@@ -96,6 +96,7 @@ def predictions(
     outcome: Outcome = "agreement",
     form: str = "two-stage",
     kind: str = "bounded",
+    ties: TieUnit = "pairs",
     bins: int = 10,
     folds: int | None = None,
     resamples: int = 1000,
@@ -126,14 +127,14 @@ def predictions(
     shared: dict[str, Any] = {"folds": n_folds(folds, len(clusters)), "seed": seed}
     columns = []
     for done, one in enumerate(wanted):
-        seen = evidence(used, one.measure, one.scale)
+        seen = evidence(used, one.measure, one.scale, ties=ties)
         if outcome == "agreement":
             logs = held_out(seen.delta, seen.prefers, form=form, clusters=clusters, **shared)
         else:
-            both = held_out_satisfaction(
+            each = held_out_satisfaction(
                 seen.lists, seen.good, kind=kind, clusters=seen.list_clusters, bins=bins, **shared
             )
-            logs = both.reshape(-1, 2).mean(axis=1)
+            logs = each.reshape(len(used), -1).mean(axis=1)
         columns.append(logs)
         if progress is not None:
             progress(done + 1, len(wanted))

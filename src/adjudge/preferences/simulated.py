@@ -3,20 +3,19 @@
 Given the effectiveness of the two lists of a question, an honest participant
 
 1. prefers one or cannot tell by the agreement curve at |Δ|: P(the better), P(cannot tell), P(the worse);
-2. who cannot tell calls both good with probability sat((λa + λb) / 2), else both bad.
+2. who cannot tell calls both good with a probability that follows from sat and both lists, else both bad: sat of their
+   mean effectiveness, of the better list, of the worse one, or the mean of sat of each (``satisfied_by``). Where both
+   lists are as effective as one another, all four are sat(λ).
 
 People differ, and so do queries, without changing either curve: the answer to each step is where a standard normal
 number z falls among the quantiles of its probabilities, and z = √ρp · person + √ρq · query + √(1 - ρp - ρq) · chance.
 So over people and queries the curves are exactly those given, whatever the spread (a random effect added on the logit
 scale would flatten them).
-
-Lists are called good or bad two at a time, so that P(Sat | λ) among nonpreferences is not sat(λ) itself but the mean
-of sat((λ + λ') / 2) over the lists λ' that come with λ, those hard to tell apart from it first. The two are the same
-where sat is straight or both lists are alike; :func:`satisfaction_asked` gives what a study can recover.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +30,14 @@ from adjudge.users.satisfaction import SatisfactionMapping
 
 if TYPE_CHECKING:
     from numpy.random import Generator
+
+SATISFIED_BY: dict[str, Callable[[SatisfactionMapping, Floats], Floats]] = {
+    "mean": lambda curve, lists: curve(lists.mean(axis=1)),
+    "better": lambda curve, lists: curve(lists.max(axis=1)),
+    "worse": lambda curve, lists: curve(lists.min(axis=1)),
+    "each": lambda curve, lists: curve(lists).mean(axis=1),
+}
+"""P(both good | neither is preferred), from the satisfaction curve and the effectiveness of both lists: (ties, 2)."""
 
 KINDS = ("random", "same side", "same answer", "fast")
 """How spammers answer: at random; always the list that stands first; always the same; at random and at once."""
@@ -60,6 +67,7 @@ def simulate_study(
     spammers: float = 0.0,
     spread: float = 0.0,
     query_spread: float = 0.0,
+    satisfied_by: str = "mean",
     traps: int | None = None,
     trap_accuracy: float = 0.9,
     kinds: tuple[str, ...] = KINDS,
@@ -68,7 +76,8 @@ def simulate_study(
     """Answers of people with known curves to some of the questions each, and to the traps among them.
 
     ``spread`` and ``query_spread`` are the shares ρp and ρq of what makes answers differ that lie between people and
-    between queries; ``spammers`` is the share of participants who do not listen. Everybody gets ``per_participant``
+    between queries; ``satisfied_by`` is one of ``SATISFIED_BY``: what people go by who call both lists good or bad.
+    ``spammers`` is the share of participants who do not listen. Everybody gets ``per_participant``
     questions, none twice, such that each question is asked about equally often, and ``traps`` of the traps (all unless
     said otherwise), which honest people answer right with probability ``trap_accuracy``.
 
@@ -88,6 +97,8 @@ def simulate_study(
     wanted = participants, per_participant, len(known) if traps is None else traps
     _check_numbers(wanted, (len(plain), len(known)))
     _check_people(spammers, spread, query_spread, kinds)
+    if satisfied_by not in SATISFIED_BY:
+        raise AdjudgeError(f"'satisfied_by' must be one of {', '.join(SATISFIED_BY)}, got {satisfied_by!r}")
     lists = questions.effectiveness(measure, scale)
     if bool(np.isnan(lists[plain]).any()):
         raise AdjudgeError(f"Simulated participants need grades on {scale} of every document of the questions")
@@ -96,7 +107,7 @@ def simulate_study(
     swapped = rng.integers(0, 2, size=len(asked))
     query = np.unique(np.array(questions.queries, dtype=object), return_inverse=True)[1].astype(np.int64)[asked]
     noise = _Noise(rng, person, query, spread, query_spread)
-    choice = _honest(noise, lists[asked], satisfaction, agreement)
+    choice = _honest(noise, lists[asked], lambda pairs: SATISFIED_BY[satisfied_by](satisfaction, pairs), agreement)
     choice = np.where(is_trap[asked], _trap_answers(rng, questions, asked, trap_accuracy), choice)
     kind = _spam_kinds(rng, participants, spammers, kinds)
     choice = np.where(kind[person] >= 0, _spam(rng, kind[person], person, swapped), choice)
@@ -160,28 +171,6 @@ def example_study(*, participants: int = 30, per_participant: int = 20, seed: in
     ).study
 
 
-class Asked(NamedTuple):
-    """What nonpreferences say of lists: effectiveness of each list, P(called good), and how often it is said."""
-
-    effectiveness: Floats
-    satisfied: Floats
-    weight: Floats
-
-
-def satisfaction_asked(
-    questions: Questions, *, satisfaction: SatisfactionMapping, agreement: AgreementMapping, measure: str, scale: str
-) -> Asked:
-    """The P(Sat | λ) that simulated participants show among nonpreferences, list by list.
-
-    Both lists of a question have P(good) = sat((λa + λb) / 2), and count with weight P(cannot tell | |Δ|). A curve
-    fitted to these with these weights is what curves fitted to more and more answers come to.
-    """
-    plain = np.array([not one.is_trap for one in questions.questions], dtype=np.bool_)
-    lists = questions.effectiveness(measure, scale)[plain]
-    good = np.repeat(satisfaction(lists.mean(axis=1)), 2)
-    return Asked(lists.ravel(), good, np.repeat(agreement(lists[:, 0] - lists[:, 1]).cannot_tell, 2))
-
-
 def _check_numbers(wanted: tuple[int, int, int], there_are: tuple[int, int]) -> None:
     participants, per_participant, traps = wanted
     if participants < 1 or not 0 <= per_participant <= there_are[0] or not 0 <= traps <= there_are[1]:
@@ -235,7 +224,7 @@ class _Noise:
         return drawn
 
 
-def _honest(noise: _Noise, lists: Floats, satisfaction: SatisfactionMapping, agreement: AgreementMapping) -> Ints:
+def _honest(noise: _Noise, lists: Floats, satisfied: Callable[[Floats], Floats], agreement: AgreementMapping) -> Ints:
     known = np.where(np.isnan(lists), 0.0, lists)  # traps without grades are answered elsewhere
     delta = known[:, 0] - known[:, 1]
     shares = agreement(delta)
@@ -243,7 +232,7 @@ def _honest(noise: _Noise, lists: Floats, satisfaction: SatisfactionMapping, agr
     right = noise.rng.random(len(delta)) * (shares.agree + shares.disagree) < shares.agree
     coin = noise.rng.random(len(delta)) < 0.5
     a_is_better = np.where(delta == 0, coin, delta > 0)
-    good = noise.uniform() < satisfaction(known.mean(axis=1))
+    good = noise.uniform() < satisfied(known)
     return np.where(prefers, np.where(right == a_is_better, A, B), np.where(good, GOOD, BAD))
 
 

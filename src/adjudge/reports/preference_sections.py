@@ -187,7 +187,7 @@ def _satisfaction(learnt: Learnt) -> Section:
     first = learnt.combinations[0]
     text = (
         f"{_satisfied_sentence(first, learnt.confidence)} That is by {first.combination}. People who prefer neither "
-        "list call both good or both bad; the share of good ones among lists of like effectiveness is P(Sat)."
+        "list call both good or both bad. {_learnt_from(learnt)}"
     )
     blocks: list[Block] = [
         Paragraph(text),
@@ -197,6 +197,19 @@ def _satisfaction(learnt: Learnt) -> Section:
     ]
     blocks += [_satisfaction_bins(i, one) for i, one in enumerate(learnt.combinations[:_SHOWN_BINS])]
     return Section("satisfaction-curves", "How satisfied people are", tuple(blocks))
+
+
+def _learnt_from(learnt: Learnt) -> str:
+    if _by_lists(learnt):
+        return (
+            "As in the study of 2012 each of these answers counts once for either list, at that list's own "
+            "effectiveness. Tied lists differ, so this draws P(Sat) of bad lists up and that of good ones down."
+        )
+    return "P(Sat) at some effectiveness is the share of good ones when both lists have it, by a curve fitted to pairs."
+
+
+def _by_lists(learnt: Learnt) -> bool:
+    return learnt.combinations[0].evidence.lists.ndim == 1
 
 
 def _satisfaction_figure(learnt: Learnt) -> FigureBlock:
@@ -211,10 +224,11 @@ def _satisfaction_figure(learnt: Learnt) -> FigureBlock:
         )
         for one in shown
     )
-    data = figures.Panels("effectiveness", "P(Sat)", _GRID, ("lists called good",), names, panels)
+    what, where = ("lists", "effectiveness") if _by_lists(learnt) else ("pairs", "mean effectiveness of the pair")
+    data = figures.Panels("effectiveness", "P(Sat)", _GRID, (f"{what} called good",), names, panels)
     caption = (
-        f"Share of satisfied people by effectiveness, in bins with {percent(learnt.confidence)} intervals, and the "
-        f"curves fitted to it{_some(learnt)}."
+        f"Share of {what} called good by {where}, in bins with {percent(learnt.confidence)} intervals, and the "
+        f"curves of P(Sat){_some(learnt)}. The cubic is fitted to the bins, each weighted by its number of {what}."
     )
     alt = f"P(Sat) by effectiveness. {_satisfied_sentence(shown[0], learnt.confidence)}"
     return FigureBlock("satisfaction-curves", caption, alt, data, figures.satisfaction_panels)
@@ -227,7 +241,7 @@ def _satisfaction_table(learnt: Learnt) -> TableBlock:
         Column("P(Sat) at 0", about="share satisfied with the worst lists, by the curve"),
         Column("at 0.5"),
         Column("at 1", about="share satisfied with the best lists"),
-        Column("Curve", about="log-likelihood per list that it has not seen, higher is better"),
+        Column("Curve", about="log-likelihood per answer that it has not seen, higher is better"),
         Column("Cubic", about="the same of the cubic"),
     )
     rows = tuple(
@@ -247,7 +261,7 @@ def _endpoints(learnt: Learnt) -> TableBlock:
     columns = (
         Column("Measure", "left"),
         Column("Scale", "left"),
-        Column("Bias", about="of P(Sat): distance of the first bin to 0 and of the last to 1 (3.11)"),
+        Column("Bias", about="distance of P(Sat) at 0 to 0 and of P(Sat) at 1 to 1 (3.11)"),
         Column("To 1", about="distance of P(prefer the better) to 1 over the bins (3.12)"),
         Column("To 0", about="distance of P(prefer the worse) to 0 over the bins (3.13)"),
         Column("Bins", about="with answers, of all"),
@@ -269,11 +283,13 @@ def _logs(one: LearntCombination, kind: str) -> str:
 
 def _satisfaction_bins(i: int, one: LearntCombination) -> TableBlock:
     bins = one.satisfaction_bins.satisfied
-    columns = (Column("Effectiveness", "left"), Column("Lists"), Column("Satisfied"), Column("Curve"))
+    single = one.evidence.lists.ndim == 1
+    what, where = ("Lists", "") if single else ("Pairs", "mean ")
+    columns = (Column("Effectiveness", "left"), Column(what), Column("Called good"), Column("Curve"))
     middle = (bins.edges[:-1] + bins.edges[1:]) / 2
     at = one.satisfaction(np.where(np.isnan(bins.mean), middle, bins.mean))
     rows = tuple(
         (bins.interval(k), f"{bins.count[k]:,}", bins.cell(k, 2), f"{at[k]:.2f}") for k in range(len(bins.count))
     )
-    caption = f"Lists that people called good or bad, by {one.combination}."
+    caption = f"{what} that people called good or bad, by {where}{one.combination}."
     return TableBlock(f"satisfaction-bins-{i + 1}", caption, columns, rows, bins.to_dicts())

@@ -54,7 +54,7 @@ def listeners(data: Data, effort: Effort) -> Found:
     from adjudge.preferences.bins import agreement_bins, satisfaction_bins
     from adjudge.preferences.evidence import evidence
 
-    seen = {label: evidence(data.answers, *one) for label, one in _COMBINATIONS.items()}
+    seen = {label: evidence(data.answers, *one, ties="lists") for label, one in _COMBINATIONS.items()}
     agreed = {label: agreement_bins(one) for label, one in seen.items()}
     satisfied = {label: satisfaction_bins(one) for label, one in seen.items()}
     claims = (

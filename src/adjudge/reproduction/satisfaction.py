@@ -96,7 +96,7 @@ def satisfaction(data: Data, effort: Effort) -> Found:
     from adjudge.preferences.evidence import evidence
     from adjudge.preferences.priors import prior_of
 
-    seen = {key: evidence(data.answers, *key) for key in TABLE_3_2}
+    seen = {key: evidence(data.answers, *key, ties="lists") for key in TABLE_3_2}
     satisfied = {key: satisfaction_bins(one) for key, one in seen.items()}
     agreed = {key: agreement_bins(one) for key, one in seen.items()}
     priors = {key: prior_of(data.mirex2011, *key) for key in seen if key[1] != "broad"}

@@ -1,12 +1,24 @@
 """Fit satisfaction curves to lists that people called good or bad, and say what is unknown of them.
 
-Two ways. *As published*: the cubic of eq 4.3 by least squares on the shares of bins. *Better behaved*: families that
-never fall and never leave [0, 1] (:mod:`adjudge.users.satisfaction_curves`), by maximum likelihood on single answers.
+Two kinds of curves. *As published*: the cubic of eq 4.3 by least squares on the shares of bins, each bin weighted by the
+number of lists in it. (The thesis does not say whether its bins count alike. Unweighted, a bin of four lists pulls the
+curve as hard as one of four hundred.) *Better behaved*: families that never fall and never leave [0, 1]
+(:mod:`adjudge.users.satisfaction_curves`), by maximum likelihood on single answers.
+
+Two kinds of answers. Somebody may call *one list* good or bad: then P(good) = f(λ). Somebody who has no preference calls
+*a pair* good or bad, and the two lists differ. With f the curve, and λ+ and λ- the effectiveness of the better and of
+the worse list,
+
+    P(good | λ+, λ-) = f(w λ+ + (1 - w) λ-)
+
+where w, in [0, 1], says which list people go by: the better one (1), the worse one (0), both alike (1/2). It is fitted
+with the curve. Where both lists are as good as one another, w does not matter: f(λ) is P(Sat | λ). The covariance of the
+curve's coefficients allows for w being estimated. The cubic takes bins of the mean of both lists, w = 1/2.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -38,21 +50,30 @@ from adjudge.users.satisfaction_curves import MONOTONE
 Place = Literal["centre", "mean", "lower", "ends"]
 """Where a bin stands for the cubic: at its centre, the mean of its lists, its lower end, or evenly from 0 to 1."""
 
-_ENDS = Data(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 1, 0, 1]), np.full(4, 0.5))
+_WEIGHT = (0.5, 0.0, 1.0)  # of the better list of a pair: where a fit starts, lowest, highest
 _LEAST = 0.01  # what a cubic deems (almost) impossible has this probability, lest one list cost it everything
 _STEP = 1e-5
 
 
 @dataclass(frozen=True)
 class SatisfactionFit:
-    """A fitted curve; ``covariance`` is robust, lists of one answer, query or person counting as dependent."""
+    """A fitted curve; ``covariance`` is robust, answers about one query or of one person counting as dependent.
+
+    ``weight`` is that of the better list of a pair; None for single lists, and for the cubic.
+    """
 
     kind: str
     coefficients: Floats
     covariance: Floats
     log_likelihood: float
-    n_lists: int
+    n_rows: int
     n_clusters: int
+    weight: float | None = None
+
+    @property
+    def parameters(self) -> Floats:
+        """All that was fitted: the coefficients of the curve, then the weight of the better list where there is one."""
+        return self.coefficients if self.weight is None else np.append(self.coefficients, self.weight)
 
     def mapping(
         self, measure: str, scale: str, *, source: str = "", provenance: tuple[tuple[str, str], ...] = ()
@@ -70,15 +91,32 @@ class SatisfactionFit:
         )
 
 
-def satisfaction_model(kind: str) -> Model:
-    """A family of monotone curves as a model of two outcomes: not satisfied, satisfied."""
+def satisfaction_model(kind: str, *, pairs: bool = False) -> Model:
+    """A family of monotone curves as a model of two outcomes: not satisfied, satisfied.
+
+    Of single lists, or of pairs: these have the weight of the better list as their last parameter.
+    """
     form = MONOTONE[kind]
 
     def shares(values: Floats, parameters: Floats) -> Floats:
-        good = form(values, parameters)
+        if not pairs:
+            good = form(values, parameters)
+        else:
+            weight = parameters[-1]
+            good = form(weight * values.max(axis=1) + (1.0 - weight) * values.min(axis=1), parameters[:-1])
         return np.stack([1.0 - good, good], axis=1)
 
-    return Model(shares, form.start, form.lowest, form.highest)
+    bounds = form.start, form.lowest, form.highest
+    return Model(shares, *((*row, own) if pairs else row for row, own in zip(bounds, _WEIGHT, strict=True)))
+
+
+def _ends(data: Data) -> Data:
+    """What a monotone curve sees besides: as if λ = 0, and λ = 1, had been called good once and bad once, in part.
+
+    Half an answer each for single lists, a quarter each for pairs, which are half as many rows.
+    """
+    x = np.broadcast_to([0.0, 0.0, 1.0, 1.0], (*data.x.shape[1:], 4)).T
+    return Data(x, np.array([0, 1, 0, 1]), np.full(4, 0.5 / data.x.ndim))
 
 
 def fit_satisfaction(
@@ -92,15 +130,16 @@ def fit_satisfaction(
     bins: int = 10,
     place: Place = "centre",
 ) -> SatisfactionFit:
-    """Fit a curve to lists: their effectiveness, and 1 where somebody was satisfied, 0 where not.
+    """Fit a curve to lists, or to pairs of lists: their effectiveness, and 1 where somebody was satisfied, 0 where not.
 
-    ``kind`` is ``cubic`` or a family of monotone curves. ``clusters`` say what makes lists alike: an array, or one a
-    kind by name (query and participant); the two lists of one answer must be in one cluster. ``few_clusters`` widens
-    the covariance so that 95 % bands are those of Student's t. ``bins`` and ``place`` are for the cubic: how many bins,
-    and where each stands.
+    ``effectiveness`` has one number per answer about a single list, (n,), or two per answer about a pair, (n, 2).
+    ``kind`` is ``cubic`` or a family of monotone curves. ``clusters`` say what makes answers alike: an array, or one
+    per kind by name (query and participant). Where an answer about a pair is given as two lists (Urbano et al. 2012),
+    both must be in one cluster. ``few_clusters`` widens the covariance so that 95 % bands are those of Student's t.
+    ``bins`` and ``place`` are for the cubic: how many bins, and where each stands.
 
     A monotone curve also sees half a satisfied and half an unsatisfied list at λ = 0 and at λ = 1, as in Jeffreys's
-    prior for a share: so few lists at an end never make it certain of what happens there.
+    prior for a share (a quarter with pairs): so few lists at an end never make it certain of what happens there.
 
     >>> rng = np.random.default_rng(3)
     >>> values = rng.random(3000)
@@ -113,17 +152,20 @@ def fit_satisfaction(
     data = _checked(effectiveness, satisfied, weights)
     groups = as_clusters(clusters, len(data.x))
     if kind == "cubic":
-        return _fit_cubic(data, groups, bins, place, few_clusters)
-    model = satisfaction_model(kind)
-    found = maximum(model, data.joined(_ENDS))
-    spread = covariance(model, data, found, groups, prior=_ENDS)
+        return _fit_cubic(_levelled(data), groups, bins, place, few_clusters)
+    pairs = data.x.ndim > 1
+    model, ends = satisfaction_model(kind, pairs=pairs), _ends(data)
+    found = maximum(model, data.joined(ends))
+    spread = covariance(model, data, found, groups, prior=ends)
+    own = len(MONOTONE[kind].parameters)
     return SatisfactionFit(
         kind,
-        found,
-        widened(spread, groups) if few_clusters else spread,
+        found[:own],
+        (widened(spread, groups) if few_clusters else spread)[:own, :own],
         float(data.weighted(log_shares(model, data, found)).sum()),
         len(data.x),
         fewest(groups, len(data.x)),
+        float(found[own]) if pairs else None,
     )
 
 
@@ -138,14 +180,17 @@ def held_out_satisfaction(
     bins: int = 10,
     place: Place = "centre",
 ) -> Floats:
-    """Log-likelihood of each list under the curve fitted without its fold; no cluster is on both sides.
+    """Log-likelihood of each answer under the curve fitted without its fold; no cluster is on both sides.
 
     A cubic is clipped to [0.01, 0.99]: outside [0, 1] it has no likelihood at all.
     """
     data = _checked(effectiveness, satisfied, None)
     groups = as_clusters(clusters, len(data.x))
-    if kind != "cubic":
-        return held_out_logs(satisfaction_model(kind), data, groups, folds=folds, seed=seed, prior=_ENDS)
+    if kind == "cubic":
+        data = _levelled(data)
+    else:
+        model = satisfaction_model(kind, pairs=data.x.ndim > 1)
+        return held_out_logs(model, data, groups, folds=folds, seed=seed, prior=_ends(data))
     seen: Floats = np.empty(len(data.x))
     for fit_on, out in blocks(groups, len(data.x), folds, np.random.default_rng(seed)):
         outside = data.select(out)
@@ -168,7 +213,7 @@ def satisfaction_interval(
     centre = np.clip(mapping(effectiveness), 1e-9, 1 - 1e-9)
     if not mapping.covariance:
         return np.full(centre.shape, np.nan), np.full(centre.shape, np.nan)
-    slopes = _slopes(mapping, effectiveness)
+    slopes = curve_slopes(mapping, effectiveness)
     variance = np.einsum("i...,ij,j...->...", slopes, np.array(mapping.covariance), slopes)
     half = float(ndtri(0.5 + confidence / 2)) * np.sqrt(np.maximum(variance, 0.0)) / (centre * (1 - centre))
     return expit(logit(centre) - half), expit(logit(centre) + half)
@@ -183,11 +228,11 @@ def curve_error(mapping: SatisfactionMapping, effectiveness: npt.ArrayLike) -> f
     known = values[~np.isnan(values)]
     if not mapping.covariance or not len(known):
         return float("nan")
-    slope = _slopes(mapping, known).reshape(len(mapping.coefficients), -1).mean(axis=1)
+    slope = curve_slopes(mapping, known).reshape(len(mapping.coefficients), -1).mean(axis=1)
     return float(np.sqrt(max(slope @ np.array(mapping.covariance) @ slope, 0.0)))
 
 
-def _slopes(mapping: SatisfactionMapping, effectiveness: npt.ArrayLike) -> Floats:
+def curve_slopes(mapping: SatisfactionMapping, effectiveness: npt.ArrayLike) -> Floats:
     """Derivatives of P(Sat) in the coefficients, stacked."""
     at = CURVES[mapping.kind].at
     if at is None:
@@ -200,8 +245,8 @@ def _slopes(mapping: SatisfactionMapping, effectiveness: npt.ArrayLike) -> Float
 
 def _checked(effectiveness: npt.ArrayLike, satisfied: npt.ArrayLike, weights: npt.ArrayLike | None) -> Data:
     x, y = np.asarray(effectiveness, dtype=np.float64), np.asarray(satisfied, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
-        raise AdjudgeError(f"expected as many answers as lists, 2 or more, got {y.shape} and {x.shape}")
+    if x.shape not in (y.shape, (*y.shape, 2)) or y.ndim != 1 or len(x) < 2:
+        raise AdjudgeError(f"expected as many answers as lists or pairs, 2 or more, got {y.shape} and {x.shape}")
     if not bool(((x >= -1e-9) & (x <= 1 + 1e-9)).all()) or not bool(((y >= 0) & (y <= 1)).all()):
         raise AdjudgeError("expected effectiveness in [0, 1] and answers 0 or 1")
     x = np.clip(x, 0.0, 1.0)
@@ -210,7 +255,12 @@ def _checked(effectiveness: npt.ArrayLike, satisfied: npt.ArrayLike, weights: np
     # shares: each list counts as satisfied and as not, in parts
     given = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
     both = np.repeat([1, 0], len(x)).astype(np.int64)
-    return Data(np.tile(x, 2), both, np.concatenate([given * y, given * (1 - y)]))
+    return Data(np.concatenate([x, x]), both, np.concatenate([given * y, given * (1 - y)]))
+
+
+def _levelled(data: Data) -> Data:
+    """Answers about pairs as answers about the mean of both lists."""
+    return data if data.x.ndim == 1 else replace(data, x=data.x.mean(axis=1))
 
 
 def _binned(data: Data, bins: int, place: Place) -> tuple[Floats, Floats, Floats]:

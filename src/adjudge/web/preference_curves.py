@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MOST_CURVES = 4
 """Combinations whose curves are drawn."""
 FEWEST_ANSWERS = 20
-"""Answers, and lists called good or bad, from which a curve is fitted."""
+"""Answers, and answers that call both lists good or bad, from which a curve is fitted."""
 _POINTS = 41
 
 
@@ -59,7 +59,7 @@ def _curves(study: Study, name: str) -> dict[str, Any]:
         "why": None,
         "answers": len(seen.delta),
         "unjudged": seen.unjudged,
-        "satisfaction": {**_satisfaction(seen), "bins": _bins(satisfied), "lists": len(seen.lists)},
+        "satisfaction": {**_satisfaction(seen), "bins": _bins(satisfied), "ties": len(seen.lists)},
         "agreement": {**_agreement(seen), "bins": _bins(agreement_bins(seen).agree)},
     }
 
@@ -90,7 +90,7 @@ def _too_few(n: int, what: str) -> str | None:
 def _satisfaction(seen: Evidence) -> dict[str, Any]:
     from adjudge.preferences.curves import satisfaction_curve
 
-    why = _too_few(len(seen.lists), "lists called good or bad")
+    why = _too_few(len(seen.lists), "pairs called good or bad")
     if why is not None:
         return {"curve": [], "why": why}
     grid = np.linspace(0, 1, _POINTS)

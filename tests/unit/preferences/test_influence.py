@@ -66,6 +66,16 @@ def test_satisfaction_without_each_is_that_of_a_fit_to_the_others() -> None:
         assert without[one] == pytest.approx(fit.coefficients, abs=1e-4)
 
 
+def test_satisfaction_by_pairs_without_each_is_that_of_a_fit_to_the_others() -> None:
+    rng = np.random.default_rng(4)
+    pairs, who = rng.random((600, 2)).round(2), rng.integers(12, size=600)
+    good = (rng.random(600) < 0.2 + 0.6 * pairs.mean(axis=1)).astype(np.int64)
+    _, without = satisfaction_without(pairs, good, who, 12)
+    for one in (0, 7):
+        fit = fit_satisfaction(pairs[who != one], good[who != one])
+        assert without[one] == pytest.approx(fit.parameters, abs=1e-3)
+
+
 def test_who_gave_no_answer_or_all_of_them_changes_nothing() -> None:
     rng = np.random.default_rng(3)
     delta, answer = rng.uniform(-1, 1, 80), rng.integers(-1, 2, 80)
@@ -91,8 +101,8 @@ def test_the_conclusions_are_those_of_the_curves_of_all_and_of_the_others() -> N
         mapping = AgreementMapping("CG@5", "fine", "two-stage", tuple(fit_agreement(delta, answer).parameters))
         assert row.noticeable == pytest.approx(noticeable_difference(mapping), abs=1e-5)
         neither = left.select(left.choice >= GOOD)
-        lists = neither.questions.effectiveness("CG@5", "fine")[neither.question].ravel()
-        curve = fit_satisfaction(lists, np.repeat(neither.choice == GOOD, 2)).mapping("CG@5", "fine")
+        lists = neither.questions.effectiveness("CG@5", "fine")[neither.question]
+        curve = fit_satisfaction(lists, neither.choice == GOOD).mapping("CG@5", "fine")
         assert row.satisfied == pytest.approx(float(curve(MEDIUM)), abs=1e-5)
     assert one.noticeable_change == pytest.approx(one.noticeable - found.of_all.noticeable)
 

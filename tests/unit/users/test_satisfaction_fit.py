@@ -144,7 +144,7 @@ def test_no_cluster_is_on_both_sides_and_every_answer_is_held_out_once() -> None
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        ([0.1], [1], "expected as many answers as lists, 2 or more"),
+        ([0.1], [1], "expected as many answers as lists or pairs, 2 or more"),
         ([0.1, 1.2], [1, 0], r"expected effectiveness in \[0, 1\]"),
         ([0.1, 0.2], [1, 2], "answers 0 or 1"),
     ],

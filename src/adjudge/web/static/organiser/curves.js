@@ -44,7 +44,7 @@ function block(one, size) {
       "div",
       { class: "curve-pair" },
       chart({ ...one.agreement, size, kind: "agreement", title: "Prefer the better list", x: `difference in ${one.measure}`, mark: one.agreement.noticeable, half: true }),
-      chart({ ...one.satisfaction, band: [], size, kind: "satisfaction", title: "Are satisfied, of those without a preference", x: one.measure }),
+      chart({ ...one.satisfaction, band: [], size, kind: "satisfaction", title: "Call both lists good, of those without a preference", x: `mean ${one.measure} of both lists` }),
     ),
   );
 }
