@@ -23,6 +23,7 @@ from tests.web.preferring_rows import (
 )
 from tests.web.test_archiving import everything
 
+from adjudge.cli import main
 from adjudge.formats import Source
 from adjudge.preferences.files import read_answers, read_questions
 from adjudge.preferences.learning import learn
@@ -38,6 +39,7 @@ from adjudge.web.exporting import export
 from adjudge.web.importing import import_judgments
 from adjudge.web.preference_exporting import study_of
 from adjudge.web.preference_reporting import preference_report
+from adjudge.web.preference_trust import trust_of
 from adjudge.web.schema import answer, participant
 from adjudge.web.settings import Settings
 from adjudge.web.verifying import verify
@@ -68,12 +70,45 @@ def test_a_study_is_what_people_answered(database: Database) -> None:
     ]
     assert found == said
     assert study.swapped.tolist() == [number % 2 for number in range(len(said))]
-    assert set(study.seconds) == {9.0}
+    assert set(study.seconds) == {1.0}  # the page says 9, but nobody had a question for longer than 1
     assert set(study.heard) == {1.0 + 2 * 0.5 + 2 * 0.75}
     assert study.at.tolist() == [31.0 + number for number in range(len(said))]
     assert study.trap.sum() == 3 * 2
     assert study.right[study.trap].all()
     assert len(study.counted()) == 3 * 5
+
+
+def test_the_command_judges_exported_answers_by_the_rules_of_the_campaign_as_its_page_does(
+    database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = some_questions(20, 10)
+    rules = {"quiz": 3, "quiz_bar": 0.9, "trust_bar": 0.75, "least_traps": 6, "attention_bar": 0.5}
+    campaign = preference_campaign(database, questions=asked, **rules, listen_seconds=2)
+    traps, plain = ([one.name for one in asked.questions if one.is_trap == is_trap] for is_trap in (True, False))
+    wrong = {"right": (), "quiz": (1,), "traps": (4, 5, 6, 7), "two later": (8, 9), "guesses": (3, 4)}
+    ids = store_people(database, campaign, list(wrong))
+    rng = np.random.default_rng(2)
+    for code, missed in wrong.items():
+        checks = [(ids[code], name, "b" if place in missed else "a") for place, name in enumerate(traps)]
+        others = [(ids[code], name, "good" if code == "guesses" else CHOICES[rng.integers(4)]) for name in plain]
+        store_answers(database, campaign, [*checks[:3], *others, *checks[3:]])
+    with database.read() as connection:
+        page = {code: trust_of(connection, campaign, number) for code, number in ids.items()}
+    path = tmp_path / "answers.csv"
+    path.write_bytes(data_of(database, campaign, "answers"))
+    assert main(["participants", str(path), "--json"]) == 0
+    said = capsys.readouterr()
+    rows = {row["participant"]: row for row in json.loads(said.out)["participants"]}
+    assert {code: row["verdict"] for code, row in rows.items()} == {code: one.verdict for code, one in page.items()}
+    assert {code: row["attentive"] for code, row in rows.items()} == pytest.approx(
+        {code: one.probability for code, one in page.items()}
+    )
+    assert {"failed quiz", "failed traps", "inattentive", "fine"} == {one.verdict for one in page.values()}
+    assert "judged by the rules of its campaign: quiz=3 quiz_bar=0.9 bar=0.75" in said.err
+    assert "options=4" in said.err
+    assert main(["participants", str(path), "--json", "--quiz", "0", "--bar", "0", "--attention", "0"]) == 0
+    others_rules = json.loads(capsys.readouterr().out)["participants"]
+    assert {row["verdict"] for row in others_rules} == {"fine"}
 
 
 def test_the_file_of_answers_is_the_whole_study(database: Database, tmp_path: Path) -> None:

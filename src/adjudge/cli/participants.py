@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.options import Subparsers, add_combinations, add_output, combination_files, study_combinations
 from adjudge.cli.output import check_output, made_from, progress, say, show_report
@@ -13,7 +14,6 @@ from adjudge.words import counted
 
 if TYPE_CHECKING:
     from adjudge.preferences.study import Study
-    from adjudge.preferences.trust import TrustRules
 
 _EXAMPLES = """examples:
   adjudge participants answers.csv
@@ -44,12 +44,20 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("trust")
+    group = parser.add_argument_group(
+        "trust", "Answers that a campaign exported are judged by its own rules, unless these options say otherwise."
+    )
     group.add_argument("--quiz", type=int, metavar="N", help="traps of the quiz, the first ones (default: 5)")
     group.add_argument("--quiz-bar", type=float, metavar="X", help="share of them to answer right (default: 0.6)")
     group.add_argument("--bar", type=float, metavar="X", help="share of all traps to answer right (default: 0.6)")
     group.add_argument("--least", type=int, metavar="N", help="traps before that counts (default: 8)")
     group.add_argument("--attention", type=float, metavar="P", help="least P(attentive) (default: 0.02)")
+    group.add_argument(
+        "--options",
+        type=int,
+        metavar="N",
+        help="answers that a question offers, 2 to 4, by which guessing gets a trap right (default: those that occur)",
+    )
     group.add_argument(
         "--least-seconds", type=float, metavar="S", help="of sound to hear for an answer (default: time says nothing)"
     )
@@ -64,18 +72,21 @@ def run(arguments: argparse.Namespace) -> None:
     from adjudge.preferences.files import write_answers
     from adjudge.preferences.influence import influence
     from adjudge.preferences.quality import quality
-    from adjudge.preferences.trust import assess_all, set_aside
+    from adjudge.preferences.trust import TrustRules, assess_all, set_aside
     from adjudge.reports.participant_section import participant_sections
 
     inputs = [arguments.answers, *filter(None, [arguments.questions]), *combination_files(arguments)]
     check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
     _check_written(arguments, inputs)
-    rules = _rules(arguments)
+    given = _given_rules(arguments)
     if arguments.least_seconds is not None and not arguments.least_seconds > 0:
         raise AdjudgeError(f"'least-seconds' must be above 0, got {arguments.least_seconds:g}")
     if arguments.seed < 0:
         raise AdjudgeError(f"'seed' must be 0 or more, got {arguments.seed}")
     study = _read(arguments)
+    rules = replace(study.rules or TrustRules(), **given)
+    if study.rules is not None:
+        say([f"{study.source}: judged by the rules of its campaign: {rules}"])
     if arguments.apply or arguments.write is not None:
         study = set_aside(study, assess_all(study, rules, least_seconds=arguments.least_seconds))
     if arguments.write is not None:
@@ -129,11 +140,14 @@ def _subtitle(study: Study) -> str:
     return f"{people}, {counted(len(study) - traps, 'answer')}" + (f" and {traps:,} to traps" if traps else "")
 
 
-def _rules(arguments: argparse.Namespace) -> TrustRules:
+def _given_rules(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The rules that were given as options; refused where they make no sense, before anything is read."""
     from adjudge.preferences.trust import TrustRules
 
-    names = ("quiz", "quiz_bar", "bar", "least", "attention")
-    return TrustRules(**{name: value for name in names if (value := getattr(arguments, name)) is not None})
+    names = ("quiz", "quiz_bar", "bar", "least", "attention", "options")
+    given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    TrustRules(**given)
+    return given
 
 
 def _read(arguments: argparse.Namespace) -> Study:

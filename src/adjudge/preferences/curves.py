@@ -18,15 +18,16 @@ logistic       -0.5520    0.0110         -0.6256    0.0055
 ============== ========== ============== ========== ==============
 
 (The cubic clipped to [.01, .99]. From one way to make the folds to another all of them move by up to .003 together, and
-the first three change places: only the logistic curve is behind for certain.) So ``bounded`` is the default, and ``cubic`` is
-there for fidelity. For agreement ``two-stage`` is the default for the same reasons (see scripts/fit_agreement.py).
+the first three change places: only the logistic curve is behind for certain.) So ``bounded`` is the default, and
+``cubic`` is there for fidelity. For agreement ``two-stage`` is the default for the same reasons (see
+scripts/fit_agreement.py).
 
-The cubic is fitted by least squares to the shares of the bins at their centres, each bin weighted by the number of lists
-(or pairs) in it. By lists it then lies, on the 2012 answers, .060 to .077 RMS from Table 4.3, whose 4,050 lists are others, over the lists of the study, for all ten
-combinations; on an even grid over [0, 1] .060 to .067 for Broad and .083 to .109 for Fine, which has 4 to 11 lists
-above .9. Bins elsewhere: at their mean λ .056 to .084 over the lists, at their lower ends .042 to .081; spread evenly
-from 0 to 1 .069 to .083 on the even grid. The thesis does not say where its bins stand, and none of these is plainly
-the one.
+The cubic is fitted by least squares to the shares of the bins at their centres, each bin weighted by the number of
+lists (or pairs) in it. By lists it then lies, on the 2012 answers, .060 to .077 RMS from Table 4.3, whose 4,050 lists
+are others, over the lists of the study, for all ten combinations; on an even grid over [0, 1] .060 to .067 for Broad
+and .083 to .109 for Fine, which has 4 to 11 lists above .9. Bins elsewhere: at their mean λ .056 to .084 over the
+lists, at their lower ends .042 to .081; spread evenly from 0 to 1 .069 to .083 on the even grid. The thesis does not
+say where its bins stand, and none of these is plainly the one.
 """
 
 from __future__ import annotations

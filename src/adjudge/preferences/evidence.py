@@ -33,8 +33,8 @@ class Evidence:
 
     ``lists`` has the effectiveness of both lists of each tie, (ties, 2), or, where ties count by lists, that of one
     list after the other, (2 ties,). ``good`` says what each row was called and ``answer`` which answer it comes from.
-    ``delta`` is λa - λb of every counted answer and ``prefers`` 1 for list a, -1 for list b, 0 for neither. ``unjudged`` counts answers left out
-    because a document of theirs has no grade.
+    ``delta`` is λa - λb of every counted answer and ``prefers`` 1 for list a, -1 for list b, 0 for neither.
+    ``unjudged`` counts answers left out because a document of theirs has no grade.
     """
 
     measure: str

@@ -17,7 +17,9 @@ and then the columns of the questions file, repeated in each row, so that one fi
 ``a``, ``b``, ``good`` or ``bad``; ``first`` says which list stood first (``a`` or ``b``); ``seconds`` is how long the
 answer took and ``heard`` how many seconds of sound were played for it; ``at`` is a time in ISO 8601, UTC unless it says
 otherwise; ``set_aside`` is why the answer does not count, empty where it does. Only ``question`` and ``choice`` are
-needed; what else is missing is unknown. An answer that is in the file twice, same name and same row, counts once.
+needed; what else is missing is unknown. What a campaign exports has two columns more: ``least_seconds`` of sound that
+had to be heard for the answer, and ``rules``, the campaign's rules of trust, the same in each row. An answer that is in
+the file twice, same name and same row, counts once.
 
 Files are UTF-8 with commas, semicolons or tabs, plain or compressed. The file of the ISMIR 2012 user study
 (``answers.csv`` of the repository ismir2012-significance) is recognised by its columns and read as it is.
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from adjudge.formats.text_table import TextTable
+    from adjudge.preferences.trust import TrustRules
 
 _DOCUMENT = re.compile(r"([ab])([1-9]\d*)")
 _GRADE = re.compile(r"(.+)_([ab])([1-9]\d*)")
@@ -108,6 +111,8 @@ def read_answers(path: str | Path, questions: Questions | None = None) -> Study:
         comments if any(comments) else (),
         table.source.name,
         table.source.sha256,
+        _rules(table),
+        _least_seconds(table, asked, place),
     ).select(rows)
 
 
@@ -234,6 +239,31 @@ def _reasons(participant: Ints, aside: pl.Series, n: int) -> tuple[str, ...]:
     for row in rows[::-1].tolist():
         reasons[participant[row]] = "" if aside[row] == SET_ASIDE else aside[row]
     return tuple(reasons) if any(reasons) else ()
+
+
+def _rules(table: TextTable) -> TrustRules | None:
+    """The campaign's rules of trust; None where the file has none."""
+    from adjudge.preferences.trust import TrustRules
+
+    column = table.text("rules")
+    told = column.drop_nulls()
+    if not len(told):
+        return None
+    other = column.is_not_null() & (column != told[0])
+    table.refuse(other.to_numpy(), lambda row: f"expected the same rules in each row, got {shown(column[row])}")
+    try:
+        return TrustRules.parse(told[0])
+    except AdjudgeError as error:
+        raise table.error(str(error), int(column.is_not_null().arg_max() or 0)) from None
+
+
+def _least_seconds(table: TextTable, asked: Questions, place: Ints) -> dict[str, float] | None:
+    """Seconds of sound to be heard for an answer, by the name of the question; None where the file has none."""
+    if "least_seconds" not in table:
+        return None
+    values = table.numbers("least_seconds", least=0.0)
+    known = np.flatnonzero(~np.isnan(values))
+    return {asked.questions[place[row]].name: float(values[row]) for row in known.tolist()}
 
 
 def _times(table: TextTable) -> Floats:

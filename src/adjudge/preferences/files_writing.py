@@ -80,6 +80,12 @@ def answer_columns(study: Study) -> pl.DataFrame:
             "comment": _text([_plain(text) or None for text in study.comments] or [None] * len(study)),
         }
     )
+    if study.least_seconds is not None:
+        asked = [one.name for one in study.questions.questions]
+        least = np.array([study.least_seconds.get(name, np.nan) for name in asked], dtype=np.float64)
+        own = own.with_columns(least_seconds=_numbers(least[study.question]))
+    if study.rules is not None:
+        own = own.with_columns(rules=pl.lit(str(study.rules)))
     return own.hstack(questions.drop("question"))
 
 

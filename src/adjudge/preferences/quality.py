@@ -173,7 +173,7 @@ def quality(
     alpha, none where 0.
     """
     check_whole("resamples", resamples, 0)
-    rules = rules or TrustRules()
+    rules = rules or study.rules or TrustRules()
     trusts = assess_all(study, rules, least_seconds=least_seconds)
     plain = study.select(~study.trap)
     combination = default_combination(study, measure, scale) if study.questions.grades else ("", "")

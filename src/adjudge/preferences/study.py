@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.preferences.questions import CHOICES, Questions
+
+if TYPE_CHECKING:
+    from adjudge.preferences.trust import TrustRules
 
 A, B, GOOD, BAD = range(len(CHOICES))
 
@@ -29,8 +34,10 @@ class Study:
     set_aside    (answers,) whether it is kept out of everything that is learnt
     ============ ========== ==================================================================================
 
-    ``reasons`` says for each participant why their answers are set aside, empty where they are not. Answers to traps
-    tell about people, not about lists: what is learnt about lists leaves them out (see :meth:`counted`).
+    ``rules`` of trust and ``least_seconds`` of sound by the name of the question are those of the campaign that the
+    answers come from; None where there is none. ``reasons`` says for each participant why their answers are set aside,
+    empty where they are not. Answers to traps tell about people, not about lists: what is learnt about lists leaves
+    them out (see :meth:`counted`).
     """
 
     questions: Questions
@@ -47,6 +54,8 @@ class Study:
     comments: tuple[str, ...] = ()
     source: str = ""
     sha256: str = ""
+    rules: TrustRules | None = None
+    least_seconds: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
         n = len(self.question)

@@ -8,8 +8,11 @@ enough to ask after every answer.
 
     odds(attentive) = careful / (1 - careful) × P(traps | attentive) / P(traps | inattentive) × factors of the cues
 
-Traps: each participant has an accuracy of their own, Beta(9, 1) where they listen and Beta(4c, 4 (1 - c)) where they
-guess and are right with probability c (1/4 for one right answer of four).
+Traps: everybody knows the answer to a share θ of the traps and guesses at the others, so that a trap which a guess gets
+right with probability c is answered right with probability c + (1 - c) θ. θ is drawn from Beta(9, 1) for those who
+listen and from Beta(1, 2) for those who do not: most of these know few answers, some listen now and then. c is the
+share of the options that are right: 1/4 for one of four, 1/2 for one of two. With two options 8 of 15 right is what
+guessing gets, and P(attentive) is 0.01; with four options it is 0.12.
 
 What the default rules do (:func:`~adjudge.preferences.trust_simulated.operating`, 2,000 people of each kind, 5 traps
 first, then 1 question in 5 a trap, 60 questions at most):
@@ -42,12 +45,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, get_args
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from adjudge.checks import check_whole
-from adjudge.errors import AdjudgeError
-from adjudge.preferences.trust_cues import CUES, AnswerFacts, Cue, chance_of, sequence, side_of
+from adjudge.errors import AdjudgeError, shown
+from adjudge.preferences.trust_cues import CUES, AnswerFacts, Cue, chance_of, log_beta, side_of
 
 if TYPE_CHECKING:
     from adjudge.preferences.study import Study
@@ -72,8 +75,8 @@ __all__ = [
 Verdict = Literal["fine", "failed quiz", "failed traps", "inattentive"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
-_CAREFUL = (9.0, 1.0)  # Beta of the accuracy on traps of people who listen
-_GUESSES = 4.0  # weight of the Beta of those who guess
+_CAREFUL = (9.0, 1.0)  # Beta of the share of traps whose answer people know who listen
+_CARELESS = (1.0, 2.0)  # the same of those who do not
 _ROUNDING = 1e-9
 
 
@@ -86,6 +89,8 @@ class TrustRules:
     - After ``answers`` answers or more, P(attentive) below ``attention`` is not enough; 0 never stops anybody by it.
     - ``careful`` is the share of people taken to listen before they answer anything; ``usual`` the shares of
       preferences, "both good" and "both bad" that people who listen give to questions such as these.
+    - ``options`` is the number of answers that a question offers: 4, 3 with one way to prefer neither list, or 2; None
+      for as many as a study shows (4 where there is none).
 
     >>> TrustRules(bar=70)
     Traceback (most recent call last):
@@ -100,6 +105,35 @@ class TrustRules:
     answers: int = 12
     careful: float = 0.8
     usual: tuple[float, float, float] = (0.6, 0.2, 0.2)
+    options: int | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> TrustRules:
+        """Rules as they print: names and values, of which any may be left out.
+
+        >>> TrustRules.parse("quiz=3 bar=0.7").bar
+        0.7
+        >>> TrustRules.parse(str(TrustRules(options=2))) == TrustRules(options=2)
+        True
+        """
+        known = {one.name: one.type for one in fields(cls)}
+        given: dict[str, Any] = {}
+        for part in text.split():
+            name, _, value = part.partition("=")
+            if name not in known:
+                raise AdjudgeError(f"TrustRules: expected rules among {', '.join(known)}, got {shown(part)}")
+            try:
+                numbers = tuple(float(number) for number in value.split("|"))
+            except ValueError:
+                raise AdjudgeError(f"TrustRules: expected a number in {name!r}, got {shown(value)}") from None
+            is_whole = str(known[name]).startswith("int")
+            given[name] = numbers if name == "usual" else int(numbers[0]) if is_whole else numbers[0]
+        return cls(**given)
+
+    def __str__(self) -> str:
+        told = {name: value for name, value in asdict(self).items() if value is not None}
+        cells = {name: value if isinstance(value, tuple) else (value,) for name, value in told.items()}
+        return " ".join(f"{name}={'|'.join(f'{number:g}' for number in numbers)}" for name, numbers in cells.items())
 
     def __post_init__(self) -> None:
         for name, least in (("quiz", 0), ("least", 1), ("answers", 1)):
@@ -108,6 +142,8 @@ class TrustRules:
             value = getattr(self, name)
             if not 0 <= value <= high:
                 raise AdjudgeError(f"TrustRules: {name!r} must be in [0, {high:g}], got {value:g}")
+        if self.options is not None:
+            check_whole("options", self.options, 2, 4, where="TrustRules: ")
         if not 0 < self.careful < 1:
             raise AdjudgeError(f"TrustRules: 'careful' must be in (0, 1), got {self.careful:g}")
         if len(self.usual) != 3 or min(self.usual) <= 0 or not math.isclose(sum(self.usual), 1):
@@ -211,12 +247,24 @@ def _probability(log_odds: float) -> float:
 
 
 def _trap_evidence(traps: Sequence[bool], chances: Sequence[float]) -> float:
-    """Log of P(traps | attentive) / P(traps | inattentive)."""
-    if not traps:
-        return 0.0
-    chance = min(max(sum(chances) / len(chances), 0.05), 0.95)
-    right, n = sum(traps), len(traps)
-    return sequence(right, n, *_CAREFUL) - sequence(right, n, _GUESSES * chance, _GUESSES * (1 - chance))
+    """Log of P(traps | attentive) / P(traps | inattentive).
+
+    Of one class it is E[Π (c + (1 - c) θ) over the right ones × Π (1 - c) (1 - θ) over the wrong ones], θ ~ Beta(a, b).
+    The first product is a polynomial Σ w_k θ^k, so that this is Σ w_k B(a + k, b + wrong) / B(a, b) but for what both
+    classes share.
+    """
+    weights = [1.0]
+    for chance in (min(max(c, 0.05), 0.95) for c, right in zip(chances, traps, strict=True) if right):
+        weights = [
+            chance * low + (1 - chance) * high for low, high in zip([*weights, 0.0], [0.0, *weights], strict=True)
+        ]
+    wrong = len(traps) - sum(traps)
+
+    def log_mean(a: float, b: float) -> float:
+        logs = [math.log(w) + log_beta(a + k, b + wrong) for k, w in enumerate(weights) if w > 0]
+        return max(logs) + math.log(sum(math.exp(one - max(logs)) for one in logs)) - log_beta(a, b)
+
+    return log_mean(*_CAREFUL) - log_mean(*_CARELESS)
 
 
 def judged(trust: Trust, rules: TrustRules) -> Verdict:
@@ -269,10 +317,12 @@ def assess_all(
 ) -> tuple[Trust, ...]:
     """Trust in every participant of a study, in the order of ``study.participants``; answers set aside count.
 
-    ``least_seconds`` of sound had to be heard for an answer, the same for all or by the name of the question; without
-    it the time of answers says nothing. Sides and times that the study does not know say nothing either.
+    ``rules`` are those of the campaign that the study comes from, unless others are given. ``least_seconds`` of sound
+    had to be heard for an answer, the same for all or by the name of the question, by default as the study says;
+    without it the time of answers says nothing. Sides and times that the study does not know say nothing either.
     """
-    facts = answer_facts(study, least_seconds=least_seconds)
+    rules = rules or study.rules or TrustRules()
+    facts = answer_facts(study, least_seconds=least_seconds, options=rules.options)
     return tuple(assess(answers, rules) for answers in facts)
 
 
@@ -293,9 +343,13 @@ def set_aside(study: Study, trusts: Sequence[Trust]) -> Study:
 
 
 def answer_facts(
-    study: Study, *, least_seconds: float | Mapping[str, float] | None = None
+    study: Study, *, least_seconds: float | Mapping[str, float] | None = None, options: int | None = None
 ) -> tuple[list[AnswerFacts], ...]:
-    """The answers of every participant as :func:`assess` takes them, in the order in which they came."""
+    """The answers of every participant as :func:`assess` takes them, in the order in which they came.
+
+    ``options`` is the number of answers that a question offers; without it as many as the study shows: both lists, and
+    "both good" and "both bad" where anybody ever said so or a trap expects it.
+    """
     from adjudge.preferences.questions import CHOICES
 
     if not study.knows_participants:
@@ -303,8 +357,12 @@ def answer_facts(
         raise AdjudgeError(f"{where}expected answers that say whose they are, got none that do")
     asked = study.questions.questions
     identical = [one.a == one.b for one in asked]
-    chances = [chance_of(one.expected) for one in asked]
-    sounds = [_sound(one.name, least_seconds) for one in asked]
+    offered = options or len(
+        {"a", "b", *(CHOICES[i] for i in set(study.choice.tolist()))}.union(*(q.expected for q in asked))
+    )
+    chances = [chance_of(one.expected, offered) for one in asked]
+    least = study.least_seconds if least_seconds is None else least_seconds
+    sounds = [_sound(one.name, least) for one in asked]
     found: tuple[list[AnswerFacts], ...] = tuple([] for _ in study.participants)
     before: dict[tuple[int, int], int] = {}
     columns = (study.participant, study.question, study.choice, study.swapped, study.seconds, study.trap, study.right)

@@ -83,13 +83,17 @@ def side_of(choice: str, *, swapped: bool | None) -> Side | None:
     return "left" if (choice == "b") == swapped else "right"
 
 
-def chance_of(expected: Collection[str]) -> float:
-    """Probability that somebody who guesses gets a trap right; that of one right answer in four where it is no trap.
+def chance_of(expected: Collection[str], options: int = 4) -> float:
+    """Probability that somebody who guesses gets a trap right: the share of the options that are right answers.
 
-    >>> chance_of({"good", "bad"}), chance_of(())
-    (0.5, 0.25)
+    Options are the two lists, then "both good" and "both bad"; with three there is one way to say neither. Where
+    nothing is expected (no trap) it is that of one right answer.
+
+    >>> chance_of({"good", "bad"}), chance_of({"a"}), chance_of({"a"}, options=2), chance_of(())
+    (0.5, 0.25, 0.5, 0.25)
     """
-    return len(expected) / 4 or 0.25
+    lists = len({"a", "b"}.intersection(expected))
+    return max(lists + min(len(expected) - lists, options - 2), 1) / options
 
 
 @dataclass(frozen=True)
@@ -205,10 +209,11 @@ def sequence(hits: int, n: int, a: float, b: float) -> float:
     >>> round(math.exp(sequence(1, 1, 9, 1)), 12)
     0.9
     """
-    return _log_beta(a + hits, b + n - hits) - _log_beta(a, b)
+    return log_beta(a + hits, b + n - hits) - log_beta(a, b)
 
 
-def _log_beta(a: float, b: float) -> float:
+def log_beta(a: float, b: float) -> float:
+    """Logarithm of the beta function."""
     return math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
 
 

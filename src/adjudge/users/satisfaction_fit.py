@@ -1,19 +1,20 @@
 """Fit satisfaction curves to lists that people called good or bad, and say what is unknown of them.
 
-Two kinds of curves. *As published*: the cubic of eq 4.3 by least squares on the shares of bins, each bin weighted by the
-number of lists in it. (The thesis does not say whether its bins count alike. Unweighted, a bin of four lists pulls the
-curve as hard as one of four hundred.) *Better behaved*: families that never fall and never leave [0, 1]
+Two kinds of curves. *As published*: the cubic of eq 4.3 by least squares on the shares of bins, each bin weighted by
+the number of lists in it. (The thesis does not say whether its bins count alike. Unweighted, a bin of four lists pulls
+the curve as hard as one of four hundred.) *Better behaved*: families that never fall and never leave [0, 1]
 (:mod:`adjudge.users.satisfaction_curves`), by maximum likelihood on single answers.
 
-Two kinds of answers. Somebody may call *one list* good or bad: then P(good) = f(λ). Somebody who has no preference calls
+Two kinds of answers. Somebody may call *one list* good or bad: then P(good) = f(λ). Somebody who has no preference
+calls
 *a pair* good or bad, and the two lists differ. With f the curve, and λ+ and λ- the effectiveness of the better and of
 the worse list,
 
     P(good | λ+, λ-) = f(w λ+ + (1 - w) λ-)
 
 where w, in [0, 1], says which list people go by: the better one (1), the worse one (0), both alike (1/2). It is fitted
-with the curve. Where both lists are as good as one another, w does not matter: f(λ) is P(Sat | λ). The covariance of the
-curve's coefficients allows for w being estimated. The cubic takes bins of the mean of both lists, w = 1/2.
+with the curve. Where both lists are as good as one another, w does not matter: f(λ) is P(Sat | λ). The covariance of
+the curve's coefficients allows for w being estimated. The cubic takes bins of the mean of both lists, w = 1/2.
 """
 
 from __future__ import annotations

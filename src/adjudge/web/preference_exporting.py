@@ -7,19 +7,22 @@ export and nowhere else.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, union_all
 from sqlalchemy.engine import RowMapping
 
 from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.study import Study
+from adjudge.web.answering import least_heard
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.export_files import answer_log, harmless, iso, plain_table, written
 from adjudge.web.preference_holdings import questions_and_ids, questions_of
-from adjudge.web.schema import answer, participant
+from adjudge.web.preference_trust import rules_of, seconds_taken
+from adjudge.web.schema import answer, item, lease, listed, pair, participant
 
 PREFERENCE_FORMS = {
     "answers": ("csv",),
@@ -62,8 +65,12 @@ def study_of(connection: Connection, campaign: Campaign) -> Study:
     questions, ids = questions_and_ids(connection, campaign.id)
     place = {number: at for at, number in enumerate(ids)}
     columns = (answer.c.pair_id, answer.c.participant_id, answer.c.grades, answer.c.heard, answer.c.took_ms,
-               answer.c.created_at, answer.c.comment)  # fmt: skip
-    given = select(*columns).where(answer.c.campaign_id == campaign.id, answer.c.kind.in_(("judgment", "trap")))
+               answer.c.created_at, answer.c.comment, lease.c.issued_at)  # fmt: skip
+    given = (
+        select(*columns)
+        .outerjoin_from(answer, lease, lease.c.id == answer.c.lease_id)
+        .where(answer.c.campaign_id == campaign.id, answer.c.kind.in_(("judgment", "trap")))
+    )
     rows = connection.execute(given.order_by(answer.c.id)).all()
     who = {number: at for at, number in enumerate(dict.fromkeys(row[1] for row in rows))}
     known = select(participant.c.id, participant.c.code, participant.c.set_aside_at, participant.c.set_aside_why)
@@ -81,14 +88,32 @@ def study_of(connection: Connection, campaign: Campaign) -> Study:
         by_whom,
         tuple(people[number].code for number in who),
         np.array([sides.get(row[3].get("first"), -1) for row in rows], dtype=np.int64),
-        np.array([np.nan if row[4] is None else row[4] / 1000 for row in rows], dtype=np.float64),
+        np.array([seconds_taken(row[4], row[5], row[7]) for row in rows], dtype=np.float64),  # None is NaN
         np.array([_seconds_heard(row[3]) for row in rows], dtype=np.float64),
         np.array([row[5] for row in rows], dtype=np.float64),
         aside[by_whom] if len(rows) else np.zeros(0, dtype=np.bool_),
         reasons if any(reasons) else (),
         comments if any(comments) else (),
         f"campaign {campaign.name}",
+        rules=rules_of(campaign),
+        least_seconds=_least_seconds(connection, campaign),
     )
+
+
+def _least_seconds(connection: Connection, campaign: Campaign) -> dict[str, float]:
+    """Seconds of sound that had to be heard for an answer, by the name of the question; only where there is sound."""
+    columns = (pair.c.document, item.c.kind, item.c.seconds)
+    asked = select(*columns).join(item, item.c.id == pair.c.query_item_id).where(pair.c.campaign_id == campaign.id)
+    inside = (
+        select(*columns)
+        .join(listed, listed.c.pair_id == pair.c.id)
+        .join(item, item.c.id == listed.c.item_id)
+        .where(pair.c.campaign_id == campaign.id)
+    )
+    needed: dict[str, float] = defaultdict(float)
+    for name, kind, seconds in connection.execute(union_all(asked, inside)):
+        needed[name] += least_heard(kind, seconds, campaign.settings.listen_seconds)
+    return {name: seconds for name, seconds in needed.items() if seconds > 0}
 
 
 def _seconds_heard(heard: Mapping[str, Any]) -> float:

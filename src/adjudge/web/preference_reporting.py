@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, func, select, union_all
+from sqlalchemy import Connection, func, select
 
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.reports.document import Block, Paragraph, Report, Section
-from adjudge.web.answering import least_heard
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
 from adjudge.web.preference_curves import FEWEST_ANSWERS, wanted_combinations
 from adjudge.web.preference_exporting import csv_of_answers, study_of
-from adjudge.web.preference_trust import rules_of
-from adjudge.web.schema import answer, event, item, listed, pair
+from adjudge.web.schema import answer, event
 
 if TYPE_CHECKING:
     from adjudge.preferences.influence import Influence
@@ -128,10 +125,9 @@ def _people(connection: Connection, campaign: Campaign, study: Study) -> list[Se
     from adjudge.preferences.quality import quality
     from adjudge.reports.participant_section import participant_sections
 
-    sound = _least_seconds(connection, campaign)
     with kept_warnings():
         try:
-            found = quality(study, rules=rules_of(campaign), least_seconds=sound, seed=campaign.settings.seed)
+            found = quality(study, seed=campaign.settings.seed)
         except AdjudgeError as error:
             return [Section("participants", "The participants", (Paragraph(f"Nothing is known of them yet: {error}"),))]
         try:
@@ -170,22 +166,6 @@ def _about_repeats(connection: Connection, campaign: Campaign) -> list[Block]:
         "pages may differ from these; the log has them."
     )
     return [Paragraph(words)]
-
-
-def _least_seconds(connection: Connection, campaign: Campaign) -> dict[str, float]:
-    """Seconds of sound that had to be heard for an answer, by the name of the question; only where there is sound."""
-    columns = (pair.c.document, item.c.kind, item.c.seconds)
-    asked = select(*columns).join(item, item.c.id == pair.c.query_item_id).where(pair.c.campaign_id == campaign.id)
-    inside = (
-        select(*columns)
-        .join(listed, listed.c.pair_id == pair.c.id)
-        .join(item, item.c.id == listed.c.item_id)
-        .where(pair.c.campaign_id == campaign.id)
-    )
-    needed: dict[str, float] = defaultdict(float)
-    for name, kind, seconds in connection.execute(union_all(asked, inside)):
-        needed[name] += least_heard(kind, seconds, campaign.settings.listen_seconds)
-    return {name: seconds for name, seconds in needed.items() if seconds > 0}
 
 
 def _provenance(connection: Connection, campaign: Campaign) -> dict[str, object]:

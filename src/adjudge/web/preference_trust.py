@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from adjudge.preferences.questions import CHOICES
 from adjudge.preferences.trust import Trust, TrustRules, assess
 from adjudge.preferences.trust_cues import AnswerFacts, chance_of, side_of
 from adjudge.web.answering import least_heard
@@ -38,6 +39,7 @@ def rules_of(found: Campaign) -> TrustRules:
         bar=settled.trust_bar,
         least=settled.least_traps,
         attention=settled.attention_bar,
+        options=len(CHOICES),
     )
 
 
@@ -101,7 +103,7 @@ def _fact(row: Any, lists: Sequence[Any], before: str | None, listen: float) -> 
         right=is_trap and choice in expected,
         choice=choice,
         side=side_of(choice, swapped=row.swapped),
-        seconds=_seconds(row.took_ms, row.created_at, row.issued_at),
+        seconds=seconds_taken(row.took_ms, row.created_at, row.issued_at),
         least_seconds=sum(least_heard(kind, seconds, listen) for kind, seconds in clips),
         identical_lists=a == b,
         same=None if row.kind != "repeat" or before is None else choice == before,
@@ -109,7 +111,7 @@ def _fact(row: Any, lists: Sequence[Any], before: str | None, listen: float) -> 
     )
 
 
-def _seconds(took_ms: int | None, created_at: float, issued_at: float | None) -> float | None:
+def seconds_taken(took_ms: int | None, created_at: float, issued_at: float | None) -> float | None:
     """How long an answer took, as the page says, but never longer than somebody had the question.
 
     Pages can be made to say anything; when a question was given out and when its answer came is ours to know.

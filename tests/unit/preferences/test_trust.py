@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import integrate, stats
 from tests.unit.preferences.people_study import LEAST_SECONDS, simulated
 
 from adjudge.errors import AdjudgeError
@@ -26,7 +27,7 @@ from adjudge.preferences.trust import (
     trap_accuracy,
     trap_trust,
 )
-from adjudge.preferences.trust_cues import CUES, AnswerFacts
+from adjudge.preferences.trust_cues import CUES, AnswerFacts, chance_of
 from adjudge.preferences.trust_simulated import BEHAVIOURS, Operating, operating, operating_table, simulated_answers
 
 
@@ -64,14 +65,83 @@ def test_before_any_answer_people_are_as_attentive_as_the_rules_take_them_to_be(
 
 
 def test_one_trap_moves_the_odds_by_the_ratio_of_its_probabilities() -> None:
-    # right with 9/10 who listen, 1/4 who guess: 4 x 3.6 = 14.4; wrong: 4 x (0.1 / 0.75)
-    assert assess(traps(1, 0)).probability == pytest.approx(14.4 / 15.4)
-    assert assess(traps(0, 1)).probability == pytest.approx((4 * 0.1 / 0.75) / (1 + 4 * 0.1 / 0.75))
+    # who listens knows 9 in 10 answers, who does not 1 in 3, and guessing gets 1 in 4 of the others:
+    # right with 1/4 + 3/4 x 9/10 = .925 and 1/4 + 3/4 x 1/3 = 1/2; wrong with .075 and 1/2
+    assert assess(traps(1, 0)).probability == pytest.approx(4 * 1.85 / (1 + 4 * 1.85))
+    assert assess(traps(0, 1)).probability == pytest.approx(4 * 0.15 / (1 + 4 * 0.15))
+
+
+def by_integration(right: list[float], wrong: list[float]) -> float:
+    """P(attentive) from traps that a guess gets right with these probabilities, by numerical integration over θ."""
+
+    def likelihood(a: float, b: float) -> float:
+        def density(share: float) -> float:
+            hits = math.prod(chance + (1 - chance) * share for chance in right)
+            misses = math.prod((1 - chance) * (1 - share) for chance in wrong)
+            return float(hits * misses * stats.beta.pdf(share, a, b))
+
+        return float(integrate.quad(density, 0, 1, epsabs=0, epsrel=1e-10)[0])
+
+    odds = 4 * likelihood(9, 1) / likelihood(1, 2)
+    return odds / (1 + odds)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "chance", "published"),
+    [(8, 7, 1 / 2, 0.01), (8, 7, 1 / 4, 0.12), (8, 2, 1 / 4, 0.86), (8, 2, 1 / 2, 0.65), (10, 0, 1 / 2, 0.97)],
+)
+def test_the_number_of_options_counts_and_chance_is_not_attention(
+    right: int, wrong: int, chance: float, published: float
+) -> None:
+    found = assess([replace(one, chance=chance) for one in traps(right, wrong)]).probability
+    assert found == pytest.approx(by_integration([chance] * right, [chance] * wrong), rel=1e-6)
+    assert found == pytest.approx(published, abs=0.02)
+
+
+def test_traps_with_different_numbers_of_options_are_each_held_against_their_own() -> None:
+    asked = [AnswerFacts(True, right, "good", chance=chance) for right, chance in
+             ((True, 0.5), (True, 0.25), (False, 1 / 3), (True, 1 / 3), (False, 0.5))]  # fmt: skip
+    expected = by_integration([0.5, 0.25, 1 / 3], [1 / 3, 0.5])
+    assert assess(asked).probability == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_trap_that_chance_gets_right_says_less() -> None:
     easy, hard = ([replace(one, chance=chance) for one in traps(4, 0)] for chance in (0.5, 0.25))
     assert 0.8 < assess(easy).probability < assess(hard).probability
+
+
+def test_a_guess_is_right_as_often_as_the_options_say() -> None:
+    assert [chance_of({"a"}, options) for options in (2, 3, 4)] == [1 / 2, 1 / 3, 1 / 4]
+    assert [chance_of({"good", "bad"}, options) for options in (3, 4)] == [1 / 3, 1 / 2]
+    assert chance_of({"a", "b", "good"}) == 3 / 4
+    assert chance_of(()) == 1 / 4
+
+
+def test_the_options_of_a_study_are_those_that_occur() -> None:
+    study = simulated().study
+    asked = tuple(replace(one, expected=frozenset({"a"}) if one.is_trap else frozenset()) for one in
+                  study.questions.questions)  # fmt: skip
+    two = replace(study, questions=replace(study.questions, questions=asked), choice=study.choice % 2)
+    three = replace(two, choice=np.where(study.choice == GOOD, GOOD, study.choice % 2))
+    for made, chance in ((two, 1 / 2), (three, 1 / 3)):
+        facts = [one for answers in answer_facts(made) for one in answers if one.is_trap]
+        assert {one.chance for one in facts} == {chance}
+    facts = [one for answers in answer_facts(two, options=4) for one in answers if one.is_trap]
+    assert {one.chance for one in facts} == {1 / 4}
+    kind, strict = (assess_all(two, TrustRules(options=options)) for options in (4, None))
+    assert all(one.probability >= other.probability for one, other in zip(kind, strict, strict=True))
+
+
+def test_rules_print_and_are_read_back() -> None:
+    for rules in (TrustRules(), TrustRules(quiz=3, bar=0.75, options=2, usual=(0.5, 0.25, 0.25))):
+        assert TrustRules.parse(str(rules)) == rules
+    assert TrustRules.parse("") == TrustRules()
+    with pytest.raises(AdjudgeError, match=r"expected rules among quiz, quiz_bar, .*, got 'quizz=3'"):
+        TrustRules.parse("quizz=3")
+    with pytest.raises(AdjudgeError, match="expected a number in 'quiz', got 'many'"):
+        TrustRules.parse("quiz=many")
+    with pytest.raises(AdjudgeError, match="'options' must be a whole number"):
+        TrustRules(options=5)
 
 
 @pytest.mark.parametrize("right", range(6))
