@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import adjudge as aj
@@ -138,3 +139,42 @@ def test_tools_divide_average_precision_at_a_cutoff_by_two_different_things(ranx
     assert pytrec_eval.RelevanceEvaluator(qrels, ["map_cut_2"]).evaluate(run)["1"]["map_cut_2"] == 1 / 3
     assert quiet(ranx.evaluate, ranx.Qrels(qrels), ranx.Run(run), "map@2") == pytest.approx(1 / 3)
     assert metrics.AP([0, 3], [1], 2).compute([("a", 1), ("x", None)]) == 1 / 2
+
+
+@pytest.mark.parametrize("measure", ["recip_rank", "map", "ndcg_cut_5"])
+def test_in_double_precision_rankings_are_those_of_trec_eval_10(measure: str) -> None:
+    """Version 10 holds scores as double; version 9 compares whole numbers in the same order exactly."""
+    import pytrec_eval
+
+    rng = np.random.default_rng(10)
+    documents = [f"d{i}" for i in range(30)]
+    qrels = {str(q): {d: int(rng.integers(3)) for d in documents} for q in range(40)}
+    scores = 1 + rng.integers(0, 4, (40, 30)) * 1e-9 + rng.integers(0, 3, (40, 30)) * 0.5
+    whole = np.unique(scores, return_inverse=True)[1].reshape(scores.shape)
+    run, in_order = (
+        {str(q): dict(zip(documents, map(float, row), strict=True)) for q, row in enumerate(table)}
+        for table in (scores, whole)
+    )
+    peer = pytrec_eval.RelevanceEvaluator(qrels, [measure])
+    version_9, version_10 = ([result[measure] for result in peer.evaluate(given).values()] for given in (run, in_order))
+    ours = {
+        precision: aj.evaluate(aj.read({"s": run}, qrels, score_precision=precision), measure).values[:, 0, 0]
+        for precision in ("single", "double")
+    }
+    assert ours["single"] == pytest.approx(version_9, abs=1e-12)
+    assert ours["double"] == pytest.approx(version_10, abs=1e-12)
+    assert version_9 != version_10
+
+
+def test_condensed_lists_are_trec_evals_judged_documents_once_negative_grades_are_removed() -> None:
+    import pytrec_eval
+
+    run: Scores = {"1": {"junk": 3.0, "unjudged": 2.0, "good": 1.0}}
+    qrels = {"1": {"junk": -2, "good": 1}}
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, ["recip_rank"], judged_docs_only_flag=True).evaluate(run)
+    assert theirs["1"]["recip_rank"] == 1  # to it a negative grade is no judgment
+    ours = [
+        aj.evaluate(aj.read({"s": run}, {"1": grades}, scale="-2..1"), "RR", unjudged="condensed").values.item()
+        for grades in (qrels["1"], {"good": 1})
+    ]
+    assert ours == [1 / 2, 1]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, get_args
 
-from adjudge.choices import Combine, Interval, Names
+from adjudge.choices import Combine, Interval, Names, Precision
 from adjudge.cli.output import with_inputs
 from adjudge.errors import AdjudgeError, InputError, shown
 
@@ -97,6 +97,12 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--judgments-format", metavar="FORMAT", help="format of the judgments (default: recognised)")
     group.add_argument("--metadata", metavar="FILE", help="table of documents: artist, genre, any column")
     group.add_argument("--depth", type=int, metavar="N", help="keep the first N documents of every ranking")
+    group.add_argument(
+        "--score-precision",
+        choices=get_args(Precision),
+        default="single",
+        help="compare scores in single precision, as trec_eval 9, or in double, as trec_eval 10 (default: single)",
+    )
 
 
 def read_collection(arguments: argparse.Namespace, progress: Progress | None) -> Collection:
@@ -114,6 +120,7 @@ def read_collection(arguments: argparse.Namespace, progress: Progress | None) ->
         names=arguments.names,
         artist_filter=arguments.artist_filter,
         depth=arguments.depth,
+        score_precision=arguments.score_precision,
         progress=progress,
     )
     if arguments.judgments is None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from adjudge.choices import Exclude, Names, check_choice
+from adjudge.choices import Exclude, Names, Precision, check_choice
 from adjudge.errors import AdjudgeError, warn
 from adjudge.formats.base import Format, Kind
 from adjudge.formats.locating import FileTable, naming_lines
@@ -44,6 +45,7 @@ def read(
     names: Names = "tag",
     artist_filter: bool | None = None,
     depth: int | None = None,
+    score_precision: Precision = "single",
     progress: Progress | None = None,
 ) -> Collection:
     """Read a collection.
@@ -57,13 +59,15 @@ def read(
     given. ``teams`` maps systems to teams, or is a file with columns system and team. ``names`` says whether a system
     is called after the tag in its file or after the ``file``. ``artist_filter`` removes the query itself and its
     artist's documents from every ranking; when not given, MIREX distance matrices and lists are filtered (by artist
-    where metadata have one) and other formats are not. ``depth`` cuts rankings.
+    where metadata have one) and other formats are not. ``depth`` cuts rankings. Scores are compared in ``single``
+    precision as trec_eval 9, pytrec_eval and ir_measures do, or in ``double`` as trec_eval 10 does.
 
     >>> collection = read({"a": {"q1": ["d1", "d2"]}}, {"q1": {"d2": 2}}, scale="broad")
     >>> collection.systems, collection.judgments
     (('a',), Judgments(1 grade, 1 query, scale broad (0..2)))
     """
     check_choice("names", names, Names)
+    check_choice("score_precision", score_precision, Precision)
     runs, judgments, metadata = settled(runs), settled(judgments), settled(metadata)
     refuse_second_stdin({"judgments": judgments, "runs": runs, "metadata": metadata, "teams": teams})
     inputs: Inputs = []
@@ -73,11 +77,14 @@ def read(
     team_of, used = read_teams(teams, inputs), _scale(scale)
     tables = _tables(runs, "runs", format, inputs, names=names, exclude=exclusion, progress=progress)
     with naming_lines(judged, used):
-        collection = build_collection(tables, judged, known, scale=used, teams=team_of, depth=depth)
+        collection = build_collection(
+            tables, judged, known, scale=used, teams=team_of, depth=depth, score_precision=score_precision
+        )
     exclusion.say()
     formats = {"format": format, "judgments_format": judgments_format, "metadata_format": metadata_format}
     chosen = {**formats, "names": names, "artist_filter": exclusion.applied, "depth": depth}
-    settings = {name: value for name, value in chosen.items() if value not in (None, "tag")}
+    chosen["score_precision"] = score_precision
+    settings = {name: value for name, value in chosen.items() if value not in (None, "tag", "single")}
     return replace(collection, provenance=Provenance(tuple(inputs), settings))
 
 
@@ -174,6 +181,8 @@ def _tables(
         system = files[path] or (source.stem if kind == "runs" and names == "file" else None)
         if system is not None:
             frame = _named(frame, system, source)
+        elif origin.name == "trec" and kind == "runs":
+            _note_several_tags(frame, source)
         return FileTable(frame, source.name, exclude(origin), None if path is STDIN else origin), source.sha256
 
     for done, (table, digest) in enumerate(_one_ahead(load, list(files)), start=1):
@@ -189,11 +198,12 @@ def _one_ahead(load: Callable[[A], B], paths: Sequence[A]) -> Iterator[B]:
     if len(paths) == 1:  # and standard input can be interrupted
         yield load(paths[0])
         return
+    context = copy_context()  # so that what reading says is kept where the caller keeps it
     with ThreadPoolExecutor(max_workers=1) as executor:
-        ahead = executor.submit(load, paths[0])
+        ahead = executor.submit(context.run, load, paths[0])
         for path in paths[1:]:
             loaded = ahead.result()
-            ahead = executor.submit(load, path)
+            ahead = executor.submit(context.run, load, path)
             yield loaded
             del loaded
         yield ahead.result()
@@ -204,6 +214,18 @@ def _frame_from_object(given: Any, kind: Kind) -> pl.DataFrame:
     from adjudge.formats.frames import frame_from_object
 
     return frame_from_object(given, kind, name="run")
+
+
+def _note_several_tags(frame: pl.DataFrame, source: Source) -> None:
+    """Say that a TREC run is split by its tags."""
+    tags = frame["system"].unique(maintain_order=True)
+    if len(tags) > 1:
+        few = ", ".join(tags[:3]) + (", …" if len(tags) > 3 else "")
+        warn(
+            f"{source.name}: {len(tags)} tags ({few}) in one file: each is read as a system of its own, "
+            "where trec_eval reads one run.",
+            stacklevel=3,
+        )
 
 
 def _named(frame: pl.DataFrame, system: str, source: Source) -> pl.DataFrame:

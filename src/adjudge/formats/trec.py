@@ -2,7 +2,8 @@
 
 A run has six columns, ``query Q0 document rank score system``; judgments have four, ``query subtopic document grade``.
 Columns are separated by any white space; lines that are blank or begin with ``#`` are skipped. The rank is ignored: the
-score decides, as in trec_eval. The second column of judgments is the sub-topic.
+score decides, as in trec_eval. What follows the system is ignored, too, with a note; judgments with a fifth column are
+refused, there as here. The second column of judgments is the sub-topic.
 
 Files whose columns are separated by single blanks or tabs, nearly all of them, go straight to Polars; others are
 made regular first. The file is read by Python line by line only to say which line is wrong.
@@ -11,16 +12,18 @@ made regular first. The file is read by Python line by line only to say which li
 from __future__ import annotations
 
 import math
+import re
 from itertools import islice
 
 import numpy as np
 import polars as pl
 
-from adjudge.errors import InputError, shown
+from adjudge.errors import InputError, shown, warn
 from adjudge.formats.base import Format, Kind, register
 from adjudge.formats.columns import refuse
 from adjudge.formats.source import Source
 from adjudge.formats.text import is_number
+from adjudge.words import counted
 
 _RUN = {
     "query": pl.String,
@@ -33,6 +36,8 @@ _RUN = {
 _QRELS = {"query": pl.String, "subtopic": pl.String, "document": pl.String, "grade": pl.Float64}
 _TABS = bytes.maketrans(b"\t\v\f", b"   ")
 _BLOCK = 1 << 18
+_FURTHER = re.compile(rb"^((?:[^ \n]+ ){5}[^ \n]+) [^\n]+", re.MULTILINE)
+"""A line of a run with more than six columns."""
 
 
 @register
@@ -48,22 +53,24 @@ class Trec(Format):
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether the first line has the columns of the kind, with numbers where numbers belong.
 
-        Tabs around columns that hold blanks are no TREC file, nor are six columns of which both the second (Q0) and
-        the last (the system) vary in the next lines: that is a list of documents.
+        Tabs around columns that hold spaces are no TREC file, nor are six columns of which both the second (Q0) and
+        the sixth (the system) vary in the next lines: that is a list of documents. More than six are only a run where
+        the second is ``Q0`` or ``0``.
         """
         head = source.head()
         n, number = (6, 4) if kind == "runs" else (4, 3)
         if not head or 3 <= len(head[0].strip().split("\t")) < n:
             return False
-        lines = [fields for fields in map(white_fields, head) if len(fields) == n]
-        if len(white_fields(head[0])) != n or len(lines) * 2 < len(head) or not is_number(lines[0][number]):
+        first, *others = map(white_fields, head)
+        lines = [fields for fields in (first, *others) if _fits(fields, n, kind)]
+        if not _fits(first, n, kind) or len(lines) * 2 < len(head) or not is_number(first[number]):
             return False
         return kind != "runs" or any(len({line[i] for line in lines}) == 1 for i in (1, 5))
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read a run into ``query, document, score, system`` or qrels into ``query, subtopic, document, grade``."""
         if kind == "runs":
-            return read_columns(source, _RUN, "score").select("system", "query", "document", "score")
+            return _read_run(source).select("system", "query", "document", "score")
         return read_columns(source, _QRELS, "grade")
 
     def line(self, source: Source, kind: Kind, row: int) -> int | None:
@@ -96,16 +103,46 @@ def _plain(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.String).str.strip_suffix(".0")
 
 
+def _fits(fields: list[str], n: int, kind: Kind) -> bool:
+    """Whether a line has the columns of the kind: as many, or more after ``Q0`` in a run."""
+    return len(fields) == n or (kind == "runs" and len(fields) > n and fields[1].upper() in ("Q0", "0"))
+
+
 def white_fields(line: str) -> list[str]:
     """Columns between ASCII white space; a no-break space is part of a name."""
     return [field.decode() for field in line.encode().split()]
 
 
+def _read_run(source: Source) -> pl.DataFrame:
+    """Read a run; where that fails, without the columns after the sixth."""
+    text = _spaced(source)
+    if (table := _table(text, _RUN, "score")) is None:
+        text, n_longer = _FURTHER.subn(rb"\1", _regular(text))
+        if not n_longer or (table := _table(text, _RUN, "score")) is None:
+            raise _first_fault(source, list(_RUN), "score")
+        warn(
+            f"{source.name}: what follows the tag is ignored, as trec_eval does, in {counted(n_longer, 'line')}.",
+            stacklevel=2,
+        )
+    return table
+
+
 def read_columns(source: Source, schema: dict[str, type[pl.DataType]], number: str) -> pl.DataFrame:
     """Read white-space separated columns; ``number`` is the column that must hold finite numbers."""
+    table = _table(_spaced(source), schema, number)
+    if table is None:
+        raise _first_fault(source, list(schema), number)
+    return table
+
+
+def _spaced(source: Source) -> bytes:
+    """The text without comments, with spaces between columns."""
     text = source.uncommented()
-    if b"\t" in text or b"\v" in text or b"\f" in text:
-        text = text.translate(_TABS)
+    return text.translate(_TABS) if b"\t" in text or b"\v" in text or b"\f" in text else text
+
+
+def _table(text: bytes, schema: dict[str, type[pl.DataType]], number: str) -> pl.DataFrame | None:
+    """The columns of a text, None where a line does not have them."""
     wanted = [name for name in schema if not name.startswith("_")]
     for is_raw in (True, False):
         data = text if is_raw else _regular(text)
@@ -122,7 +159,7 @@ def read_columns(source: Source, schema: dict[str, type[pl.DataType]], number: s
             continue
         if _is_sound(table, data, number, len(schema)):
             return table
-    raise _first_fault(source, list(schema), number)
+    return None
 
 
 def _is_sound(table: pl.DataFrame, data: bytes, number: str, n_columns: int) -> bool:
@@ -158,7 +195,7 @@ def _first_fault(source: Source, columns: list[str], number: str) -> Exception:
     n, place = len(columns), columns.index(number)
     for line_number, line in source.lines():
         fields = white_fields(line)
-        if len(fields) != n:
+        if len(fields) < n or (len(fields) > n and number != "score"):  # a run may have more
             return source.error(f"expected {n} columns, got {len(fields)}", line_number)
         if not is_number(fields[place]) or not math.isfinite(float(fields[place])):
             return source.error(f"expected a finite number as {number}, got {shown(fields[place])}", line_number)

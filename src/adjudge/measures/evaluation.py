@@ -72,6 +72,8 @@ def evaluate(
     judgments = collection.need_judgments()
     absent = absent_lists(collection, judgments)
     notes = (*remarks_on(collection, judgments, absent, missing), *unreachable(parsed, judgments))
+    if unjudged == "bounds":
+        notes += tuple(unjudged_documents.describe_bounds(parsed, judgments.scale, judgments.pool.grades))
     table = _Table.empty(judgments.n_queries, len(collection.runs), parsed, unjudged, ties)
     blocks = blocks_for(collection, parsed, unjudged=unjudged, ties=ties)
 

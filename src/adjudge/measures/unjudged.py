@@ -2,14 +2,19 @@
 
 For most measures a higher grade in the list never lowers effectiveness, and a higher grade elsewhere never raises it.
 So the least comes of lists whose unjudged documents have grade 0 against an ideal where every unjudged document that
-some system retrieved has the highest grade, and the most of the opposite. Where the ideal does not depend on
-judgments (``ideal=max``, or sums without an ideal) these bounds are reached; elsewhere they are safe but may be wider
-than what can happen. Where nothing relevant was judged, any list with an unjudged document might turn out to be
-perfect. Measures that are not monotone get 0 and 1, or no upper bound where they have none by definition.
+some system retrieved has the highest grade, and the most of the opposite. Where nothing relevant was judged, any list
+with an unjudged document might turn out to be perfect.
+
+Bounds are *reached* where what a list is compared with does not depend on judgments: with ``ideal=max``, for sums
+without an ideal, and for the classic forms of P, RR, Success, RBP and ERR. Some grades then give exactly the lowest
+value, and others exactly the highest. Elsewhere (AP, R, nDCG, Q, GAP, ADR, …) they are *outer* bounds: no grades lead
+out of them, but the true range may be narrower, because one document cannot be both worthless in the list and perfect
+in the ideal. Measures that are not monotone get 0 and 1, or no upper bound where they have none by definition.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +22,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.measures.base import Measure
 from adjudge.model.rankings import Lists
+from adjudge.model.scales import Scale
 
 
 def bounds(measure: Measure, lists: Lists, unjudged: Ints) -> tuple[Floats, Floats]:
@@ -34,6 +40,33 @@ def bounds(measure: Measure, lists: Lists, unjudged: Ints) -> tuple[Floats, Floa
         return low, high
     had_no_ideal = (high == 0) & (measure(_with_a_top_grade_elsewhere(best)) > 0)
     return low, np.where(had_no_ideal, 1.0, np.minimum(high, 1.0))
+
+
+def describe_bounds(measures: Sequence[Measure], scale: Scale, grades: Floats) -> list[str]:
+    """Say which bounds are reached by some grades and which may be wider, on a scale where ``grades`` were given."""
+    reached, outer, trivial = [], [], []
+    for measure in measures:
+        if measure.name != "Judged":
+            kind = reached if _is_reached(measure, scale, grades) else outer if measure.monotone else trivial
+            kind.append(str(measure))
+    notes = []
+    if reached:
+        notes.append(f"Bounds of {', '.join(reached)}: the lowest and the highest value are reached by some grades.")
+    if outer:
+        notes.append(f"Bounds of {', '.join(outer)}: no grades lead out of them, but the true range may be narrower.")
+    if trivial:
+        notes.append(f"Bounds of {', '.join(trivial)}: nothing better than the range of the measure is known.")
+    return notes
+
+
+def _is_reached(measure: Measure, scale: Scale, grades: Floats) -> bool:
+    """Whether more documents of the highest grade elsewhere leave lists of one document as they are."""
+    if not measure.monotone or measure.judged_only:
+        return False
+    top, least = scale.maximum, float(grades[grades > 0].min(initial=scale.maximum))
+    cells = np.array([[top], [least]])
+    lists = Lists(cells, cells > 0, np.ones(2, np.int64), cells, np.ones(2, np.int64), np.arange(2), scale)
+    return np.array_equal(measure(lists), measure(_with_richer_pool(lists, np.array([9, 9]))))
 
 
 def _with_top_grades(lists: Lists) -> Lists:

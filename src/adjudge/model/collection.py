@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from adjudge.choices import Combine, Exclude
+from adjudge.choices import Combine, Exclude, Precision
 from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.model.coding import Vocabulary
 from adjudge.model.judgments import Judgments, encode_judgments
@@ -98,18 +98,21 @@ def build_collection(
     scale: Scale | None = None,
     teams: Mapping[str, str] | None = None,
     depth: int | None = None,
+    score_precision: Precision = "single",
     provenance: Provenance | None = None,
 ) -> Collection:
     """Code plain tables into a collection; tables of runs are taken one at a time and need not fit in memory together.
 
-    ``depth`` keeps that many documents a ranking.
+    ``depth`` keeps that many documents per ranking; ``score_precision`` is that in which scores are compared.
     """
     if depth is not None and not (isinstance(depth, int) and depth >= 1):
         raise AdjudgeError(f"'depth' must be a whole number of at least 1, got {depth}")
     queries, documents = Vocabulary(), Vocabulary()
     coded = encode_all_judgments(judgments, queries, documents, scale) if judgments else None
     known = None if metadata is None else encode_metadata(metadata.frame, documents=documents, source=metadata.source)
-    systems = _encode_all_runs(runs, queries, documents, metadata=known, teams=teams or {}, depth=depth)
+    systems = _encode_all_runs(
+        runs, queries, documents, metadata=known, teams=teams or {}, depth=depth, precision=score_precision
+    )
     if not systems:
         raise AdjudgeError("Expected at least one run, got none.")
     everything = Runs(tuple(_extended(run, len(queries)) for run in systems), queries, documents, depth)
@@ -137,6 +140,7 @@ def _encode_all_runs(
     metadata: Metadata | None,
     teams: Mapping[str, str],
     depth: int | None,
+    precision: Precision,
 ) -> list[Run]:
     origin: dict[str, str] = {}
     runs = []
@@ -151,7 +155,9 @@ def _encode_all_runs(
                 )
             origin[name] = table.source
             team = teams.get(name, frame["team"][0] if "team" in frame.columns else None)
-            run, again = encode_run(frame, system=name, team=team, queries=queries, documents=documents)
+            run, again = encode_run(
+                frame, system=name, team=team, queries=queries, documents=documents, precision=precision
+            )
             if again is not None:
                 repeats.append(again)
             if table.exclude != "nothing":

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Pool
-from adjudge.model.runs import Run, in_single_precision
+from adjudge.model.runs import Run
 from adjudge.model.scales import Scale
 
 BLOCK_CELLS = 1 << 20  # lists x ranks in one block: a few arrays of 8 MB
@@ -203,11 +203,11 @@ def _top(run: Run, codes: slice, width: int) -> tuple[Ints | None, Ints | slice]
 
 def _tie_groups(run: Run, rows: Ints | slice) -> Ints:
     """Numbers that are equal for documents of one ranking with equal scores."""
-    if run.scores is None:
+    scores = run.compared_scores()
+    if scores is None:
         return np.arange(len(run.documents))[rows]
-    single = in_single_precision(run.scores)
-    new: Mask = np.ones(len(single), dtype=np.bool_)
-    new[1:] = single[1:] != single[:-1]
+    new: Mask = np.ones(len(scores), dtype=np.bool_)
+    new[1:] = scores[1:] != scores[:-1]
     new[run.offsets[:-1][run.lengths > 0]] = True
     groups: Ints = np.cumsum(new, dtype=np.int64)
     return groups[rows]

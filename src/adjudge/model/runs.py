@@ -4,8 +4,8 @@ One rule each, for every measure:
 
 ties
     Documents are ranked by score, highest first, and equal scores by document identifier, last in byte order first, as
-    trec_eval does. Like trec_eval, scores are compared in single precision (they are kept in double).
-    Without scores the order given is the ranking.
+    trec_eval does. Scores are kept in double precision and compared in single, as trec_eval 9 does, or in double, as
+    trec_eval 10 does. Without scores the order given is the ranking.
 duplicates
     A document that comes twice in one ranking keeps its best rank; the others are dropped with a warning.
 """
@@ -13,13 +13,14 @@ duplicates
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Codes, Floats, Ints, Mask
+from adjudge.choices import Precision
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.coding import Vocabulary
 from adjudge.words import counted
@@ -33,6 +34,7 @@ class Run:
     """The rankings of one system, query after query.
 
     ``documents[offsets[q]:offsets[q + 1]]`` is the ranking for the query with code q; codes past the end have none.
+    ``precision`` is that in which scores are compared.
     """
 
     system: str
@@ -40,6 +42,7 @@ class Run:
     offsets: Ints
     documents: Codes
     scores: Floats | None
+    precision: Precision = "single"
 
     @property
     def lengths(self) -> Ints:
@@ -55,7 +58,11 @@ class Run:
         """The same run with only the documents under the mask."""
         kept = np.concatenate([[0], np.cumsum(mask)])[self.offsets]
         scores = None if self.scores is None else self.scores[mask]
-        return Run(self.system, self.team, kept, self.documents[mask], scores)
+        return replace(self, offsets=kept, documents=self.documents[mask], scores=scores)
+
+    def compared_scores(self) -> npt.NDArray[np.floating] | None:
+        """Scores as they are compared: documents whose scores are equal here are tied."""
+        return None if self.scores is None else in_precision(self.scores, self.precision)
 
     def cut(self, depth: int) -> Run:
         """The same run with at most the first ``depth`` documents of every ranking."""
@@ -131,7 +138,13 @@ class Repeats:
 
 
 def encode_run(
-    frame: pl.DataFrame, *, system: str, team: str | None, queries: Vocabulary, documents: Vocabulary
+    frame: pl.DataFrame,
+    *,
+    system: str,
+    team: str | None,
+    queries: Vocabulary,
+    documents: Vocabulary,
+    precision: Precision = "single",
 ) -> tuple[Run, Repeats | None]:
     """Code, rank and check one system's rows ``query, document[, score | rank]``; say which documents came twice."""
     query = _encode_sorted(frame["query"], queries)
@@ -140,12 +153,13 @@ def encode_run(
     if scores is not None and not np.isfinite(scores).all():
         raise AdjudgeError(f"System {shown(system)}: expected finite scores, got {scores[~np.isfinite(scores)][0]}")
     by = scores if scores is not None else -frame["rank"].to_numpy() if "rank" in frame.columns else None
+    by = None if by is None else in_precision(by, precision)
     order = _ranking(query, by, document, documents if scores is not None else None)
     if order is not None:
         query, document = query[order], document[order]
         scores = scores[order] if scores is not None else None
     offsets = np.searchsorted(query, np.arange(len(queries) + 1)).astype(np.int64)
-    run = Run(system, team, offsets, document, scores)
+    run = Run(system, team, offsets, document, scores, precision)
     again = _repeats(run)
     if again is None:
         return run, None
@@ -154,10 +168,10 @@ def encode_run(
     return run.keep(~again), repeats
 
 
-def in_single_precision(scores: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
-    """Scores as trec_eval compares them; what is too large for single precision becomes infinite, and ties."""
+def in_precision(scores: npt.NDArray[np.floating], precision: Precision) -> npt.NDArray[np.floating]:
+    """Scores as they are compared; what is too large for single precision becomes infinite, and ties."""
     with np.errstate(over="ignore"):
-        return scores.astype(np.float32)
+        return scores.astype(np.float32) if precision == "single" else scores
 
 
 def _encode_sorted(column: pl.Series, queries: Vocabulary) -> Codes:
@@ -173,14 +187,13 @@ def _ranking(
     grouped = bool((query[1:] >= query[:-1]).all())
     if scores is None:
         return None if grouped else np.argsort(query, kind="stable")
-    single = in_single_precision(scores)
     same_query = query[1:] == query[:-1]
     order = None
-    if not grouped or bool((same_query & (single[1:] > single[:-1])).any()):
-        order = np.lexsort((-single, query))
-        query, single, document = query[order], single[order], document[order]
+    if not grouped or bool((same_query & (scores[1:] > scores[:-1])).any()):
+        order = np.lexsort((-scores, query))
+        query, scores, document = query[order], scores[order], document[order]
         same_query = query[1:] == query[:-1]
-    tied = same_query & (single[1:] == single[:-1])
+    tied = same_query & (scores[1:] == scores[:-1])
     if documents is None or not tied.any():
         return order
     fixed = _break_ties(tied, document, documents)

@@ -222,7 +222,7 @@ class ScoreTable:
             how = "± half of its" if self.summary.interval == "t" else "with its"
             about.append(f"Mean over queries {how} {level} interval ({self.summary.interval}).")
         if self.eff.lower is not None:
-            about.append("In brackets: lowest and highest effectiveness over all grades of unjudged documents.")
+            about.append("In brackets: bounds over all grades that unjudged documents could have.")
         if self.eff.error is not None and np.isfinite(self.eff.error).any() and np.nanmax(self.eff.error) > 0:
             about.append(f"Expected over ties; standard error of a query at most {np.nanmax(self.eff.error):.2g}.")
         return [*about, *self._about_users(), *self.eff.notes]

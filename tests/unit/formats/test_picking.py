@@ -21,7 +21,6 @@ QRELS = "q1 0 d1 1\nq1 0 d2 0\n"
         ("# c\nq1 Q0 d1 1 high s\n" + RUN, "runs", ":2: expected a finite number as score, got 'high'"),
         ("q1\tQ0\td1\t1\thigh\ts\n", "runs", ":1: expected a finite number as score, got 'high'"),
         ("q1 Q0 d1 1 0,5 s\n", "runs", ":1: expected a finite number as score, got '0,5'"),
-        (RUN.replace(" s\n", " my run\n"), "runs", ":1: expected 6 columns, got 7"),
         ("q1 d1 1\nq1 d2 0\n", "judgments", ":1: expected 4 columns, got 3"),
         ("q1 0 d1 high\n", "judgments", ":1: expected a finite number as grade, got 'high'"),
         ("q1\td1\thigh\n", "judgments", ":1: expected a finite number as grade, got 'high'"),

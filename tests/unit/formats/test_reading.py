@@ -167,3 +167,9 @@ def test_judgments_where_runs_are_expected_are_refused(tmp_path: Path) -> None:
         aj.read(tmp_path / "fine.csv")
     (tmp_path / "run.csv").write_text("query,document,score,label\nq1,d1,1.5,2\n")
     assert aj.read(tmp_path / "run.csv").systems == ("run",)
+
+
+def test_a_run_file_with_several_tags_says_that_it_is_split() -> None:
+    _files(x="q Q0 a 1 2 one\nq Q0 b 2 1 two\n")
+    with pytest.warns(AdjudgeWarning, match=r"^x: 2 tags \(one, two\) in one file: each is read as a system of its own"):
+        assert aj.read("x").systems == ("one", "two")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from adjudge.errors import InputError
+from adjudge.errors import AdjudgeWarning, InputError
 from adjudge.formats.source import Source
 from adjudge.formats.trec import Trec
 
@@ -73,7 +73,6 @@ def test_an_indented_line_that_begins_with_a_hash_is_data() -> None:
         (b"q2  Q0 d 1 0.5", "expected 6 columns, got 5"),
         (b" q2 Q0 d 1 0.5", "expected 6 columns, got 5"),
         (b"q2 Q0 d 1 0.5 ", "expected 6 columns, got 5"),
-        (b"q2 Q0 d 1 0.5 s x", "expected 6 columns, got 7"),
         (b"q2", "expected 6 columns, got 1"),
         (b"q2 Q0 d 1 high s", "expected a finite number as score, got 'high'"),
         (b"q2 Q0 d 1 NaN s", "expected a finite number as score, got 'NaN'"),
@@ -88,6 +87,26 @@ def test_a_wrong_line_is_named_with_its_number(line: bytes, message: str, before
     number = before.count(b"\n") + before.count(b"\r") + 1
     with pytest.raises(InputError, match=f"^dir/run.txt:{number}: {message}$"):
         read_run(before + line + after)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        GOOD.replace(b"s\n", b"s extra columns\n"),
+        GOOD.replace(b" ", b"\t").replace(b"s\n", b"s\textra\t7\r\n"),
+        GOOD.replace(b"0.5 s", b"0.5 s  only in one line "),
+    ],
+)
+def test_columns_after_the_tag_are_ignored_with_a_note(data: bytes) -> None:
+    with pytest.warns(
+        AdjudgeWarning, match=r"^dir/run.txt: what follows the tag is ignored, .* in [12] line"
+    ):
+        assert read_run(data) == ROWS
+
+
+def test_a_fifth_column_of_judgments_is_refused_as_in_trec_eval() -> None:
+    with pytest.raises(InputError, match=r"^q:2: expected 4 columns, got 5$"):
+        Trec().read(Source("q", b"q1 0 d1 1\nq1 0 d2 1 x\n"), "judgments")
 
 
 def test_a_file_of_comments_only_is_refused() -> None:
@@ -124,8 +143,8 @@ def test_a_hundred_thousand_lines_come_back() -> None:
 
 
 def test_one_bad_line_among_many_is_found() -> None:
-    data = b"q Q0 d 1 0.5 s\n" * 70_000 + b"q Q0 d 1 0.5 s t\n" + b"q Q0 d 1 0.5 s\n" * 70_000
-    with pytest.raises(InputError, match=r":70001: expected 6 columns, got 7$"):
+    data = b"q Q0 d 1 0.5 s\n" * 70_000 + b"q Q0 d 1 0.5\n" + b"q Q0 d 1 0.5 s\n" * 70_000
+    with pytest.raises(InputError, match=r":70001: expected 6 columns, got 5$"):
         read_run(data)
 
 
@@ -183,6 +202,8 @@ def test_names_that_a_line_cannot_hold_are_not_written(column: str, value: str) 
         (GOOD, "runs", True),
         (b"q Q0 d 1 0.5 s\n", "runs", True),
         (b"q\t10\t20\t30\t40\t50\nr\t11\t21\t31\t41\t51\n", "runs", False),
+        (b"q Q0 d 1 0.5 s more\n", "runs", True),
+        (b"q 1 2 3 4 5 6\n", "runs", False),
         (b"q 0 d 1\n", "judgments", True),
         (b"q\t0\td\t1\n", "judgments", True),
         (b"q\tmy song\t1\n", "judgments", False),

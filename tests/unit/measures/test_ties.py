@@ -125,6 +125,15 @@ def test_scores_that_differ_beyond_single_precision_are_tied() -> None:
         assert aj.evaluate(collection, "RR", ties="expected").values.item() == value
 
 
+def test_in_double_precision_such_scores_are_not_tied() -> None:
+    runs, judgments = {"s": {"q": {"a": 1.0, "b": 1.0 - 1e-12}}}, {"q": {"a": 1}}
+    for precision, value in (("single", 1 / 2), ("double", 1)):
+        collection = aj.read(runs, judgments, score_precision=precision)
+        assert aj.evaluate(collection, "RR").values.item() == value
+        assert collection.provenance.settings.get("score_precision", "single") == precision
+    assert aj.evaluate(collection, "RR", ties="expected").values.item() == 1
+
+
 def test_tied_documents_come_last_identifier_first_unless_asked_otherwise() -> None:
     collection = aj.read({"s": {"q": {"a": 1.0, "b": 1.0, "B": 1.0}}}, {"q": {"B": 1}})
     eff = aj.evaluate(collection, "RR")
