@@ -12,12 +12,12 @@ Names are imported when they are first used, so that ``import adjudge`` costs ne
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from adjudge._version import __version__
 
+TYPE_CHECKING = False  # as of typing, which need not be imported for it: the command line starts here
 if TYPE_CHECKING:
+    from typing import Any
+
     from adjudge.audio.library.folder import open_library
     from adjudge.audio.library.preparing import prepare_library
     from adjudge.audio.similarity import sound_similarity
@@ -196,6 +196,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'adjudge' has no attribute {name!r}")
+    import importlib
+
     home, _, there = _HOMES[name].partition(":")
     value = getattr(importlib.import_module(home), there or name)
     globals()[name] = value

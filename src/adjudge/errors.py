@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+_NEAR = 0.6  # how alike names must be, from 0 to 1, that one may be meant by the other
+_MOST_NEAR = 3  # names that are equally near: more are no help
 _kept: ContextVar[list[str] | None] = ContextVar("adjudge_kept_warnings", default=None)
 
 
@@ -75,13 +77,29 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> AdjudgeError:
     >>> print(unknown("format", "docx", ["trec", "csv"]))
     No format is called 'docx'. Known: csv, trec.
     """
-    import difflib
-
     names = sorted(known)
-    folded = {n.casefold().lstrip("-"): n for n in names}  # all options begin alike
-    near = difflib.get_close_matches(name.casefold().lstrip("-"), folded, n=1, cutoff=0.6)
-    hint = f"Did you mean {folded[near[0]]!r}?" if near else f"Known: {', '.join(names)}."
+    hint = did_you_mean(name, names) or f"Known: {', '.join(names)}."
     return AdjudgeError(f"No {kind} is called {name!r}. {hint}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Ask for the name that was meant; where several are equally near, for all of them, or for none if they are many.
+
+    >>> did_you_mean("sys", ["sys1", "sys2", "other"]), did_you_mean("s", map(str, range(9)))
+    ("Did you mean 'sys1' or 'sys2'?", '')
+    """
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(b=name.casefold().lstrip("-"))  # all options begin alike
+    likenesses: dict[str, float] = {}
+    for other in known:
+        matcher.set_seq1(other.casefold().lstrip("-"))
+        likenesses[other] = matcher.ratio()
+    best = max(likenesses.values(), default=0.0)
+    near = [repr(other) for other, value in likenesses.items() if value == best]
+    if best < _NEAR or len(near) > _MOST_NEAR:
+        return ""
+    return f"Did you mean {' or '.join([', '.join(near[:-1]), near[-1]] if near[1:] else near)}?"
 
 
 def shown(text: object, limit: int = 60) -> str:

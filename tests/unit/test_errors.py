@@ -11,7 +11,7 @@ from threading import Barrier
 
 import pytest
 
-from adjudge.errors import AdjudgeError, AdjudgeWarning, kept_warnings, warn
+from adjudge.errors import AdjudgeError, AdjudgeWarning, kept_warnings, unknown, warn
 
 
 def heard(act: Callable[[], object]) -> list[str]:
@@ -108,3 +108,10 @@ def test_a_worker_is_heard_unless_it_works_in_the_context() -> None:
         assert said == ["of ours"]
 
     assert heard(act) == ["of nobody"]
+
+
+def test_names_that_are_equally_near_are_all_suggested_or_none() -> None:
+    systems = [f"sys{i}" for i in range(1, 6)]
+    assert str(unknown("system", "sys", systems)) == f"No system is called 'sys'. Known: {', '.join(systems)}."
+    assert str(unknown("system", "sys", systems[:3])).endswith("Did you mean 'sys1', 'sys2' or 'sys3'?")
+    assert str(unknown("system", "sis4", systems)).endswith("Did you mean 'sys4'?")

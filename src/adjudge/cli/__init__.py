@@ -2,37 +2,36 @@
 """The command line: one file a command, no statistics in any.
 
 argparse rather than typer: ``adjudge --help`` must answer at once, and importing typer alone takes longer than
-ir_measures' whole start. Commands import what they need when they run.
+ir_measures' whole start. Commands import what they need when they run, and this module imports next to nothing: only
+once it is there can Ctrl-C be answered without a traceback.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-import warnings
-from collections.abc import Sequence
-from typing import TextIO
 
-from adjudge.cli.output import typed
-from adjudge.cli.parser import build_parser
-from adjudge.errors import AdjudgeError, AdjudgeWarning, reason
+TYPE_CHECKING = False  # as of typing, which is not imported yet
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from typing import NoReturn, TextIO
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    from adjudge.cli import parser
+
+    return parser.build_parser()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; 0 when all went well, 2 with one line on stderr when the input was not usable."""
-    given = sys.argv[1:] if argv is None else argv
-    arguments = build_parser().parse_args(given or ["--help"])
-    typed(given)
-    warnings.showwarning = _show_warning
-    warnings.simplefilter("always", AdjudgeWarning)
-    if sys.stdout is None:
-        print("adjudge: standard output is closed", file=sys.stderr)
-        return 2
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 shows ? for ±
+    from adjudge.errors import AdjudgeError, reason
+
     try:
-        arguments.run(arguments)
-        sys.stdout.flush()
+        return _run_command(sys.argv[1:] if argv is None else argv)
     except AdjudgeError as error:
         return _refuse(str(error))
     except MemoryError:
@@ -45,6 +44,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as stop:  # a command may say what is kept
         _refuse(str(stop) or "interrupted")
         return 130
+    return 0
+
+
+def _run_command(given: Sequence[str]) -> int:
+    import warnings
+
+    from adjudge.cli.output import typed
+    from adjudge.errors import AdjudgeWarning
+
+    arguments = build_parser().parse_args(given or ["--help"])
+    typed(given)
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always", AdjudgeWarning)
+    if sys.stdout is None:
+        print("adjudge: standard output is closed", file=sys.stderr)
+        return 2
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 shows ? for ±
+    arguments.run(arguments)
+    sys.stdout.flush()
     return 0
 
 
@@ -67,6 +86,10 @@ def _show_warning(  # noqa: PLR0917 - the signature is that of warnings.showwarn
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
+    import warnings
+
+    from adjudge.errors import AdjudgeWarning
+
     if issubclass(category, AdjudgeWarning):
         print(f"adjudge: note: {message}", file=sys.stderr)
     else:
@@ -74,9 +97,25 @@ def _show_warning(  # noqa: PLR0917 - the signature is that of warnings.showwarn
 
 
 def run() -> None:
-    """Entry point of the ``adjudge`` script."""
+    """Entry point of the ``adjudge`` script; Ctrl-C while it starts or ends is answered with one line, too."""
+    interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # otherwise they are ignored, as asked
+    if interrupts:
+        signal.signal(signal.SIGINT, _leave)
     if "_ARGCOMPLETE" in os.environ:  # a shell asks what could come next
         from adjudge.cli.completion import complete
 
         complete(build_parser())
-    sys.exit(main())
+    import adjudge.cli.parser  # noqa: F401 - the modules of all commands
+
+    if interrupts:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    code = main()
+    if interrupts:
+        signal.signal(signal.SIGINT, _leave)
+    sys.exit(code)
+
+
+def _leave(*_: object) -> NoReturn:
+    """End at once, where there is nothing to tidy up."""
+    os.write(2, b"adjudge: interrupted\n")
+    os._exit(130)

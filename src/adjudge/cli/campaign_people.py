@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from adjudge.cli.campaign_store import WHO, add_store, moment, opened
+from adjudge.cli.campaign_store import WHO, add_store, moment, opened, say_address
 from adjudge.cli.options import Subparsers
 from adjudge.errors import AdjudgeError
 
@@ -183,6 +183,8 @@ def invite(arguments: argparse.Namespace) -> None:
                     now=store.now,
                 )
                 links.append(invitation_link(store.settings.address, made.token, found))
+    if arguments.address is None:
+        say_address(store.settings)
     print("\n".join(links))
 
 

@@ -6,11 +6,13 @@ import argparse
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adjudge.cli.output import say
 from adjudge.errors import AdjudgeError, shown
 from adjudge.extras import need
 
@@ -42,7 +44,9 @@ def add_store(parser: argparse.ArgumentParser) -> None:
         "--database", metavar="URL", help="database, where it is not in that folder (default: ADJUDGE_DATABASE)"
     )
     group.add_argument(
-        "--address", metavar="URL", help="how people reach the server (default: ADJUDGE_ADDRESS, or this machine)"
+        "--address",
+        metavar="URL",
+        help="how people reach the server (default: ADJUDGE_ADDRESS, or where it listens, or listened last)",
     )
 
 
@@ -63,7 +67,18 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
     named: dict[str, Any] = {name: value for name, value in given.items() if value}
     if "address" in named and re.fullmatch(r"https?://[^/\s]+(/[^\s]*)?", named["address"]) is None:
         raise AdjudgeError(f"Expected an address as https://judge.example.org, got {shown(named['address'])}")
-    return Settings(data=Path(arguments.data or os.environ.get("ADJUDGE_DATA") or DATA), **named)
+    settings = Settings(data=Path(arguments.data or os.environ.get("ADJUDGE_DATA") or DATA), **named)
+    with suppress(OSError):  # no server has run on these data
+        if "address" not in named:
+            return replace(settings, address=settings.address_file.read_text(encoding="utf-8").strip())
+    return settings
+
+
+def say_address(settings: Settings) -> None:
+    """Say where links lead if that is this machine alone; whoever made it so knows of ``--address``."""
+    if not re.match(r"http://(127\.|\[::1\]|localhost\b)", settings.address):
+        return
+    say([f"links lead to {settings.address}, which only this machine reaches; for others give --address URL"])
 
 
 @contextmanager

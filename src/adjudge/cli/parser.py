@@ -65,9 +65,20 @@ class OneLineParser(argparse.ArgumentParser):
             said = str(unknown("option", options[0], self._option_string_actions))
             self.error(said.partition(" Known:")[0].rstrip("."))  # --help has them all, with what they do
         if extra:
-            hint = "; several measures go in quotes: -m 'P@5 AP'" if "-m" in self._option_string_actions else ""
+            words = list(sys.argv[1:] if args is None else args)
+            hint = self._hint(words[: words.index(extra[0])])
             self.error(f"expected no further argument, got {shown(extra[0])}{hint}")
         return found, extra
+
+    def _hint(self, before: list[str]) -> str:
+        """How to give several values to the option before a word that is too many."""
+        option = next((word.partition("=")[0] for word in reversed(before) if word.startswith("-")), "")
+        action = self._option_string_actions.get(option)
+        if action is None or not isinstance(action, argparse._AppendAction):
+            return ""
+        if action.dest == "measures":
+            return "; several measures go in quotes: -m 'P@5 AP'"
+        return f"; {option} takes one value and may be repeated: {option} A {option} B"
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Name the nearest command instead of all of them."""

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -62,6 +63,8 @@ def run(arguments: argparse.Namespace) -> None:
     lines, page = _demo(settings) if arguments.demo else ([], settings.address)
 
     def ready() -> None:
+        with suppress(OSError):  # only links that other commands print lead elsewhere then
+            settings.address_file.write_text(settings.address, encoding="utf-8")
         print("\n".join([f"Adjudge is at {settings.address}", *lines]), flush=True)
         if arguments.demo:
             _in_background(lambda: _open_tunes(settings))

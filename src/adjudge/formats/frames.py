@@ -13,15 +13,15 @@ import polars as pl
 
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Kind
-from adjudge.formats.columns import canonical_frame, column_of
+from adjudge.formats.columns import KNOWN, canonical_frame, column_of, fold
 from adjudge.formats.jsons import frame_from_nested
 
 
 def frame_from_object(obj: object, kind: Kind, *, name: str) -> pl.DataFrame:
     """Make the plain table of whatever holds one; ``name`` is the system where nothing in it says so.
 
-    A dictionary of frames is a dictionary of runs by system; a list of frames is one table, in which runs have a column
-    for the system.
+    A dictionary of frames is a dictionary of runs by system; a list of frames is one table, in which a run without a
+    column for the system is called after its place, ``run1``, ``run2``, …
     """
     if is_frame(obj):
         return frame_from_pandas_or_polars(obj, kind, name=name)
@@ -50,12 +50,24 @@ def frame_from_pandas_or_polars(obj: object, kind: Kind, *, name: str) -> pl.Dat
     if isinstance(obj, pl.LazyFrame):
         obj = obj.collect()
     if isinstance(obj, pl.DataFrame):
-        return canonical_frame(obj, kind, name=name, error=_error)
+        return canonical_frame(obj, kind, name=name, error=_error, names=_pyterrier_names(obj.columns, kind))
     if is_frame(obj):
         names, columns = pandas_columns(obj)
         frame = pl.DataFrame([column.alias(f"column_{i}") for i, column in enumerate(columns)])
-        return canonical_frame(frame, kind, name=name, error=_error, names=names)
+        return canonical_frame(frame, kind, name=name, error=_error, names=_pyterrier_names(names, kind))
     raise InputError(f"expected a pandas or Polars data frame, got {shown(type(obj).__name__)}")
+
+
+def _pyterrier_names(names: list[str], kind: Kind) -> list[str]:
+    """Names of columns in which PyTerrier's ``name`` is the system; elsewhere ``name`` may be that of a document.
+
+    >>> _pyterrier_names(["qid", "docno", "rank", "score", "name"], "runs")
+    ['qid', 'docno', 'rank', 'score', 'system']
+    """
+    is_result = kind == "runs" and {"qid", "docno", "name"} <= set(names)
+    if not is_result or {fold(name) for name in names} & set(KNOWN["runs"]["system"]):
+        return names
+    return ["system" if name == "name" else name for name in names]
 
 
 def is_frame(obj: object) -> bool:
@@ -67,9 +79,7 @@ def is_frame(obj: object) -> bool:
 
 def _from_frames(frames: list[Any], kind: Kind) -> pl.DataFrame:
     """Make one table of several frames."""
-    tables = [frame_from_pandas_or_polars(frame, kind, name="") for frame in frames]
-    if kind == "runs" and any(table["system"][0] == "" for table in tables):  # no column holds an empty name
-        raise InputError("expected frames of runs with a column for the system, or a dictionary {system: frame}")
+    tables = [frame_from_pandas_or_polars(frame, kind, name=f"run{i}") for i, frame in enumerate(frames, start=1)]
     if kind == "metadata":
         return pl.concat(tables, how="diagonal_relaxed")
     return _together(tables)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,14 @@ from adjudge.formats.source import Source, unreadable
 
 STDIN = Path("<stdin>")
 """Stands for standard input among paths."""
+_ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice", "citation", "makefile"}
+_NO_DATA = {".md", ".rst", ".pdf", ".html", ".htm", ".tex", ".bib", ".log", ".py", ".ipynb", ".sh", ".png", ".jpg"}
+
+Note = Callable[[str], None]
+
+
+def _ignore(text: str) -> None:
+    """Say nothing."""
 
 
 def settled(given: Any) -> Any:
@@ -31,7 +39,7 @@ def is_path(given: Any) -> bool:
     return isinstance(given, str | os.PathLike)
 
 
-def files_of(given: Any, kind: Kind) -> dict[Path, str | None] | None:
+def files_of(given: Any, kind: Kind, note: Note = _ignore) -> dict[Path, str | None] | None:
     """Files meant by what was given, with the system that each is called after; None where no files were given.
 
     A path names files, a list of paths does, and a dictionary ``{system: path}`` of runs.
@@ -41,7 +49,7 @@ def files_of(given: Any, kind: Kind) -> dict[Path, str | None] | None:
             return None
         return _files_by_system(given)
     if is_path(given) or (isinstance(given, list) and given and all(map(is_path, given))):
-        return dict.fromkeys(expand(given, kind))
+        return dict.fromkeys(expand(given, kind, note))
     return None
 
 
@@ -62,10 +70,13 @@ def _files_by_system(given: Mapping[Any, Any]) -> dict[Path, str | None]:
     return files
 
 
-def expand(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], kind: Kind) -> list[Path]:
+def expand(
+    given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], kind: Kind, note: Note = _ignore
+) -> list[Path]:
     """Files meant by paths, directories and patterns, each once, sorted within a pattern or directory.
 
-    ``-`` is standard input.
+    ``-`` is standard input. Among several files, those that are no data by their names (``README.md``) are passed over.
+    ``note`` hears of them, and of files that are given twice.
     """
     found: dict[Path, None] = {}
     for item in [given] if isinstance(given, str | os.PathLike) else given:
@@ -75,8 +86,16 @@ def expand(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], kin
             if isinstance(error, InputError):
                 raise
             raise unreadable(str(item), error) from None
+        for path in inside:
+            if path in found:
+                note(f"{path}: given twice; read once.")
         found.update(dict.fromkeys(inside))
-    return list(found)
+    data = [path for path in found if path.stem.casefold() not in _ABOUT and path.suffix.casefold() not in _NO_DATA]
+    if not data:
+        return list(found)
+    for path in sorted(found.keys() - data):
+        note(f"{path}: passed over, as its name is not that of {kind}.")
+    return data
 
 
 def _inside(item: str | os.PathLike[str], kind: Kind) -> list[Path]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from adjudge.choices import Exclude, Names, Precision, check_choice
-from adjudge.errors import AdjudgeError, warn
+from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.formats.base import Format, Kind
 from adjudge.formats.locating import FileTable, naming_lines
 from adjudge.formats.paths import STDIN, files_of, open_source, refuse_second_stdin, settled
@@ -76,6 +76,10 @@ def read(
     exclusion = _Exclusion(artist_filter, known)
     team_of, used = read_teams(teams, inputs), _scale(scale)
     tables = _tables(runs, "runs", format, inputs, names=names, exclude=exclusion, progress=progress)
+    if judged:
+        from adjudge.formats.matching import matched
+
+        judged, tables = matched(judged, tables)
     with naming_lines(judged, used):
         collection = build_collection(
             tables, judged, known, scale=used, teams=team_of, depth=depth, score_precision=score_precision
@@ -170,7 +174,7 @@ def _tables(
     progress: Progress | None = None,
 ) -> Iterator[Table]:
     """Plain tables of whatever was given, one at a time; files are noted in ``inputs`` with their digests."""
-    files = files_of(given, kind)
+    files = files_of(given, kind, note=lambda text: warn(text, stacklevel=4))
     if files is None:
         yield Table(_frame_from_object(given, kind), f"the {kind} given", exclude(None))
         return
@@ -185,12 +189,25 @@ def _tables(
             _note_several_tags(frame, source)
         return FileTable(frame, source.name, exclude(origin), None if path is STDIN else origin), source.sha256
 
+    earlier: dict[str, tuple[str, str]] = {}
     for done, (table, digest) in enumerate(_one_ahead(load, list(files)), start=1):
         inputs.append((table.source, digest))
-        yield table
+        if kind != "runs" or not _is_again(table, digest, earlier):
+            yield table
         del table  # while the next one is waited for
         if progress is not None:
             progress(done, len(files))
+
+
+def _is_again(table: Table, digest: str, earlier: dict[str, tuple[str, str]]) -> bool:
+    """Whether a file of runs came before under the same name; either way, say that it came before."""
+    this = (table.source, str(table.frame["system"][0]))
+    source, system = earlier.setdefault(digest, this)
+    if source == table.source:
+        return False
+    outcome = "read once" if system == this[1] else f"the systems {shown(system)} and {shown(this[1])} are the same"
+    warn(f"{table.source}: the same run as {source}; {outcome}.", stacklevel=5)
+    return system == this[1]
 
 
 def _one_ahead(load: Callable[[A], B], paths: Sequence[A]) -> Iterator[B]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import AdjudgeError, did_you_mean, shown
 
 
 class QueryError(AdjudgeError):
@@ -28,10 +27,9 @@ def check_named(asked: Iterable[str], known: Sequence[str]) -> None:
     """
     for query in asked:
         if query not in known:
-            near = difflib.get_close_matches(query, known, n=1)
             some = ", ".join(known[:5]) + (", …" if len(known) > 5 else "")
             there = f"There is only {some}." if len(known) == 1 else f"There are {len(known)}: {some}."
-            raise AdjudgeError(f"No query is called {shown(query)}. {f'Did you mean {near[0]!r}?' if near else there}")
+            raise AdjudgeError(f"No query is called {shown(query)}. {did_you_mean(query, known) or there}")
 
 
 def check_left_out(asked: Iterable[str], known: Sequence[str]) -> None:

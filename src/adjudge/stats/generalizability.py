@@ -30,7 +30,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.choices import Assessors, ReliabilityInterval, Resampled
-from adjudge.errors import warn
+from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.stats.arrangement import Arrangement, Studied, arranged
 from adjudge.stats.designs import CROSSED, NESTED, Design, MeanSquares, mean_squares
 from adjudge.stats.effects import table
@@ -62,8 +62,16 @@ class GStudy:
     values: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
     def variance(self, facets: str) -> float:
-        """The variance of an effect by its facets, ``s``, ``q``, ``sq``, …; 0 where the design has no such effect."""
-        return float(self.variances[[effect.facets == facets for effect in self.design.effects]].sum())
+        """The variance of an effect by its facets, ``s``, ``q``, ``sq``, …, or its name, such as ``system``.
+
+        It is 0 where the design has no such effect, as ``a`` where assessors are no facet.
+        """
+        named = {effect.name: effect.facets for design in (CROSSED, self.design) for effect in design.effects}
+        wanted = named.get(facets, facets)
+        if "".join(facet for facet in "sqa" if facet in wanted) != wanted or not wanted:
+            effects = ", ".join(f"{effect.facets} ({effect.name})" for effect in self.design.effects)
+            raise AdjudgeError(f"No effect is called {shown(facets)}. Known: {effects}.")
+        return float(self.variances[[effect.facets == wanted for effect in self.design.effects]].sum())
 
     @property
     def var_system(self) -> float:

@@ -62,6 +62,11 @@ class Settings:
         """Where clips and originals are kept."""
         return self.data / "media"
 
+    @property
+    def address_file(self) -> Path:
+        """Where the server leaves its address, for commands that print links to it."""
+        return self.data / "address"
+
     @cached_property
     def secret(self) -> bytes:
         """What links and forms are signed with: made at the first start, readable by the server's user only."""

@@ -100,6 +100,20 @@ def test_runs_may_come_after_options(place: Path, capsys: Captured) -> None:
     assert made.startswith("Made the campaign songs: 2 systems, 2 queries.")
 
 
+def test_links_lead_to_where_the_server_listened_last_and_say_who_reaches_that(place: Path, capsys: Captured) -> None:
+    run(capsys, *CREATE)
+    for address in ("http://127.0.0.1:8000", "http://127.0.0.1:8123"):
+        assert main(["campaign", "invite", "songs"]) == 0
+        out, said = capsys.readouterr()
+        assert out.startswith(f"{address}/i/")
+        assert said == (
+            f"adjudge: note: links lead to {address}, which only this machine reaches; for others give --address URL\n"
+        )
+        Path("adjudge-data/address").write_text("http://127.0.0.1:8123")
+    assert main(["campaign", "invite", "songs", "--address", "https://judge.example.org"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_links_tokens_and_erasing(place: Path, capsys: Captured) -> None:
     run(capsys, "user", "add", "ann")
     run(capsys, *CREATE)

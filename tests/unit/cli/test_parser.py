@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from adjudge.cli import main
@@ -28,6 +31,15 @@ def test_without_a_command_it_lists_them_all(capsys: pytest.CaptureFixture[str])
             "expected no further argument, got 'AP'; several measures go in quotes: -m 'P@5 AP' "
             "(see adjudge score --help)",
         ),
+        (
+            ["estimate", "runs", "--opinions", "a", "b", "c"],
+            "expected no further argument, got 'b'; --opinions takes one value and may be repeated: "
+            "--opinions A --opinions B (see adjudge estimate --help)",
+        ),
+        (
+            ["score", "q", "r", "--scale", "fine", "x"],
+            "expected no further argument, got 'x' (see adjudge score --help)",
+        ),
     ],
 )
 def test_a_word_that_is_not_known_gets_the_nearest_that_is(
@@ -42,3 +54,23 @@ def test_a_family_without_a_command_shows_which_there_are(capsys: pytest.Capture
     with pytest.raises(SystemExit, match="2"):
         main(["audio"])
     assert "prepare" in capsys.readouterr().err
+
+
+INTERRUPTED = """
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+from adjudge.cli import run
+sys.argv = ["adjudge", "demo"]
+run()
+"""
+
+
+@pytest.mark.parametrize("name", ["argparse", "adjudge.cli.parser", "adjudge.cli.score", "numpy", "polars", "rich"])
+def test_ctrl_c_while_something_is_imported_is_one_line_and_no_traceback(name: str) -> None:
+    program = [sys.executable, "-c", INTERRUPTED.format(name=name)]
+    ended = subprocess.run(program, check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (130, "adjudge: interrupted\n")

@@ -109,11 +109,6 @@ def test_a_list_of_frames_is_one_table() -> None:
     assert frame_from_object(known, "metadata", name="").rows() == [("1", "x", None), ("2", None, "y")]
 
 
-def test_a_list_of_frames_needs_to_say_which_system_is_which() -> None:
-    with pytest.raises(InputError, match=r"^expected frames of runs with a column for the system, or a dictionary"):
-        frame_from_object([pl.DataFrame(RUN), pl.DataFrame(RUN)], "runs", name="me")
-
-
 @pytest.mark.parametrize("obj", [3, "text", None])
 def test_what_holds_no_table_is_refused(obj: object) -> None:
     with pytest.raises(InputError, match="expected runs as a table, got "):

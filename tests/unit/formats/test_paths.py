@@ -60,14 +60,6 @@ def test_a_system_has_one_file(files: Path, given: Any, message: str) -> None:
         aj.read(given)
 
 
-def test_a_list_of_frames_without_systems_is_refused(files: Path) -> None:
-    import polars as pl
-
-    frame = pl.DataFrame({"query": ["q"], "document": ["d"]})
-    with pytest.raises(InputError, match="expected frames of runs with a column for the system"):
-        aj.read([frame, frame])
-
-
 @pytest.mark.parametrize("name", ["x" * 5000, "a\0b", "runs/a.txt/b"])
 def test_a_name_that_no_file_can_have_is_refused_in_one_line(files: Path, name: str) -> None:
     with pytest.raises(InputError, match=r"cannot be read: [^\n]+$"):

@@ -73,7 +73,7 @@ def test_judgments_that_the_model_refuses_are_named_with_their_line(contents: di
 
 
 def test_errors_about_runs_keep_their_place() -> None:
-    _files(x="q 0 a 1\n", a="q Q0 a 1 1 s\n", b="q Q0 a 1 1 s\n")
+    _files(x="q 0 a 1\n", a="q Q0 a 1 1 s\n", b="q Q0 a 1 2 s\n")
     with pytest.raises(InputError, match=r"^b: expected each system once"):
         aj.read(["a", "b"], "x")
 
@@ -171,5 +171,5 @@ def test_judgments_where_runs_are_expected_are_refused(tmp_path: Path) -> None:
 
 def test_a_run_file_with_several_tags_says_that_it_is_split() -> None:
     _files(x="q Q0 a 1 2 one\nq Q0 b 2 1 two\n")
-    with pytest.warns(AdjudgeWarning, match=r"^x: 2 tags \(one, two\) in one file: each is read as a system of its own"):
+    with pytest.warns(AdjudgeWarning, match=r"^x: 2 tags \(one, two\) in one file: each is read as a system"):
         assert aj.read("x").systems == ("one", "two")

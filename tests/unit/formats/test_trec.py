@@ -98,9 +98,7 @@ def test_a_wrong_line_is_named_with_its_number(line: bytes, message: str, before
     ],
 )
 def test_columns_after_the_tag_are_ignored_with_a_note(data: bytes) -> None:
-    with pytest.warns(
-        AdjudgeWarning, match=r"^dir/run.txt: what follows the tag is ignored, .* in [12] line"
-    ):
+    with pytest.warns(AdjudgeWarning, match=r"^dir/run.txt: what follows the tag is ignored, .* in [12] line"):
         assert read_run(data) == ROWS
 
 

@@ -572,3 +572,12 @@ def test_studies_print_as_small_tables_and_turn_into_plain_values() -> None:
     people = aj.gstudy(simulated(np.random.default_rng(14), CROSSED, 6, 4, 2)).dstudy(assessors=[1, 2], resamples=100)
     assert str(people).splitlines()[1].split()[:2] == ["queries", "assessors"]
     assert people.study.size == "4 systems x 6 queries x 2 assessors"
+
+
+def test_variances_are_found_by_facets_and_by_name_and_no_other_word() -> None:
+    study = aj.gstudy(np.random.default_rng(1).normal(size=(20, 5)) + np.arange(5))
+    assert study.variance("system") == study.variance("s") == study.var_system > 0
+    assert study.variance("residual") == study.variance("sq") > 0
+    assert study.variance("assessor") == study.variance("a") == 0
+    with pytest.raises(aj.AdjudgeError, match=r"^No effect is called 'systems'. Known: s \(system\), q \(query\), sq"):
+        study.variance("systems")
