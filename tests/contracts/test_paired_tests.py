@@ -111,6 +111,17 @@ def test_the_unit_of_effectiveness_does_not_matter(test: str, alternative: Alter
 
 
 @each_test
+@each_alternative
+@pytest.mark.parametrize("unit", [5, 10, 1 / 3])
+def test_the_unit_of_a_discrete_measure_does_not_matter(test: str, alternative: Alternative, unit: float) -> None:
+    """P@5 as fifths and as whole numbers: .6 - .4 and .8 - .6 are not the same float, 3 - 2 and 4 - 3 are."""
+    for n in (8, 12, 40):
+        values = np.random.default_rng(n).integers(0, 6, size=(n, 5)) / 5
+        given, scaled = run(values, test, alternative), run(values * unit, test, alternative)
+        np.testing.assert_allclose(scaled.p, given.p, rtol=1e-9)
+
+
+@each_test
 def test_the_order_of_queries_does_not_matter(test: str) -> None:
     values = noisy(7)
     one, other = run(values, test), run(np.random.default_rng(7).permutation(values), test)

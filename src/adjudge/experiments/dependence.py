@@ -17,6 +17,7 @@ import numpy.typing as npt
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
+from adjudge.stats.matrices import dense_ranks
 
 _TIES_SEED = 20170101  # ties in ranks are broken once, always alike
 _FREEDOMS = (2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 14.0, 20.0, 30.0, 50.0, 100.0)
@@ -275,11 +276,11 @@ def kendall(matrix: Floats) -> Floats:
     array([[1.   , 0.333],
            [0.333, 1.   ]])
     """
-    n, m = matrix.shape
+    (n, m), places = matrix.shape, dense_ranks(matrix, axis=0)
     agreed, block = np.zeros((m, m)), max(1, 4_000_000 // (n * m))
     for first in range(0, n, block):
-        rows = matrix[first : first + block, np.newaxis, :] - matrix
-        signs = np.sign(rows).reshape(-1, m)
+        rows = places[first : first + block, np.newaxis, :] - places
+        signs = np.sign(rows).reshape(-1, m).astype(np.float64)
         agreed += signs.T @ signs
     untied = np.sqrt(np.diag(agreed))
     tau: Floats = agreed / np.where(untied > 0, untied, 1.0) / np.where(untied > 0, untied, 1.0)[:, np.newaxis]
@@ -320,7 +321,7 @@ def broken_ranks(matrix: Floats) -> Ints:
     from scipy.stats import rankdata
 
     n, m = matrix.shape
-    average = rankdata(matrix, axis=0)
+    average = rankdata(dense_ranks(matrix, axis=0), axis=0)
     noise = np.random.default_rng(_TIES_SEED).standard_normal((n, m))
     scores = ndtri(average / (n + 1))
     others = _standard(scores.sum(axis=1, keepdims=True) - scores)

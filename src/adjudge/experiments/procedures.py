@@ -16,6 +16,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, shown, unknown
+from adjudge.stats.matrices import ROUNDING
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS, adjust
 from adjudge.stats.paired import PAIRED_TESTS, How, Outcome, PairedTests, check_min_difference, resampled_tests
 
@@ -158,6 +159,7 @@ def _differences(values: Floats) -> Floats:
     means: Floats = values.mean(axis=0)
     a, b = np.triu_indices(len(means), 1)
     differences: Floats = means[a] - means[b]
+    differences[np.abs(differences) <= ROUNDING * np.abs(values).max()] = 0.0
     return differences
 
 

@@ -42,6 +42,7 @@ from adjudge.experiments.samples import Samples
 from adjudge.experiments.specification import Draws, Rows, experiment
 from adjudge.experiments.subsets import Drawing, draw_subsets
 from adjudge.model.provenance import Provenance
+from adjudge.stats.matrices import dense_ranks
 
 if TYPE_CHECKING:
     import polars as pl
@@ -162,11 +163,12 @@ def compared_means(first: Floats, second: Floats) -> dict[str, float]:
     """
     n = len(first)
     above = np.triu_indices(n, 1)
-    one, other = (np.sign(means_[above[0]] - means_[above[1]]) for means_ in (first, second))
+    places, again = dense_ranks(first), dense_ranks(second)
+    one, other = (np.sign(ranks[above[0]] - ranks[above[1]]) for ranks in (places, again))
     alike = one * other
     both = float(np.sqrt(np.abs(one).sum() * np.abs(other).sum()))
-    order = np.argsort(-first, kind="stable")
-    right = np.triu(second[order][:, None] > second[order][None, :], 1)  # those above a system that stay above it
+    order = np.argsort(-places, kind="stable")
+    right = np.triu(again[order][:, None] > again[order][None, :], 1)  # those above a system that stay above it
     a, b = first - first.mean(), second - second.mean()
     return {
         "covariance": float(a @ b) / (n - 1),

@@ -8,6 +8,7 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.groundtruth.evidence import Evidence, comparison
 from adjudge.groundtruth.mann_whitney import Method, smaller_ranks
 from adjudge.groundtruth.rankings import RankedQuery
+from adjudge.stats.matrices import ROUNDING
 from adjudge.stats.resampling import signed_rank_tails
 
 
@@ -81,7 +82,7 @@ def signed_rank(asked: RankedQuery, *, seed: int = 0) -> Evidence:
     row, column = np.triu_indices(n, 1)
     differences = asked.ranks[:, row] - asked.ranks[:, column]
     sooner, compared = np.ones((n, n)), np.zeros((n, n), dtype=np.bool_)
-    greater, less, _, _ = signed_rank_tails(differences.copy())
+    greater, less, _, _ = signed_rank_tails(differences, ROUNDING * np.nanmax(np.abs(asked.ranks)))
     sooner[column, row], sooner[row, column] = greater, less
     compared[row, column] = compared[column, row] = np.isfinite(differences).any(axis=0)
     return rank_evidence(asked, sooner, compared=compared)

@@ -12,6 +12,7 @@ from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
 from adjudge.groundtruth.building import GroundTruth
 from adjudge.groundtruth.lists import PartialLists
+from adjudge.stats.matrices import ROUNDING, dense_ranks
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -153,7 +154,7 @@ def _orders(means: Floats) -> Floats:
     """Which of each pair of systems is better, by sign; means nearer than rounding are equal."""
     first, second = np.triu_indices(means.shape[-1], 1)
     difference = means[..., first] - means[..., second]
-    signs: Floats = np.where(np.abs(difference) < 1e-12, 0.0, np.sign(difference))
+    signs: Floats = np.where(np.abs(difference) <= ROUNDING * np.abs(means).max(), 0.0, np.sign(difference))
     return signs
 
 
@@ -170,5 +171,5 @@ def _places(means: Floats) -> Floats:
     """The place of each system, from the best; equal ones share theirs."""
     from scipy.stats import rankdata
 
-    places: Floats = rankdata(-np.round(means, 12))
+    places: Floats = rankdata(-dense_ranks(means))
     return places

@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.stats.effects import ROUNDING, table
-from adjudge.stats.matrices import matrix_of
+from adjudge.stats.effects import table
+from adjudge.stats.matrices import ROUNDING, matrix_of
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,7 @@ import numpy.typing as npt
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.stats.intervals import wilson_interval
-from adjudge.stats.matrices import common_queries, matrix_of
-
-ROUNDING = 1e-12
-"""Differences nearer than this times the largest value are the same difference, computed in another order."""
+from adjudge.stats.matrices import ROUNDING, common_queries, matrix_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,9 @@ from adjudge.model.effectiveness import Effectiveness
 
 Values = Effectiveness | npt.ArrayLike
 
+ROUNDING = 1e-12
+"""Effectiveness that differs by no more than this times the largest value is the same, computed in another order."""
+
 
 def matrix_of(
     values: Values, systems: Sequence[str] | None = None, *, at_least: int = 1
@@ -39,6 +42,23 @@ def matrix_of(
     if len(names) < at_least:
         raise AdjudgeError(f"a comparison needs at least {at_least} systems, got {len(names)}")
     return np.ascontiguousarray(matrix), names
+
+
+def dense_ranks(values: Floats, *, axis: int = -1) -> Ints:
+    """The place of each value among the distinct ones along an axis, from 0; finite values only.
+
+    Values are ties where :data:`ROUNDING` of the largest of all can account for the gap between them.
+
+    >>> dense_ranks(np.array([0.3 - 0.1, 0.2, 0.1, 0.6 - 0.4])).tolist()
+    [1, 1, 0, 1]
+    """
+    order = np.argsort(values, axis=axis)
+    ascending = np.take_along_axis(values, order, axis=axis)
+    gaps = np.diff(ascending, axis=axis, prepend=ascending.take([0], axis=axis))
+    ranks = np.empty(values.shape, dtype=np.int64)
+    steps = np.cumsum(gaps > ROUNDING * np.abs(values).max(), axis=axis)
+    np.put_along_axis(ranks, order, steps, axis=axis)
+    return ranks
 
 
 def common_queries(matrix: Floats, names: Sequence[str]) -> Ints:

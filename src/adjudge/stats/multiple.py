@@ -18,11 +18,9 @@ from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 from adjudge.stats import resampling
-from adjudge.stats.matrices import Values, matrix_of
+from adjudge.stats.matrices import ROUNDING, Values, dense_ranks, matrix_of
 from adjudge.stats.paired import TINY, PairedTests
 from adjudge.stats.studentised import studentised_range_tail
-
-_ROUNDING = 1e-13  # of the largest value: smaller differences are none
 
 CorrectionFunction = Callable[[Floats], Floats]  # p-values without NaN, shape (m,) -> as many adjusted ones
 
@@ -195,7 +193,7 @@ def friedman(values: Values, *, systems: Sequence[str] | None = None) -> Friedma
 
     matrix, names = _complete(values, systems)
     n, k = matrix.shape
-    ranks = rankdata(matrix, axis=1)
+    ranks = rankdata(dense_ranks(matrix), axis=1)
     means = ranks.mean(axis=0)
     variance = float(((ranks - (k + 1) / 2) ** 2).sum() / (n * (k - 1)))
     chi2 = n * float(((means - (k + 1) / 2) ** 2).sum()) / variance if variance > 0 else 0.0
@@ -276,7 +274,7 @@ def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> Paired
     residual = matrix - means - matrix.mean(axis=1, keepdims=True) + matrix.mean()
     df = (n - 1) * (k - 1)
     scale = float(np.sqrt((residual**2).sum() / df / n))
-    slack = _ROUNDING * float(np.abs(matrix).max())
+    slack = ROUNDING * float(np.abs(matrix).max())
     statistic = means[:, None] - means
     p = _tukey_p(np.abs(statistic), 0.0 if scale <= slack else scale, slack, k, df)
     return _family("tukey", names, p, statistic, n)
@@ -307,7 +305,7 @@ def randomised_tukey_hsd(
     matrix, names = _complete(values, systems)
     total = matrix.sum(axis=0)
     statistic = total[:, None] - total
-    bounds = np.abs(statistic) - _ROUNDING * np.abs(matrix).sum() / matrix.shape[1]
+    bounds = np.abs(statistic) - ROUNDING * np.abs(matrix).sum() / matrix.shape[1]
     extreme = np.zeros(bounds.shape, dtype=np.int64)
     for rng, size in resampling.generators(matrix.size, resamples, seed):
         shuffled = np.repeat(matrix[None], size, axis=0)

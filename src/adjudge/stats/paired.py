@@ -22,14 +22,13 @@ from adjudge.choices import Alternative
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.registry import Registry
 from adjudge.stats import resampling
-from adjudge.stats.matrices import Values, common_queries, matrix_of
+from adjudge.stats.matrices import ROUNDING, Values, common_queries, matrix_of
 
 if TYPE_CHECKING:
     import polars as pl
 
 
 TINY = float(np.finfo(np.float64).tiny)  # the least p-value: for limits of 0 and for what is too small to write
-_ROUNDING = 1e-13  # of the largest value: smaller differences are none
 _CELLS = 2**20  # differences held in memory at a time
 _ROWS_SHOWN = 10
 
@@ -223,7 +222,7 @@ def _over_pairs(values: Floats, how: How, tails: Callable[[Floats, Floats], Tail
     """Compare each system with all later ones; ``tails`` gets differences and what is rounding in them."""
     shape = (values.shape[1],) * 2
     outcome = Outcome(np.ones(shape), np.zeros(shape), np.zeros(shape))
-    scale = np.nanmax(np.abs(values), axis=0) * _ROUNDING
+    scale = np.nanmax(np.abs(values), axis=0) * ROUNDING
     width = max(1, _CELLS // len(values))
     for a in range(values.shape[1] - 1):
         for lo in range(a + 1, values.shape[1], width):
@@ -291,15 +290,17 @@ def wilcoxon(values: Floats, how: How) -> Outcome:
     W+ = sum of the ranks of |d| where d > 0 (thesis eq 5.2), zeros dropped, mid-ranks for ties. The distribution is
     exact up to 49 differences without ties and up to 13 with them, and otherwise normal with mean n (n + 1) / 4,
     variance n (n + 1) (2n + 1) / 24 - sum(t^3 - t) / 48 over groups of t ties, and a continuity correction of 1/2.
-    This is R's ``wilcox.test``, but for few differences with zeros or ties, where R is not exact. As there, ties are
-    equal floating-point numbers: 0.3 - 0.1 and 0.2 are none. Without a difference that is not 0, p = 1.
+    This is R's ``wilcox.test``, but for few differences with zeros or ties, where R is not exact, and for what a tie
+    is: 0.6 - 0.4 and 0.8 - 0.6 differ by rounding alone and are tied here, as with R's ``digits.rank = 12``; by default
+    R ranks the rounding. Without a difference that is not 0, p = 1. A small p does not say that the means differ: with
+    skewed differences whose mean is 0 the test rejects far more often than its level.
 
     Reference: Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics 1(6). doi:10.2307/3001968
 
     >>> float(wilcoxon(np.array([[0.5, 0.3], [0.6, 0.5], [0.9, 0.6]]), How()).p[0, 1])
     0.25
     """
-    return _over_pairs(values, how, lambda differences, _: resampling.signed_rank_tails(differences))
+    return _over_pairs(values, how, resampling.signed_rank_tails)
 
 
 @paired_test(

@@ -269,15 +269,15 @@ def _count_rows(flags: Mask) -> Ints:
     return counts
 
 
-def signed_rank_tails(differences: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def signed_rank_tails(differences: Floats, slack: Floats | float = 0.0) -> tuple[Floats, Floats, Floats, Floats]:
     """P(W >= W+), P(W <= W+), W+ and W- of each column: sums of the ranks of positive and of negative differences.
 
     Exact for few differences, by the sums of all ways to give signs to the ranks; otherwise normal and corrected for
-    continuity. Zeros and NaN are dropped.
+    continuity. Zeros and NaN are dropped; magnitudes that follow one another by no more than ``slack`` are tied.
     """
     from scipy.special import ndtr
 
-    ranks, positive, ties = _signed_ranks(differences)
+    ranks, positive, ties = _signed_ranks(differences, slack)
     n = (ranks > 0).sum(axis=0)
     plus = (ranks * positive).sum(axis=0)
     centre, total = n * (n + 1) / 4, n * (n + 1) / 2
@@ -295,7 +295,7 @@ def signed_rank_tails(differences: Floats) -> tuple[Floats, Floats, Floats, Floa
     return greater, less, plus, total - plus
 
 
-def _signed_ranks(differences: Floats) -> tuple[Floats, Mask, Floats]:
+def _signed_ranks(differences: Floats, slack: Floats | float) -> tuple[Floats, Mask, Floats]:
     """Mid-ranks of magnitudes in ascending order (0 for zeros and NaN, at the end), which are positive, sum of t^3 - t.
 
     Each of the t members of a group of ties brings t^2 - 1 to the sum.
@@ -306,7 +306,7 @@ def _signed_ranks(differences: Floats) -> tuple[Floats, Mask, Floats]:
     ascending = np.take_along_axis(magnitude, order, axis=0)
     place = np.arange(1.0, len(ascending) + 1)[:, None]
     border = np.ones((1, ascending.shape[1]), dtype=np.bool_)
-    changes = ascending[1:] != ascending[:-1]
+    changes = ascending[1:] > ascending[:-1] + slack
     first = np.maximum.accumulate(np.where(np.vstack([border, changes]), place, 0), axis=0)
     last = np.where(np.vstack([changes, border]), place, np.inf)
     last = np.minimum.accumulate(last[::-1], axis=0)[::-1]

@@ -23,6 +23,15 @@ def test_kendall_is_that_of_scipy() -> None:
     assert found[3].tolist() == [0, 0, 0, 1]
 
 
+@pytest.mark.parametrize("unit", [5, 10, 1 / 3])
+def test_ranks_of_queries_do_not_see_rounding(unit: float) -> None:
+    rng = np.random.default_rng(5)
+    whole = rng.integers(0, 6, size=(40, 4)).astype(float)
+    noisy = whole / 10 * unit * (1 + rng.choice([-2e-16, 0, 2e-16], size=whole.shape))
+    assert kendall(noisy) == pytest.approx(kendall(whole), abs=1e-12)
+    assert (broken_ranks(noisy) == broken_ranks(whole)).all()
+
+
 def test_a_matrix_that_is_no_correlation_matrix_becomes_one() -> None:
     wrong = np.array([[1, 0.9, -0.9], [0.9, 1, 0.9], [-0.9, 0.9, 1]])
     right = positive_definite(wrong)

@@ -89,3 +89,14 @@ def test_small_differences_are_ties_of_the_sign_test_that_asks_for_it() -> None:
     assert found.p["sign(min_difference=0.01)"][0] == pytest.approx(scipy.stats.binomtest(3, 4).pvalue)
     one_sided = scipy.stats.binomtest(3, 4, alternative="greater").pvalue
     assert found.p["sign(min_difference=0.01)-1"][0] == pytest.approx(one_sided)
+
+
+def test_the_unit_of_a_discrete_measure_changes_no_p_value() -> None:
+    """Five queries each way: means are equal but for rounding, which must not say which system a tail is of."""
+    whole = np.array([[1, 3], [3, 1], [2, 3], [3, 2], [6, 1], [1, 2], [1, 2], [1, 2], [1, 2], [1, 2]])
+    procedures = parse_procedures(["wilcoxon-1", "sign-1", "wilcoxon", "friedman-tukey"])
+    truth, *scaled = run_procedures([whole / unit for unit in (1.0, 10, 3, 7)], procedures, resamples=100, seed=0)
+    assert truth.difference.tolist() == [0.0]
+    for found in scaled:
+        for name, p in truth.p.items():
+            assert found.p[name] == pytest.approx(p)

@@ -31,6 +31,17 @@ def found(values: Floats, *, trials: int = 40, **settings: object) -> Reliabilit
     return spec.findings(samples, run_chunk(spec, samples, 0, trials), samples.provenance)
 
 
+def test_rankings_of_systems_do_not_see_rounding() -> None:
+    """Means of tenths are equal where the sums of whole numbers are; SciPy has the truth on those."""
+    rng = np.random.default_rng(1)
+    one, other = (rng.integers(0, 3, size=(30, 20)) for _ in range(2))
+    truth = compared_means(one.sum(axis=0).astype(float), other.sum(axis=0).astype(float))
+    assert truth["tau"] == pytest.approx(scipy.stats.kendalltau(one.sum(axis=0), other.sum(axis=0)).statistic)
+    found_ = compared_means((one / 10).mean(axis=0), (other / 10).mean(axis=0))
+    for name in ("tau", "tau_ap", "swapped"):
+        assert found_[name] == pytest.approx(truth[name])
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_the_closed_form_is_the_g_study(seed: int) -> None:
     values = normal(np.random.default_rng(seed), 12, 5)[0] * (0.1 if seed % 2 else 1)

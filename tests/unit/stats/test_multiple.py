@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from adjudge.errors import AdjudgeError
 from adjudge.stats.multiple import (
@@ -22,6 +23,18 @@ from adjudge.stats.studentised import studentised_range_tail
 
 each_correction = pytest.mark.parametrize("name", CORRECTIONS)
 each_family = pytest.mark.parametrize("name", FAMILYWISE_TESTS)
+
+
+@pytest.mark.parametrize("unit", [5, 10, 1 / 3])
+def test_ranks_of_systems_do_not_see_rounding(unit: float) -> None:
+    """Whole numbers have exact ties; the same measured in tenths, in another order of adding up, has the same ones."""
+    whole = np.random.default_rng(5).integers(0, 6, size=(30, 6)).astype(float)
+    noisy = whole / 10 * unit * (1 + np.random.default_rng(6).choice([-2e-16, 0, 2e-16], size=whole.shape))
+    truth, found = friedman(whole), friedman(noisy)
+    assert truth.chi2 == pytest.approx(scipy.stats.friedmanchisquare(*whole.T).statistic, rel=1e-12)
+    assert found.chi2 == pytest.approx(truth.chi2, rel=1e-12)
+    np.testing.assert_array_equal(found.mean_ranks, truth.mean_ranks)
+    np.testing.assert_allclose(friedman_tukey(noisy).p, friedman_tukey(whole).p, rtol=1e-9)
 
 
 @each_correction

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from adjudge.errors import AdjudgeError
 from adjudge.model.effectiveness import Effectiveness
@@ -123,6 +124,18 @@ def test_signed_ranks_of_few_queries_are_exact_with_ties_and_zeros(magnitudes: l
         expected = sum(s >= observed for s in sums) / len(sums)
         values = np.column_stack([differences / 8.0, np.zeros(len(differences))])
         assert paired_tests(values, test="wilcoxon", alternative="greater").p[0, 1] == pytest.approx(expected)
+
+
+def test_signed_ranks_of_a_discrete_measure_are_those_of_every_way_to_give_signs() -> None:
+    """P@5 on eight queries; the truth is the enumeration of all signs of the ranks of whole numbers."""
+    hits = np.array([[3, 2], [4, 3], [2, 3], [5, 3], [1, 3], [0, 1], [4, 4], [3, 1]])
+    d = hits[:, 0] - hits[:, 1]
+    ranks = scipy.stats.rankdata(np.abs(d[d != 0]))
+    observed = (ranks * (d[d != 0] > 0)).sum()
+    sums = [np.dot(ranks, signs) for signs in itertools.product((0, 1), repeat=len(ranks))]
+    p = min(1.0, 2 * min(np.mean(np.array(sums) >= observed), np.mean(np.array(sums) <= observed)))
+    for unit in (1, 5, 10, 3):
+        assert paired_tests(hits / unit, test="wilcoxon").p[0, 1] == pytest.approx(p, rel=1e-12)
 
 
 def test_all_sign_flips_are_tried_when_there_are_few() -> None:
