@@ -46,7 +46,7 @@ class ComparisonTable:
                 "margins": {
                     one.measure: {"margin": one.margin, "source": one.margin_source} for one in self.comparisons
                 },
-                "notes": self.notes,
+                "notes": [*self.notes, *dict.fromkeys(line for one in self.comparisons for line in one.cautions)],
                 "provenance": first.provenance.with_settings(**settings).to_dict(),
             }
         )
@@ -57,7 +57,7 @@ class ComparisonTable:
             header = [latex.escape(name) for name in _header(one)]
             rows = [[latex.escape(cell) for cell in cells(pair)] for pair in one.pairs]
             comment = [f"Adjudge {one.provenance.version}", self.command or "", *_foot(one, n_shown=len(one))]
-            parts.append(latex.booktabs(header, rows, align="llrrccrrr", comment=comment))
+            parts.append(latex.booktabs(header, rows, align=f"ll{'r' * (len(header) - 7)}ccrrr", comment=comment))
         return "\n".join(parts)
 
     def drawing(self) -> RenderableType:
@@ -74,22 +74,26 @@ class ComparisonTable:
     @staticmethod
     def _table(one: Comparison) -> FittedTable:
         shown = one.pairs[:_SHOWN]
-        styles = {(r, 4): "bold" for r, pair in enumerate(shown) if pair.significant}
-        styles |= {(r, 5): "bold yellow" for r, pair in enumerate(shown) if pair.parted}
-        return FittedTable(_header(one), [cells(pair) for pair in shown], 2, 2, styles)
+        header = _header(one)
+        place = header.index("significant")
+        styles = {(r, place): "bold" for r, pair in enumerate(shown) if pair.significant}
+        styles |= {(r, place + 1): "bold yellow" for r, pair in enumerate(shown) if pair.parted}
+        return FittedTable(header, [cells(pair) for pair in shown], 2, 2, styles)
 
 
 def _header(one: Comparison) -> list[str]:
     first, second = ("better", "worse") if one.alternative == "two-sided" else ("system", "baseline")
-    return [first, second, f"Δ{one.measure}", "p", "significant", "noticeable", "users", "wins", "d"]
+    own = [one.estimand] if one.about_test else []
+    return [first, second, f"Δ{one.measure}", *own, "p", "significant", "noticeable", "users", "wins", "d"]
 
 
 def cells(pair: Pair) -> list[str]:
-    """A pair as text: systems, difference, p, the two answers, users, wins, effect size."""
+    """A pair as text: systems, difference, p (a test's own estimate before it), the two answers, users, wins, size."""
     return [
         pair.system,
         pair.other,
         with_interval(pair.difference, pair.low, pair.high),
+        *([] if pair.shown_estimate is None else [pair.shown_estimate]),
         pair.shown_p,
         "yes" if pair.significant else "no",
         "–" if pair.noticeable is None else "yes" if pair.noticeable else "no",
@@ -113,4 +117,4 @@ def _foot(one: Comparison, *, n_shown: int) -> list[str]:
         lines.append("Users, averaged over queries: prefer the first | cannot tell | prefer the second.")
     if one.parted:
         lines.append(f"Significant and noticeable part ways in {len(one.parted)} of {len(one)} pairs.")
-    return lines
+    return [*lines, f"{one.about_test}."] if one.about_test else lines

@@ -86,6 +86,8 @@ def differences(evidence: Evidence) -> Section:
     blocks: list[Block] = [Paragraph(_counts(main))]
     if main.parted:
         blocks.append(Paragraph(_parting_sentence(main)))
+    if main.about_test:
+        blocks.append(Paragraph(f"{main.about_test}."))
     blocks += [_pair_table(main), _parting_figure(main)]
     if main.complete:
         blocks.append(_matrix_figure(main))
@@ -105,7 +107,8 @@ def _counts(main: Comparison) -> str:
     if main.margin is None:
         return text
     small = sum(pair.verdict in (Verdict.EQUIVALENT, Verdict.BOTH) for pair in main.pairs)
-    return f"{text} Of {small} the data show that they are smaller than {main.margin:.3f}."
+    text += f" Of {small} the data show that they are smaller than {main.margin:.3f}."
+    return f"{text} {main.about_equivalence}." if main.about_equivalence else text
 
 
 def _parting_sentence(main: Comparison) -> str:
@@ -127,6 +130,7 @@ def _pair_table(main: Comparison) -> TableBlock:
         Column(first, "left"),
         Column(second, "left"),
         Column(f"Δ{main.measure}", about="difference of the means, with the interval of this pair alone"),
+        *([Column(main.estimand.capitalize(), about=main.about_test)] if main.about_test else []),
         Column("p", about=f"{main.test} test, {main.correction} correction"),
         Column("Significant", "center", about=f"p is at most {main.alpha:g}"),
         Column("Noticeable", "center", about=main.margin_source),

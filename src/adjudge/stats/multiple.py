@@ -19,7 +19,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 from adjudge.stats import resampling
 from adjudge.stats.matrices import ROUNDING, Values, dense_ranks, matrix_of
-from adjudge.stats.paired import TINY, PairedTests
+from adjudge.stats.paired import MEAN, TINY, PairedTests
 from adjudge.stats.studentised import studentised_range_tail
 
 CorrectionFunction = Callable[[Floats], Floats]  # p-values without NaN, shape (m,) -> as many adjusted ones
@@ -209,18 +209,24 @@ class Familywise:
     reference: str
     function: Callable[..., PairedTests]
     resampled: bool
+    single: str
+    estimand: str
 
 
 FAMILYWISE_TESTS: Registry[Familywise] = Registry("family-wise test")
 
 
 def familywise(
-    name: str, *, title: str, reference: str, resampled: bool = False
+    name: str, *, title: str, reference: str, single: str, resampled: bool = False, estimand: str = MEAN
 ) -> Callable[[Callable[..., PairedTests]], Callable[..., PairedTests]]:
-    """Register a family-wise test, ``f(values, *, systems)`` or, resampled, with ``resamples`` and ``seed`` too."""
+    """Register a family-wise test, ``f(values, *, systems)`` or, resampled, with ``resamples`` and ``seed`` too.
+
+    ``single`` is the paired test nearest to it, for what is asked of one pair at a time, such as equivalence;
+    ``estimand`` what its statistic estimates.
+    """
 
     def decorate(function: Callable[..., PairedTests]) -> Callable[..., PairedTests]:
-        FAMILYWISE_TESTS.add(name, Familywise(name, title, reference, function, resampled))
+        FAMILYWISE_TESTS.add(name, Familywise(name, title, reference, function, resampled, single, estimand))
         return function
 
     return decorate
@@ -230,6 +236,8 @@ def familywise(
     "friedman-tukey",
     title="Friedman's test with Tukey's HSD on mean ranks",
     reference="Downie et al. (2010). The Music Information Retrieval Evaluation eXchange. Springer",
+    single="wilcoxon",
+    estimand="difference of mean ranks",
 )
 def friedman_tukey(values: Values, *, systems: Sequence[str] | None = None) -> PairedTests:
     """Tukey's HSD on the mean ranks of Friedman's test, as MIREX compares systems.
@@ -254,6 +262,7 @@ def friedman_tukey(values: Values, *, systems: Sequence[str] | None = None) -> P
     "tukey",
     title="Tukey's HSD, blocked by query",
     reference="Tukey (1949). Comparing individual means in the analysis of variance. doi:10.2307/3001913",
+    single="t",
 )
 def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> PairedTests:
     """Tukey's honestly significant difference of means, after a two-way analysis of variance (queries and systems).
@@ -284,6 +293,7 @@ def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> Paired
     "randomised-tukey",
     title="Randomised Tukey's HSD",
     reference="Carterette (2012). Multiple testing in statistical analysis of systems-based IR experiments. TOIS 30(1)",
+    single="permutation",
     resampled=True,
 )
 def randomised_tukey_hsd(

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 TINY = float(np.finfo(np.float64).tiny)  # the least p-value: for limits of 0 and for what is too small to write
 _CELLS = 2**20  # differences held in memory at a time
 _ROWS_SHOWN = 10
+_MANY = 2000  # differences beyond which their averages are counted, not listed
+MEAN = "mean difference"
+"""What most tests are about; others name their own estimand."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +108,16 @@ class PairedTests:
 
 @dataclass(frozen=True)
 class How:
-    """What a test is asked for; tests that draw nothing leave ``resamples`` and ``seed`` alone."""
+    """What a test is asked for; tests that draw nothing leave ``resamples`` and ``seed`` alone.
+
+    With a ``margin`` m, which goes with ``"greater"``, ``p[a, b]`` asks whether a - b is above -m instead of above 0.
+    """
 
     alternative: Alternative = "two-sided"
     resamples: int = 100_000
     seed: int = 0
     min_difference: float = 0.0
+    margin: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,7 @@ class Outcome:
 
 
 PairedFunction = Callable[[Floats, How], Outcome]  # (queries x systems, what is asked for) -> all pairs
+Estimate = Callable[[Floats], float]  # differences of a pair that are not NaN -> what the test says about them
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +145,8 @@ class Definition:
     function: PairedFunction
     resampling: resampling.Resampling | None
     thresholded: bool
+    estimand: str = MEAN
+    estimate: Estimate | None = None
 
     @property
     def resampled(self) -> bool:
@@ -155,15 +165,21 @@ def paired_test(
     reference: str,
     resampling: resampling.Resampling | None = None,
     thresholded: bool = False,
+    estimand: str = MEAN,
+    estimate: Estimate | None = None,
 ) -> Callable[[PairedFunction], PairedFunction]:
     """Register a paired test; the function comes back unchanged.
 
     ``hypothesis`` is what the test takes for granted until shown otherwise; ``resampling`` says how it draws, if it
-    does; ``thresholded`` that it can ignore differences up to ``min_difference``.
+    does; ``thresholded`` that it can ignore differences up to ``min_difference``. A test that is not about the mean
+    difference names its ``estimand``, which ``estimate`` computes from the differences of a pair.
     """
 
     def decorate(function: PairedFunction) -> PairedFunction:
-        PAIRED_TESTS.add(name, Definition(name, title, hypothesis, reference, function, resampling, thresholded))
+        definition = Definition(
+            name, title, hypothesis, reference, function, resampling, thresholded, estimand, estimate
+        )
+        PAIRED_TESTS.add(name, definition)
         return function
 
     return decorate
@@ -227,12 +243,19 @@ def _over_pairs(values: Floats, how: How, tails: Callable[[Floats, Floats], Tail
     for a in range(values.shape[1] - 1):
         for lo in range(a + 1, values.shape[1], width):
             b = slice(lo, lo + width)
-            slack = np.maximum(scale[a], scale[b])
+            slack = np.maximum(np.maximum(scale[a], scale[b]), how.margin * ROUNDING)
             difference = values[:, [a]] - values[:, b]
-            greater, less, statistic, mirrored = tails(np.where(np.abs(difference) <= slack, 0.0, difference), slack)
+            greater, less, statistic, mirrored = tails(_cleaned(difference + how.margin, slack), slack)
+            if how.margin:
+                _, less, _, mirrored = tails(_cleaned(difference - how.margin, slack), slack)
             outcome.statistic[a, b], outcome.statistic[b, a] = statistic, mirrored
             outcome.p[a, b], outcome.p[b, a] = _sided(greater, less, how.alternative)
     return outcome
+
+
+def _cleaned(difference: Floats, slack: Floats) -> Floats:
+    """Differences with 0 for what rounding can account for."""
+    return np.where(np.abs(difference) <= slack, 0.0, difference)
 
 
 def _sided(greater: Floats, less: Floats, alternative: Alternative) -> tuple[Floats, Floats]:
@@ -278,11 +301,58 @@ def _t_tails(differences: Floats, slack: Floats) -> Tails:
     return np.where(same, 1.0, stdtr(n - 1, -t)), np.where(same, 1.0, stdtr(n - 1, t)), t, -t
 
 
+def pseudo_median(differences: Floats) -> float:
+    """The Hodges-Lehmann estimate: the median of the averages of all pairs of differences, each with itself as well.
+
+    It is where the signed-rank test would find nothing. Zeros count, although the test drops them (so does R from its
+    estimate). Of symmetric differences it estimates the mean; of skewed ones it does not.
+
+    Reference: Hodges, Lehmann (1963). Estimates of location based on rank tests. doi:10.1214/aoms/1177704172
+
+    >>> pseudo_median(np.array([0.1, 0.2, 0.9]))
+    0.35
+    """
+    ordered = np.sort(differences)
+    n = len(ordered)
+    if n <= _MANY:
+        i, j = np.triu_indices(n)
+        return float(np.median((ordered[i] + ordered[j]) / 2))
+    low, high = float(ordered[0]), float(ordered[-1])
+    for _ in range(60):  # halves the range each time
+        middle = (low + high) / 2
+        below = np.searchsorted(ordered, 2 * middle - ordered, side="right").sum() + (ordered <= middle).sum()
+        low, high = (low, middle) if below >= n * (n + 1) / 2 else (middle, high)
+    return high
+
+
+def win_share(differences: Floats) -> float:
+    """The share of queries with a difference above 0 among those with any; one half without any.
+
+    >>> win_share(np.array([0.1, 0.0, 0.2, -0.1]))
+    0.6666666666666666
+    """
+    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
+    return wins / (wins + losses) if wins + losses else 0.5
+
+
+def pair_estimates(matrix: Floats, test: str, first: Ints, second: Ints) -> Floats:
+    """What a test says about the pairs of ``first`` and ``second`` systems: its own estimate, not only p."""
+    estimate = PAIRED_TESTS[test].estimate or (lambda differences: float(differences.mean()))
+    scale = np.nanmax(np.abs(matrix), axis=0) * ROUNDING
+    found = np.empty(len(first))
+    for place, (a, b) in enumerate(zip(first, second, strict=True)):
+        difference = matrix[:, a] - matrix[:, b]
+        found[place] = estimate(_cleaned(difference[np.isfinite(difference)], max(scale[a], scale[b])))
+    return found
+
+
 @paired_test(
     "wilcoxon",
     title="Wilcoxon's signed-rank test",
     hypothesis="differences are symmetric around 0",
     reference="Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics 1(6). doi:10.2307/3001968",
+    estimand="pseudo-median",
+    estimate=pseudo_median,
 )
 def wilcoxon(values: Floats, how: How) -> Outcome:
     """Wilcoxon's signed-rank test.
@@ -292,8 +362,8 @@ def wilcoxon(values: Floats, how: How) -> Outcome:
     variance n (n + 1) (2n + 1) / 24 - sum(t^3 - t) / 48 over groups of t ties, and a continuity correction of 1/2.
     This is R's ``wilcox.test``, but for few differences with zeros or ties, where R is not exact, and for what a tie
     is: 0.6 - 0.4 and 0.8 - 0.6 differ by rounding alone and are tied here, as with R's ``digits.rank = 12``; by default
-    R ranks the rounding. Without a difference that is not 0, p = 1. A small p does not say that the means differ: with
-    skewed differences whose mean is 0 the test rejects far more often than its level.
+    R ranks the rounding. Without a difference that is not 0, p = 1. The test is about the pseudo-median, not the mean:
+    where skewed differences have mean 0 (exponential, 50 queries) it rejects 22 % of the time at the level of 5 %.
 
     Reference: Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics 1(6). doi:10.2307/3001968
 
@@ -309,13 +379,16 @@ def wilcoxon(values: Floats, how: How) -> Outcome:
     hypothesis="each system is as likely to be the better one on a query",
     reference="Conover (1999). Practical Nonparametric Statistics, 3rd ed., section 3.4. Wiley. isbn:9780471160687",
     thresholded=True,
+    estimand="share of wins",
+    estimate=win_share,
 )
 def sign(values: Floats, how: How) -> Outcome:
     """Sign test.
 
     S = number of queries with d > 0 (thesis eq 5.3), binomial with probability 1/2 among those with d != 0; exact. With
     ``min_difference`` m, queries with |d| <= m are dropped as if they were ties: m = 0.01 is what Urbano et al.
-    (2019) use. Without a query left, p = 1.
+    (2019) use. Without a query left, p = 1. The test is about the share of wins among the queries that differ, not the
+    mean: where skewed differences have mean 0 (exponential, 50 queries) it rejects 40 % of the time at a level of 5 %.
 
     Reference: Conover (1999). Practical Nonparametric Statistics, 3rd ed., section 3.4. Wiley.
     Urbano, Lima, Hanjalic (2019). Statistical significance testing in IR. SIGIR. doi:10.1145/3331184.3331259
@@ -336,8 +409,9 @@ def sign(values: Floats, how: How) -> Outcome:
 
 def resampled_tests(matrices: Sequence[Floats], how: How, scheme: resampling.Resampling) -> list[Outcome]:
     """p-values of the pairs of each matrix from counts of resamples, which matrices with as many queries share."""
+    two_sided = how.alternative == "two-sided"
     counted = resampling.count_pairs(
-        matrices, scheme, resamples=how.resamples, seed=how.seed, two_sided=how.alternative == "two-sided"
+        matrices, scheme, resamples=how.resamples, seed=how.seed, two_sided=two_sided, margin=how.margin
     )
     return [_from_counts(values, how, counts) for values, counts in zip(matrices, counted, strict=True)]
 

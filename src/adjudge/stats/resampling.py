@@ -179,19 +179,26 @@ class Counts:
 
 
 def count_pairs(
-    matrices: Sequence[Floats], scheme: Resampling, *, resamples: int, seed: int, two_sided: bool
+    matrices: Sequence[Floats],
+    scheme: Resampling,
+    *,
+    resamples: int,
+    seed: int,
+    two_sided: bool,
+    margin: float = 0.0,
 ) -> list[Counts]:
     """Count resampled differences of all pairs within each matrix, each on the queries that both systems have.
 
     Pairs with as many queries share the draws, whichever matrix they are in: drawing costs more than counting.
     Two-sided counts compare magnitudes. Sums that differ by no more than rounding can account for are equal: a resample
-    that gives back what was observed counts.
+    that gives back what was observed counts. With a ``margin``, one-sided, each system is given it as a start over the
+    other: what is counted is a - b + margin.
     """
     found = [_nothing_counted(values.shape[1]) for values in matrices]
     by_size: dict[int, list[tuple[Counts, _Tally]]] = {}
     for values, counts in zip(matrices, found, strict=True):
         for block in blocks(values):
-            tally = _Tally(values, block, centred=scheme.centred, two_sided=two_sided)
+            tally = _Tally(values, block, centred=scheme.centred, two_sided=two_sided, margin=margin)
             by_size.setdefault(len(block.queries), []).append((counts, tally))
     for n, tallies in by_size.items():
         enumerated = scheme.enumerates(n, resamples)
@@ -215,27 +222,31 @@ class _Tally:
     """Running counts for the pairs of one block.
 
     ``upper`` counts differences at least as large as observed, ``lower`` those at most as large; two-sided, there is
-    only ``upper``, of magnitudes. Places are those in the block.
+    only ``upper``, of magnitudes. Places are those in the block. A margin is added to differences for ``upper`` and
+    taken from them for ``lower``; centring takes it away again, but not from what was observed.
     """
 
-    def __init__(self, values: Floats, block: Block, *, centred: bool, two_sided: bool) -> None:
+    def __init__(self, values: Floats, block: Block, *, centred: bool, two_sided: bool, margin: float) -> None:
         data = values[np.ix_(block.queries, block.systems)]
         total, magnitude = data.sum(axis=0), np.abs(data).sum(axis=0)
         observed = total[:, None] - total
-        slack = _ROUNDING * (magnitude[:, None] + magnitude)
+        start = margin * len(data)
+        slack = _ROUNDING * (magnitude[:, None] + magnitude + start)
         self.block = block
         self.source = np.ascontiguousarray(data - total / len(data) if centred else data)
-        self.least = (np.abs(observed) if two_sided else observed) - slack
-        self.most = observed + slack
+        self.least = (np.abs(observed) if two_sided else observed + start) - slack
+        self.most = observed - start + slack
+        self.margin = 0.0 if centred else margin
         self.upper = np.zeros(observed.shape, dtype=np.int64)
         self.lower = None if two_sided else np.zeros(observed.shape, dtype=np.int64)
 
     def add(self, weights: Floats) -> None:
         """Count a chunk of resamples, a cacheful at a time."""
         for lo in range(0, weights.shape[1], _BLOCK):
-            self._add(weighted_sums(self.source, weights[:, lo : lo + _BLOCK]))
+            block = weights[:, lo : lo + _BLOCK]
+            self._add(weighted_sums(self.source, block), self.margin * block.sum(axis=0) if self.margin else None)
 
-    def _add(self, sums: Floats) -> None:
+    def _add(self, sums: Floats, start: Floats | None) -> None:
         """Compare each system with its others: all their resampled differences in one go."""
         n_systems, size = sums.shape
         differences = np.empty((n_systems, size))
@@ -247,8 +258,11 @@ class _Tally:
             if self.lower is None:
                 np.abs(difference, out=difference)
             else:
-                np.less_equal(difference, self.most[a, others, None], out=flag[:, :size])
+                behind = difference if start is None else difference - start
+                np.less_equal(behind, self.most[a, others, None], out=flag[:, :size])
                 self.lower[a, others] += _count_rows(flag)
+            if start is not None:
+                difference += start
             np.greater_equal(difference, self.least[a, others, None], out=flag[:, :size])
             self.upper[a, others] += _count_rows(flag)
 

@@ -23,9 +23,9 @@ from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.stats.bootstrap import bootstrap_differences
 from adjudge.stats.effects import Effects, effect_sizes
-from adjudge.stats.equivalence import Verdict, equivalence
+from adjudge.stats.equivalence import LIBERAL, MANY_QUERIES, Verdict, p_equivalence
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS
-from adjudge.stats.paired import PAIRED_TESTS, PairedTests, paired_tests
+from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates, paired_tests
 from adjudge.users.agreement import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
 from adjudge.users.combinations import scale_of
 from adjudge.users.pairs import Pair
@@ -84,6 +84,32 @@ class Comparison:
         """Pairs where significant and noticeable part ways."""
         return tuple(pair for pair in self.pairs if pair.parted)
 
+    @property
+    def estimand(self) -> str:
+        """What the test is about: the mean difference, or what its pairs have beside p."""
+        return self.pairs[0].estimand
+
+    @property
+    def about_test(self) -> str | None:
+        """That the test is not one of means, where it is none."""
+        if self.estimand == MEAN:
+            return None
+        return (
+            f"The {self.test} test is about the {self.estimand}, not the mean: with skewed differences it rejects "
+            "equal means far more often than α says"
+        )
+
+    @cached_property
+    def about_equivalence(self) -> str | None:
+        """That equivalence is claimed too often, where it is claimed from few queries."""
+        claimed = [pair for pair in self.pairs if pair.verdict in (Verdict.EQUIVALENT, Verdict.BOTH)]
+        return LIBERAL if any(pair.n_queries < MANY_QUERIES for pair in claimed) else None
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What p-values and verdicts do not say."""
+        return tuple(text for text in (self.about_test, self.about_equivalence) if text)
+
     def to_dicts(self) -> list[dict[str, Any]]:
         """Plain values, one row a pair."""
         return [asdict(pair) for pair in self.pairs]
@@ -138,8 +164,9 @@ def compare(
     number of pairs, or a test of the whole family (friedman-tukey, tukey, randomised-tukey), which needs no
     correction and uses the queries that every system has. A one-sided ``alternative`` needs a ``baseline``: which
     system is better must not be read off the data first. ``margin`` is the smallest difference that matters; when not
-    given it is what most users notice, where that is known for the measure and scale. ``resamples`` are 100,000 or
-    what the number of pairs calls for.
+    given it is what most users notice, where that is known for the measure and scale; equivalence within it is tested
+    by the same test, twice one-sided (after a test of the family by the paired test nearest to it). ``resamples`` are
+    100,000 or what the number of pairs calls for.
 
     >>> import adjudge as aj
     >>> eff = aj.evaluate(aj.demo(), "CG@5")
@@ -203,22 +230,43 @@ class _Family:
         if least:
             _warn_of_coarse_p(float(correct(np.full(len(p), least)).min()), self.tests.resamples or 0, self.alpha)
         equivalent = self._equivalence(first, second)
+        estimates = self._estimates(first, second)
         return [
-            self._pair(a, b, float(q), None if equivalent is None else float(e), p[i] <= least * (1 + 1e-9))
-            for i, (a, b, q, e) in enumerate(
-                zip(first, second, corrected, corrected if equivalent is None else equivalent, strict=True)
+            self._pair(
+                a,
+                b,
+                float(corrected[i]),
+                None if equivalent is None else float(equivalent[i]),
+                is_least=bool(p[i] <= least * (1 + 1e-9)),
+                estimate=float(estimates[i]),
             )
+            for i, (a, b) in enumerate(zip(first, second, strict=True))
         ]
 
+    def _estimates(self, first: Ints, second: Ints) -> Floats:
+        """What the test is about, of each pair."""
+        if self.tests.test in FAMILYWISE_TESTS:
+            statistics: Floats = self.tests.statistic[first, second]
+            return statistics
+        return pair_estimates(self.matrix, self.tests.test, first, second)
+
     def _equivalence(self, first: Ints, second: Ints) -> Floats | None:
-        """Corrected p-values of being closer than the margin."""
+        """Corrected p-values of being closer than the margin, by the test chosen or the nearest for one pair."""
         if self.margin is None:
             return None
-        result = equivalence(self.matrix, margin=self.margin, alpha=self.alpha, systems=self.effects.systems)
-        p = result.p[first, second]
+        test = self.tests.test
+        p = p_equivalence(
+            self.matrix,
+            test=FAMILYWISE_TESTS[test].single if test in FAMILYWISE_TESTS else test,
+            margin=self.margin,
+            resamples=self.tests.resamples or RESAMPLES,
+            seed=self.tests.seed or 0,
+        )[first, second]
         return CORRECTIONS[self.correction](p) if self.correction in CORRECTIONS else CORRECTIONS["holm"](p)
 
-    def _pair(self, a: int, b: int, p_corrected: float, p_equivalence: float | None, is_least: bool) -> Pair:
+    def _pair(
+        self, a: int, b: int, p_corrected: float, p_equivalent: float | None, *, is_least: bool, estimate: float
+    ) -> Pair:
         effects = self.effects
         difference = float(effects.difference[a, b])
         shares = _preferences(self.matrix, a, b, self.mapping)
@@ -230,14 +278,16 @@ class _Family:
             difference,
             float(effects.low[a, b]),
             float(effects.high[a, b]),
+            _estimand(self.tests.test),
+            estimate,
             float(self.tests.p[a, b]),
             p_corrected,
             float(self.tests.error[a, b]),
-            bool(is_least),
+            is_least,
             significant,
             self._noticeable(abs(difference), shares),
-            None if p_equivalence is None else str(_verdict(significant, p_equivalence <= self.alpha)),
-            p_equivalence,
+            None if p_equivalent is None else str(_verdict(significant, p_equivalent <= self.alpha)),
+            p_equivalent,
             float(effects.smallest_significant[a, b]),
             float(effects.d_z[a, b]),
             float(effects.superiority[a, b]),
@@ -252,6 +302,10 @@ class _Family:
         if self.margin_given and self.margin is not None:
             return size >= self.margin
         return None if shares is None else max(shares[0], shares[2]) > 0.5
+
+
+def _estimand(test: str) -> str:
+    return FAMILYWISE_TESTS[test].estimand if test in FAMILYWISE_TESTS else PAIRED_TESTS[test].estimand
 
 
 def _verdict(different: bool, equivalent: bool) -> Verdict:

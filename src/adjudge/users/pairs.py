@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adjudge.stats.intervals import with_interval
+from adjudge.stats.paired import MEAN
 
 
 @dataclass(frozen=True)
@@ -15,7 +16,8 @@ class Pair:
     over the queries, ``cannot_tell`` the rest; None without a mapping from differences to users. ``p_error`` is the
     Monte-Carlo error of ``p``; ``p_is_least`` says that no smaller p could have come out. The interval is of this
     pair alone, and ``smallest_significant`` is the mean difference from which on a t test of this pair alone would have
-    been significant at the level of the interval.
+    been significant at the level of the interval. ``estimate`` is what the test itself is about, and ``estimand`` its
+    name: the mean difference, or the pseudo-median (wilcoxon), share of wins (sign) or difference of mean ranks.
     """
 
     system: str
@@ -23,6 +25,8 @@ class Pair:
     difference: float
     low: float
     high: float
+    estimand: str
+    estimate: float
     p: float
     p_corrected: float
     p_error: float
@@ -50,6 +54,13 @@ class Pair:
         return f"{'≤ ' if self.p_is_least else ''}{shown_p(self.p_corrected)}"
 
     @property
+    def shown_estimate(self) -> str | None:
+        """What the test estimates, where that is not the mean difference."""
+        if self.estimand == MEAN:
+            return None
+        return f"{self.estimate:.0%}" if self.estimand == "share of wins" else f"{self.estimate:.3f}"
+
+    @property
     def shown_users(self) -> str:
         """Shares of users who prefer the first, cannot tell, prefer the second; a dash where nobody knows."""
         if self.prefer is None or self.cannot_tell is None or self.prefer_other is None:
@@ -57,10 +68,14 @@ class Pair:
         return f"{self.prefer:.0%} | {self.cannot_tell:.0%} | {self.prefer_other:.0%}"
 
     def sentence(self, measure: str, digits: int = 3) -> str:
-        """The difference as the papers recommend to report it: ``ΔCG@5 = 0.037 ± 0.031 (p = 0.02)``."""
+        """The difference as the papers recommend to report it: ``ΔCG@5 = 0.037 ± 0.031 (p = 0.02)``.
+
+        A test that is not about the mean has its own estimate beside p: ``(pseudo-median 0.035, p = 0.02)``.
+        """
         value = with_interval(self.difference, self.low, self.high, digits)
         sign = "" if self.shown_p[0] in "<≤" else "= "
-        return f"Δ{measure} = {value} (p {sign}{self.shown_p})"
+        own = "" if self.shown_estimate is None else f"{self.estimand} {self.shown_estimate}, "
+        return f"Δ{measure} = {value} ({own}p {sign}{self.shown_p})"
 
 
 def shown_p(p: float) -> str:

@@ -50,6 +50,51 @@ def test_p_is_the_larger_of_two_one_sided_t_tests(margin: float) -> None:
                 assert result.high[a, b] == pytest.approx(interval.high, abs=1e-13)
 
 
+def one_sided(test: str, difference: Floats, alternative: str) -> float:
+    """SciPy's p-value of differences that are above, or below, 0."""
+    if test == "wilcoxon":
+        return float(stats.wilcoxon(difference, alternative=alternative, method="exact").pvalue)
+    if test == "sign":
+        return float(stats.binomtest(int((difference > 0).sum()), len(difference), alternative=alternative).pvalue)
+    found = stats.permutation_test(
+        (difference,), np.mean, permutation_type="samples", alternative=alternative, n_resamples=np.inf
+    )
+    return float(found.pvalue)
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "sign", "permutation"])
+@pytest.mark.parametrize("margin", [0.01, 0.1, 0.4])
+def test_equivalence_follows_the_test_that_is_chosen(test: str, margin: float) -> None:
+    values = np.random.default_rng(11).beta(2, 2, size=(12, 4))
+    values[0, 3] = np.nan
+    result = equivalence(values, margin=margin, test=test)
+    for a, b in ((0, 1), (1, 2), (2, 0), (3, 1)):
+        difference = values[:, a] - values[:, b]
+        difference = difference[np.isfinite(difference)]
+        above, below = (
+            one_sided(test, difference + shift, side) for shift, side in ((margin, "greater"), (-margin, "less"))
+        )
+        assert result.p[a, b] == pytest.approx(max(above, below), abs=1e-12)
+        assert result.p[a, b] == result.p[b, a]
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+def test_resampled_equivalence_is_that_of_a_plain_loop(test: str) -> None:
+    """Both have their own draws, and errors to match."""
+    rng, margin, n = np.random.default_rng(12), 0.12, 25
+    values = rng.beta(2, 3, size=(n, 2))
+    found = equivalence(values, margin=margin, test=test, resamples=20_000, seed=1).p[0, 1]
+    p = []
+    for difference in (values[:, 0] - values[:, 1] + margin, values[:, 1] - values[:, 0] + margin):
+        if test == "permutation":
+            drawn = (rng.choice([-1, 1], size=(20_000, n)) * difference).mean(axis=1)
+        else:
+            centred = difference - difference.mean()
+            drawn = rng.choice(centred, size=(20_000, n)).mean(axis=1)
+        p.append(np.mean(drawn >= difference.mean()))
+    assert found == pytest.approx(max(p), abs=5 * np.sqrt(2 * 0.25 / 20_000) * 2 * np.sqrt(max(p)))
+
+
 @pytest.mark.parametrize(
     ("mean", "sd", "verdict"),
     [
@@ -132,7 +177,7 @@ def test_cells_left_out_are_left_out_pairwise() -> None:
 
 def test_it_prints_a_small_table() -> None:
     text = str(equivalence(pair(0.02, 0.03), margin=0.05, systems=["a", "b"]))
-    assert text.splitlines()[0] == "Equivalence within ±0.05, alpha 0.05"
+    assert text.splitlines()[0] == "Equivalence within ±0.05, t tests, alpha 0.05"
     assert text.splitlines()[2].endswith("different but too small to notice")
     assert str(equivalence(np.random.default_rng(2).random((9, 7)), margin=0.1)).endswith("and 9 pairs more")
 

@@ -12,7 +12,7 @@ import scipy.stats
 from adjudge.errors import AdjudgeError
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats import resampling
-from adjudge.stats.paired import PAIRED_TESTS, TINY, paired_tests
+from adjudge.stats.paired import PAIRED_TESTS, TINY, paired_tests, pseudo_median
 
 MATRIX = np.array([[0.5, 0.3, 0.1], [0.6, 0.4, 0.5], [0.9, 0.6, 0.2], [0.4, 0.3, 0.3]])
 
@@ -203,3 +203,28 @@ def test_many_queries_are_no_different() -> None:
     for test in ("permutation", "bootstrap"):
         result = paired_tests(values, test=test, resamples=1000)
         assert (np.abs(result.p - expected) <= 5 * result.error + 0.005).all()
+
+
+def test_the_pseudo_median_is_that_of_the_book_and_of_all_averages() -> None:
+    """Hollander and Wolfe, Nonparametric Statistical Methods, Table 3.1: the estimate is -.46 (their example 3.3)."""
+    before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30]
+    after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29]
+    assert pseudo_median(np.subtract(after, before)) == pytest.approx(-0.46, abs=1e-9)
+    many = np.random.default_rng(1).exponential(size=2501)
+    averages = np.median((many[:, None] + many)[np.triu_indices(len(many))] / 2)
+    assert pseudo_median(many) == pytest.approx(averages, abs=1e-3 / len(many))
+
+
+def test_wilcoxon_and_sign_reject_equal_means_of_skewed_differences_and_t_does_not() -> None:
+    """Exponential differences with mean 0, 50 queries: they are no tests of means, and say what they are about."""
+    draws = np.random.default_rng(2).exponential(size=(50, 600)) - 1
+    values = np.concatenate([np.zeros((50, 1)), draws], axis=1)
+    rejected = {test: np.mean(paired_tests(values, test=test).p[0, 1:] <= 0.05) for test in ("t", "wilcoxon", "sign")}
+    assert rejected["t"] == pytest.approx(0.069, abs=0.04)
+    assert rejected["wilcoxon"] == pytest.approx(0.22, abs=0.06)
+    assert rejected["sign"] == pytest.approx(0.40, abs=0.07)
+    assert {name: PAIRED_TESTS[name].estimand for name in rejected} == {
+        "t": "mean difference",
+        "wilcoxon": "pseudo-median",
+        "sign": "share of wins",
+    }

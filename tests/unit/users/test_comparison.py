@@ -246,3 +246,46 @@ def test_intervals_can_be_bootstrapped(eff: aj.Effectiveness, interval: Literal[
         assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=0.02)
         assert "[" in other.sentence("CG@5")
     assert aj.summarize(eff, interval=interval)[0].low == pytest.approx(aj.summarize(eff)[0].low, abs=0.02)
+
+
+def test_equivalence_is_by_the_test_that_is_chosen(eff: aj.Effectiveness) -> None:
+    """A few large differences move the mean, not the median: only the sign test calls these two equivalent."""
+    values = np.full((30, 2), 0.5)
+    values[:, 0] += np.random.default_rng(1).normal(0, 0.001, 30)
+    values[:4, 0] += 0.4
+    skewed = aj.Effectiveness.from_matrix(values, systems=["a", "b"])
+    verdicts = {test: aj.compare(skewed, test=test, margin=0.05).pairs[0] for test in ("t", "permutation", "sign")}
+    assert verdicts["sign"].verdict == "equivalent"
+    assert not {"equivalent", "different but too small to notice"} & {
+        verdicts["t"].verdict,
+        verdicts["permutation"].verdict,
+    }
+    above = stats.binomtest(30, 30, alternative="greater").pvalue, stats.binomtest(26, 30, alternative="greater").pvalue
+    assert verdicts["sign"].p_equivalence == pytest.approx(max(above))
+    for test in ("tukey", "randomised-tukey", "friedman-tukey"):
+        assert aj.compare(eff, test=test, resamples=1000).pairs[0].p_equivalence is not None
+
+
+def test_equivalence_from_few_queries_says_that_it_is_liberal() -> None:
+    rng = np.random.default_rng(2)
+    for n, said in ((30, True), (150, False)):
+        close = aj.Effectiveness.from_matrix(0.5 + rng.normal(0, 0.01, (n, 2)))
+        found = aj.compare(close, test="t", margin=0.05)
+        assert found.pairs[0].verdict == "equivalent"
+        assert any("too often with few queries" in text for text in found.cautions) == said
+    assert aj.compare(close, test="t", margin=1e-6).cautions == ()
+
+
+def test_tests_that_are_not_about_means_show_their_own_estimate(eff: aj.Effectiveness) -> None:
+    matrix = eff.matrix()
+    for test, estimand in (("wilcoxon", "pseudo-median"), ("sign", "share of wins"), ("t", "mean difference")):
+        found = aj.compare(eff, test=test)
+        for pair in found.pairs[::9]:
+            d = np.round(np.subtract(*(matrix[:, eff.systems.index(name)] for name in (pair.system, pair.other))), 12)
+            walsh = (d[:, None] + d)[np.triu_indices(len(d))] / 2
+            expected = {"wilcoxon": np.median(walsh), "sign": (d > 0).sum() / (d != 0).sum(), "t": d.mean()}[test]
+            assert (pair.estimand, pair.estimate) == (estimand, pytest.approx(expected, abs=1e-9))
+        said = f"about the {estimand}, not the mean"
+        assert any(said in text for text in found.cautions) == (test != "t")
+        assert (estimand in found.pairs[0].sentence("CG@5")) == (test != "t")
+        assert {"estimand", "estimate"} < found.to_dicts()[0].keys()
