@@ -1,8 +1,8 @@
 """What comes with extras: the packages of each, and one line where they are missing.
 
-The core reads, scores, compares, plans and simulates. Figures, sound, notation, clusters and campaigns on the web bring
-packages that not everybody wants; whatever uses them asks here first, before any work is done. That this table says
-the same as ``pyproject.toml`` is tested.
+The core reads, scores, compares, plans and simulates. Figures, sound, notation, spreadsheets, clusters and campaigns on
+the web bring packages that not everybody wants; whatever uses them asks here first, before any work is done. That this
+table says the same as ``pyproject.toml`` is tested.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ EXTRAS: dict[str, dict[str, str]] = {  # modules, and the packages that they com
     "dask": {"distributed": "distributed"},
     "notation": {"verovio": "verovio"},
     "plots": {"matplotlib": "matplotlib"},
+    "spreadsheets": {"python_calamine": "python-calamine"},
     "web": {
         "alembic": "alembic",
         "argon2": "argon2-cffi",

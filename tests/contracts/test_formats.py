@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from adjudge.errors import InputError
+from adjudge.errors import InputError, kept_warnings
 from adjudge.formats import FORMATS, Kind, Source, pick
 
 KINDS: tuple[Kind, ...] = ("runs", "judgments", "metadata")
@@ -142,18 +142,19 @@ def test_identifiers_are_text_and_numbers_are_floats(name: str, kind: Kind) -> N
         b"\x1f\x8b broken",
         b"\x28\xb5\x2f\xfd broken",
         b"PAR1 broken PAR1",
-        "é,è,ê\n".encode("latin-1"),
+        b"\x81,\x8d,\x90\n",
         PROSE.encode(),
     ],
 )
 def test_what_is_no_such_file_is_refused_in_one_line(name: str, kind: Kind, data: bytes) -> None:
-    with pytest.raises(InputError, match=r"\Adir/a\.txt:[^\n]*\Z"):
+    with pytest.raises(InputError, match=r"\Adir/a\.txt:[^\n]*\Z"), kept_warnings():
         FORMATS[name].read(Source("dir/a.txt", data), kind)
 
 
 def read_or_refuse(name: str, kind: Kind, data: bytes) -> pl.DataFrame | str:
     try:
-        return FORMATS[name].read(Source("dir/a.txt", data), kind)
+        with kept_warnings():
+            return FORMATS[name].read(Source("dir/a.txt", data), kind)
     except InputError as error:
         return str(error)
 
@@ -197,4 +198,5 @@ def test_a_flipped_byte_never_breaks_a_reader(name: str, kind: Kind) -> None:
 def test_looking_inside_never_raises(kind: Kind) -> None:
     for data in [b"", b"\0", b"\xff", b"PAR1", b"\x1f\x8b", PROSE.encode(), *map(noise, range(200))]:
         for candidate in FORMATS.values():
-            assert candidate.sniff(Source("a", data), kind) in (True, False)
+            with kept_warnings():
+                assert candidate.sniff(Source("a", data), kind) in (True, False)

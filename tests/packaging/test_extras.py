@@ -37,8 +37,8 @@ def test_all_is_all() -> None:
     assert included(DECLARED["all"]) == set(EXTRAS)
 
 
-def test_the_web_draws_and_sounds() -> None:
-    assert included(DECLARED["web"]) == {"audio", "notation", "plots"}
+def test_the_web_draws_sounds_and_reads_spreadsheets() -> None:
+    assert included(DECLARED["web"]) == {"audio", "notation", "plots", "spreadsheets"}
 
 
 def test_the_core_has_none_of_them() -> None:

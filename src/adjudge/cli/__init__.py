@@ -62,9 +62,20 @@ def _run_command(given: Sequence[str]) -> int:
         return 2
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without UTF-8 shows ? for ±
-    arguments.run(arguments)
+    _run(arguments)
     sys.stdout.flush()
     return 0
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    """Run a command, with what the user calls columns of tables."""
+    if getattr(arguments, "columns", None) is None:
+        arguments.run(arguments)
+        return
+    from adjudge.formats.columns import naming_columns
+
+    with naming_columns(arguments.columns):
+        arguments.run(arguments)
 
 
 def _refuse(message: str) -> int:

@@ -6,7 +6,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING
 
-from adjudge.cli.options import Subparsers
+from adjudge.cli.options import Subparsers, add_columns
 from adjudge.errors import AdjudgeError, shown
 from adjudge.words import counted
 
@@ -35,6 +35,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser.add_argument("folder", metavar="FOLDER", help="folder with recordings")
     parser.add_argument("-o", "--output", metavar="LIBRARY", required=True, help="folder for the clips and tables")
     parser.add_argument("--table", metavar="FILE", help="what is known of the recordings; wins over their tags")
+    add_columns(parser)
     clips = parser.add_argument_group("clips")
     clips.add_argument("--seconds", type=float, default=30.0, help="length of clips (default: 30)")
     clips.add_argument(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adjudge.cli.audio_runs import add_systems, heard, systems_asked
-from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.options import Subparsers, add_columns, add_output
 from adjudge.cli.output import check_output, made_from, progress, show_report
 from adjudge.errors import AdjudgeError, kept_warnings
 
@@ -41,6 +41,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "systems; with --metadata, runs only",
     )
     parser.add_argument("--metadata", metavar="FILE", help="table of documents with genre, artist, album")
+    add_columns(parser)
     add_systems(parser)
     group = parser.add_argument_group("lists")
     group.add_argument(

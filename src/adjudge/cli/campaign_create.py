@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli import campaign_kinds, campaign_preference, campaign_ranking
 from adjudge.cli.campaign_store import WHO, Store, add_store, need_web, opened
-from adjudge.cli.options import Subparsers, add_run_reading
+from adjudge.cli.options import Subparsers, add_columns, add_run_reading
 from adjudge.cli.output import progress, say
 from adjudge.errors import AdjudgeError, InputError, reason
 from adjudge.words import counted
@@ -75,6 +75,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def _add_documents(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("documents")
+    add_columns(group)
     group.add_argument(
         "--metadata",
         metavar="FILE",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adjudge.cli.campaign_store import WHO, add_store, opened
-from adjudge.cli.options import Subparsers
+from adjudge.cli.options import Subparsers, add_columns
 from adjudge.cli.output import say
 from adjudge.errors import AdjudgeError
 from adjudge.words import counted
@@ -56,6 +56,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     into.add_argument("file", metavar="FILE", help="judgments in any format, perhaps with a column assessor")
     into.add_argument("--scale", help="scale of the judgments (needed where the campaign has several)")
     into.add_argument("--format", help="format of the judgments (default: recognised)")
+    add_columns(into)
     into.add_argument("--skip-unknown", action="store_true", help="leave out pairs that are no candidates")
     add_store(into)
     into.set_defaults(run=import_file)
@@ -118,6 +119,7 @@ def import_file(arguments: argparse.Namespace) -> None:
                 Source.open(Path(arguments.file)),
                 scale=arguments.scale,
                 format_name=arguments.format,
+                columns=arguments.columns,
                 skip_unknown=arguments.skip_unknown,
                 who=WHO,
                 now=store.now,

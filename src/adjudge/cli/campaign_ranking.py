@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.campaign_store import WHO, add_store, need_web, opened
-from adjudge.cli.options import Subparsers
+from adjudge.cli.options import Subparsers, add_columns
 from adjudge.cli.output import say
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser.add_argument("name", metavar="NAME", help="name of the campaign")
     parser.add_argument("candidates", metavar="FILE", nargs="+", help=_FILES)
     parser.add_argument("--cutoff", type=int, metavar="N", help=_CUTOFF)
+    add_columns(parser)
     add_store(parser)
     parser.set_defaults(run=candidates)
 

@@ -6,7 +6,7 @@ import argparse
 from typing import get_args
 
 from adjudge.choices import Combine, Names
-from adjudge.cli.options import Subparsers
+from adjudge.cli.options import Subparsers, add_columns
 from adjudge.cli.output import check_output, say_written
 
 
@@ -40,6 +40,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         choices=get_args(Combine),
         help="judgments: write one grade a document, combined over assessors (default: all grades)",
     )
+    add_columns(parser)
     parser.set_defaults(run=run)
 
 
@@ -57,6 +58,7 @@ def run(arguments: argparse.Namespace) -> None:
         to=arguments.to,
         names=arguments.names,
         combine=arguments.combine,
+        columns=arguments.columns,
     )
     if arguments.output != "-":
         say_written(arguments.output)

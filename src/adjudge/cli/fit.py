@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from adjudge.choices import TieUnit
 from adjudge.cli.options import (
     Subparsers,
+    add_columns,
     add_combinations,
     add_combine,
     add_run_reading,
@@ -60,6 +61,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     add_combine(group)
     group.add_argument("--metadata", metavar="FILE", help="table of documents, for the artist filter of runs")
     add_run_reading(group)
+    add_columns(group)
     group = parser.add_argument_group("output")
     kinds = group.add_mutually_exclusive_group()
     for style, about in (("json", "as JSON, with provenance"), ("csv", "as CSV"), ("markdown", "as a Markdown page")):

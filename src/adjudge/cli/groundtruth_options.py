@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from adjudge.choices import DEFAULT_CONSTRUCTION, DEFAULT_LIST_ALPHA
+from adjudge.cli.options import add_columns
 from adjudge.cli.output import check_output, made_from, page_of
 from adjudge.errors import AdjudgeError
 
@@ -42,6 +43,7 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
         "are (default: counted)",
     )
     group.add_argument("--without", metavar="QUERY", action="append", default=[], help="leave out a query; repeatable")
+    add_columns(group)
 
 
 def add_alpha(group: argparse._ArgumentGroup) -> None:

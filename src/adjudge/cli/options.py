@@ -59,6 +59,16 @@ def add_combine(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def add_columns(group: argparse._ActionsContainer) -> None:
+    """Which columns of tables hold what, where names do not say it."""
+    group.add_argument(
+        "--columns",
+        metavar="NAMES",
+        help="which columns of tables hold what, where their names do not say it: "
+        "query=userId,document=movieId,grade=rating; 'adjudge formats' has the names that are known",
+    )
+
+
 def add_run_reading(group: argparse._ArgumentGroup) -> None:
     """How to read runs."""
     group.add_argument("--format", help="format of the runs (default: recognised; see 'adjudge formats')")
@@ -96,6 +106,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     add_run_reading(group)
     group.add_argument("--judgments-format", metavar="FORMAT", help="format of the judgments (default: recognised)")
     group.add_argument("--metadata", metavar="FILE", help="table of documents: artist, genre, any column")
+    add_columns(group)
     group.add_argument("--depth", type=int, metavar="N", help="keep the first N documents of every ranking")
     group.add_argument(
         "--score-precision",

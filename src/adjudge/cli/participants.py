@@ -7,7 +7,14 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.options import Subparsers, add_combinations, add_output, combination_files, study_combinations
+from adjudge.cli.options import (
+    Subparsers,
+    add_columns,
+    add_combinations,
+    add_output,
+    combination_files,
+    study_combinations,
+)
 from adjudge.cli.output import check_output, made_from, progress, say, show_report
 from adjudge.errors import AdjudgeError
 from adjudge.words import counted
@@ -35,6 +42,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     parser.add_argument("answers", metavar="ANSWERS", help="file with answers")
     parser.add_argument("--questions", metavar="FILE", help="file with the questions, where answers do not have them")
+    add_columns(parser)
     add_combinations(parser.add_argument_group("learning"), usual="CG and DCG at the length of the lists")
     _add_rules(parser)
     parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")

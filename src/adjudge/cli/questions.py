@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.options import (
     Subparsers,
+    add_columns,
     add_combinations,
     add_combine,
     add_run_reading,
@@ -84,6 +85,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--runs", nargs="+", metavar="RUN", help="ask about the lists of these runs instead")
     group.add_argument("--metadata", metavar="FILE", help="table of documents, for the artist filter of runs")
     add_run_reading(group)
+    add_columns(group)
 
 
 def run(arguments: argparse.Namespace) -> None:

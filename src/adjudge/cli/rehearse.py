@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.campaign_store import add_store, opened
-from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.options import Subparsers, add_columns, add_output
 from adjudge.cli.output import check_output, command_line, progress, say, show_report, with_inputs
 from adjudge.cli.serve import need_server
 from adjudge.errors import AdjudgeError
@@ -46,6 +46,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     _add_people(parser)
     group = parser.add_argument_group("rehearsing")
     group.add_argument("--judgments", metavar="FILE", help="the truth (default: drawn from the model)")
+    add_columns(group)
     group.add_argument("--scale", help="scale of these judgments (default: the one that the campaign evaluates on)")
     group.add_argument("--repeats", type=int, default=5, metavar="N", help="repetitions (default: 5)")
     group.add_argument("--keep", metavar="DIR", help="keep the first repetition as data of a server, to look at it")

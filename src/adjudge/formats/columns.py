@@ -1,10 +1,14 @@
-"""Names that people give to columns, and the plain table that any frame with such columns becomes.
+"""What columns of tables hold and what people call them: one dictionary for every reader of tables.
 
-Names are compared without case, blanks, hyphens and underscores: ``Query-ID``, ``query_id`` and ``queryid`` are one.
-A name that often holds text (``query``, ``document``, ``track`` …) gives way to an identifier beside it (``query_id``),
-and Terrier's internal ``docid`` to its ``docno``; any other two columns for the same thing are refused.
+Names are compared without case, spaces, dots, hyphens and underscores, and without the ``Input.`` and ``Answer.`` that
+Mechanical Turk puts before them: ``Query-ID``, ``queryId`` and ``query_id`` are one. A name that often holds text
+(``query``, ``document``, ``track`` …) gives way to an identifier beside it (``query_id``), and Terrier's internal
+``docid`` to its ``docno``; any other two columns for the same thing are refused. Some names are taken only where a
+table needs them and has no better one: ``id`` is the document, ``score`` the grade of judgments, ``user_id`` the query
+of a table without queries (recommenders answer users) and the assessor of any other table.
+:func:`naming_columns` says which column holds what where names do not.
 
-Identifiers become text without surrounding blanks (7 and 7.0 become ``"7"``, ``"007"`` stays), scores and grades finite
+Identifiers become text without surrounding spaces (7 and 7.0 become ``"7"``, ``"007"`` stays), scores and grades finite
 floats, ranks integers. Distances become scores by changing their sign. An optional column that is empty altogether is
 dropped. Where judgments have no grade but a ``group``, as partially ordered lists have, the last group of each query
 becomes grade 1, the one before it 2.
@@ -13,12 +17,16 @@ becomes grade 1, the one before it 2.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Number
 
 import polars as pl
 
-from adjudge.errors import InputError, shown
+from adjudge.errors import AdjudgeError, InputError, shown, unknown, warn
 from adjudge.formats.base import Kind
 from adjudge.formats.levels import graded
 from adjudge.formats.text import BLANKS, with_article
@@ -26,42 +34,263 @@ from adjudge.formats.text import BLANKS, with_article
 ErrorAt = Callable[[str, int | None], InputError]
 """Builds the error for a message and the row (from 0) it is about, if any."""
 
-_QUERY = ("query", "qid", "queryid", "topic", "topicid")
-_DOCUMENT = ("document", "doc", "docid", "documentid", "docno", "corpusid", "did", "track", "trackid", "item", "itemid")
-_RUNS = {
-    "system": ("system", "run", "runid", "runname", "tag", "method", "model"),
-    "query": _QUERY,
-    "document": _DOCUMENT,
-    "score": ("score", "sim", "similarity", "distance", "dist"),
-    "rank": ("rank",),
-    "team": ("team",),
-}
-_JUDGMENTS = {
-    "query": _QUERY,
-    "document": _DOCUMENT,
-    "grade": ("grade", "relevance", "label", "rel", "relevancescore", "judgment", "judgement", "fine", "broad"),
-    "assessor": ("assessor", "assessorid", "judge", "annotator", "user", "worker"),
-    "subtopic": ("subtopic", "subtopicid", "iteration", "iter"),
-}
-_METADATA: dict[str, tuple[str, ...]] = {"document": (*_DOCUMENT, "id")}
-KNOWN: dict[Kind, dict[str, tuple[str, ...]]] = {"runs": _RUNS, "judgments": _JUDGMENTS, "metadata": _METADATA}
-"""Folded names of every column, by kind of table and canonical name."""
 
-_NEEDED = {"runs": ("query", "document"), "judgments": ("query", "document", "grade"), "metadata": ("document",)}
+@dataclass(frozen=True)
+class Column:
+    """What a column holds, and its names, the surest first: a weaker name gives way to a surer one beside it.
+
+    Beyond the first ``sure`` tiers, names stand for it only in a table that needs such a column and has no other.
+    """
+
+    holds: str
+    names: tuple[tuple[str, ...], ...]
+    sure: int = 9
+
+    @cached_property
+    def tiers(self) -> tuple[frozenset[str], ...]:
+        """Folded names, the surest first."""
+        return tuple(frozenset(map(fold, names)) for names in self.names)
+
+
+_PEOPLE = ("assessor", "judge", "annotator", "rater", "worker", "participant", "expert", "evaluator", "labeler")
+_THINGS = ("product", "movie", "song", "clip", "video", "image", "article", "book", "passage", "incipit", "candidate")
+_OPTIONS = ("document", "doc", "item", "track", "incipit", "clip", "song", "candidate", "option")
+_SIDES = {"a": ("a", "1", "left", "first"), "b": ("b", "2", "right", "second")}
+
+
+def _ids(nouns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{noun}_id" for noun in nouns)
+
+
+def _side(side: str) -> Column:
+    signs = _SIDES[side]
+    names = (*(f"{option}_{sign}" for option in _OPTIONS for sign in signs), side, *signs[2:])
+    return Column(f"the {signs[3]} document of a pair", (names,))
+
+
+COLUMNS: dict[str, Column] = {
+    "query": Column(
+        "the query",
+        (
+            ("query_id", "qid", "topic_id"),
+            ("query", "topic"),
+            ("query_no", "topic_no", "search_id"),
+            ("query_text", "search_query", "search_term", "search_phrase"),
+            ("user_id",),
+            ("user",),
+        ),
+        sure=2,
+    ),
+    "document": Column(
+        "the document",
+        (
+            ("document_id", "doc_id", "docno", "did", "corpus_id", "item_id", "track_id"),
+            ("document", "doc", "track", "item"),
+            (*_ids(_THINGS), "pid", "sku", "asin"),
+            ("id", *_THINGS, "melody"),
+        ),
+        sure=2,
+    ),
+    "system": Column(
+        "the system that made a run",
+        (
+            ("system", "run", "run_id", "run_name", "tag", "method", "model"),
+            ("system_id", "system_name", "run_tag"),
+            ("name",),
+        ),
+        sure=2,
+    ),
+    "score": Column(
+        "what a run gives a document; distances change their sign",
+        (
+            ("score", "sim", "similarity", "distance", "dist"),
+            ("retrieval_score", "search_score", "@search.score", "rsv"),
+        ),
+    ),
+    "rank": Column(
+        "the place in a ranking, 1 is the best",
+        (("rank",), ("ranking", "position", "place", "doc_rank", "doc_position")),
+    ),
+    "team": Column("the team that made a system", (("team",), ("team_id", "team_name"))),
+    "grade": Column(
+        "how relevant the document is",
+        (
+            ("grade", "relevance", "label", "rel", "relevance_score", "judgment", "judgement", "fine", "broad"),
+            ("rating", "relevance_grade", "relevance_label", "relevance_rating"),
+            ("score",),
+        ),
+        sure=2,
+    ),
+    "group": Column("the group in a partially ordered list, 1 is the most similar", (("group",),)),
+    "assessor": Column(
+        "who judged, ranked or answered",
+        (_ids(_PEOPLE), _PEOPLE, ("user_id", "subject_id", "reviewer_id"), ("user",), ("subject", "reviewer")),
+        sure=4,
+    ),
+    "subtopic": Column("the sub-topic of the query", (("subtopic", "subtopic_id", "iteration", "iter"),)),
+    "measure": Column("the measure of effectiveness", (("measure", "metric"),)),
+    "value": Column("effectiveness", (("value", "score", "effectiveness"),)),
+    "lower": Column("the lower bound of effectiveness", (("lower",),)),
+    "upper": Column("the upper bound of effectiveness", (("upper",),)),
+    "error": Column("the error of effectiveness", (("error",),)),
+    "judged": Column("the share of documents that are judged", (("judged",),)),
+    "document_a": _side("a"),
+    "document_b": _side("b"),
+    "answer": Column(
+        "which of two documents is more similar: a, b or same",
+        (("answer", "choice", "preference", "preferred", "response", "radio"),),
+    ),
+    "question": Column("the question of a study", (("question",),)),
+    "choice": Column("which of two lists was chosen: a, b, good or bad", (("choice",),)),
+    "file": Column("the file of a recording", (("file", "path", "filename"),)),
+}
+"""What a column may hold, by the name that Adjudge gives it."""
+
+TABLES: dict[Kind, dict[str, bool]] = {
+    "runs": {"system": False, "query": True, "document": True, "score": False, "rank": False, "team": False},
+    "judgments": {"query": True, "document": True, "grade": True, "assessor": False, "subtopic": False},
+    "metadata": {"document": True},
+}
+"""Columns of each kind of table, in order, and whether it needs them."""
+
 _DISTANCES = {"distance", "dist"}
 _NUMBERS = {"score", "grade", "rank", "group"}
-_OFTEN_TEXT = {"query", "topic", "document", "doc", "track", "item", "id"}
 _DESCRIPTIONS = {"artist", "genre", "title", "album", "name", "style", "composer"}
 _KNOWN_DESCRIPTIONS = {*_DESCRIPTIONS, "year", "label", "duration"}
+_PREFIX = re.compile(r"^\s*(?:input|answer)\.", re.IGNORECASE)
+_DECIMAL_COMMA = r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$"
 
 
 def fold(name: str) -> str:
     """Fold a name into the form in which names are compared.
 
-    >>> fold(" Query-ID ")
-    'queryid'
+    >>> fold(" Query-ID "), fold("queryId"), fold("Input.query_id")
+    ('queryid', 'queryid', 'queryid')
     """
-    return re.sub(r"[\s_-]", "", name).casefold()
+    return re.sub(r"[\s_.-]", "", _PREFIX.sub("", name)).casefold()
+
+
+@dataclass
+class _Naming:
+    """What the user says that columns hold, which of it was found, and the columns of the last table."""
+
+    names: dict[str, str]
+    found: set[str] = field(default_factory=set)
+    came: Sequence[str] = ()
+
+
+_naming: ContextVar[_Naming | None] = ContextVar("adjudge_columns", default=None)
+
+
+@contextmanager
+def naming_columns(columns: Mapping[str, str] | str | None) -> Iterator[None]:
+    """Read tables meanwhile with these names: ``{"query": "userId"}``, or ``query=userId,document=movieId``.
+
+    A table that has such a column uses it for that and nothing else; a table without it is read by the usual names. A
+    name that no table has is refused at the end.
+
+    >>> with naming_columns("query=userId"):
+    ...     places_of(["userId", "topic"], "query"), places_of(["userId", "topic"], "assessor")
+    ([0], [])
+    """
+    if columns is None:
+        yield
+        return
+    naming = _Naming(_parsed(columns) if isinstance(columns, str) else dict(columns))
+    if strange := next((target for target in naming.names if target not in COLUMNS), None):
+        raise unknown("column", strange, COLUMNS)
+    around = _naming.get()
+    token = _naming.set(naming)
+    try:
+        yield
+    finally:
+        _naming.reset(token)
+        if around is not None:
+            around.found |= naming.found
+    for target, name in naming.names.items():
+        if target not in naming.found:
+            came = f"the columns {listed(naming.came)}" if naming.came else "no table with names of columns"
+            raise AdjudgeError(f"columns: expected {shown(name)} for the {target}, got {came}")
+
+
+def _parsed(text: str) -> dict[str, str]:
+    """Names by what they hold, as people type them.
+
+    >>> _parsed("query=Query, text,grade = rating")
+    {'query': 'Query, text', 'grade': 'rating'}
+    """
+    names: dict[str, str] = {}
+    for part in re.split(r",(?=\s*\w+\s*=)", text):
+        target, equals, name = (piece.strip() for piece in part.partition("="))
+        if not (target and equals and name) or target in names:
+            raise AdjudgeError(f"columns: expected pairs such as query=userId,document=movieId, got {shown(text)}")
+        names[target] = name
+    return names
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first names, for a message."""
+    return ", ".join(map(shown, names[:8])) + (", …" if len(names) > 8 else "")
+
+
+def places_of(names: Sequence[str], target: str, *, needed: bool = False) -> list[int]:
+    """Which columns hold something by their names; a table that has it ``needed`` takes weaker names, too.
+
+    >>> places_of(["Query Text", "qid", "_id"], "query"), places_of(["qid", "_id"], "document", needed=True)
+    ([1], [1])
+    """
+    said = places_said(names)
+    if target in said:
+        return [said[target]]
+    folded = ["" if i in said.values() else fold(name) for i, name in enumerate(names)]
+    for tier in COLUMNS[target].tiers[: None if needed else COLUMNS[target].sure]:
+        if found := [i for i, name in enumerate(folded) if name in tier]:
+            if any(folded[i] == "docno" for i in found):
+                found = [i for i in found if folded[i] != "docid"]
+            return found
+    return []
+
+
+def places_said(names: Sequence[str]) -> dict[str, int]:
+    """Which columns hold what, as far as :func:`naming_columns` says so."""
+    naming = _naming.get()
+    if naming is None:
+        return {}
+    naming.came, places = names, {}
+    for target, name in naming.names.items():
+        exact = [i for i, given in enumerate(names) if given.strip() == name]
+        found = exact or [i for i, given in enumerate(names) if fold(given) == fold(name)]
+        if found:
+            places[target] = found[0]
+    naming.found.update(places)
+    return places
+
+
+def place_of(names: Sequence[str], target: str, error: ErrorAt, *, needed: bool = False, first: str = "") -> int | None:
+    """Which column holds something; several are refused, unless one has the name to take ``first``."""
+    found = places_of(names, target, needed=needed)
+    if len(found) > 1:
+        found = [i for i in found if fold(names[i]) == first] or found
+    if len(found) > 1:
+        several = " and ".join(shown(names[i]) for i in found)
+        raise error(f"expected one column for the {worded(target)}, got {several}{_hint(target)}", None)
+    return found[0] if found else None
+
+
+def missing_column(names: Sequence[str], target: str) -> str:
+    """What to say where a needed column is not there."""
+    known = list(dict.fromkeys([target, *(name for tier in COLUMNS[target].names for name in tier)]))[:4]
+    few = ", ".join(known)
+    return f"expected a column for the {worded(target)} ({few}, …), got the columns {listed(names)}{_hint(target)}"
+
+
+def worded(target: str) -> str:
+    """What messages call what a column holds."""
+    return {"document_a": "first document", "document_b": "second document"}.get(target, target)
+
+
+def _hint(target: str) -> str:
+    return f"; say which it is: --columns {target}=NAME (in Python, columns=)"
 
 
 def is_header(names: Sequence[str], kind: Kind) -> bool:
@@ -70,16 +299,21 @@ def is_header(names: Sequence[str], kind: Kind) -> bool:
     >>> is_header(["qid", "clip", "value"], "judgments"), is_header(["q1", "d1", "2"], "judgments")
     (True, False)
     """
-    folded = [fold(name) for name in names]
     if kind == "metadata":
-        return not _DESCRIPTIONS.union(_METADATA["document"]).isdisjoint(folded)
-    if not {*_QUERY, *_DOCUMENT}.isdisjoint(folded):
+        return not _DESCRIPTIONS.isdisjoint(map(fold, names)) or bool(places_of(names, "document", needed=True))
+    if any(places_of(names, target) for target in ("query", "document")):
         return True
-    return sum(any(name in known for known in KNOWN[kind].values()) for name in folded) > 1
+    return len({place for target in TABLES[kind] for place in places_of(names, target, needed=True)}) > 1
 
 
 def canonical_frame(
-    frame: pl.DataFrame, kind: Kind, *, name: str, error: ErrorAt, names: Sequence[str] | None = None
+    frame: pl.DataFrame,
+    kind: Kind,
+    *,
+    name: str,
+    error: ErrorAt,
+    names: Sequence[str] | None = None,
+    decimal_commas: bool = False,
 ) -> pl.DataFrame:
     """Make the plain table of a kind from any frame with recognisable columns.
 
@@ -91,7 +325,9 @@ def canonical_frame(
     if frame.height == 0:
         raise error("expected at least one row of data, got none", None)
     places = match_columns(names, kind, error)
-    columns = [_typed(frame.to_series(place), names[place], target, error) for target, place in places.items()]
+    columns = [
+        _typed(frame.to_series(place), names[place], target, error, decimal_commas) for target, place in places.items()
+    ]
     if kind == "metadata":
         return pl.DataFrame([*columns, *_descriptions(frame, names, places["document"], error)])
     table = pl.DataFrame([column for column in columns if column is not None])
@@ -104,61 +340,45 @@ def canonical_frame(
 
 def match_columns(names: Sequence[str], kind: Kind, error: ErrorAt) -> dict[str, int]:
     """Which column holds what: positions in ``names`` by canonical name, in canonical order."""
-    folded = [fold(name) for name in names]
     places: dict[str, int] = {}
-    for target, known in KNOWN[kind].items():
-        held, found = target, _named(folded, known)
-        if not found and target == "grade":
-            held, found = _without_grades(folded)
-        found = sure_identifiers(found, folded)
-        if len(found) > 1:
-            several = " and ".join(shown(names[i]) for i in found)
-            raise error(f"expected one column for the {held}, got {several}", None)
-        if found:
-            places[held] = found[0]
-        elif target in _NEEDED[kind]:
-            came = ", ".join(shown(name) for name in names[:8]) + (", …" if len(names) > 8 else "")
-            raise error(f"expected a column for the {target} ({', '.join(known[:4])}, …), got the columns {came}", None)
+    for target, needed in TABLES[kind].items():
+        first = "id" if kind == "metadata" else ""
+        held, place = target, place_of(names, target, error, needed=needed, first=first)
+        if place is None and target == "grade":
+            held, place = "group", place_of(names, "group", error)
+        if place is not None and place not in places.values():
+            places[held] = place
+        elif needed:
+            raise error(missing_column(names, target), None)
     if kind == "runs":
-        _refuse_judgments(names, folded, places, error)
+        _refuse_judgments(names, places, error)
+    is_user = "query" in places and fold(names[places["query"]]) in ("user", "userid")
+    if is_user and "query" not in places_said(names):
+        taken = shown(names[places["query"]])
+        note = f"no column is named for the query; {taken} is taken for it, as recommenders answer users."
+        warn(str(error(note, None)), stacklevel=2)
     return places
 
 
-def _refuse_judgments(names: Sequence[str], folded: list[str], places: dict[str, int], error: ErrorAt) -> None:
+def _refuse_judgments(names: Sequence[str], places: dict[str, int], error: ErrorAt) -> None:
     """Refuse a table with grades and nothing that only runs have: as a run it would be a system nobody built."""
-    graded = _named(folded, KNOWN["judgments"]["grade"])
+    graded = places_of(names, "grade")
     if graded and not {"system", "score", "rank"} & set(places):
+        name = shown(names[graded[0]])
         raise error(
-            f"expected a run, got judgments: a column {shown(names[graded[0]])}, but no score, rank or system", None
+            f"expected a run, got judgments: a column {name}, but no score, rank or system; where {name} holds scores: "
+            f"--columns score={names[graded[0]]}",
+            None,
         )
 
 
-def _named(folded: Sequence[str], known: Sequence[str]) -> list[int]:
-    return [i for i, name in enumerate(folded) if name in known]
-
-
-def _without_grades(folded: Sequence[str]) -> tuple[str, list[int]]:
-    """What holds grades where nothing is called so: BEIR's ``score``, or the groups of partially ordered lists."""
-    scores = _named(folded, ("score",))
-    return ("grade", scores) if scores else ("group", _named(folded, ("group",)))
-
-
-def sure_identifiers(found: list[int], folded: list[str]) -> list[int]:
-    """Of several columns for one thing, those that are surely identifiers."""
-    if len(found) > 1:
-        found = [i for i in found if folded[i] not in _OFTEN_TEXT] or found
-    if any(folded[i] == "docno" for i in found):
-        found = [i for i in found if folded[i] != "docid"]
-    return found
-
-
-def _typed(column: pl.Series, name: str, target: str, error: ErrorAt) -> pl.Series | None:
+def _typed(column: pl.Series, name: str, target: str, error: ErrorAt, decimal_commas: bool) -> pl.Series | None:
     """One column under its canonical name and type; an optional one without any value is None."""
     if target not in {"query", "document", "grade", "group"} and column.null_count() == len(column):
         return None
     if target not in _NUMBERS:
         return identifiers(column, target, error)
-    values = _finite(column, target, error)
+    values = _finite(with_points(column) if decimal_commas else column, target, error)
     if target in {"rank", "group"}:
         return _whole(values, error, least=1 if target == "group" else None)
     return pl.select(negated(pl.lit(values))).to_series().alias(target) if fold(name) in _DISTANCES else values
@@ -182,6 +402,17 @@ def identifiers(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
     if empty.any():
         raise error(f"expected {with_article(target)}, got nothing", empty.arg_true()[0])
     return column
+
+
+def with_points(column: pl.Series) -> pl.Series:
+    """Numbers as text with a point where they have a decimal comma; anything else as it is.
+
+    >>> with_points(pl.Series(["0,5", " 12 ", "1.5", "1,5,2"])).to_list()
+    ['0.5', '12', '1.5', '1,5,2']
+    """
+    if column.dtype != pl.String:
+        return column
+    return column.str.strip_chars(BLANKS).str.replace(_DECIMAL_COMMA, "$1.$2")
 
 
 def _finite(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,11 +28,13 @@ def convert(
     to: str | None = None,
     names: Names | None = None,
     combine: Combine | None = None,
+    columns: Mapping[str, str] | str | None = None,
 ) -> None:
     """Read files of one ``kind`` and write them as one file; ``to`` names its format where the suffix does not.
 
     ``names`` is for runs: whether systems are called after their ``tag`` or their ``file``. ``combine`` is for
-    judgments: it writes one grade a pair, combined over assessors (and the highest over sub-topics).
+    judgments: it writes one grade a pair, combined over assessors (and the highest over sub-topics). ``columns`` is as
+    for :func:`~adjudge.read`.
     """
     for option, value, meant in (("names", names, "runs"), ("combine", combine, "judgments")):
         if value is not None and kind != meant:
@@ -40,12 +43,13 @@ def convert(
     format_for(target, kind, to)  # refused before any work is done
     _refuse_input(given, target, kind)
     if kind == "runs":
-        write(read(given, format=format, names=names or "tag", artist_filter=False).runs, target, format=to)
+        collection = read(given, format=format, names=names or "tag", artist_filter=False, columns=columns)
+        write(collection.runs, target, format=to)
     elif kind == "judgments":
-        judgments = read_judgments(given, format=format)
+        judgments = read_judgments(given, format=format, columns=columns)
         write(judgments if combine is None else combined(judgments, combine), target, format=to)
     else:
-        write(read_metadata(given, format=format), target, format=to)
+        write(read_metadata(given, format=format, columns=columns), target, format=to)
 
 
 def combined(judgments: Judgments, how: Combine) -> Judgments:

@@ -3,7 +3,7 @@
 ====== =========================================================================================================
 long   a row for every system, query and measure, in columns for them and for the value, as ``adjudge score
        --per-query`` writes it (``--csv`` and ``--json``), and ir_measures and PyTerrier; with a column for the
-       assessor, effectiveness by each assessor. Other columns than those of :data:`NAMES` are dropped
+       assessor, effectiveness by each assessor. Columns with other names are dropped
 wide   a row for every query, a column for every system, one measure. The first column is the query when it has no
        name, one that queries have, or mostly values that are no numbers; else queries are q1, q2, …
 ====== =========================================================================================================
@@ -14,12 +14,10 @@ with a header. Empty cells, ``NaN``, ``NA`` and ``null`` are missing values.
 
 from __future__ import annotations
 
-import io
 import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,12 +27,25 @@ import polars as pl
 from adjudge.arrays import Floats
 from adjudge.errors import InputError, shown, unknown, warn
 from adjudge.formats.base import FORMATS, Kind
-from adjudge.formats.columns import KNOWN, ErrorAt, column_of, fold, identifiers
+from adjudge.formats.columns import (
+    COLUMNS,
+    TABLES,
+    ErrorAt,
+    column_of,
+    fold,
+    identifiers,
+    listed,
+    naming_columns,
+    place_of,
+    places_of,
+    places_said,
+    with_points,
+)
 from adjudge.formats.frames import is_frame, pandas_columns
 from adjudge.formats.jsons import json_lines, parse_json
 from adjudge.formats.paths import STDIN, is_path, open_source
 from adjudge.formats.source import Source
-from adjudge.formats.tables import Layout, fast_table, records_of, slow_table, split_fields
+from adjudge.formats.tables import find_layout, line_of, parquet_frame, read_cells
 from adjudge.formats.text import BLANKS, is_number
 from adjudge.model.assessed import AssessedEffectiveness
 from adjudge.model.coding import Vocabulary
@@ -44,20 +55,10 @@ from adjudge.model.provenance import Provenance
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMES: dict[str, tuple[str, ...]] = {
-    "system": (*KNOWN["runs"]["system"], "systemid", "systemname", "runtag", "name"),
-    "query": KNOWN["runs"]["query"],
-    "assessor": (*KNOWN["judgments"]["assessor"], "judgeid", "annotatorid", "userid", "workerid"),
-    "measure": ("measure", "metric"),
-    "value": ("value", "score", "effectiveness"),
-    **{name: (name,) for name in ("lower", "upper", "error", "judged")},
-}
-"""Names of the columns of long tables, folded as by :func:`adjudge.formats.columns.fold`."""
-
+_LONG = ("system", "query", "assessor", "measure", "value", "lower", "upper", "error", "judged")
 _Cells = tuple[dict[str, tuple[str, ...]], dict[str, Floats]]  # names by axis, and arrays of that shape
 _AXES = ("query", "system", "assessor", "measure")
-_WEAK = {"query", "topic", "name"}  # give way to another column for the same thing: they may hold text
-_INDEX = {*NAMES["query"], "id", ""}  # names of the first column of a wide table that holds the queries
+_INDEX = {*COLUMNS["query"].tiers[0], *COLUMNS["query"].tiers[1], "id", ""}  # names of the queries of a wide table
 _OTHERS: dict[Kind, str] = {"judgments": "judgments", "runs": "a run"}
 _MISSING = ["", "nan", "-nan", "na", "null"]
 _MEASURE = "effectiveness"
@@ -65,13 +66,17 @@ _MOST_CELLS = 250_000_000  # two gigabytes, unless at least every tenth is fille
 
 
 def read_effectiveness(
-    given: str | Path | pl.DataFrame | pl.LazyFrame | pd.DataFrame, *, measure: str | None = None
+    given: str | Path | pl.DataFrame | pl.LazyFrame | pd.DataFrame,
+    *,
+    measure: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
 ) -> Effectiveness | AssessedEffectiveness:
     """Effectiveness that was computed before: a table file (``-`` is standard input), or a data frame.
 
     ``measure`` names the measure of a table that does not say it (``effectiveness`` when not given), and chooses one
     from a table with several. Names stay as they are written, in the order in which they first come; a long table
-    without systems is one system, called as its file. Share judged, bounds and error are kept where there are any.
+    without systems is one system, called as its file. ``columns`` says which column holds what where names do not:
+    ``{"system": "engine", "value": "result"}``. Share judged, bounds and error are kept where there are any.
 
     With a column for the assessor, the answer is by assessor. Missing values are NaN, with a warning, but for queries
     that an assessor did not judge at all. Effectiveness may be outside [0, 1]. Refused, with their line: text or
@@ -84,16 +89,19 @@ def read_effectiveness(
     >>> wide.queries, wide.mean()
     (('q1', 'q2'), {'nDCG@10': {'a': 0.6, 'b': 0.35}})
     """
-    table = _table(given)
+    with naming_columns(columns):
+        return _effectiveness(_table(given), measure)
+
+
+def _effectiveness(table: _Table, measure: str | None) -> Effectiveness | AssessedEffectiveness:
     if table.frame.height == 0:
         raise table.error("expected at least one row with effectiveness, got none", None)
-    folded = [fold(name) for name in table.names]
-    found = {target for target, known in NAMES.items() if not set(known).isdisjoint(folded)}
-    _refuse_runs_and_judgments(table, folded, found)
+    found = {target for target in _LONG if places_of(table.names, target, needed=target == "system")}
+    _refuse_runs_and_judgments(table, found)
     if found.issuperset({"query", "value"}) and found & {"system", "measure", "assessor"}:
-        axes, arrays = _from_long(table, _places(table, folded), measure)
+        axes, arrays = _from_long(table, _places(table), measure)
     else:
-        _refuse_half_long(table, folded)
+        _refuse_half_long(table)
         axes, arrays = _from_wide(table, measure)
     notes = (*_gaps(table, axes, arrays["value"]), *table.notes)
     return _result(axes, arrays, notes, Provenance(table.inputs, {} if measure is None else {"measure": measure}))
@@ -154,11 +162,7 @@ def _from_frame(frame: Any) -> _Table:
 
 
 def _from_parquet(source: Source) -> _Table:
-    try:
-        frame = pl.read_parquet(io.BytesIO(source.data))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        reason = (str(error).splitlines() or [""])[0]
-        raise source.error(f"expected an intact Parquet file, got {shown(reason, 100)}") from None
+    frame = parquet_frame(source)
     return _Table(frame, frame.columns, _by_row(source.name))
 
 
@@ -183,23 +187,21 @@ def _from_json(source: Source) -> _Table:
 
 
 def _from_text(source: Source) -> _Table:
-    """CSV or TSV with a header; a TSV has quotes if all names in its header do."""
+    """CSV or TSV with a header."""
     source.uncommented()  # a file of comments only is refused as that
-    number, line = next(source.lines())
-    separator = next((sign for sign in "\t,;" if sign in line), ",")
-    is_quoted = separator != "\t" or all(name[:1] == name[-1:] == '"' for name in line.split(separator))
-    names = split_fields(line, separator, is_quoted)
-    if names is None:
-        raise source.error(f"expected fields with balanced quotes, got {shown(line)}", number)
-    _refuse_headless(source, names, number)
-    layout = Layout(separator, is_quoted, names, has_header=True)
+    layout = find_layout(source, "\t,;", lambda fields: sum(map(bool, fields)) > 1)
+    layout = replace(layout, has_header=True, skipped=max(layout.skipped, layout.line))
+    names = layout.names
+    _refuse_headless(source, names, layout.line)
 
     def error(message: str, row: int | None) -> InputError:
-        rows = () if row is None else islice(records_of(source, layout), row, None)
-        return source.error(message, next((line for line, _ in rows), None))
+        return source.error(message, None if row is None else line_of(source, layout, row))
 
-    frame = fast_table(source, layout)
-    return _Table(slow_table(source, layout) if frame is None else frame, names, error, heading=number)
+    frame = read_cells(source, layout)
+    if layout.has_decimal_commas:
+        named = {place for axis in _AXES for place in places_of(names, axis, needed=axis == "system")}
+        frame = pl.DataFrame([column if i in named else with_points(column) for i, column in enumerate(frame)])
+    return _Table(frame, names, error, heading=layout.line)
 
 
 def _refuse_headless(source: Source, names: Sequence[str], line: int) -> None:
@@ -213,42 +215,34 @@ def _refuse_headless(source: Source, names: Sequence[str], line: int) -> None:
         raise source.error(f"expected a header with the names of the systems, got {shown(names[-1])}", line)
 
 
-def _refuse_runs_and_judgments(table: _Table, folded: Sequence[str], found: set[str]) -> None:
+def _refuse_runs_and_judgments(table: _Table, found: set[str]) -> None:
     """Refuse tables that have a query and a document in every row."""
-    if "query" not in found or "measure" in found or set(folded).isdisjoint(KNOWN["runs"]["document"]):
+    if "query" not in found or "measure" in found or not places_of(table.names, "document"):
         return
     for kind, what in _OTHERS.items():
-        typical = {name for target in ("grade", "score", "rank") for name in KNOWN[kind].get(target, ())}
-        if not typical.isdisjoint(folded):
-            came = f"{what}: it has the columns {_some(table.names)}"
+        typical = [target for target in TABLES[kind] if target in ("grade", "score", "rank")]
+        if any(places_of(table.names, target) for target in typical):
+            came = f"{what}: it has the columns {listed(table.names)}"
             raise table.header_error(f"expected effectiveness, but this looks like {came}")
 
 
-def _refuse_half_long(table: _Table, folded: Sequence[str]) -> None:
+def _refuse_half_long(table: _Table) -> None:
     """Refuse tables that name systems, measures or assessors in rows, but no query or no value: means, for example."""
-    known = {name for target in ("system", "measure", "assessor") for name in NAMES[target]}
-    if any(name in known and _is_text(table.frame.to_series(i)) for i, name in enumerate(folded)):
+    axes = ("system", "measure", "assessor")
+    named = {place for axis in axes for place in places_of(table.names, axis, needed=axis == "system")}
+    if any(_is_text(table.frame.to_series(place)) for place in named):
         wanted = "columns for system, query and value, or a row for every query and a column for every system"
-        raise table.header_error(f"expected {wanted}, got the columns {_some(table.names)}")
+        hint = "; say which is which: --columns value=NAME (in Python, columns=)"
+        raise table.header_error(f"expected {wanted}, got the columns {listed(table.names)}{hint}")
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(map(shown, names[:8])) + (", …" if len(names) > 8 else "")
-
-
-def _places(table: _Table, folded: Sequence[str]) -> dict[str, int]:
+def _places(table: _Table) -> dict[str, int]:
     """Which column holds what."""
-    places = {}
-    for target, known in NAMES.items():
-        found = [i for i, name in enumerate(folded) if name in known]
-        if len(found) > 1:
-            found = [i for i in found if folded[i] not in _WEAK] or found
-        if len(found) > 1:
-            several = " and ".join(shown(table.names[i]) for i in found)
-            raise table.header_error(f"expected one column for the {target}, got {several}")
-        if found:
-            places[target] = found[0]
-    return places
+    found = {
+        target: place_of(table.names, target, lambda message, _: table.header_error(message), needed=target == "system")
+        for target in _LONG
+    }
+    return {target: place for target, place in found.items() if place is not None}
 
 
 def _from_long(table: _Table, places: Mapping[str, int], measure: str | None) -> _Cells:
@@ -297,11 +291,11 @@ def _from_wide(table: _Table, measure: str | None) -> _Cells:
         systems = systems[1:]  # numbers of rows that a data frame was written with
     first = systems[0]
     queries = tuple(f"q{row + 1}" for row in range(table.frame.height))
-    if fold(names[first]) in _INDEX or _is_text(columns[first]):
+    if fold(names[first]) in _INDEX or places_said(names).get("query") == first or _is_text(columns[first]):
         systems = systems[1:]
         queries = _distinct_queries(columns[first], table.error)
     if not systems:
-        raise table.header_error(f"expected a column for every system, got only {_some(table.names)}")
+        raise table.header_error(f"expected a column for every system, got only {listed(table.names)}")
     for i in systems:
         if not names[i]:
             raise table.header_error(f"expected a system as the name of column {i + 1}, got nothing")
@@ -395,5 +389,5 @@ def _gaps(table: _Table, axes: Mapping[str, tuple[str, ...]], values: Floats) ->
     first = zip(axes.items(), np.argwhere(empty)[0], strict=True)
     place = ", ".join(f"{axis} {shown(names[i])}" for (axis, names), i in first)
     text = str(InputError(f"empty cells (NaN): {np.count_nonzero(empty)}, first {place}.", source=table.label))
-    warn(text, stacklevel=3)
+    warn(text, stacklevel=4)
     return [text]

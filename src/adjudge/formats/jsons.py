@@ -25,7 +25,7 @@ import polars as pl
 
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Format, Kind, register
-from adjudge.formats.columns import KNOWN, ErrorAt, canonical_frame, column_of, fold
+from adjudge.formats.columns import ErrorAt, canonical_frame, column_of, places_of
 from adjudge.formats.source import Source
 
 _ALL: frozenset[Kind] = frozenset({"runs", "judgments", "metadata"})
@@ -129,10 +129,9 @@ def _frame(obj: object, kind: Kind, *, name: str, source: str | None) -> pl.Data
 
 def _has_columns(obj: Mapping[Any, Any], kind: Kind) -> bool:
     """Whether a dictionary holds the values of columns: its keys name a query and a document."""
-    keys = {fold(str(key)) for key in obj}
     if kind == "metadata":
         return all(isinstance(values, list | tuple) for values in obj.values())
-    return not any(keys.isdisjoint(KNOWN[kind][target]) for target in ("query", "document"))
+    return all(places_of([str(key) for key in obj], target, needed=True) for target in ("query", "document"))
 
 
 def _from_records(records: Sequence[object], kind: Kind, *, name: str, error: ErrorAt) -> pl.DataFrame:

@@ -14,7 +14,7 @@ from adjudge.errors import InputError
 from adjudge.formats.base import Format
 from adjudge.formats.source import Source
 from adjudge.model.collection import Table
-from adjudge.model.scales import Scale, infer_scale
+from adjudge.model.scales import Scale
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def naming_lines(judgments: Sequence[Table], scale: Scale | None) -> Iterator[No
 
 
 def _faulty_row(tables: Sequence[Table], scale: Scale | None) -> int | None:
-    """Find the row, counted through all tables, that contradicts an earlier one or is outside the scale."""
+    """Find the row, counted through all tables, that contradicts an earlier one or is above the scale."""
     columns = tables[0].frame.columns
     frame = pl.concat([table.frame.select(columns) for table in tables]).with_row_index("row")
     keys = [name for name in columns if name not in ("grade", "group")]
@@ -50,8 +50,7 @@ def _faulty_row(tables: Sequence[Table], scale: Scale | None) -> int | None:
     ).filter(pl.col("grade") != pl.col("given"))
     if clashes.height:
         return int(clashes.sort("first", "row")["row"][0])
-    grades = frame["grade"].to_numpy()
-    outside = np.flatnonzero(~(scale or infer_scale(grades)).contains(grades))
+    outside = [] if scale is None else np.flatnonzero(frame["grade"].to_numpy() > scale.maximum)
     return int(outside[0]) if len(outside) else None
 
 

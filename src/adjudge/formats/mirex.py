@@ -110,6 +110,8 @@ class MirexList(Format):
         lines = [line.rstrip(BLANKS + ",").split("\t") for line in head]
         if len(lines[0]) > 1 and (is_header(lines[0], kind) or _is_like_run(lines)):
             return False
+        if len(lines) > 1 and len(lines[1]) > 1 and is_header(lines[1], kind):
+            return False  # a title above a table
         hummed = [re.match(r"([^\s,;]+):\s+\S", line) for line in head]
         if all(hummed[1:] or hummed):
             queries = [match[1] for match in hummed if match]

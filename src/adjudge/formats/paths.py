@@ -10,7 +10,7 @@ from typing import Any
 
 from adjudge.errors import AdjudgeError, InputError, shown
 from adjudge.formats.base import Kind
-from adjudge.formats.columns import KNOWN, fold
+from adjudge.formats.columns import places_of
 from adjudge.formats.frames import is_frame
 from adjudge.formats.source import Source, unreadable
 
@@ -55,8 +55,7 @@ def files_of(given: Any, kind: Kind, note: Note = _ignore) -> dict[Path, str | N
 
 def _is_record(given: Mapping[Any, Any]) -> bool:
     """Whether a dictionary is one row: its keys name a query and a document."""
-    keys = {fold(str(key)) for key in given}
-    return not any(keys.isdisjoint(KNOWN["runs"][target]) for target in ("query", "document"))
+    return all(places_of([str(key) for key in given], target, needed=True) for target in ("query", "document"))
 
 
 def _files_by_system(given: Mapping[Any, Any]) -> dict[Path, str | None]:

@@ -27,6 +27,8 @@ def pick(source: Source, kind: Kind) -> Format:
 
     Where none does, the error is what the nearest one finds wrong, with its line.
     """
+    if source.is_spreadsheet:
+        return FORMATS["spreadsheet"]
     for candidate in FORMATS.values():
         if kind in candidate.kinds and candidate.sniff(source, kind):
             return candidate

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from adjudge.choices import Exclude, Names, Precision, check_choice
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.formats.base import Format, Kind
+from adjudge.formats.columns import naming_columns
 from adjudge.formats.locating import FileTable, naming_lines
 from adjudge.formats.paths import STDIN, files_of, open_source, refuse_second_stdin, settled
 from adjudge.formats.picking import read_table
@@ -42,6 +43,7 @@ def read(
     format: str | None = None,  # noqa: A002 - the word users know
     judgments_format: str | None = None,
     metadata_format: str | None = None,
+    columns: Mapping[str, str] | str | None = None,
     names: Names = "tag",
     artist_filter: bool | None = None,
     depth: int | None = None,
@@ -53,7 +55,8 @@ def read(
     ``runs``, ``judgments`` and ``metadata`` are each a file, a directory, a pattern such as ``runs/*.txt``, ``-`` for
     standard input, any number of those, a pandas or Polars frame, or nested dictionaries ``{system: {query: {document:
     score}}}`` and ``{query: {document: grade}}``; runs may be ``{system: file}``, too. Formats are recognised, or named
-    with ``format`` (see ``adjudge formats``).
+    with ``format`` (see ``adjudge formats``). ``columns`` says which columns of tables hold what where their names do
+    not: ``{"query": "userId", "document": "movieId", "grade": "rating"}``.
 
     ``scale`` is the relevance scale (``broad``, ``fine``, ``binary``, ``0..4``); the highest grade found when not
     given. ``teams`` maps systems to teams, or is a file with columns system and team. ``names`` says whether a system
@@ -71,37 +74,51 @@ def read(
     runs, judgments, metadata = settled(runs), settled(judgments), settled(metadata)
     refuse_second_stdin({"judgments": judgments, "runs": runs, "metadata": metadata, "teams": teams})
     inputs: Inputs = []
-    judged = [] if judgments is None else _judged(judgments, judgments_format, inputs)
-    known = None if metadata is None else _only(list(_tables(metadata, "metadata", metadata_format, inputs)))
-    exclusion = _Exclusion(artist_filter, known)
-    team_of, used = read_teams(teams, inputs), _scale(scale)
-    tables = _tables(runs, "runs", format, inputs, names=names, exclude=exclusion, progress=progress)
-    if judged:
-        from adjudge.formats.matching import matched
+    with naming_columns(columns):
+        judged = [] if judgments is None else _judged(judgments, judgments_format, inputs)
+        known = None if metadata is None else _only(list(_tables(metadata, "metadata", metadata_format, inputs)))
+        exclusion = _Exclusion(artist_filter, known)
+        team_of, used = read_teams(teams, inputs), _scale(scale)
+        tables = _tables(runs, "runs", format, inputs, names=names, exclude=exclusion, progress=progress)
+        if judged:
+            from adjudge.formats.matching import matched
 
-        judged, tables = matched(judged, tables)
-    with naming_lines(judged, used):
-        collection = build_collection(
-            tables, judged, known, scale=used, teams=team_of, depth=depth, score_precision=score_precision
-        )
+            judged, tables = matched(judged, tables)
+        with naming_lines(judged, used):
+            collection = build_collection(
+                tables, judged, known, scale=used, teams=team_of, depth=depth, score_precision=score_precision
+            )
     exclusion.say()
     formats = {"format": format, "judgments_format": judgments_format, "metadata_format": metadata_format}
-    chosen = {**formats, "names": names, "artist_filter": exclusion.applied, "depth": depth}
+    chosen = {**formats, "columns": columns, "names": names, "artist_filter": exclusion.applied, "depth": depth}
     chosen["score_precision"] = score_precision
     settings = {name: value for name, value in chosen.items() if value not in (None, "tag", "single")}
     return replace(collection, provenance=Provenance(tuple(inputs), settings))
 
 
-def read_judgments(given: Any, *, scale: str | Scale | None = None, format: str | None = None) -> Judgments:  # noqa: A002
+def read_judgments(
+    given: Any,
+    *,
+    scale: str | Scale | None = None,
+    format: str | None = None,  # noqa: A002 - the word users know
+    columns: Mapping[str, str] | str | None = None,
+) -> Judgments:
     """Judgments alone, checked as :func:`read` checks them."""
-    tables, used = _judged(settled(given), format, []), _scale(scale)
-    with naming_lines(tables, used):
-        return encode_all_judgments(tables, Vocabulary(), Vocabulary(), used)
+    with naming_columns(columns):
+        tables, used = _judged(settled(given), format, []), _scale(scale)
+        with naming_lines(tables, used):
+            return encode_all_judgments(tables, Vocabulary(), Vocabulary(), used)
 
 
-def read_metadata(given: Any, *, format: str | None = None) -> Metadata:  # noqa: A002
+def read_metadata(
+    given: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    columns: Mapping[str, str] | str | None = None,
+) -> Metadata:
     """Metadata alone, checked as :func:`read` checks them."""
-    table = _only(list(_tables(settled(given), "metadata", format, [])))
+    with naming_columns(columns):
+        table = _only(list(_tables(settled(given), "metadata", format, [])))
     return encode_metadata(table.frame, documents=Vocabulary(), source=table.source)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adjudge.formats.columns import KNOWN, fold
+from adjudge.formats.columns import places_of
 from adjudge.formats.paths import open_source
 from adjudge.formats.two_columns import Order, read_two_columns
 
@@ -18,5 +18,5 @@ def read_strata(path: str | Path) -> dict[str, str]:
 
 
 def _header(fields: list[str]) -> Order | None:
-    is_query = [fold(field) in KNOWN["runs"]["query"] for field in fields]
-    return None if not any(is_query) else (0, 1) if is_query[0] else (1, 0)
+    found = places_of(fields, "query", needed=True)
+    return (found[0], 1 - found[0]) if found else None

@@ -10,13 +10,17 @@ judgments   3: query, document, grade. Four columns need a header, for the fourt
 metadata    3: document, artist, genre; 2 or more: document, column_2, column_3, …
 =========== ====================================================================================================
 
-CSV fields may be quoted; the separator is the semicolon when the first line has one and no comma. TSV has no quotes:
-what lies between tabs is the value. Lines that are empty (or hold nothing but separators and blanks) and lines that
-begin with ``#`` are skipped. Every other line must have as many fields as the first. Text stays text: nothing is
+CSV fields may be quoted. Its separator is the comma or the semicolon, whichever makes a header; a first line such as
+``sep=;`` says it. Semicolons and tabs go with decimal commas, too. TSV has no quotes, what lies between tabs is the
+value, unless it is in UTF-16 (what Excel calls Unicode text) or all names in its header are quoted. Rows above the
+header with a single cell are a title, and passed over with a note.
+
+Lines that are empty (or hold nothing but separators and spaces) are skipped, and so are comments: lines outside of
+quotes that begin with ``#``. Every other line must have as many fields as the first. Text stays text: nothing is
 guessed from digits.
 
-Polars reads the file at once. Only where that fails, or where the last field of some line is empty (which for Polars is
-the same as missing), is it read line by line.
+Polars reads the file at once. Only where that fails, where the last field of some line is empty (which for Polars is
+the same as missing), or where a line that begins with ``#`` may lie in quotes, is it read line by line.
 """
 
 from __future__ import annotations
@@ -24,34 +28,132 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import ClassVar, Literal
 
 import polars as pl
 
-from adjudge.errors import InputError, shown
+from adjudge.errors import InputError, kept_warnings, shown, warn
 from adjudge.formats.base import Format, Kind, register
-from adjudge.formats.columns import canonical_frame, is_header, refuse
+from adjudge.formats.columns import TABLES, canonical_frame, is_header, refuse
 from adjudge.formats.source import Source
+from adjudge.formats.spreadsheets import SUFFIXES
 from adjudge.formats.text import BLANKS, is_number
 
 _ALL: frozenset[Kind] = frozenset({"runs", "judgments", "metadata"})
 _CONTROL = r"[\x00-\x1F]"
-_HEADER = re.compile(rb"\A(?:[ \t\v\f]*\n)*[^\n]*\n?")
+_COMMENT = re.compile(rb"^#.*\n?", re.MULTILINE)
+_HINT = re.compile(r"sep=([,;\t|])\s*", re.IGNORECASE)  # for Excel, on the first line
+_DEEPEST = 6  # records among which a header below a title is looked for
+
+csv.field_size_limit(2**31 - 1)  # a cell may hold a whole text
 
 Style = Literal["necessary", "non_numeric", "never"]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How one text table is written."""
+    """How one text table is written.
+
+    ``line`` is that of the header, or of the first record where there is none, and ``skipped`` how many lines lie above
+    the first record of data.
+    """
 
     separator: str
     is_quoted: bool
     names: list[str]
     has_header: bool
+    line: int = 1
+    skipped: int = 0
+    has_comments: bool = True
+
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Whether a comma between digits may stand for a point."""
+        return self.separator != ","
+
+
+Test = Callable[[Sequence[str]], bool]
+
+
+_Record = tuple[int, int, list[str]]  # first line, last line, fields
+
+
+class _QuoteError(Exception):
+    """Quotes that do not balance, in the record that begins on a line."""
+
+    def __init__(self, error: csv.Error, line: int) -> None:
+        super().__init__(str(error))
+        self.line = line
+
+
+def find_layout(
+    source: Source,
+    separators: str,
+    is_header: Test,
+    *,
+    fits: Test = lambda fields: True,
+    is_quoted: bool | None = None,
+    has_comments: bool = True,
+) -> Layout:
+    """Find the separator and the header of a table: the first record, or one below a title of single cells.
+
+    Of several separators the one is taken that makes a header, then one that makes as many fields in the next record,
+    one without a title, one that makes a record that ``fits``, and the one that makes the most fields. ``is_quoted``
+    says whether fields may be quoted; when not given, they may unless the separator is a tab.
+    """
+    first = next(source.every_line())
+    hint = _HINT.fullmatch(first)
+    if hint is not None:
+        separators = hint[1]
+    top = "".join(islice(source.every_line(), _DEEPEST * 3))
+    found: list[tuple[tuple[int, ...], Layout, list[list[str]]]] = []
+    for separator in [sign for sign in separators if sign in top] or separators[:1]:
+        quoted = _is_quoted(source, separator, first) if is_quoted is None else is_quoted
+        layout = Layout(separator, quoted, [], False, skipped=0 if hint is None else 1, has_comments=has_comments)
+        records = _records(source, layout)
+        if head := _readable(islice(records, _DEEPEST)):
+            place = next((i for i, (_, _, fields) in enumerate(head) if is_header(fields)), None)
+            if place is None or not all(_is_title(fields) for _, _, fields in head[:place]):
+                place = 0
+            (line, last, names), is_named = head[place], is_header(head[place][2])
+            skipped = last if is_named else line - 1
+            layout = replace(layout, names=names, has_header=is_named, line=line, skipped=skipped)
+            is_even = all(len(fields) == len(names) for _, _, fields in head[place : place + 2])
+            rating = (is_named, is_even, place == 0, fits(names), len(names))
+            found.append((rating, layout, [fields for _, _, fields in head[:place]]))
+    if not found:
+        number, line_text = next(((n, t) for n, t in source.lines()), (None, ""))
+        if number is None:
+            raise source.error("expected data, got only comments")
+        raise source.error(f"expected fields with balanced quotes, got {shown(line_text)}", number)
+    _, layout, title = max(found, key=lambda one: one[0])
+    if title:
+        note = f"the header is below the title {shown(title[0][0].strip(BLANKS))}, which is passed over."
+        warn(str(source.error(note, layout.line)), stacklevel=4)
+    return layout
+
+
+def _readable(records: Iterator[_Record]) -> list[_Record]:
+    """The records before the first whose quotes do not balance."""
+    head: list[_Record] = []
+    with suppress(_QuoteError):
+        head.extend(records)
+    return head
+
+
+def _is_quoted(source: Source, separator: str, first: str) -> bool:
+    if separator != "\t" or source.is_utf_16:
+        return True
+    return "\t" in first and all(name[:1] == name[-1:] == '"' != name for name in first.split("\t"))
+
+
+def _is_title(fields: Sequence[str]) -> bool:
+    """Whether only the first cell of a row is filled."""
+    return not "".join(fields[1:]).strip(BLANKS)
 
 
 class _TextTable(Format):
@@ -67,28 +169,35 @@ class _TextTable(Format):
         head = source.head(1)
         if not head or head[0].lstrip()[:1] in ("{", "["):
             return False
-        separator = self._separator(head[0])
-        fields = split_fields(head[0], separator, self.is_quoted)
-        if separator not in head[0] or fields is None:
+        try:
+            with kept_warnings():
+                layout = self._found(source, kind)
+        except InputError:
             return False
-        return is_header(fields, kind) or _fits(fields, kind)
+        if len(layout.names) < 2:
+            return False
+        return layout.has_header or _fits(layout.names, kind)
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read a table; a line with more or fewer fields than the first is refused with its number."""
         layout = self._layout(source, kind)
-        table = fast_table(source, layout)
-        if table is None:
-            table = slow_table(source, layout)
 
         def error(message: str, row: int | None) -> InputError:
-            return source.error(message, None if row is None else self.line(source, kind, row))
+            return source.error(message, None if row is None else line_of(source, layout, row))
 
-        return canonical_frame(table, kind, name=source.stem, error=error, names=layout.names)
+        return canonical_frame(
+            read_cells(source, layout),
+            kind,
+            name=source.stem,
+            error=error,
+            names=layout.names,
+            decimal_commas=layout.has_decimal_commas,
+        )
 
     def line(self, source: Source, kind: Kind, row: int) -> int | None:
         """First line of a record."""
-        records = records_of(source, self._layout(source, kind))
-        return next((number for number, _ in islice(records, row, None)), None)
+        with kept_warnings():
+            return line_of(source, self._layout(source, kind), row)
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
         """Write the table with a header; text with control characters is refused."""
@@ -104,21 +213,34 @@ class _TextTable(Format):
         style: Style = "never" if not self.is_quoted else "non_numeric" if is_like_comment else "necessary"
         return frame.write_csv(separator=self.separators[0], quote_style=style).encode()
 
-    def _separator(self, line: str) -> str:
-        return next((separator for separator in self.separators if separator in line), self.separators[0])
-
     def _layout(self, source: Source, kind: Kind) -> Layout:
-        """Find separator and columns from the first line."""
-        number, line = next(source.lines(), (None, ""))
-        if number is None:
-            raise source.error("expected data, got only comments")
-        separator = self._separator(line)
-        fields = split_fields(line, separator, self.is_quoted)
-        if fields is None:
-            raise source.error(f"expected fields with balanced quotes, got {shown(line)}", number)
-        has_header = is_header(fields, kind)
-        names = fields if has_header else _names(fields, kind, source, number)
-        return Layout(separator, self.is_quoted, names, has_header)
+        """Find separator and columns."""
+        layout = self._found(source, kind)
+        names = layout.names if layout.has_header else _names(layout.names, kind, source, layout.line)
+        return replace(layout, names=names)
+
+    def _found(self, source: Source, kind: Kind) -> Layout:
+        return find_layout(
+            source, self.separators, lambda fields: is_header(fields, kind), fits=lambda fields: _fits(fields, kind)
+        )
+
+
+@register
+class Spreadsheet(_TextTable):
+    """The first sheet of a spreadsheet, or the one that is named."""
+
+    name = "spreadsheet"
+    about = (
+        "Excel and LibreOffice: the first sheet that is not empty, or that of table.xlsx#Sheet2 (extra: spreadsheets)"
+    )
+    writes = frozenset()
+    suffixes = SUFFIXES
+    separators = ","
+    is_quoted = True
+
+    def sniff(self, source: Source, kind: Kind) -> bool:
+        """Whether the file is a workbook."""
+        return source.is_spreadsheet
 
 
 @register
@@ -184,17 +306,7 @@ def parquet_frame(source: Source) -> pl.DataFrame:
         raise source.error(f"expected an intact Parquet file, got {shown(reason, 100)}") from None
 
 
-def split_fields(line: str, separator: str, is_quoted: bool) -> list[str] | None:
-    """Split one line; None when its quotes do not balance."""
-    if not is_quoted:
-        return line.split(separator)
-    try:
-        return next(csv.reader([line], delimiter=separator, strict=True))
-    except csv.Error:
-        return None
-
-
-def _fits(fields: list[str], kind: Kind) -> bool:
+def _fits(fields: Sequence[str], kind: Kind) -> bool:
     """Whether a line without a header can be a row of the kind."""
     if kind == "runs":
         return len(fields) == 3 or (len(fields) == 4 and is_number(fields[3]))
@@ -205,24 +317,45 @@ def _fits(fields: list[str], kind: Kind) -> bool:
 
 def _names(fields: list[str], kind: Kind, source: Source, line: int) -> list[str]:
     """Names of the columns of a table without a header."""
-    n = len(fields)
+    n, needed = len(fields), [target for target, is_needed in TABLES[kind].items() if is_needed]
+    hint = f"; where it is a header: --columns {','.join(f'{target}=NAME' for target in needed)} (in Python, columns=)"
     if kind == "runs" and n in (3, 4):
         return ["system", "query", "document", "score"][:n]
     if kind == "judgments" and n == 3:
+        if not is_number(fields[2].strip(BLANKS)):
+            raise source.error(f"expected a finite number as grade, got {shown(fields[2])}{hint}", line)
         return ["query", "document", "grade"]
     if kind == "metadata" and n == 3:
         return ["document", "artist", "genre"]
     if kind == "metadata" and n > 1:
         return ["document", *(f"column_{i}" for i in range(2, n + 1))]
     wanted = {"runs": "3 or 4 columns", "judgments": "3 columns", "metadata": "2 or more columns"}[kind]
-    raise source.error(f"expected a header with known names, or {wanted}, got {n} in {shown(fields[0])}…", line)
+    came = f"{n} in {shown(fields[0])}…{hint}"
+    raise source.error(f"expected a header with known names, or {wanted}, got {came}", line)
 
 
-def fast_table(source: Source, layout: Layout) -> pl.DataFrame | None:
-    """Read all lines at once; None where some line may have missing or surplus fields."""
-    text = source.uncommented()
-    if layout.has_header:
-        text = _HEADER.sub(b"", text, count=1)
+def read_cells(source: Source, layout: Layout) -> pl.DataFrame:
+    """All cells as text, null where empty; the first line with missing or surplus fields is refused."""
+    table = _fast_table(source, layout)
+    return _slow_table(source, layout) if table is None else table
+
+
+def line_of(source: Source, layout: Layout, row: int) -> int | None:
+    """The first line of a record, counted from 0."""
+    return next((number for number, _ in islice(records_of(source, layout), row, None)), None)
+
+
+def _fast_table(source: Source, layout: Layout) -> pl.DataFrame | None:
+    """Read all lines at once; None where some line may have missing or surplus fields, or may be no comment."""
+    text, start = source.text, 0
+    for _ in range(layout.skipped):
+        start = text.find(b"\n", start) + 1 or len(text)
+    text = text[start:] if start else text
+    if layout.has_comments and b"#" in text and (text.startswith(b"#") or b"\n#" in text):
+        if layout.is_quoted and b'"' in text:
+            return None
+        _note_comments(source, layout, [line.decode() for line in _COMMENT.findall(text)])
+        text = _COMMENT.sub(b"", text)
     columns = [f"column_{i}" for i in range(len(layout.names))]
     try:
         table = pl.read_csv(
@@ -241,9 +374,11 @@ def fast_table(source: Source, layout: Layout) -> pl.DataFrame | None:
     return None if table[columns[-1]].null_count() else table
 
 
-def slow_table(source: Source, layout: Layout) -> pl.DataFrame:
+def _slow_table(source: Source, layout: Layout) -> pl.DataFrame:
     """Read line by line; fields that are empty become null."""
-    records = list(records_of(source, layout))
+    comments: list[str] = []
+    records = list(records_of(source, layout, comments))
+    _note_comments(source, layout, comments)
     columns = {
         f"column_{i}": pl.Series([fields[i] or None for _, fields in records], dtype=pl.String)
         for i in range(len(layout.names))
@@ -251,24 +386,54 @@ def slow_table(source: Source, layout: Layout) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def records_of(source: Source, layout: Layout) -> Iterator[tuple[int, list[str]]]:
-    """Yield first line and fields of every record but the header; the first that is wrong is refused."""
-    lines = ("\n" if line.startswith("#") else line + "\n" for line in source.text.decode().split("\n"))
+def _note_comments(source: Source, layout: Layout, comments: Sequence[str]) -> None:
+    """Say which comments could be rows: whoever did not mean them as comments would miss them."""
+    alike = [line.strip() for line in comments if line.count(layout.separator) == len(layout.names) - 1 > 0]
+    if alike:
+        many = f"{len(alike)} lines that begin with # and could be rows are skipped as comments, first"
+        said = many if len(alike) > 1 else "1 line that begins with # and could be a row is skipped as a comment:"
+        warn(f"{source.name}: {said} {shown(alike[0])}.", stacklevel=5)
+
+
+def records_of(source: Source, layout: Layout, comments: list[str] | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield first line and fields of every record of data; the first that is wrong is refused."""
+    n = len(layout.names)
+    try:
+        for first, _, fields in _records(source, layout, comments):
+            if len(fields) != n:
+                raise source.error(f"expected {n} columns, got {len(fields)}", first)
+            yield first, fields
+    except _QuoteError as error:
+        raise source.error(f"expected fields with balanced quotes, got {shown(error)}", error.line) from None
+
+
+def _records(source: Source, layout: Layout, comments: list[str] | None = None) -> Iterator[_Record]:
+    """Yield every record that is not blank, below the lines that are skipped; comments are added to a list.
+
+    Only the first line of a record can be a comment: the others lie in quotes.
+    """
+    is_first = True
+
+    def lines() -> Iterator[str]:
+        nonlocal is_first
+        for line in islice(source.every_line(), layout.skipped, None):
+            if is_first and layout.has_comments and line.startswith("#"):
+                if comments is not None:
+                    comments.append(line)
+                yield "\n"
+            else:
+                is_first = False
+                yield line + "\n"
+
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.is_quoted else csv.QUOTE_NONE
-    reader = csv.reader(lines, delimiter=layout.separator, quoting=quoting, strict=True)
-    is_first, n = True, len(layout.names)
+    reader = csv.reader(lines(), delimiter=layout.separator, quoting=quoting, strict=True)
     while True:
-        number = reader.line_num + 1
+        number, is_first = reader.line_num + layout.skipped + 1, True
         try:
             fields = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
-            raise source.error(f"expected fields with balanced quotes, got {shown(error)}", number) from None
-        if not (fields and fields[0].strip(BLANKS)) and not "".join(fields).strip(BLANKS):
-            continue
-        if not (is_first and layout.has_header):
-            if len(fields) != n:
-                raise source.error(f"expected {n} columns, got {len(fields)}", number)
-            yield number, fields
-        is_first = False
+            raise _QuoteError(error, number) from None
+        if (fields and fields[0].strip(BLANKS)) or "".join(fields).strip(BLANKS):
+            yield number, reader.line_num + layout.skipped, fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from adjudge.formats.columns import KNOWN, fold
+from adjudge.formats.columns import places_of
 from adjudge.formats.paths import STDIN, open_source
 from adjudge.formats.two_columns import Order, read_two_columns
 
@@ -26,8 +26,5 @@ def read_teams(teams: Mapping[str, str] | str | Path | None, inputs: Inputs) -> 
 
 
 def _header(fields: list[str]) -> Order | None:
-    first, second = (fold(field) for field in fields)
-    known = KNOWN["runs"]["system"]
-    if first in known and second == "team":
-        return 0, 1
-    return (1, 0) if first == "team" and second in known else None
+    system, team = places_of(fields, "system", needed=True), places_of(fields, "team")
+    return (system[0], team[0]) if system and team else None

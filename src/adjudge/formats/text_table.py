@@ -1,29 +1,23 @@
 """Tables of text with a header, as people's answers come: read fast, and with a line for every complaint.
 
 Fields are separated by commas, semicolons or tabs, whichever the header has, and quoted where they need it. Every
-line must have as many fields as the header; blank lines are skipped. Polars reads the file at once. Only where fields
-are missing, or where a quoted field spans lines, is it read line by line.
+line must have as many fields as the header; blank lines are skipped, and there are no comments.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from adjudge.arrays import Floats, Mask
 from adjudge.errors import InputError, shown
+from adjudge.formats.columns import COLUMNS, ErrorAt, listed, place_of, places_said, with_points
 from adjudge.formats.source import Source
-from adjudge.formats.tables import Layout, split_fields
+from adjudge.formats.tables import Layout, find_layout, line_of, read_cells
 from adjudge.formats.text import BLANKS
-
-_BLANK = re.compile(rb"\n[ \t\v\f,;]*(?=\n|\Z)")
-_LEADING = re.compile(rb"\A(?:[ \t\v\f]*\n)+")
-_END = "\x1e"  # stands at the end of every line, so that a line that lacks fields shows
 
 
 @dataclass(frozen=True)
@@ -35,15 +29,21 @@ class TextTable:
     columns: pl.DataFrame
 
     @classmethod
-    def open(cls, source: Source) -> TextTable:
-        """Read a file with a header."""
-        layout = _layout(source)
-        frame = _fast(source, layout)
-        if frame is None:
-            frame = _slow(source, layout)
+    def open(cls, source: Source, known: Mapping[str, str] | None = None) -> TextTable:
+        """Read a file with a header.
+
+        ``known`` gives columns of :data:`~adjudge.formats.columns.COLUMNS` the names that the reader asks for, where no
+        column has them already.
+        """
+        layout = find_layout(
+            source, "\t,;", lambda fields: sum(map(bool, fields)) > 1, is_quoted=True, has_comments=False
+        )
+        layout = replace(layout, has_header=True, skipped=max(layout.skipped, layout.line))
+        frame = read_cells(source, layout)
         if not frame.height:
             raise source.error("expected at least one row of data, got none")
-        return cls(source, layout, frame)
+        names = _names(layout, known or {}, lambda message, _: source.error(message, layout.line))
+        return cls(source, layout, frame.rename(dict(zip(frame.columns, names, strict=True))))
 
     def __contains__(self, name: str) -> bool:
         return name in self.columns.columns
@@ -63,8 +63,9 @@ class TextTable:
     def needed(self, name: str) -> pl.Series:
         """A column that must be there and have a value in every row."""
         if name not in self:
-            came = ", ".join(self.columns.columns[:8]) + (", …" if self.columns.width > 8 else "")
-            raise self.source.error(f"expected a column {name!r}, got the columns {came}", self.header_line)
+            hint = f"; say which it is: --columns {name}=NAME (in Python, columns=)" if name in COLUMNS else ""
+            came = listed(self.columns.columns)
+            raise self.source.error(f"expected a column {name!r}, got the columns {came}{hint}", self.header_line)
         column = self.text(name)
         self.refuse(column.is_null().to_numpy(), lambda row: f"expected something in {name!r}, got nothing")
         return column
@@ -72,7 +73,7 @@ class TextTable:
     def numbers(self, name: str, *, least: float = -np.inf) -> Floats:
         """A column of numbers; NaN where empty."""
         column = self.text(name)
-        values = column.cast(pl.Float64, strict=False)
+        values = (with_points(column) if self.layout.has_decimal_commas else column).cast(pl.Float64, strict=False)
         known = column.is_not_null()
         bad = known & ~(values.is_finite().fill_null(False) & (values >= least).fill_null(False))
         wanted = "a number" if np.isneginf(least) else f"a number of {least:g} or more"
@@ -91,14 +92,9 @@ class TextTable:
         return codes
 
     @property
-    def header(self) -> tuple[int, str]:
-        """Number and text of the line with the names of the columns."""
-        return _header(self.source)
-
-    @property
     def header_line(self) -> int:
         """Number of the line with the names of the columns."""
-        return self.header[0]
+        return self.layout.line
 
     def refuse(self, bad: Mask, message: Callable[[int], str]) -> None:
         """Raise for the first bad row, with its line."""
@@ -108,81 +104,20 @@ class TextTable:
 
     def error(self, message: str, row: int) -> InputError:
         """Make the error for a row, counted from 0."""
-        line = next((number for number, _ in islice(_records(self.source, self.layout), row, None)), None)
-        return self.source.error(message, line)
+        return self.source.error(message, line_of(self.source, self.layout, row))
 
 
-def _lines(source: Source) -> list[str]:
-    return source.text.decode().split("\n")
-
-
-def _header(source: Source) -> tuple[int, str]:
-    """Number and text of the first line that is not blank; the text of a source always has one."""
-    blank = _LEADING.match(source.text)
-    start = blank.end() if blank else 0
-    end = source.text.find(b"\n", start)
-    line = source.text[start:] if end < 0 else source.text[start:end]
-    return source.text.count(b"\n", 0, start) + 1, line.decode()
-
-
-def _layout(source: Source) -> Layout:
-    """Separator and names of columns, from the first line that is not blank."""
-    number, line = _header(source)
-    separator = max("\t,;", key=line.count)
-    fields = split_fields(line, separator, is_quoted=True)
-    if fields is None:
-        raise source.error(f"expected fields with balanced quotes, got {shown(line)}", number)
-    names = [field.strip(BLANKS).lower() for field in fields]
+def _names(layout: Layout, known: Mapping[str, str], error: ErrorAt) -> list[str]:
+    """What columns are called: as the user says, as the reader knows them, or as in the file, in lower case."""
+    names = [name.strip(BLANKS).lower() for name in layout.names]
     if twice := [name for name in names if name and names.count(name) > 1]:
-        raise source.error(f"expected each column once, got {shown(twice[0])} again", number)
-    return Layout(separator, True, [name or f"column {i}" for i, name in enumerate(names)], True)
-
-
-def _fast(source: Source, layout: Layout) -> pl.DataFrame | None:
-    """All lines at once; None where a line has fields too few or too many, or a field spans lines."""
-    text = _BLANK.sub(b"", _LEADING.sub(b"", source.text)).rstrip(b"\n") + b"\n"
-    end = f"{layout.separator}{_END}\n".encode()
-    try:
-        frame = pl.read_csv(
-            text.replace(b"\n", end),
-            separator=layout.separator,
-            has_header=False,
-            skip_lines=1,
-            quote_char='"',
-            schema=dict.fromkeys([*layout.names, _END], pl.String),
-        )
-    except pl.exceptions.PolarsError:
-        return None
-    if frame.height != text.count(b"\n") - 1 or not bool((frame[_END] == _END).fill_null(False).all()):
-        return None
-    return frame.drop(_END)
-
-
-def _slow(source: Source, layout: Layout) -> pl.DataFrame:
-    rows = [fields for _, fields in _records(source, layout)]
-    columns = {name: [row[i] or None for row in rows] for i, name in enumerate(layout.names)}
-    return pl.DataFrame(columns, schema=dict.fromkeys(layout.names, pl.String))
-
-
-def _records(source: Source, layout: Layout) -> list[tuple[int, list[str]]]:
-    """First line and fields of every record but the header; the first that is wrong is refused."""
-    import csv
-
-    reader = csv.reader((line + "\n" for line in _lines(source)), delimiter=layout.separator, strict=True)
-    found: list[tuple[int, list[str]]] = []
-    is_header, n = True, len(layout.names)
-    while True:
-        number = reader.line_num + 1
-        try:
-            fields = next(reader)
-        except StopIteration:
-            return found
-        except csv.Error as error:
-            raise source.error(f"expected fields with balanced quotes, got {shown(error)}", number) from None
-        if not "".join(fields).strip(BLANKS):
-            continue
-        if not is_header:
-            if len(fields) != n:
-                raise source.error(f"expected {n} columns, got {len(fields)}", number)
-            found.append((number, fields))
-        is_header = False
+        raise error(f"expected each column once, got {shown(twice[0])} again", None)
+    for target, place in places_said(layout.names).items():
+        wanted = known.get(target, target)
+        names = [f"{name} of the file" if name == wanted else name for name in names]
+        names[place] = wanted
+    for target, wanted in known.items():
+        place = None if wanted in names else place_of(layout.names, target, error)
+        if place is not None:
+            names[place] = wanted
+    return [name or f"column {i}" for i, name in enumerate(names)]

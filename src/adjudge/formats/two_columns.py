@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from adjudge.errors import shown
 from adjudge.formats.source import Source
+from adjudge.formats.tables import find_layout, records_of
 
 Order = tuple[int, int]  # in which column the thing is, and in which what it belongs to
 
@@ -18,22 +18,24 @@ def read_two_columns(
 
     ``header`` tells the order of the columns by the fields of a header, or None where the first line is none.
     """
-    source.uncommented()
+    source.uncommented()  # a file of comments only is refused as that
     table: dict[str, str] = {}
-    order, first = (0, 1), source.head(1)[0]
-    separator = next((sign for sign in "\t,;" if sign in first), ",")
-    for i, (number, line) in enumerate(source.lines()):
-        fields = _fields(line, separator)
-        if isinstance(fields, str):
-            raise source.error(fields, number)
-        if len(fields) != 2:
-            raise source.error(f"expected two columns, {kind} and {belongs}, got {len(fields)}", number)
+    layout = find_layout(
+        source,
+        "\t,;",
+        lambda fields: len(fields) == 2 and header(_stripped(fields)) is not None,
+        is_quoted=True,
+        fits=lambda fields: len(fields) == 2,
+    )
+    order = header(_stripped(layout.names)) if layout.has_header else None
+    name_place, value_place = order or (0, 1)
+    if len(layout.names) != 2:
+        raise source.error(f"expected two columns, {kind} and {belongs}, got {len(layout.names)}", layout.line)
+    for number, given in records_of(source, layout):
+        fields = _stripped(given)
         if not all(fields):
             raise source.error(f"expected a {kind} and its {belongs}, got nothing for one of them", number)
-        if i == 0 and (said := header(fields)) is not None:
-            order = said
-            continue
-        name, value = fields[order[0]], fields[order[1]]
+        name, value = fields[name_place], fields[value_place]
         if table.setdefault(name, value) != value:
             message = (
                 f"expected one {belongs} for the {kind} {shown(name)}, got {shown(table[name])} and {shown(value)}"
@@ -42,9 +44,5 @@ def read_two_columns(
     return table
 
 
-def _fields(line: str, separator: str) -> list[str] | str:
-    """The fields of a line, which may be quoted, or what is wrong with it."""
-    try:
-        return [field.strip() for field in next(csv.reader([line], delimiter=separator, strict=True))]
-    except csv.Error as error:
-        return f"expected fields with balanced quotes, got {shown(error)}"
+def _stripped(fields: Sequence[str]) -> list[str]:
+    return [field.strip() for field in fields]

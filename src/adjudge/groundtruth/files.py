@@ -22,19 +22,20 @@ A *lists file* holds judgments in any format that Adjudge reads: groups as text,
 ``{query: [[document, document], [document]]}``, or grades, which are groups from the highest grade down to the last
 above 0.
 
-Columns go by other names, too: assessor, participant, worker, annotator; topic; doc, item, track, incipit; position,
-place. Tables are CSV with commas or semicolons (and then with decimal commas), TSV, Parquet or JSON lines, plain or
-compressed, and lines that begin with ``#`` are skipped.
+Columns go by other names, too: all of :data:`adjudge.formats.columns.COLUMNS`. Tables are CSV with commas or semicolons
+(and then with decimal commas), TSV, spreadsheets, Parquet or JSON lines, plain or compressed; in text, lines outside of
+quotes that begin with ``#`` are skipped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adjudge.choices import check_choice
 from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.formats.columns import naming_columns
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferred import Preferences
 from adjudge.groundtruth.rankings import Places, Rankings
@@ -44,24 +45,36 @@ if TYPE_CHECKING:
 
 
 def read_experts(
-    path: str | Path, *, places: Places = "counted", without: Collection[str] = ()
+    path: str | Path,
+    *,
+    places: Places = "counted",
+    without: Collection[str] = (),
+    columns: Mapping[str, str] | str | None = None,
 ) -> Rankings | Preferences:
     """Read experts' answers of either kind, told apart by the columns; see :func:`read_rankings`.
 
     Columns for a first and a second document, and none for a document by itself, make preferences.
     """
     check_choice("places", places, Places)
-    content = _content(path, without)
-    return _preferences(content) if _has_pairs(content) else _rankings(content, places)
+    with naming_columns(columns):
+        content = _content(path, without)
+        return _preferences(content) if _has_pairs(content) else _rankings(content, places)
 
 
-def read_rankings(path: str | Path, *, places: Places = "counted", without: Collection[str] = ()) -> Rankings:
+def read_rankings(
+    path: str | Path,
+    *,
+    places: Places = "counted",
+    without: Collection[str] = (),
+    columns: Mapping[str, str] | str | None = None,
+) -> Rankings:
     r"""Read a rankings file; whatever cannot be used is refused with its line.
 
     A document that an expert ranks twice for a query is refused, as are ranks of 0 or less, ranks from nobody, queries
     with a single document and queries for which nobody ranked anything. ``places`` says whether ranks are counted anew
     in each expert's ranking; queries ``without`` which to read are left out before anything of them is looked at, and
-    must be there. ``-`` is standard input.
+    must be there. ``columns`` says which column holds what where names do not: ``{"assessor": "musician"}``. ``-`` is
+    standard input.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "rankings.csv"
@@ -70,17 +83,20 @@ def read_rankings(path: str | Path, *, places: Places = "counted", without: Coll
     [[1.5, 1.5, 3.0], [nan, nan, 1.0]]
     """
     check_choice("places", places, Places)
-    content = _content(path, without)
-    if _has_pairs(content):
-        raise content.source.error("expected rankings (query, expert, document, rank), got preferences between two")
-    return _rankings(content, places)
+    with naming_columns(columns):
+        content = _content(path, without)
+        if _has_pairs(content):
+            raise content.source.error("expected rankings (query, expert, document, rank), got preferences between two")
+        return _rankings(content, places)
 
 
-def read_preferences(path: str | Path, *, without: Collection[str] = ()) -> Preferences:
+def read_preferences(
+    path: str | Path, *, without: Collection[str] = (), columns: Mapping[str, str] | str | None = None
+) -> Preferences:
     r"""Read a preferences file; whatever cannot be used is refused with its line, blank answers are left out, aloud.
 
-    A document against itself is refused, and so are answers that mean nothing. ``without`` is as for
-    :func:`read_rankings`. ``-`` is standard input.
+    A document against itself is refused, and so are answers that mean nothing. ``without`` and ``columns`` are as
+    for :func:`read_rankings`. ``-`` is standard input.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "preferences.csv"
@@ -88,10 +104,16 @@ def read_preferences(path: str | Path, *, without: Collection[str] = ()) -> Pref
     >>> read_preferences(file).queries[0].wins.tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    return _preferences(_content(path, without))
+    with naming_columns(columns):
+        return _preferences(_content(path, without))
 
 
-def read_lists(path: str | Path, *, format: str | None = None) -> PartialLists:  # noqa: A002 - the word users know
+def read_lists(
+    path: str | Path,
+    *,
+    format: str | None = None,  # noqa: A002 - the word users know
+    columns: Mapping[str, str] | str | None = None,
+) -> PartialLists:
     """Read partially ordered lists from any file of judgments; ``format`` names its format (see ``adjudge formats``).
 
     Documents with grades of 0 or less are in no list, with a warning that counts them. ``-`` is standard input.
@@ -99,7 +121,7 @@ def read_lists(path: str | Path, *, format: str | None = None) -> PartialLists: 
     from adjudge.formats.levels import grouped
     from adjudge.formats.reading import read_judgments
 
-    frame = read_judgments(path, format=format).to_polars()
+    frame = read_judgments(path, format=format, columns=columns).to_polars()
     try:
         table = grouped(frame)
     except AdjudgeError as error:

@@ -10,6 +10,7 @@ import polars as pl
 
 from adjudge.arrays import Codes, Floats, Ints
 from adjudge.errors import AdjudgeError, shown
+from adjudge.formats.columns import with_points
 from adjudge.formats.text import BLANKS
 from adjudge.groundtruth.files_table import ExpertTable, Nested, in_order
 from adjudge.groundtruth.rankings import Places, RankedQuery, Rankings
@@ -36,7 +37,7 @@ def rankings_of_table(table: ExpertTable, places: Places) -> Rankings:
 def _ranks(table: ExpertTable, place: int) -> Floats:
     """A column of ranks; NaN where a document was left unranked."""
     column = table.text(place)
-    plain = column.str.replace(r"^(\d+),(\d+)$", "$1.$2") if table.has_decimal_commas else column
+    plain = with_points(column) if table.has_decimal_commas else column
     values = plain.cast(pl.Float64, strict=False)
     silent = column.is_null() | column.str.to_lowercase().is_in(UNRANKED).fill_null(False)
     bad = ~silent & ~((values > 0) & values.is_finite()).fill_null(False)

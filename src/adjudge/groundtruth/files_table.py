@@ -1,12 +1,7 @@
-"""The cells of a file of experts' answers as text, whatever holds them, and the names that people give to its columns.
-
-Names are compared without case, blanks, hyphens and underscores, and without the ``Input.`` and ``Answer.`` that
-Mechanical Turk puts before them.
-"""
+"""The cells of a file of experts' answers as text, whatever holds them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,36 +10,11 @@ import polars as pl
 
 from adjudge.arrays import Codes, Ints, Mask
 from adjudge.errors import InputError, shown
-from adjudge.formats.columns import KNOWN, column_of, fold, sure_identifiers
+from adjudge.formats.columns import column_of, missing_column, place_of, worded
 from adjudge.formats.source import Source
-from adjudge.formats.tables import parquet_frame, split_fields
+from adjudge.formats.tables import find_layout, line_of, parquet_frame, read_cells
 from adjudge.formats.text import BLANKS, with_article
-from adjudge.formats.text_table import TextTable
 from adjudge.groundtruth.refused import check_left_out
-
-_SIDES = {"a": ("a", "1", "left", "first"), "b": ("b", "2", "right", "second")}
-_THINGS = ("document", "doc", "item", "track", "incipit", "clip", "song", "candidate", "option")
-NAMES: dict[str, tuple[str, ...]] = {
-    "query": KNOWN["judgments"]["query"],
-    "expert": (
-        *("expert", "expertid", "assessor", "assessorid", "participant", "participantid", "worker", "workerid"),
-        *("annotator", "annotatorid", "judge", "judgeid", "rater", "raterid", "user", "userid", "subject", "subjectid"),
-    ),
-    "document": (
-        *KNOWN["judgments"]["document"],
-        *("incipit", "incipitid", "candidate", "candidateid", "clip", "song", "melody"),
-    ),
-    "rank": ("rank", "ranking", "position", "place"),
-    **{
-        f"document_{side}": (side, *(thing + sign for thing in _THINGS for sign in signs), *signs[2:])
-        for side, signs in _SIDES.items()
-    },
-    "answer": ("answer", "choice", "preference", "preferred", "response", "radio"),
-}
-"""Folded names of every column, by what it holds."""
-
-_PREFIX = re.compile(r"^\s*(?:input|answer)\.", re.IGNORECASE)
-_SKIPPED = re.compile(rb"\Asep=[,;\t]$|^#[^\n]*", re.MULTILINE)  # the first is a hint for Excel
 
 
 @dataclass(frozen=True)
@@ -63,12 +33,12 @@ class ExpertTable:
 
     def place(self, target: str) -> int | None:
         """Which column holds something, as far as names say; several for one thing are refused."""
-        folded = [fold(_PREFIX.sub("", name)) for name in self.names]
-        found = sure_identifiers([i for i, name in enumerate(folded) if name in NAMES[target]], folded)
-        if len(found) > 1:
-            several = " and ".join(shown(self.names[i]) for i in found)
-            raise self.source.error(f"expected one column for the {_worded(target)}, got {several}")
-        return found[0] if found else None
+        return place_of(
+            self.names,
+            "assessor" if target == "expert" else target,
+            lambda message, _: self.source.error(message),
+            needed=target in ("query", "document"),
+        )
 
     def __contains__(self, target: str) -> bool:
         return self.place(target) is not None
@@ -84,7 +54,7 @@ class ExpertTable:
 
     def needed(self, target: str) -> pl.Series:
         """A column that must be there and have a value in every row."""
-        column, wanted = self.text(self.needed_place(target)), with_article(_worded(target))
+        column, wanted = self.text(self.needed_place(target)), with_article(worded(target))
         self.refuse(column.is_null().to_numpy(), lambda row: f"expected {wanted}, got nothing")
         return column
 
@@ -92,9 +62,7 @@ class ExpertTable:
         """Which column holds something that must be there."""
         place = self.place(target)
         if place is None:
-            came = ", ".join(map(shown, self.names[:8])) + (", …" if len(self.names) > 8 else "")
-            known = ", ".join(NAMES[target][:4])
-            raise self.source.error(f"expected a column for the {_worded(target)} ({known}, …), got the columns {came}")
+            raise self.source.error(missing_column(self.names, "assessor" if target == "expert" else target))
         return place
 
     def without(self, queries: Collection[str]) -> ExpertTable:
@@ -136,10 +104,6 @@ class Nested:
         return replace(self, content={key: value for key, value in self.content.items() if names[key] not in queries})
 
 
-def _worded(target: str) -> str:
-    return {"document_a": "first document", "document_b": "second document"}.get(target, target)
-
-
 def is_json(source: Source) -> bool:
     """Whether a file holds JSON."""
     return not source.begins(b"PAR1") and source.text.lstrip()[:1] in (b"{", b"[")
@@ -156,19 +120,17 @@ def open_table(source: Source) -> ExpertTable:
 
 
 def _text_table(source: Source) -> ExpertTable:
-    """A table of text; lines to skip are taken for blank ones, so that all others keep their numbers."""
+    """A table of text; quotes may stand between tabs, too."""
     source.uncommented()  # refuses a file of comments only
-    text = source.text
-    plain = Source(source.name, _SKIPPED.sub(b"", text)) if b"#" in text or text.startswith(b"sep=") else source
-    table = TextTable.open(plain)
-    separator = table.layout.separator
-    names = split_fields(table.header[1], separator, is_quoted=True) or table.layout.names
-
-    def line(row: int) -> int | None:
-        return table.error("", row).line
-
-    stripped = tuple(name.strip(BLANKS) for name in names)
-    return ExpertTable(source, stripped, table.columns, line, separator != ",")
+    layout = find_layout(source, "\t,;", lambda fields: sum(map(bool, fields)) > 1, is_quoted=True)
+    layout = replace(layout, has_header=True, skipped=max(layout.skipped, layout.line))
+    names = tuple(name.strip(BLANKS) for name in layout.names)
+    if twice := [name for name in names if name and names.count(name) > 1]:
+        raise source.error(f"expected each column once, got {shown(twice[0])} again", layout.line)
+    frame = read_cells(source, layout)
+    if not frame.height:
+        raise source.error("expected at least one row of data, got none")
+    return ExpertTable(source, names, frame, lambda row: line_of(source, layout, row), layout.has_decimal_commas)
 
 
 def table_of_records(source: Source, records: Sequence[object], line: Callable[[int], int | None]) -> ExpertTable:

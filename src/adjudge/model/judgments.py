@@ -166,7 +166,17 @@ def encode_judgments(
     grade = frame["grade"].to_numpy().copy()
     found = groups_scale(grade) if are_lists else infer_scale(grade)
     used = found if scale is None else scale
-    outside = np.flatnonzero(~used.contains(grade))
+    notes: list[str] = []
+    if scale is None:
+        notes.append(f"Scale taken from the judgments: {used}.")
+    elif found.minimum < used.minimum:
+        n = int(np.count_nonzero(grade < used.minimum))
+        lowest, least = f"{found.minimum:g}", f"{used.minimum:g}"
+        many = f"1 grade is below the scale {used} and counts" if n == 1 else f"{n:,} grades are below {used} and count"
+        keep = f"--scale={lowest}..{used.maximum:g} keeps it."
+        warn(f"{source}: {many} as {least}, not relevant (lowest: {lowest}); {keep}", stacklevel=3)
+        grade = np.maximum(grade, used.minimum)
+    outside = np.flatnonzero(grade > used.maximum)
     if len(outside):
         bad = frame.row(int(outside[0]), named=True)
         raise InputError(
@@ -186,7 +196,7 @@ def encode_judgments(
         documents.encode(frame["document"]),
         grade,
         used,
-        notes=(f"Scale taken from the judgments: {used}.",) if scale is None else (),
+        notes=tuple(notes),
         **roles,
     )
 

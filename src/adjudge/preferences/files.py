@@ -21,14 +21,15 @@ needed; what else is missing is unknown. What a campaign exports has two columns
 had to be heard for the answer, and ``rules``, the campaign's rules of trust, the same in each row. An answer that is in
 the file twice, same name and same row, counts once.
 
-Files are UTF-8 with commas, semicolons or tabs, plain or compressed. The file of the ISMIR 2012 user study
+Files are text with commas, semicolons or tabs, plain or compressed, or spreadsheets. Participants go by every name
+that assessors have (``worker_id``, ``rater``, …). The file of the ISMIR 2012 user study
 (``answers.csv`` of the repository ismir2012-significance) is recognised by its columns and read as it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, shown
+from adjudge.formats.columns import naming_columns
 from adjudge.preferences.questions import CHOICES, Question, Questions
 from adjudge.preferences.study import Study
 from adjudge.users.combinations import relevance_scale
@@ -54,8 +56,10 @@ SET_ASIDE = "set aside"
 """What stands in a file for an answer that was set aside without a reason."""
 
 
-def read_questions(path: str | Path) -> Questions:
+def read_questions(path: str | Path, *, columns: Mapping[str, str] | str | None = None) -> Questions:
     r"""Read a questions file; whatever cannot be used is refused with its line.
+
+    ``columns`` says which column holds what where names do not: ``{"question": "item"}``.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "questions.csv"
@@ -64,7 +68,8 @@ def read_questions(path: str | Path) -> Questions:
     >>> questions.effectiveness("CG@2", "fine").tolist()
     [[0.7, 0.35]]
     """
-    table = _open(path)
+    with naming_columns(columns):
+        table = _open(path)
     names = table.needed("question")
     twice = names.is_duplicated() & ~names.is_first_distinct()
     table.refuse(twice.to_numpy(), lambda row: f"expected each question once, got {shown(names[row])} again")
@@ -78,14 +83,18 @@ def write_questions(questions: Questions, path: str | Path) -> None:
     write_frame(question_columns(questions), path)
 
 
-def read_answers(path: str | Path, questions: Questions | None = None) -> Study:
+def read_answers(
+    path: str | Path, questions: Questions | None = None, *, columns: Mapping[str, str] | str | None = None
+) -> Study:
     """Read an answers file, or the file of the 2012 study.
 
     ``questions`` are needed where the file has no columns that describe them; where it has, they win over the file's.
+    ``columns`` says which column holds what where names do not: ``{"assessor": "who", "choice": "vote"}``.
     """
     from adjudge.preferences.files_2012 import is_2012, study_of_2012
 
-    table = _open(path)
+    with naming_columns(columns):
+        table = _open(path)
     if is_2012(table):
         return study_of_2012(table)
     rows = _without_repeats(table)
@@ -130,7 +139,7 @@ def _open(path: str | Path) -> TextTable:
     from adjudge.formats.source import Source
     from adjudge.formats.text_table import TextTable
 
-    return TextTable.open(Source.open(Path(path)))
+    return TextTable.open(Source.open(Path(path)), {"assessor": "participant", "query": "query"})
 
 
 def _questions(table: TextTable, rows: Ints) -> Questions:

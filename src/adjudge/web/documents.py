@@ -12,16 +12,16 @@ do it again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.errors import AdjudgeError, InputError, kept_warnings, shown
 from adjudge.formats import Source, read_table
-from adjudge.formats.columns import KNOWN, fold
+from adjudge.formats.columns import fold, naming_columns, places_of
+from adjudge.formats.tables import find_layout
 from adjudge.web.campaign_rows import Campaign, log_event
 from adjudge.web.database import Database
 from adjudge.web.document_notation import COLUMNS, piece_of_row, pieces_of_file, stored_pieces
@@ -132,7 +132,8 @@ def table_rows(path: Path, name: str | None = None, *, role: str = "document") -
 
     name = name or str(path)
     source = Source(name, Source.open(path).packed)
-    frame, _ = read_table(_calling_queries_documents(source) if role == "query" else source, "metadata")
+    with naming_columns(_queries_as_documents(source) if role == "query" else None):
+        frame, _ = read_table(source, "metadata")
     frame = frame.unique(maintain_order=True)
     twice = frame.filter(frame["document"].is_duplicated())
     if twice.height:
@@ -143,20 +144,15 @@ def table_rows(path: Path, name: str | None = None, *, role: str = "document") -
     return {row["document"]: {k: v for k, v in row.items() if v and k != "document"} for row in rows}
 
 
-def _calling_queries_documents(source: Source) -> Source:
-    """A table of queries with its column ``query`` under the name that readers of metadata look for."""
-    if source.begins(b"PAR1"):
-        return source
-    head, end, rest = source.text.partition(b"\n")
-    fields = re.split(r"([,;\t])", head.decode())
-    names = [fold(name.strip('"')) for name in fields]
-    if not set(names).isdisjoint(KNOWN["metadata"]["document"]):
-        return source
-    place = next((at for at, name in enumerate(names) if name in KNOWN["judgments"]["query"]), None)
-    if place is None:
-        return source
-    fields[place] = "document"
-    return Source(source.name, "".join(fields).encode() + end + rest)
+def _queries_as_documents(source: Source) -> dict[str, str] | None:
+    """The column of queries, where readers of metadata look for documents and there are none."""
+    if source.begins(b"PAR1") or source.text.lstrip()[:1] in (b"{", b"["):
+        return None
+    with kept_warnings():
+        names = find_layout(source, "\t,;", lambda fields: bool(places_of(fields, "query", needed=True))).names
+    queries = places_of(names, "query", needed=True)
+    has_documents = places_of(names, "document") or "id" in map(fold, names)
+    return {"document": names[queries[0]]} if queries and not has_documents else None
 
 
 def _planned(rows: Mapping[str, Mapping[str, str]], files: Files, *, role: str, needed: set[str] | None) -> _Plan:

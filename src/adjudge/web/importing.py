@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import Connection, Integer, bindparam, insert, select, update
 
 from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.formats.columns import naming_columns
 from adjudge.web.answering import answer_digest
 from adjudge.web.answers import current_grades
 from adjudge.web.campaign_rows import Campaign, locked, log_event
@@ -80,6 +81,7 @@ def import_judgments(
     *,
     scale: str | None = None,
     format_name: str | None = None,
+    columns: str | None = None,
     skip_unknown: bool = False,
     who: str = "command line",
     now: float,
@@ -87,10 +89,12 @@ def import_judgments(
     """Add the judgments of a file, which are on one of the campaign's scales.
 
     Pairs that are no candidates are refused, or with ``skip_unknown`` left out and listed. A draft gets its pairs.
+    ``columns`` says which columns hold what where names do not.
     """
     there = locked(connection, campaign)
     asked = _asked(there, scale)  # refuses a campaign that asks for preferences
-    file = _read(source, asked, format_name)
+    with naming_columns(columns):
+        file = _read(source, asked, format_name)
     _need_pairs(connection, there)
     ids = _pair_ids(connection, there.id)
     unknown = [row for row in file.rows if (row.query, row.document) not in ids]

@@ -19,6 +19,7 @@ def read_runs(
     teams: Any = None,
     names: Names = "tag",
     artist_filter: bool | None = None,
+    columns: str | None = None,
     progress: Any = None,
 ) -> tuple[Collection, list[str]]:
     """Runs in any format, and notes about them; with ``metadata`` rankings can be filtered by artist."""
@@ -32,6 +33,7 @@ def read_runs(
             teams=teams,
             names=names,
             artist_filter=artist_filter,
+            columns=columns,
             progress=progress,
         )
     return collection, notes

@@ -40,7 +40,12 @@ CASES: list[tuple[str, str | bytes | None, list[str], str]] = [
     ("an empty file", "", [], "bad.txt: expected data, got an empty file"),
     ("a blank file", "\n \n", [], "bad.txt: expected data, got an empty file"),
     ("a binary file", b"\x00\x01\x02", [], "bad.txt:1: expected text, got binary data"),
-    ("bytes that are not UTF-8", RUN.encode() + b"q2 Q0 caf\xe9 2 1 mine\n", [], "bad.txt:4: expected UTF-8 text"),
+    (
+        "bytes that are not UTF-8",
+        RUN.encode() + b"q2 Q0 caf\xe9\x81 2 1 mine\n",
+        [],
+        "bad.txt:4: expected text in UTF-8",
+    ),
     ("a broken gzip file", gzip.compress(RUN.encode(), mtime=0)[:-9], [], "bad.txt: expected intact compressed data"),
     ("a file that is nothing known", "hello\n", [], "bad.txt: expected runs in a known format"),
     (

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from adjudge.errors import InputError
+from adjudge.errors import AdjudgeError, InputError, kept_warnings
+from adjudge.formats import read
 from adjudge.formats.base import Kind
-from adjudge.formats.columns import KNOWN, canonical_frame, column_of, is_header, refuse
+from adjudge.formats.columns import (
+    COLUMNS,
+    TABLES,
+    canonical_frame,
+    column_of,
+    is_header,
+    naming_columns,
+    places_of,
+    refuse,
+)
+from adjudge.formats.effectiveness import read_effectiveness
+from adjudge.formats.reading import read_judgments
+from adjudge.groundtruth import read_lists, read_preferences, read_rankings
+from adjudge.model.assessed import AssessedEffectiveness
+from adjudge.preferences.files import read_answers
 
 
 def error(message: str, row: int | None) -> InputError:
@@ -24,16 +40,156 @@ RUN: dict[str, list[Any]] = {"system": ["s"], "query": ["q"], "document": ["d"]}
 JUDGED: dict[str, list[Any]] = {"query": ["q"], "document": ["d"], "grade": [1]}
 
 
-@pytest.mark.parametrize(("target", "name"), [(t, n) for t, names in KNOWN["runs"].items() for n in names])
+def known(kind: Kind) -> list[tuple[str, str]]:
+    """Every name under which a column of such a table is taken."""
+    tiers = [
+        (target, tier)
+        for target, needed in TABLES[kind].items()
+        for tier in COLUMNS[target].names[: None if needed else COLUMNS[target].sure]
+    ]
+    return [(target, name) for target, tier in tiers for name in tier]
+
+
+@pytest.mark.parametrize(("target", "name"), known("runs"))
 def test_every_known_name_of_a_run_is_recognised(target: str, name: str) -> None:
     columns = {key: value for key, value in RUN.items() if key != target} | {name: [1]}
-    assert target in make(columns).columns
+    with kept_warnings():
+        assert target in make(columns).columns
 
 
-@pytest.mark.parametrize(("target", "name"), [(t, n) for t, names in KNOWN["judgments"].items() for n in names])
+@pytest.mark.parametrize(("target", "name"), known("judgments"))
 def test_every_known_name_of_judgments_is_recognised(target: str, name: str) -> None:
     columns = {key: value * 2 for key, value in JUDGED.items() if key != target} | {name: [1, 2]}
-    assert target in make(columns, "judgments").columns
+    with kept_warnings():
+        assert target in make(columns, "judgments").columns
+
+
+@pytest.mark.parametrize("target", COLUMNS)
+def test_no_name_stands_twice_for_one_thing(target: str) -> None:
+    folded = [name for tier in COLUMNS[target].tiers for name in tier]
+    assert len(folded) == len(set(folded))
+    assert sum(map(len, COLUMNS[target].names)) == len(folded)
+
+
+ASSESSORS = ["worker_id", "annotator_id", "rater", "judge_id", "user_id", "assessor", "Worker ID", "annotatorId"]
+
+
+@pytest.mark.parametrize("name", ASSESSORS)
+def test_every_reader_knows_who_assessed(name: str, tmp_path: Path) -> None:
+    def file(text: str) -> Path:
+        path = tmp_path / "t.csv"
+        path.write_text(text)
+        return path
+
+    judged = file(f"query,document,grade,{name}\nq,d,1,ann\nq,d,0,bob\n")
+    assert read({"s": {"q": ["d"]}}, judged, scale="binary").need_judgments().assessors == ("ann", "bob")
+    eff = read_effectiveness(file(f"query,system,value,{name}\nq,s,1,ann\nq,s,0,bob\n"))
+    assert isinstance(eff, AssessedEffectiveness)
+    assert eff.assessors == ("ann", "bob")
+    ranked = read_rankings(file(f"query,document,rank,{name}\nq,d,1,ann\nq,e,2,ann\n"))
+    assert ranked.queries[0].experts == ("ann",)
+    preferred = read_preferences(file(f"query,doc_a,doc_b,answer,{name}\nq,d,e,a,ann\n"))
+    assert preferred.assessors == ("ann",)
+    study = read_answers(file(f"question,choice,{name},query,a1,b1\n1,a,ann,q,x,y\n"))
+    assert study.participants == ("ann",)
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind"),
+    [
+        (("query", "_id", "_score"), "runs"),  # Elasticsearch
+        (("query", "id", "score"), "runs"),  # Vespa
+        (("userId", "movieId", "score"), "runs"),
+        (("Query Text", "Doc ID", "Rating"), "judgments"),  # Quepid
+        (("query", "docid", "rating"), "judgments"),
+        (("userId", "movieId", "rating"), "judgments"),  # MovieLens
+        (("query.id", "doc.id", "relevance"), "judgments"),  # R
+        (("Input.query", "Input.doc_id", "Answer.rating"), "judgments"),  # Mechanical Turk
+    ],
+)
+def test_the_columns_of_common_tools_are_known(columns: tuple[str, str, str], kind: Kind) -> None:
+    with kept_warnings():
+        frame = make({name: [value] for name, value in zip(columns, ("q", "d", 1), strict=True)}, kind)
+    assert frame.select("query", "document", {"runs": "score", "judgments": "grade"}[kind]).row(0) == ("q", "d", 1.0)
+
+
+def test_users_are_queries_only_where_nothing_else_is_and_that_is_said() -> None:
+    with kept_warnings() as notes:
+        frame = make({"userId": ["u"], "movieId": ["m"], "rating": [4]}, "judgments")
+    assert frame.row(0, named=True) == {"query": "u", "document": "m", "grade": 4.0}
+    assert notes == ["t: no column is named for the query; 'userId' is taken for it, as recommenders answer users."]
+    frame = make({"userId": ["u"], "query": ["q"], "movieId": ["m"], "rating": [4]}, "judgments")
+    assert frame.row(0, named=True) == {"query": "q", "document": "m", "grade": 4.0, "assessor": "u"}
+
+
+def test_an_id_beside_another_name_for_documents_is_refused_but_in_metadata() -> None:
+    with pytest.raises(InputError, match=r"expected one column for the document, got 'id' and 'product'; say which it"):
+        make({"id": [1], "query": ["q"], "product": ["p"], "rating": [1]}, "judgments")
+    assert make({"id": [1], "song": ["Heroes"]}, "metadata").row(0) == ("1", "Heroes")
+
+
+ODD = {"who": ["u", "u"], "what": ["m", "n"], "stars": [4, 0]}
+
+
+@pytest.mark.parametrize(
+    "columns", [{"query": "who", "document": "what", "grade": "stars"}, "query=who, document=what,grade=Stars"]
+)
+def test_the_user_can_say_which_column_holds_what(columns: Any, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    pl.DataFrame(ODD).write_csv(path)
+    for given in (path, pl.DataFrame(ODD), [dict(zip(ODD, row, strict=True)) for row in pl.DataFrame(ODD).rows()]):
+        assert read_judgments(given, columns=columns).by_pair() == {("u", "m"): 4.0, ("u", "n"): 0.0}
+
+
+def test_a_column_that_the_user_names_is_nothing_else() -> None:
+    with naming_columns("query=user_id,score=relevance"):
+        frame = make({"user_id": ["u"], "query": ["text"], "doc": ["d"], "relevance": [0.5]})
+    assert frame.row(0, named=True) == {"system": "me", "query": "u", "document": "d", "score": 0.5}
+
+
+def test_a_table_without_the_named_column_is_read_by_the_usual_names() -> None:
+    runs = pl.DataFrame({"query": ["u"], "document": ["m"], "score": [1.0]})
+    collection = read(runs, pl.DataFrame(ODD), columns={"query": "who", "document": "what", "grade": "stars"})
+    assert collection.need_judgments().by_pair() == {("u", "m"): 4.0, ("u", "n"): 0.0}
+
+
+def test_every_reader_takes_the_names_of_columns(tmp_path: Path) -> None:
+    def file(text: str) -> Path:
+        path = tmp_path / "t.csv"
+        path.write_text(text)
+        return path
+
+    eff = read_effectiveness(file("q,engine,result\n1,s,0.5\n"), columns="query=q,system=engine,value=result")
+    assert eff.mean() == {"effectiveness": {"s": 0.5}}
+    ranked = read_rankings(file("q,musician,piece,rank\nq,ann,a,1\nq,ann,b,2\n"), columns=PIECES)
+    assert ranked.queries[0].experts == ("ann",)
+    pairs = read_preferences(file("q,musician,x,y,said\nq,ann,a,b,a\n"), columns=PAIRS)
+    assert pairs.queries[0].documents == ("a", "b")
+    lists = read_lists(file("q,piece,group\nq,a,1\nq,b,2\n"), columns="query=q,document=piece")
+    assert lists.lists[0].groups == (("a",), ("b",))
+    study = read_answers(
+        file("item,vote,who,query,a1,b1\n1,a,ann,q,x,y\n"), columns="question=item,choice=vote,assessor=who"
+    )
+    assert study.participants == ("ann",)
+
+
+PIECES = "query=q,assessor=musician,document=piece"
+PAIRS = "query=q,assessor=musician,document_a=x,document_b=y,answer=said"
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("query=whom", r"^columns: expected 'whom' for the query, got the columns 'who', 'what', 'stars'$"),
+        ("qury=who", r"^No column is called 'qury'\. Did you mean 'query'\?$"),
+        ("who", r"^columns: expected pairs such as query=userId,document=movieId, got 'who'$"),
+        ("query=who,query=what", r"^columns: expected pairs such as"),
+    ],
+)
+def test_names_that_say_nothing_are_refused(columns: str, message: str) -> None:
+    frame = pl.DataFrame({"who": ["u"], "what": ["m"], "stars": [1]})
+    with pytest.raises(AdjudgeError, match=message), naming_columns(columns):
+        places_of(frame.columns, "query")
 
 
 @pytest.mark.parametrize("name", ["Query-ID", " query_id ", "QUERYID", "Query Id"])
@@ -76,7 +232,11 @@ def test_unknown_columns_of_runs_and_judgments_are_dropped() -> None:
 @pytest.mark.parametrize(
     ("columns", "kind", "message"),
     [
-        (JUDGED | {"fine": [1]}, "judgments", r"^t: expected one column for the grade, got 'grade' and 'fine'$"),
+        (
+            JUDGED | {"fine": [1]},
+            "judgments",
+            r"^t: expected one column for the grade, got 'grade' and 'fine'; say which it is: --columns grade=NAME ",
+        ),
         (
             RUN | {"distance": [1], "score": [1]},
             "runs",
@@ -86,10 +246,10 @@ def test_unknown_columns_of_runs_and_judgments_are_dropped() -> None:
         (
             {"query": ["q"]},
             "runs",
-            r"^t: expected a column for the document \(document, .*\), got the columns 'query'$",
+            r"^t: expected a column for the document \(document, .*\), got the columns 'query'; say",
         ),
-        ({"query": ["q"], "doc": ["d"]}, "judgments", r"expected a column for the grade .* 'query', 'doc'$"),
-        ({"artist": ["q"]}, "metadata", r"expected a column for the document .* 'artist'$"),
+        ({"query": ["q"], "doc": ["d"]}, "judgments", r"expected a column for the grade .* 'query', 'doc'; say"),
+        ({"artist": ["q"]}, "metadata", r"expected a column for the document .* 'artist'; say"),
         ({"doc_id": ["d"], "document": ["x"]}, "metadata", r"expected distinct names of columns, got 'document' twice"),
         ({"id": ["d"], "Artist": ["x"], "artist": ["y"]}, "metadata", r"distinct names of columns, got 'artist' twice"),
         ({"query": [], "doc": []}, "runs", r"^t: expected at least one row of data, got none$"),

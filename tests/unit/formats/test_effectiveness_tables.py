@@ -393,7 +393,6 @@ RUN = "301 Q0 d1 1 0.5 tag\n301 Q0 d2 2 0.4 tag\n"
         ('{"qid": 1,\n', "last.csv:.*: expected JSON, got"),
         (b"PAR1 no more", "last.csv: expected an intact Parquet file, got"),
         (gzip.compress(LONG.encode(), mtime=0)[:-9], "last.csv: expected intact compressed data, got"),
-        (LONG.encode("utf-16"), "last.csv: expected UTF-8 text, got UTF-16"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_with_its_line(data: str | bytes, message: str, write: Write) -> None:

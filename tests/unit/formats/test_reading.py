@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import adjudge as aj
-from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
+from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError, kept_warnings
 from adjudge.formats import convert
 from adjudge.formats.reading import read_judgments
 
@@ -50,13 +50,24 @@ def test_sub_topics_are_dropped_only_when_all_files_have_the_same(
     assert (frame["subtopic"].to_list() if "subtopic" in frame.columns else None) == subtopics
 
 
+@pytest.mark.parametrize(("scale", "counted"), [("0..4", 0.0), ("-1..4", -1.0), (None, -1.0)])
+def test_grades_below_the_scale_count_as_its_lowest_and_that_is_said(scale: str | None, counted: float) -> None:
+    with kept_warnings() as notes:
+        judgments = read_judgments({"q": {"a": 4, "b": -1, "c": 0}}, scale=scale)
+    assert judgments.by_pair() == {("q", "a"): 4.0, ("q", "b"): counted, ("q", "c"): 0.0}
+    said = (
+        "1 grade is below the scale graded (0..4) and counts as 0, not relevant (lowest: -1); --scale=-1..4 keeps it."
+    )
+    assert [note.partition(": ")[2] for note in notes] == ([said] if scale == "0..4" else [])
+
+
 @pytest.mark.parametrize(
     ("contents", "message"),
     [
         ({"x": "# c\nq 0 a 1\n\nq 0 b 3\n"}, "x:4: expected grades on the scale broad .* got 3 for document 'b'"),
         ({"x": "q 0 a 1\n", "y": "\nq 0 b 3\n"}, "y:2: expected grades on the scale broad .* got 3"),
         ({"x": "q,a,1\n", "y": "query,doc,rel\n\nq,b,3\n"}, "y:3: expected grades on the scale broad .* got 3"),
-        ({"x": 'doc,rel,query\n"b\nc",1,q\nd,-1,q\n'}, "x:4: expected grades on the scale broad .* got -1"),
+        ({"x": 'doc,rel,query\n"b\nc",-1,q\nd,3,q\n'}, "x:4: expected grades on the scale broad .* got 3"),
         ({"x": "q 0 a 1\nq 0 b 1\nq 0 b 0\nq 0 a 2\n"}, "x:4: expected one grade for document 'a' .* got 1 and 2"),
         ({"x": "q 0 a 1\n", "y": "q\ta\t1\n\nq\ta\t2\n"}, "y:3: expected one grade for document 'a'"),
         ({"x": '{"qid": 1, "doc": 1, "rel": 1}\n{"qid": 1, "doc": 2, "rel": 9}\n'}, "x:2: expected grades on"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from adjudge.errors import InputError
+from adjudge.errors import InputError, kept_warnings
 from adjudge.formats.source import Source
 
 PACKERS: dict[str, Callable[[bytes], bytes]] = {
@@ -51,9 +51,13 @@ def test_a_text_that_begins_like_bzip2_is_text() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_utf_16_is_named_as_such(encoding: str) -> None:
-    with pytest.raises(InputError, match=r"^a: expected UTF-8 text, got UTF-16$"):
-        _ = Source("a", "\ufeffq1 Q0 d1".encode(encoding)).text
+def test_utf_16_with_a_byte_order_mark_is_read(encoding: str) -> None:
+    assert Source("a", "\ufeffq1 Q0 dé\r\n".encode(encoding)).text == "q1 Q0 dé\n".encode()
+
+
+def test_utf_16_that_is_cut_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^a: expected text, got UTF-16 that is cut or damaged$"):
+        _ = Source("a", "\ufeffq1".encode("utf-16-le")[:-1]).text
 
 
 def test_a_name_that_no_file_can_have_is_refused() -> None:
@@ -75,10 +79,25 @@ def test_binary_data_is_refused_with_its_line(end: bytes) -> None:
         _ = Source("a", b"x" + end + b"y" + end + b"\0").text
 
 
-@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
-def test_latin_1_is_refused_with_its_line_and_byte(end: bytes) -> None:
-    with pytest.raises(InputError, match=r"^a:2: expected UTF-8 text, got the byte 0xe9$"):
-        _ = Source("a", b"x" + end + "é".encode("latin-1")).text
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize(("text", "encoding"), [("Zoë, Çelik", "Latin-1"), ("“Zoë” – 5 €", "Windows-1252")])
+def test_what_is_not_utf_8_is_read_with_a_note_that_names_file_and_encoding(text: str, encoding: str, end: str) -> None:
+    with kept_warnings() as notes:
+        assert Source("dir/a", f"x{end}{text}{end}".encode(encoding)).text == f"x\n{text}\n".encode()
+    assert notes == [f"dir/a: is not UTF-8 (line 2); read as {encoding}."]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("x\né\n".encode() + b"\xe9\n", "a:3: expected UTF-8 text, got the byte 0xe9"),
+        (b"x\n\xe9\x81\n", "a:2: expected text in UTF-8, UTF-16, Latin-1 or Windows-1252, got the byte 0x81"),
+        (b"x\n\xe9\n\x01\n", "a:3: expected text in UTF-8, UTF-16, Latin-1 or Windows-1252, got the byte 0x01"),
+    ],
+)
+def test_what_is_damaged_or_no_text_is_refused_with_its_line_and_byte(data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=f"^{message}$"):
+        _ = Source("a", data).text
 
 
 @pytest.mark.parametrize("data", [b"", b"\n\n", b" \t\r\n", b"\xef\xbb\xbf"])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from adjudge.errors import InputError
+from adjudge.errors import InputError, kept_warnings
 from adjudge.formats import pick
 from adjudge.formats.base import FORMATS, Kind
 from adjudge.formats.source import Source
@@ -79,6 +79,38 @@ def test_a_stray_quote_in_the_middle_of_a_field_is_text() -> None:
     assert read('query,document,grade\nq1,7" single,1\n', "judgments").row(0) == ("q1", '7" single', 1.0)
 
 
+TEXT = 'first\n# second\n\n#third, with "quotes"\nlast'
+
+
+@pytest.mark.parametrize("comment", ["", "# a comment\n", '# with a " quote\n'])
+def test_a_line_in_quotes_that_begins_with_a_hash_is_text(comment: str) -> None:
+    quoted = '"' + TEXT.replace('"', '""') + '"'
+    data = f"document,text\n{comment}d1,{quoted}\n{comment}d2,plain\n"
+    assert read(data, "metadata").rows() == [("d1", TEXT), ("d2", "plain")]
+
+
+def test_an_error_below_text_with_hashes_names_its_line() -> None:
+    data = 'query,document,grade\nq,"a\n# b\n",1\n# comment\nq,d,x\n'
+    with pytest.raises(InputError, match=r":6: expected a finite number as grade, got 'x'"):
+        read(data, "judgments")
+
+
+def test_a_comment_that_could_be_a_row_is_said() -> None:
+    with kept_warnings() as notes:
+        assert read("query,document,grade\nq,d,1\n#1,e,2\n# why\n", "judgments").height == 1
+    said = "dir/file.txt: 1 line that begins with # and could be a row is skipped as a comment: '#1,e,2'."
+    assert notes == [said]
+
+
+def test_semicolons_go_with_decimal_commas_and_commas_do_not() -> None:
+    assert read("query;document;grade\nq;a,b;0,5\nq;3,4;1\n", "judgments").rows() == [
+        ("q", "a,b", 0.5),
+        ("q", "3,4", 1),
+    ]
+    with pytest.raises(InputError, match=r":2: expected a finite number as grade, got '0,5'"):
+        read('query,document,grade\nq,a,"0,5"\n', "judgments")
+
+
 def test_triples_without_a_header_are_runs_in_rank_order() -> None:
     assert read("A,q1,d1\nA,q1,d2\n").to_dict(as_series=False) == {
         "system": ["A", "A"],
@@ -118,7 +150,11 @@ def test_metadata_stays_text_and_may_have_gaps() -> None:
         (RUN + 'A,"q\n\n1",d3,1\nA,q1,d4,x\n', "runs", ":7: expected a finite number as score, got 'x'"),
         (RUN + 'A,"q1,d3,1\n', "runs", ":4: expected fields with balanced quotes, got "),
         ("# c\r\nq,d,1\r\nq,d\r\n", "judgments", ":3: expected 3 columns, got 2"),
-        ("q,d,x\n", "judgments", ":1: expected a finite number as grade, got 'x'"),
+        (
+            "q,d,x\n",
+            "judgments",
+            ":1: expected a finite number as grade, got 'x'; where it is a header: --columns query=NAME,",
+        ),
         ("q,d,1\nq,e,nan\n", "judgments", ":2: expected a finite number as grade, got 'nan'"),
         ("q,d,1,ann\n", "judgments", ":1: expected a header with known names, or 3 columns, got 4"),
         ("a,b\n", "runs", ":1: expected a header with known names, or 3 or 4 columns, got 2"),

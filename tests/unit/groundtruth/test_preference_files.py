@@ -86,7 +86,7 @@ def test_what_is_wrong_with_an_answer_is_told_with_its_line(file: Given, row: st
     ("text", "message"),
     [
         ("query,document_a,document_b,answer\nq,a,b,\n", "expected at least one answer, got only blank ones"),
-        (RANKED, r"expected a column for the first document \(a, documenta, "),
+        (RANKED, r"expected a column for the first document \(document_a, "),
         ('{"q": {"ann": ["a", "b"]}}', "expected records with query, document_a"),
     ],
 )

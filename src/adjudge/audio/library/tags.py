@@ -45,7 +45,6 @@ _SAYS_NOTHING = {
     "no artist",
     "untitled",
 }
-_FILE_NAMES, _DOCUMENT_NAMES = ("file", "path", "filename"), ("document", "doc", "docid", "documentid", "docno")
 _OTHER_NAMES = {"date": "year", "artistname": "artist", "tracktitle": "title", "songtitle": "title"}
 _MEASURED = {"seconds"}  # columns of tracks.csv that the sound itself fills
 
@@ -173,7 +172,7 @@ def read_tag_table(path: str | Path) -> TagTable:
     from adjudge.formats.text_table import TextTable
 
     table = TextTable.open(Source.open(Path(path)))
-    file, document = (_column(table, known) for known in (_FILE_NAMES, _DOCUMENT_NAMES))
+    file, document = _column(table, "file"), _column(table, "document")
     if file is None and document is None:
         came = ", ".join(table.columns.columns[:8]) + (", …" if table.columns.width > 8 else "")
         raise table.source.error(f"expected a column 'file' or 'document', got the columns {came}", table.header_line)
@@ -190,15 +189,13 @@ def read_tag_table(path: str | Path) -> TagTable:
     return TagTable(str(path), tuple(rows))
 
 
-def _column(table: TextTable, known: Sequence[str]) -> str | None:
-    """The column with one of these names, folded; None where there is none."""
-    from adjudge.formats.columns import fold
+def _column(table: TextTable, target: str) -> str | None:
+    """The column that holds something, None where there is none; ``track`` and ``item`` are often numbers on a disc."""
+    from adjudge.formats.columns import fold, place_of
 
-    found = [name for name in table.columns.columns if fold(name) in known]
-    if len(found) > 1:
-        came = " and ".join(repr(name) for name in found)
-        raise table.source.error(f"expected one column {known[0]!r}, got {came}", table.header_line)
-    return found[0] if found else None
+    names = ["" if fold(name) in ("track", "item") else name for name in table.columns.columns]
+    place = place_of(names, target, lambda message, _: table.source.error(message, table.header_line))
+    return None if place is None else names[place]
 
 
 def _descriptions(table: TextTable, keys: set[str | None]) -> dict[str, str]:

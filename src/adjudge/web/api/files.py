@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
@@ -11,8 +11,9 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import AdjudgeError, kept_warnings, shown
 from adjudge.formats import Source
+from adjudge.formats.columns import naming_columns
 from adjudge.web.access import AsOrganiser, OwnCampaign
 from adjudge.web.api.receiving import Received, received
 from adjudge.web.campaign_rows import Campaign
@@ -34,6 +35,7 @@ router = APIRouter(prefix="/campaigns/{name}", tags=["files"])
 
 def _form(**fields: str) -> dict[str, Any]:
     """What the description of the interface says about a form that is read by hand."""
+    fields["columns"] = "which columns hold what, where names do not say it: query=userId,document=movieId,grade=rating"
     single: dict[str, Any] = {"type": "string", "format": "binary"}
     kinds = {"files": {"type": "array", "items": single}, **dict.fromkeys(("file", "table", "traps"), single)}
     properties = {name: {**kinds.get(name, {"type": "string"}), "description": about} for name, about in fields.items()}
@@ -80,7 +82,8 @@ class OneProblem(BaseModel):
 class TakenDocuments(BaseModel):
     """What came of documents that were sent.
 
-    ``already`` were there as they are; ``skipped`` are files of documents that nobody will be asked about.
+    ``already`` were there as they are; ``skipped`` are files of documents that nobody will be asked about; ``notes``
+    say how the table was read.
     """
 
     taken: int
@@ -88,6 +91,7 @@ class TakenDocuments(BaseModel):
     skipped: int
     described: int
     problems: list[OneProblem]
+    notes: list[str]
 
 
 class OnePair(BaseModel):
@@ -98,12 +102,13 @@ class OnePair(BaseModel):
 
 
 class TakenJudgments(BaseModel):
-    """What came of judgments that were sent: new ones, those that were there, those left out, their assessors."""
+    """What came of judgments: new ones, those that were there, those left out, their assessors, notes of the reader."""
 
     taken: int
     again: int
     unknown: list[OnePair]
     assessors: list[str]
+    notes: list[str]
 
 
 @contextmanager
@@ -115,6 +120,11 @@ def _sender_is_told(form: Received) -> Iterator[None]:
         raise
     except AdjudgeError as error:
         raise Refused(form.plain(str(error))) from None
+
+
+def _naming(form: Received) -> AbstractContextManager[None]:
+    """Read tables with the names that the sender gives to their columns."""
+    return naming_columns(form.fields.get("columns") or None)
 
 
 @router.put(
@@ -141,6 +151,7 @@ def _runs(form: Received, campaign: Campaign, who: str, context: Context) -> Tak
     with _sender_is_told(form):
         collection, notes = read_runs(
             form.readable("files"),
+            columns=form.fields.get("columns") or None,
             metadata=None if known is None else known.frame,
             format_name=form.fields.get("format") or None,
             artist_filter=form.choice("artist_filter"),
@@ -179,7 +190,7 @@ def _questions(form: Received, campaign: Campaign, who: str, context: Context) -
     if form.one("file") is None:
         raise Refused("Expected a file with questions in the field 'file', got none.")
     form.one("traps")  # one at most
-    with _sender_is_told(form):
+    with _sender_is_told(form), _naming(form):
         given, inputs = question_files([*form.readable("file"), *form.readable("traps")])
     plain = [(form.plain(name), digest) for name, digest in inputs]
     with context.database.write() as connection:
@@ -213,7 +224,7 @@ def _candidates(form: Received, campaign: Campaign, who: str, context: Context) 
     cutoff = form.fields.get("cutoff") or None
     if cutoff is not None and (not cutoff.isdecimal() or len(cutoff) > 6):
         raise Refused(f"Expected a number as 'cutoff', got {shown(cutoff)}")
-    with _sender_is_told(form):
+    with _sender_is_told(form), _naming(form):
         given = candidate_files(form.readable("files"), cutoff=None if cutoff is None else int(cutoff))
     inputs = [(form.plain(name), digest) for name, digest in given.inputs]
     with context.database.write() as connection:
@@ -249,7 +260,7 @@ def _documents(form: Received, campaign: Campaign, who: str, context: Context) -
     files = unpacked(form.named("files"), form.folder, context.settings)
     if table is None and not files:
         raise Refused("Expected a table or files, got neither.")
-    with _sender_is_told(form):
+    with _sender_is_told(form), _naming(form), kept_warnings() as notes:
         taken = take_documents(
             context.database,
             context.settings,
@@ -262,7 +273,12 @@ def _documents(form: Received, campaign: Campaign, who: str, context: Context) -
         )
     problems = [OneProblem(document=one.document, problem=form.plain(one.problem)) for one in taken.problems]
     return TakenDocuments(
-        taken=taken.taken, already=taken.already, skipped=taken.skipped, described=taken.described, problems=problems
+        taken=taken.taken,
+        already=taken.already,
+        skipped=taken.skipped,
+        described=taken.described,
+        problems=problems,
+        notes=[form.plain(note) for note in notes],
     )
 
 
@@ -288,13 +304,14 @@ def _judgments(form: Received, campaign: Campaign, who: str, context: Context) -
     file = form.one("file")
     if file is None:
         raise Refused("Expected a file with judgments in the field 'file', got none.")
-    with _sender_is_told(form), context.database.write() as connection:
+    with _sender_is_told(form), context.database.write() as connection, kept_warnings() as notes:
         imported = import_judgments(
             connection,
             campaign,
             Source(file[0], Source.open(file[1]).packed),
             scale=form.fields.get("scale") or None,
             format_name=form.fields.get("format") or None,
+            columns=form.fields.get("columns") or None,
             skip_unknown=bool(form.choice("skip_unknown")),
             who=who,
             now=context.now(),
@@ -302,7 +319,11 @@ def _judgments(form: Received, campaign: Campaign, who: str, context: Context) -
     context.estimating.changed(campaign.id)
     unknown = [OnePair(query=one.query, document=one.document) for one in imported.unknown]
     return TakenJudgments(
-        taken=imported.taken, again=imported.again, unknown=unknown, assessors=list(imported.assessors)
+        taken=imported.taken,
+        again=imported.again,
+        unknown=unknown,
+        assessors=list(imported.assessors),
+        notes=[form.plain(note) for note in notes],
     )
 
 

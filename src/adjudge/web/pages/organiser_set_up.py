@@ -123,7 +123,7 @@ def _in_words(taken: TakenDocuments) -> str:
     parts += [f"{taken.already:,} were there already"] if taken.already else []
     parts += [f"{taken.skipped:,} not needed"] if taken.skipped else []
     parts += [several(len(taken.problems), "problem")] if taken.problems else []
-    return f"{', '.join(parts)}."
+    return " ".join([f"{', '.join(parts)}.", *taken.notes])
 
 
 def _steps(campaign: Campaign, held: Holdings) -> Step:
