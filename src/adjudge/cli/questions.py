@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.options import (
@@ -149,33 +150,17 @@ def _read_judgments(arguments: argparse.Namespace) -> dict[str, Judgments]:
 
     found = {}
     for scale, path in map(_named, arguments.judgments):
-        table = path if scale is None else _column_of(path, scale)
-        one = read_judgments(table, scale=scale or arguments.scale, format=arguments.judgments_format)
+        with _grades_named(scale):
+            one = read_judgments(path, scale=scale or arguments.scale, format=arguments.judgments_format)
         found[str(RelevanceScale(one.scale))] = one.combined(arguments.combine)
     return found
 
 
-def _column_of(path: str, scale: str) -> Any:
-    """The grades on one scale of a table that has a column for each, as MIREX's have; else the file as it is."""
-    from pathlib import Path
+def _grades_named(scale: str | None) -> AbstractContextManager[None]:
+    """Take the column with the name of a scale, as tables with a column for each have it (MIREX's fine and broad)."""
+    from adjudge.formats.columns import naming_columns
 
-    from adjudge.formats import Source
-
-    if not os.path.isfile(path):
-        return path
-    source = Source.open(Path(path))
-    head = next(iter(source.head(1)), "")
-    separator = "\t" if "\t" in head else ","
-    names = [name.strip().strip('"') for name in head.lstrip("\ufeff").split(separator)]
-    others = [name for name in names if name.lower() in ("fine", "broad") and name.lower() != scale.lower()]
-    if not others or scale.lower() not in [name.lower() for name in names]:
-        return path
-    import polars as pl
-
-    try:
-        return pl.read_csv(source.text, separator=separator, infer_schema=False).drop(others)
-    except pl.exceptions.PolarsError:
-        raise source.error(f"expected a table with the same {len(names)} columns in every line") from None
+    return naming_columns(None if scale is None else {"grade": scale}, is_strict=False)
 
 
 def _from_judgments(

@@ -183,11 +183,11 @@ _naming: ContextVar[_Naming | None] = ContextVar("adjudge_columns", default=None
 
 
 @contextmanager
-def naming_columns(columns: Mapping[str, str] | str | None) -> Iterator[None]:
+def naming_columns(columns: Mapping[str, str] | str | None, *, is_strict: bool = True) -> Iterator[None]:
     """Read tables meanwhile with these names: ``{"query": "userId"}``, or ``query=userId,document=movieId``.
 
     A table that has such a column uses it for that and nothing else; a table without it is read by the usual names. A
-    name that no table has is refused at the end.
+    name that no table has is refused at the end, if ``is_strict``. Inside another such block, the names of both hold.
 
     >>> with naming_columns("query=userId"):
     ...     places_of(["userId", "topic"], "query"), places_of(["userId", "topic"], "assessor")
@@ -196,10 +196,10 @@ def naming_columns(columns: Mapping[str, str] | str | None) -> Iterator[None]:
     if columns is None:
         yield
         return
-    naming = _Naming(_parsed(columns) if isinstance(columns, str) else dict(columns))
-    if strange := next((target for target in naming.names if target not in COLUMNS), None):
+    own, around = _parsed(columns) if isinstance(columns, str) else dict(columns), _naming.get()
+    if strange := next((target for target in own if target not in COLUMNS), None):
         raise unknown("column", strange, COLUMNS)
-    around = _naming.get()
+    naming = _Naming(own if around is None else {**around.names, **own})
     token = _naming.set(naming)
     try:
         yield
@@ -207,8 +207,8 @@ def naming_columns(columns: Mapping[str, str] | str | None) -> Iterator[None]:
         _naming.reset(token)
         if around is not None:
             around.found |= naming.found
-    for target, name in naming.names.items():
-        if target not in naming.found:
+    for target, name in own.items():
+        if is_strict and target not in naming.found:
             came = f"the columns {listed(naming.came)}" if naming.came else "no table with names of columns"
             raise AdjudgeError(f"columns: expected {shown(name)} for the {target}, got {came}")
 

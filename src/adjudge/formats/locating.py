@@ -50,7 +50,8 @@ def _faulty_row(tables: Sequence[Table], scale: Scale | None) -> int | None:
     ).filter(pl.col("grade") != pl.col("given"))
     if clashes.height:
         return int(clashes.sort("first", "row")["row"][0])
-    outside = [] if scale is None else np.flatnonzero(frame["grade"].to_numpy() > scale.maximum)
+    highest = np.inf if scale is None else scale.maximum
+    outside = np.flatnonzero(frame["grade"].to_numpy() > highest)
     return int(outside[0]) if len(outside) else None
 
 

@@ -117,7 +117,7 @@ def _names(layout: Layout, known: Mapping[str, str], error: ErrorAt) -> list[str
         names = [f"{name} of the file" if name == wanted else name for name in names]
         names[place] = wanted
     for target, wanted in known.items():
-        place = None if wanted in names else place_of(layout.names, target, error)
-        if place is not None:
-            names[place] = wanted
+        found = None if wanted in names else place_of(layout.names, target, error)
+        if found is not None:
+            names[found] = wanted
     return [name or f"column {i}" for i, name in enumerate(names)]

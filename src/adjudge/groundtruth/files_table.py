@@ -31,17 +31,17 @@ class ExpertTable:
     has_decimal_commas: bool = False
     rows: Ints | None = None
 
-    def place(self, target: str) -> int | None:
+    def place(self, target: str, *, needed: bool = True) -> int | None:
         """Which column holds something, as far as names say; several for one thing are refused."""
         return place_of(
             self.names,
             "assessor" if target == "expert" else target,
             lambda message, _: self.source.error(message),
-            needed=target in ("query", "document"),
+            needed=needed,
         )
 
     def __contains__(self, target: str) -> bool:
-        return self.place(target) is not None
+        return self.place(target, needed=target != "document") is not None
 
     def text(self, place: int) -> pl.Series:
         """A column by its place, without surrounding blanks; null where empty."""

@@ -160,7 +160,7 @@ def test_every_reader_takes_the_names_of_columns(tmp_path: Path) -> None:
         return path
 
     eff = read_effectiveness(file("q,engine,result\n1,s,0.5\n"), columns="query=q,system=engine,value=result")
-    assert eff.mean() == {"effectiveness": {"s": 0.5}}
+    assert (eff.queries, eff.systems, eff.values.tolist()) == (("1",), ("s",), [[[0.5]]])
     ranked = read_rankings(file("q,musician,piece,rank\nq,ann,a,1\nq,ann,b,2\n"), columns=PIECES)
     assert ranked.queries[0].experts == ("ann",)
     pairs = read_preferences(file("q,musician,x,y,said\nq,ann,a,b,a\n"), columns=PAIRS)
