@@ -13,7 +13,7 @@ import polars as pl
 
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Kind
-from adjudge.formats.columns import KNOWN, canonical_frame, column_of, fold
+from adjudge.formats.columns import COLUMNS, canonical_frame, column_of, fold
 from adjudge.formats.jsons import frame_from_nested
 
 
@@ -65,7 +65,8 @@ def _pyterrier_names(names: list[str], kind: Kind) -> list[str]:
     ['qid', 'docno', 'rank', 'score', 'system']
     """
     is_result = kind == "runs" and {"qid", "docno", "name"} <= set(names)
-    if not is_result or {fold(name) for name in names} & set(KNOWN["runs"]["system"]):
+    system = COLUMNS["system"]
+    if not is_result or any(fold(name) in tier for tier in system.tiers[: system.sure] for name in names):
         return names
     return ["system" if name == "name" else name for name in names]
 
