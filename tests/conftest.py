@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
 import adjudge as aj
+from adjudge.errors import AdjudgeError
+from adjudge.extras import EXTRAS, has
 from adjudge.processes import count_workers
 
-# How long an example takes says how busy the machine is; what CI draws must be the same when it is run again.
-settings.register_profile(
-    "unhurried",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=bool(os.environ.get("CI")),
-)
-settings.load_profile("unhurried")
+if find_spec("hypothesis"):
+    from hypothesis import HealthCheck, settings
+
+    # How long an example takes says how busy the machine is; what CI draws must be the same when it is run again.
+    settings.register_profile(
+        "unhurried",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        derandomize=bool(os.environ.get("CI")),
+    )
+    settings.load_profile("unhurried")
 
 # ranx and librosa compile for a minute what takes them milliseconds uncompiled on data as small as that of tests.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
@@ -46,6 +53,49 @@ def pytest_xdist_auto_num_workers() -> int | None:
     if os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS"):
         return None
     return count_workers(None) + 1
+
+
+class InstalledOnly:
+    """Skips what needs a package that is not installed, so that the rest runs where only the core is."""
+
+    lacking = frozenset(extra for extra in EXTRAS if not has(extra))
+
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        return True if "web" in self.lacking and collection_path.name == "web" else None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        call = getattr(report, "call", None)
+        if report.failed and call is not None and (package := self._missing(call.excinfo.value)):
+            del report.call
+            report.outcome, report.longrepr = "skipped", (report.nodeid, 0, f"Skipped: {package} is not installed")
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if report.failed and call.excinfo is not None and (package := self._missing(call.excinfo.value)):
+            report.outcome, report.longrepr = "skipped", (item.nodeid, 0, f"Skipped: {package} is not installed")
+        return report
+
+    def _missing(self, error: BaseException | None) -> str | None:
+        """The package that an error says is missing; not one whose absence a test only plays."""
+        if isinstance(error, ModuleNotFoundError) and error.name is not None:
+            name = error.name.partition(".")[0]
+            return name if name not in sys.modules and find_spec(name) is None else None
+        if isinstance(error, AdjudgeError):
+            found = re.search(r"not installed: pip install '(adjudge\[(\w+)\])'$", str(error))
+            return found[1] if found is not None and found[2] in self.lacking else None
+        return self._missing(error.__cause__) if error is not None else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """On CI everything has to be there."""
+    if os.environ.get("CI") != "true":
+        config.pluginmanager.register(InstalledOnly())
 
 
 @contextmanager

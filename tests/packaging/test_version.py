@@ -12,7 +12,9 @@ import adjudge
 from adjudge.cli import main
 
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-NEWEST = re.search(r"^## \[(.+?)\](?: - (.+))?$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+NEWEST = re.search(  # above it there may be a section [Unreleased]
+    r"^## \[(\d.*?)\](?: - (.+))?$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+)
 
 
 def test_the_package_takes_it_from_the_module() -> None:
@@ -33,7 +35,7 @@ def test_the_citation_says_it_with_its_date() -> None:
     assert str(CITATION["date-released"]) == NEWEST[2]
 
 
-def test_the_newest_changes_are_of_this_version() -> None:
+def test_the_newest_released_changes_are_of_this_version() -> None:
     assert NEWEST is not None
     assert NEWEST[1] == adjudge.__version__
 
