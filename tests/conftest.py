@@ -64,11 +64,16 @@ class InstalledOnly:
         return True if "web" in self.lacking and collection_path.name == "web" else None
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_make_collect_report(self) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
         report = yield
         call = getattr(report, "call", None)
         if report.failed and call is not None and (package := self._missing(call.excinfo.value)):
             del report.call
+            for name, module in list(sys.modules.items()):  # others that import it get the same error
+                if getattr(module, "__file__", None) == str(collector.path):
+                    del sys.modules[name]
             report.outcome, report.longrepr = "skipped", (report.nodeid, 0, f"Skipped: {package} is not installed")
         return report
 
