@@ -192,15 +192,15 @@ def learn(
 
     ``kind`` and ``form`` name the families of satisfaction and agreement curves. P(Sat) is learnt from ``ties``, the
     answers "both good" and "both bad", taken as answers about pairs; ``lists`` counts each for either list on its own,
-    as Urbano et al. 2012 do, and flattens the curve. ``collection`` holds the runs for the
-    priors of differences (of combinations on the scale of its judgments), ``resamples`` are drawn of queries
-    and participants for the intervals, none where 0. Answers to traps and those set aside do not count.
+    as Urbano et al. 2012 do, and flattens the curve. ``collection`` holds the runs for the priors of differences (of
+    combinations on the scale of its judgments), ``resamples`` are drawn of queries and participants for the intervals,
+    none where 0. Answers to traps and those set aside do not count.
 
     >>> from adjudge.preferences.simulated import example_study
     >>> print(learn(example_study(), ["CG@2 on fine"], resamples=200))
     600 answers of 30 participants about 40 queries; 276 without a preference, 157 of them good
                   noticed from          P(Sat | 0)  P(Sat | 1)  log-likelihood
-    CG@2 on fine  0.296 [0.237, 0.371]       0.150       0.770         -0.9165  *
+    CG@2 on fine  0.296 [0.237, 0.371]       0.132       0.755         -0.9165  *
     * not distinguishable from the best at predicting preferences
     """
     check_whole("bins", bins, 1)
