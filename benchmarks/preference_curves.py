@@ -52,7 +52,9 @@ def main(argv: Sequence[str]) -> int:
         for rule in SATISFIED_BY:
             studies = [simulated(people, arguments.answers, seed, rule) for seed in range(arguments.studies)]
             for ties in ("pairs", "lists"):
-                held, value = (np.mean(found, axis=0) for found in zip(*(covers(one, ties) for one in studies), strict=True))
+                held, value = (
+                    np.mean(found, axis=0) for found in zip(*(covers(one, ties) for one in studies), strict=True)
+                )
                 row = [str(people), answers, rule, ties, *map("{:.3f}".format, value), *map("{:.1f}".format, held)]
                 satisfied.append(row)
                 print(*row, file=sys.stderr, flush=True)

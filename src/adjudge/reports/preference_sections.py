@@ -187,7 +187,7 @@ def _satisfaction(learnt: Learnt) -> Section:
     first = learnt.combinations[0]
     text = (
         f"{_satisfied_sentence(first, learnt.confidence)} That is by {first.combination}. People who prefer neither "
-        "list call both good or both bad. {_learnt_from(learnt)}"
+        f"list call both good or both bad. {_learnt_from(learnt)}"
     )
     blocks: list[Block] = [
         Paragraph(text),

@@ -65,6 +65,18 @@ def test_where_nothing_is_noticed_it_says_so() -> None:
     )
 
 
+def test_it_says_whether_satisfaction_is_learnt_from_pairs_or_from_lists() -> None:
+    pairs, lists = learnt(), learn(study(), ["CG@5 on fine"], resamples=0, ties="lists")
+    for found, said, column in (
+        (pairs, "when both lists have it, by a curve fitted to pairs.", "Pairs"),
+        (lists, "counts once for either list, at that list's own effectiveness.", "Lists"),
+    ):
+        sections = preference_sections(found, study())
+        assert said in texts(sections)
+        assert "{" not in texts(sections)
+        assert of(sections, TableBlock, "satisfaction-bins-1").columns[1].name == column
+
+
 def test_an_unknown_interval_is_left_out() -> None:
     bare = replace(learnt().combinations[0], noticeable=Estimate(0.3, NAN, NAN))
     words = preference_sentences(replace(learnt(), combinations=(bare,)))[0]
