@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +41,7 @@ def joined_studies(studies: Sequence[Study]) -> Study:
     for one in studies:
         reasons |= {name: why for name, why in zip(one.participants, one.reasons, strict=False) if why}
 
-    columns = {
+    columns: dict[str, Any] = {
         name: np.concatenate([getattr(one, name) for one in studies])
         for name in ("choice", "swapped", "seconds", "heard", "at", "set_aside")
     }

@@ -16,7 +16,9 @@ import adjudge as aj
 from adjudge.preferences.files import read_answers, read_questions, write_answers, write_questions
 from adjudge.preferences.files_joining import joined_studies
 from adjudge.preferences.questions import CHOICES, Question, Questions
+from adjudge.preferences.simulated import example_study
 from adjudge.preferences.study import Study
+from adjudge.preferences.trust import TrustRules
 
 HEADER = "question,query,a1,a2,b1,b2,expected,fine_a1,fine_a2,fine_b1,fine_b2"
 ROWS = ["1,q1,x,y,y,z,,80,60,60,10", "2,q1,x,,z,y,good|bad,80,,10,60"]
@@ -112,6 +114,21 @@ def asked(tmp_path: Path) -> Questions:
     return read_questions(answers(tmp_path, "\n".join([HEADER, *ROWS]) + "\n", "questions.csv"))
 
 
+def test_the_rules_of_a_campaign_and_the_sound_to_be_heard_come_back(tmp_path: Path) -> None:
+    study = example_study(participants=2, per_participant=5)
+    heard = dict.fromkeys(study.questions.places, 12.5)
+    rules = TrustRules(quiz=3, bar=0.75, options=4)
+    write_answers(replace(study, rules=rules, least_seconds=heard), tmp_path / "answers.csv")
+    found = read_answers(tmp_path / "answers.csv")
+    assert found.rules == rules
+    assert found.least_seconds == {found.questions.questions[place].name: 12.5 for place in found.question}
+    write_answers(study, tmp_path / "plain.csv")
+    assert (read_answers(tmp_path / "plain.csv").rules, read_answers(tmp_path / "plain.csv").least_seconds) == (
+        None,
+        None,
+    )
+
+
 def test_quirks_of_real_files_are_survived(tmp_path: Path) -> None:
     text = (
         '\ufeffanswer\tquestion\tparticipant\tchoice\tfirst\tcomment\tset_aside\r\n\r\n'
@@ -152,6 +169,9 @@ def test_compressed_files_and_times_with_zones_are_read(tmp_path: Path) -> None:
         ("answer,question,choice\n1,1,a\n1,1,b\n", r"answers\.csv:3: answer '1' is another one than in an earlier row"),
         ('question,choice\n1,"a\n', r"answers\.csv:2: expected fields with balanced quotes"),
         ("question,choice,choice\n1,a,a\n", r"answers\.csv:1: expected each column once, got 'choice' again"),
+        ("question,choice,rules\n1,a,quiz=3\n2,a,quiz=4\n", r"answers\.csv:3: expected the same rules in each row"),
+        ("question,choice,rules\n1,a,\n2,a,quiz=-3\n", r"answers\.csv:3: TrustRules: 'quiz' must be a whole number"),
+        ("question,choice,rules\n1,a,strict\n", r"answers\.csv:2: TrustRules: expected rules among .*, got 'strict'"),
         ("question,choice\n", r"answers\.csv: expected at least one row of data"),
     ],
 )  # fmt: skip
