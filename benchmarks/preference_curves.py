@@ -116,7 +116,7 @@ def covers(study: Study, ties: str) -> tuple[Floats, Floats]:
     curve = satisfaction_curve(evidence(study, MEASURE, SCALE, ties=ties))  # type: ignore[arg-type]
     low, high = satisfaction_interval(curve, AT)
     truth = SATISFACTION(AT)
-    return 100.0 * ((low <= truth) & (truth <= high)), curve(AT)
+    return np.where((low <= truth) & (truth <= high), 100.0, 0.0), curve(AT)
 
 
 def agreement_covers(study: Study) -> Floats:

@@ -82,7 +82,7 @@ def test_the_command_judges_exported_answers_by_the_rules_of_the_campaign_as_its
     database: Database, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = some_questions(20, 10)
-    rules = {"quiz": 3, "quiz_bar": 0.9, "trust_bar": 0.75, "least_traps": 6, "attention_bar": 0.5}
+    rules: dict[str, Any] = {"quiz": 3, "quiz_bar": 0.9, "trust_bar": 0.75, "least_traps": 6, "attention_bar": 0.5}
     campaign = preference_campaign(database, questions=asked, **rules, listen_seconds=2)
     traps, plain = ([one.name for one in asked.questions if one.is_trap == is_trap] for is_trap in (True, False))
     wrong = {"right": (), "quiz": (1,), "traps": (4, 5, 6, 7), "two later": (8, 9), "guesses": (3, 4)}

@@ -237,7 +237,7 @@ def test_impossible_numbers_are_refused(study: Study, options: dict[str, int], m
     with pytest.raises(aj.AdjudgeError, match=message):
         predictions(study, ["CG@2 on fine"], **options)  # type: ignore[arg-type]
     with pytest.raises(aj.AdjudgeError, match=message):
-        endpoints(study, "CG@2", "fine", **options)
+        endpoints(study, "CG@2", "fine", **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("folds", [1, 0])
