@@ -105,6 +105,7 @@ def test_incomplete_rows_are_refused(findings: PowerFindings) -> None:
 def test_the_report_has_a_figure_of_every_procedure(findings: PowerFindings) -> None:
     report = experiment_report(findings)
     assert [figure.name for figure in report.figures] == ["power-t", "power-wilcoxon-1"]
+    assert [figure.data.y_top for figure in report.figures] == [1.0, 1.0]  # the same axes
     page = render(report, "markdown")
     assert "with all" in page.lower()
     assert "t at 0.05" in str(findings)

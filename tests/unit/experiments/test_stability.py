@@ -100,6 +100,9 @@ def test_two_sets_of_a_real_trial_share_no_query_and_are_reported(samples: Sampl
     np.testing.assert_allclose((halves["difference"] + halves["difference_again"]).to_numpy() / 2, whole)
     report = experiment_report(found)
     assert [figure.name for figure in report.figures] == ["stability-friedman-tukey", "stability-wilcoxon-1"]
+    highest = max(float(curve.conflicts.high.max()) for curve in found.curves)
+    assert len({figure.data.y_top for figure in report.figures}) == 1  # the same axes
+    assert report.figures[0].data.y_top >= highest
     assert "would not repeat" in render(report, "markdown") or "nothing is significant" in render(report, "markdown")
     assert "repeated" in str(found)
     json.dumps(found.to_dict(), allow_nan=False)
