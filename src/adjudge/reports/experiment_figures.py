@@ -88,7 +88,7 @@ def curves(data: Curves) -> Figure:
     for empty in range(len(data.panels), n_rows * n_columns):
         axes[empty // n_columns][empty % n_columns].set_visible(False)
     if data.y_top is not None:  # of all panels, once all are drawn: they share their axes
-        last = max(float(curve.x.max()) for panel in data.panels for curve in panel.curves)
+        last = max((x for panel in data.panels for curve in panel.curves for x in curve.x.tolist()), default=1.0)
         axes[0][0].set(xlim=(0, (1 + _EDGE) * last), ylim=(-_EDGE * data.y_top, (1 + _EDGE) * data.y_top))
     _name_axes(axes, data, n_columns)
     if len(labels) > 1:

@@ -46,7 +46,8 @@ def test_figures_with_a_top_have_the_same_axes_and_cut_nothing() -> None:
 
     few, many = np.array([5.0, 10.0]), np.array([5.0, 10.0, 50.0])
     panels = tuple(Panel("", (Curve("t", x, np.linspace(low, 1, len(x))),)) for x, low in ((few, 0.5), (many, 0.0)))
-    for shown in (panels, panels[::-1], panels[1:]):
+    nothing = Panel("", (Curve("t", np.array([]), np.array([])),))
+    for shown in (panels, panels[::-1], panels[1:], (*panels, nothing)):
         figure = curves(Curves("queries", "power", shown, y_top=1.0))
         for axes in figure.axes:
             assert axes.get_xlim() == pytest.approx((0, 51))
