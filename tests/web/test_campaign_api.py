@@ -86,7 +86,7 @@ def test_from_runs_to_an_open_campaign(api: TestClient) -> None:
     refused = api.post(f"{place}/state", json={"state": "open"})
     assert (refused.status_code, "4 documents have nothing: 'd1'" in said(refused)) == (422, True)
     documents = api.post(f"{place}/documents", files={"table": ("t.csv", TABLE)}).json()
-    assert documents == {"taken": 4, "already": 0, "skipped": 0, "described": 4, "problems": []}
+    assert documents == {"taken": 4, "already": 0, "skipped": 0, "described": 4, "problems": [], "notes": []}
     shown = api.post(f"{place}/state", json={"state": "open"}).json()
     assert (shown["state"], shown["counts"]["pairs"], shown["counts"]["systems"]) == ("open", 3, 2)
     assert [one["name"] for one in api.get("/api/campaigns").json()["campaigns"]] == ["songs"]
@@ -192,6 +192,19 @@ def test_media_are_served_in_parts_to_those_concerned(
     assert client.get(path, headers={"Authorization": f"Bearer {token}"}).status_code == 200
 
 
+def test_uploaded_tables_may_have_any_names_of_columns_and_encoding(api: TestClient) -> None:
+    place = opened(api)
+    odd = "search,item,how,worker_id\nq1,d1,80,Zoë\n".encode("latin-1")
+    sent: dict[str, Any] = {"files": {"file": ("odd.csv", odd)}}
+    refused = api.post(f"{place}/judgments", **sent, data={"scale": "fine"})
+    assert (refused.status_code, "--columns query=NAME" in said(refused)) == (422, True)
+    none = api.post(f"{place}/judgments", **sent, data={"scale": "fine", "columns": "query=search,grade=what"})
+    assert (none.status_code, "expected a column for the grade" in said(none)) == (422, True)
+    taken = api.post(f"{place}/judgments", **sent, data={"scale": "fine", "columns": "query=search,grade=how"}).json()
+    assert (taken["taken"], taken["assessors"]) == (1, ["Zoë"])
+    assert taken["notes"] == ["odd.csv: is not UTF-8 (line 2); read as Latin-1."]
+
+
 def test_judgments_in_and_out(api: TestClient) -> None:
     place = opened(api)
     judgments = b"query,document,grade,assessor\nq1,d1,80,ann\nq1,d2,20,bob\n"
@@ -201,6 +214,7 @@ def test_judgments_in_and_out(api: TestClient) -> None:
         "again": 0,
         "unknown": [],
         "assessors": ["ann", "bob"],
+        "notes": [],
     }
     assert api.post(f"{place}/judgments", **sent).json()["again"] == 2
     bad = api.post(

@@ -184,19 +184,21 @@ def test_texts_addresses_and_pictures_are_documents_too(
     database: Database, settings: Settings, campaign: Campaign, tmp_path: Path
 ) -> None:
     table = tmp_path / "documents.csv"
-    table.write_text('document,text,url\nd1,"Some words, = and more",\nd2,,https://example.org/a?b=1\nd3,,\n')
+    table.write_text(
+        'document,text,url\nd1,"Some words, = and\n# more\n\n#last",\nd2,,https://example.org/a?b=1\nd3,,\n'
+    )
     (tmp_path / "d3.png").write_bytes(PNG)
-    (tmp_path / "q.txt").write_text("a question\r\n")
+    (tmp_path / "q.txt").write_text("a question\r\n# with a heading\n")
     files = {name: tmp_path / name for name in ("d3.png", "q.txt")}
     taken = take(database, settings, campaign, files=files, table=table)
     assert (taken.taken, taken.problems) == (4, ())
     found = rows(database)
     kinds = {name: (row["kind"], row["text"]) for name, row in found.items()}
     assert kinds == {
-        "d1": ("text", "Some words, = and more"),
+        "d1": ("text", "Some words, = and\n# more\n\n#last"),
         "d2": ("url", "https://example.org/a?b=1"),
         "d3": ("image", None),
-        "q": ("text", "a question"),
+        "q": ("text", "a question\n# with a heading"),
     }
     assert served_file(settings, found["d3"])[1] == "image/png"
     with database.write() as connection:

@@ -73,8 +73,8 @@ those graded 0 or less.
 | rankings, wide | query, document, one column an expert | no rank at all for a query: not asked |
 | preferences | query, document_a, document_b, answer, assessor | a, b or same; empty ones are left out, aloud |
 
-Experts are assessors, and columns go by all names [above](#columns). JSON rankings are `{"q1": {"ann": [["d3", "d7"], ["d2"]]}}` or
-`{"q1": {"ann": {"d3": 1, "d7": 1, "d2": 3, "d5": null}}}`.
+Experts are assessors, and columns go by all names [above](#columns). JSON rankings are
+`{"q1": {"ann": [["d3", "d7"], ["d2"]]}}` or `{"q1": {"ann": {"d3": 1, "d7": 1, "d2": 3, "d5": null}}}`.
 """
 
 

@@ -21,7 +21,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 from sqlalchemy.engine import RowMapping
 
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import AdjudgeError, InputError, shown
 from adjudge.web.errors import NotFound
 from adjudge.web.schema import item
 from adjudge.web.settings import Settings
@@ -77,10 +77,13 @@ def checked_picture(path: Path) -> str:
 
 
 def checked_text(path: Path) -> str:
-    """The words of a text file; refused where it is none."""
+    """The words of a text file in any encoding that tables may have; refused where it is none."""
+    from adjudge.formats import Source
+
+    data = path.read_bytes()[: 4 * LONGEST_TEXT + 4]
     try:
-        text = path.read_bytes()[: 4 * LONGEST_TEXT + 1].decode("utf-8-sig")
-    except UnicodeDecodeError:
+        text = Source(str(path), data).text.decode() if data.strip() else ""
+    except InputError:
         raise AdjudgeError("expected text in UTF-8, got something else") from None
     return checked_words(text)
 

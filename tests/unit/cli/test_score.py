@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import json
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.cli import main
+from adjudge.cli.parser import build_parser
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 c 1\n"
 
@@ -160,3 +162,27 @@ def test_satisfaction_of_every_query_is_that_of_its_effectiveness(
     for row in csv.DictReader(io.StringIO(capsys.readouterr().out)):
         wanted = 0.25 + 0.5 * float(row["value"]) if row["measure"] == "P@1" else None
         assert (float(row["p_sat"]) if row["p_sat"] else None) == wanted
+
+
+def test_columns_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("stars.csv").write_text("who,what,stars\nq1,a,1\nq1,b,0\nq2,a,1\nq2,c,1\n")
+    assert main(["score", "qrels.txt", "runs", "-m", "P@1", "--csv"]) == 0
+    plain = capsys.readouterr().out
+    named = ["--columns", "query=who,document=what,grade=stars"]
+    assert main(["score", "stars.csv", "runs", "-m", "P@1", "--csv", *named]) == 0
+    assert capsys.readouterr().out == plain
+    assert main(["score", "stars.csv", "runs"]) == 2
+    assert "--columns query=NAME,document=NAME,grade=NAME" in capsys.readouterr().err
+    assert main(["score", "stars.csv", "runs", "--columns", "query=who,document=what,grade=star"]) == 2
+    assert re.search(r"^adjudge: stars\.csv: expected a column for the grade .* 'who', 'what', 'stars'; say which it is: "
+                     r"--columns grade=NAME", capsys.readouterr().err, re.MULTILINE)  # fmt: skip
+
+
+def test_every_command_that_reads_tables_takes_names_of_columns() -> None:
+    without = {
+        *("serve", "campaign", "groundtruth", "experiment", "audio", "measures", "formats", "completion", "demo"),
+        "reproduce",
+    }
+    (commands,) = (a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
+    for name, parser in commands.choices.items():
+        assert name in without or "--columns" in parser._option_string_actions, name

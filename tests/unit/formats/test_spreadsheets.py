@@ -129,7 +129,7 @@ def test_every_reader_of_tables_reads_what_spreadsheets_save(name: str, reader: 
 
 
 def test_an_error_names_the_row_of_the_sheet() -> None:
-    rows = [["Judgments"], [], ["query", "document", "grade"], ["q", "a\nb\nc", 1], [], ["q", "d", "high"]]
+    rows: list[Row] = [["Judgments"], [], ["query", "document", "grade"], ["q", "a\nb\nc", 1], [], ["q", "d", "high"]]
     with (
         kept_warnings(),
         pytest.raises(InputError, match=r"^j\.xlsx:6: expected a finite number as grade, got 'high'$"),
@@ -144,7 +144,7 @@ def test_whole_numbers_are_names_without_a_point_and_dates_are_iso() -> None:
 
 
 def test_a_table_may_begin_in_any_cell() -> None:
-    rows = [[], [None, None, "query", "document", "grade"], [None, None, "q", "d", 1]]
+    rows: list[Row] = [[], [None, None, "query", "document", "grade"], [None, None, "q", "d", 1]]
     assert read_table(Source("j.xlsx", xlsx(rows)), "judgments")[0].rows() == [("q", "d", 1.0)]
 
 
