@@ -86,7 +86,7 @@ def test_one_table_may_have_a_column_for_each_scale(folder: Path) -> None:
 
 def test_a_broken_table_of_two_scales_is_refused_in_one_line(folder: Path, capsys: Captured) -> None:
     Path("both.csv").write_text("query,document,fine,broad\nq,d,1,2,3,4\n")
-    assert "both.csv: expected a table with the same 4 columns" in refused(capsys, "--judgments", "fine=both.csv")
+    assert "both.csv:2: expected 4 columns, got 6" in refused(capsys, "--judgments", "fine=both.csv")
 
 
 def test_a_query_that_is_used_much_too_often_is_mentioned(folder: Path, capsys: Captured) -> None:
