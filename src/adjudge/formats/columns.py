@@ -40,11 +40,13 @@ class Column:
     """What a column holds, and its names, the surest first: a weaker name gives way to a surer one beside it.
 
     Beyond the first ``sure`` tiers, names stand for it only in a table that needs such a column and has no other.
+    ``told`` is how the documentation tells names that are made by a rule.
     """
 
     holds: str
     names: tuple[tuple[str, ...], ...]
     sure: int = 9
+    told: str = ""
 
     @cached_property
     def tiers(self) -> tuple[frozenset[str], ...]:
@@ -65,7 +67,9 @@ def _ids(nouns: tuple[str, ...]) -> tuple[str, ...]:
 def _side(side: str) -> Column:
     signs = _SIDES[side]
     names = (*(f"{option}_{sign}" for option in _OPTIONS for sign in signs), side, *signs[2:])
-    return Column(f"the {signs[3]} document of a pair", (names,))
+    endings = ", ".join(f"_{sign}" for sign in signs)
+    told = f"{', '.join(_OPTIONS)} with {endings}; {', '.join((side, *signs[2:]))}"
+    return Column(f"the {signs[3]} document of a pair", (names,), told=told)
 
 
 COLUMNS: dict[str, Column] = {

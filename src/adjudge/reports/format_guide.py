@@ -96,7 +96,7 @@ def column_rows() -> list[dict[str, str]]:
     """One row for everything that a column may hold."""
     rows = []
     for name, column in COLUMNS.items():
-        known = "; ".join(", ".join(tier) for tier in column.names[: column.sure])
+        known = column.told or "; ".join(", ".join(tier) for tier in column.names[: column.sure])
         last = "; ".join(", ".join(tier) for tier in column.names[column.sure :])
         rows.append({"column": name, "holds": column.holds, "names": known, "where nothing else is": last or "–"})
     return rows
