@@ -156,6 +156,7 @@ def edges(scale: str) -> list[Lists]:
     ]
 
 
+@pytest.mark.filterwarnings("ignore:.*no document is judged")
 @every_measure
 def test_it_is_finite_at_the_edges_and_0_where_nothing_relevant_was_retrieved(measure: aj.Measure) -> None:
     scale = scale_of(measure.name)

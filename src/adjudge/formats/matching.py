@@ -9,6 +9,7 @@ a tenth of the smaller side match; a note says so. Otherwise a warning shows ide
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -36,10 +37,11 @@ def matched(judged: Sequence[Table], runs: Iterator[Table]) -> tuple[list[Table]
         return list(judged), runs
     tables = list(judged)
     for column in _PLURALS:
-        ids, wanted = first.frame[column].unique(maintain_order=True), _unique(tables, column)
-        if _has_match(ids, wanted) or _removal(ids, wanted) is not None:
+        wanted = _unique(tables, column)
+        if _has_match(first.frame[column], wanted):
             continue
-        removal = _removal(wanted, ids)
+        ids = first.frame[column].unique(maintain_order=True)
+        removal = _removal(wanted, ids) if _removal(ids, wanted) is None else None
         if removal is not None:
             _note(", ".join(table.source for table in judged), column, removal, "runs")
             tables = [replace(t, frame=t.frame.with_columns(removal(t.frame[column]))) for t in tables]
@@ -53,6 +55,7 @@ def _matched_runs(judged: Sequence[Table], runs: Iterator[Table]) -> Iterator[Ta
     n_tables = 0
     for table in runs:
         n_tables += 1
+        answers = True
         for column, wanted in known.items():
             if _has_match(table.frame[column], wanted):
                 continue
@@ -61,7 +64,9 @@ def _matched_runs(judged: Sequence[Table], runs: Iterator[Table]) -> Iterator[Ta
             if removal is not None:
                 _note(table.source, column, removal, "judgments")
                 table = replace(table, frame=table.frame.with_columns(removal(table.frame[column])))  # noqa: PLW2901
-            elif column == "document":
+            elif column == "query":
+                answers = False  # of which evaluating says more
+            elif answers:
                 strangers.append((table.source, _some(ids)))
         yield table
         del table  # while the next one is waited for
@@ -128,12 +133,16 @@ def _prefixes(ids: pl.Series) -> list[str]:
 
 
 def _has_match(ids: pl.Series, wanted: pl.Series) -> bool:
-    """Whether any identifier is among the wanted ones; the first rows mostly tell."""
-    return any(bool(wanted.is_in(part.implode()).any()) for part in (ids.head(_SAMPLE), ids))
+    """Whether any identifier is among the wanted ones, which are sorted; the first rows mostly tell."""
+    for name in ids.head(_SAMPLE):
+        place = bisect_left(wanted, name)
+        if place < len(wanted) and wanted[place] == name:
+            return True
+    return bool(ids.is_in(wanted.implode()).any())
 
 
 def _unique(tables: Sequence[Table], column: str) -> pl.Series:
-    return pl.concat([table.frame[column] for table in tables]).unique(maintain_order=True)
+    return pl.concat([table.frame[column] for table in tables]).unique().sort()
 
 
 def _some(ids: pl.Series) -> str:

@@ -44,7 +44,9 @@ def bounds(measure: Measure, lists: Lists, unjudged: Ints) -> tuple[Floats, Floa
 
 def describe_bounds(measures: Sequence[Measure], scale: Scale, grades: Floats) -> list[str]:
     """Say which bounds are reached by some grades and which may be wider, on a scale where ``grades`` were given."""
-    reached, outer, trivial = [], [], []
+    reached: list[str] = []
+    outer: list[str] = []
+    trivial: list[str] = []
     for measure in measures:
         if measure.name != "Judged":
             kind = reached if _is_reached(measure, scale, grades) else outer if measure.monotone else trivial

@@ -43,8 +43,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for s in range(N_SYSTEMS):
         for q in range(N_QUERIES):
             order = np.argsort(-np.array(GRADES[q]) - (0.5 + s) * rng.normal(size=len(DOCUMENTS)))[:6]
-            lines += [f"q{q} Q0 {DOCUMENTS[d]} {r + 1} {10 - r} sys{s}" for r, d in enumerate(order)]
-    Path("runs.txt").write_text("\n".join(lines) + "\n")
+            lines += [f"sys{s},q{q},{DOCUMENTS[d]},{10 - r}" for r, d in enumerate(order)]
+    Path("runs.txt").write_text("\n".join(["system,query,document,score", *lines]) + "\n")
     _judgments("one.csv", lambda q: ["ann"])
     _judgments("all.csv", lambda q: ["ann", "bob", "cleo"])
     _judgments("own.csv", lambda q: [f"a{q}", f"b{q}"])
@@ -191,8 +191,8 @@ def test_cutoffs_are_compared_at_the_price_of_their_pools(files: Path, capsys: p
     content = _json(capsys, *ONE, *prices)
     assert set(content["measures"]) == {"P@3", "P@1", "P@5"}
     ranked: dict[str, dict[str, list[str]]] = {}
-    for line in Path("runs.txt").read_text().splitlines():
-        query, _, document, _, _, system = line.split()
+    for line in Path("runs.txt").read_text().splitlines()[1:]:
+        system, query, document, _ = line.split(",")
         ranked.setdefault(query, {}).setdefault(system, []).append(document)
     best = content["designs"]["best"]["e_rho2"]
     assert {one["measure"] for one in best} == {"P@3", "P@1", "P@5"}
@@ -279,7 +279,7 @@ def test_power_is_planned_beside_it(files: Path, capsys: pytest.CaptureFixture[s
         ([*TABLE, "-o", "wide.csv"], "wide.csv: is an input, and would be overwritten"),
         ([*ONE, "-o", "no/such/dir.md"], "no/such/dir.md: expected a file in an existing directory"),
         ([*ONE, "--figures", "one.csv"], "one.csv: expected a directory for figures"),
-        (["--effectiveness", "runs.txt"], "runs.txt: expected effectiveness, but this looks like a run"),
+        (["--effectiveness", "runs.txt"], "runs.txt:1: expected effectiveness, but this looks like a run"),
         (["--effectiveness", "one.csv"], "one.csv:1: expected effectiveness, but this looks like judgments"),
         (["--effectiveness", "nowhere.csv"], "nowhere.csv: cannot be read: no such file or directory"),
         ([*TABLE, "-m", "AP"], "No measure is called 'AP'. Known: effectiveness."),

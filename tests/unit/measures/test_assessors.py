@@ -369,6 +369,7 @@ judged = st.dictionaries(triples, st.sampled_from([0, 0, 1, 2]), min_size=1, max
 
 
 @settings(max_examples=60, deadline=None)
+@pytest.mark.filterwarnings("ignore:.*no document is judged")
 @given(
     runs=runs_of_systems,
     judgments=judged,

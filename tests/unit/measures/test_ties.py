@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import adjudge as aj
+from adjudge.choices import Precision
 from adjudge.measures import MEASURES
 
 GROUPS = [["a", "b"], ["c", "d", "e"], ["f"], ["g", "h"]]  # best score first
@@ -127,7 +128,8 @@ def test_scores_that_differ_beyond_single_precision_are_tied() -> None:
 
 def test_in_double_precision_such_scores_are_not_tied() -> None:
     runs, judgments = {"s": {"q": {"a": 1.0, "b": 1.0 - 1e-12}}}, {"q": {"a": 1}}
-    for precision, value in (("single", 1 / 2), ("double", 1)):
+    precisions: dict[Precision, float] = {"single": 1 / 2, "double": 1}
+    for precision, value in precisions.items():
         collection = aj.read(runs, judgments, score_precision=precision)
         assert aj.evaluate(collection, "RR").values.item() == value
         assert collection.provenance.settings.get("score_precision", "single") == precision

@@ -13,6 +13,7 @@ import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.measures import MEASURES
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*no document is judged")
 TOP = {"Fine": 10}  # a measure that asks for a scale of its own; all others take 0..2
 Lists = dict[str, list[str]]
 Grades = dict[str, float]

@@ -56,6 +56,7 @@ def test_systems_are_ranked_by_each_way_of_making_lists() -> None:
     assert [column.name for column in table.columns][1:] == ["All-2", "Any-2", "Prev-2", "All-1", "Any-1", "Prev-1"]
 
 
+@pytest.mark.filterwarnings("ignore:.*no document is judged")
 def test_judgments_of_other_documents_are_no_lists() -> None:
     other = {q: {"u": 2, "v": 1} for q in "xyz"}
     part = section(other)

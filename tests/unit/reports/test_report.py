@@ -214,8 +214,8 @@ def test_pages_find_the_figures_that_were_written_and_name_those_that_were_not(
     monkeypatch.chdir(tmp_path)
     Path("page").mkdir()
     Path("qrels.txt").write_text("q1 0 a 1\nq2 0 b 1\n")
-    Path("runs.txt").write_text("q1 Q0 a 1 2 x\nq2 Q0 a 1 2 x\nq1 Q0 b 1 2 y\nq2 Q0 b 1 2 y\n")
-    make = ["report", "qrels.txt", "runs.txt", "--scale", "binary", "-m", "P@1", "--test", "t", "--section", "overview"]
+    Path("runs.csv").write_text("system,query,document\nx,q1,a\nx,q2,a\ny,q1,b\ny,q2,b\n")
+    make = ["report", "qrels.txt", "runs.csv", "--scale", "binary", "-m", "P@1", "--test", "t", "--section", "overview"]
     assert main([*make, "-o", "page/r.md", "--figures", "my drawings"]) == 0
     assert "](../my%20drawings/forest.svg)" in Path("page/r.md").read_text()
     assert Path("my drawings/forest.svg").is_file()
