@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,6 +22,7 @@ import pytest
 from adjudge import cli
 from adjudge.audio.library.folder import Library
 from adjudge.cli import main
+from adjudge.cli.campaign_store import settings_of
 from adjudge.cli.serve import need_server
 from adjudge.errors import AdjudgeError
 from adjudge.web.client import Organiser, connect
@@ -232,3 +234,9 @@ def test_help_is_fast_and_loads_nothing_of_the_server() -> None:
 def test_a_free_port_is_free() -> None:
     with socket.create_server(("127.0.0.1", free_port())):
         pass
+
+
+def test_commands_that_print_links_learn_where_the_server_listens(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with ServerProcess(data) as server:
+        assert settings_of(Namespace(data=str(data), database=None, address=None)).address == server.url
