@@ -79,13 +79,21 @@ def _add_planning(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="assessors of the next collection (default: as now)",
     )
+    group.add_argument(
+        "--leave-out-worst",
+        type=float,
+        default=0,
+        metavar="SHARE|N",
+        help="leave out the worst systems by the first measure: a share of them such as 0.25, or a number (default: 0)",
+    )
     group.add_argument("--batch", type=int, metavar="N", help="queries a step in the account of how answers moved")
     group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
     group.add_argument(
         "--interval",
         choices=get_args(ReliabilityInterval),
         default="auto",
-        help="kind of the intervals (default: auto)",
+        help="kind of the intervals; f expects normal effects and is too narrow where systems are skewed "
+        "(default: auto)",
     )
     group.add_argument(
         "--resample", choices=get_args(Resampled), default="both", help="what the bootstrap draws (default: both)"
@@ -269,6 +277,7 @@ def _plan(
         comparisons=arguments.comparisons,
         batch=arguments.batch,
         pricing=pricing,
+        leave_out_worst=arguments.leave_out_worst,
     )
     return replace(plan, provenance=plan.provenance.with_settings(command=command_line()))
 

@@ -104,6 +104,7 @@ def evaluate(
         notes,
         collection.provenance.with_settings(**settings, **({"ties_seed": seed} if ties == "expected" else {})),
         canonical_name,
+        tuple(str(m) for m in parsed if not m.bounded),
     )
 
 

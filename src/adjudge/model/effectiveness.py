@@ -26,7 +26,7 @@ class Effectiveness:
     ``values[q, s, m]`` belongs to ``queries[q]``, ``systems[s]`` and ``measures[m]``; it is NaN only where the query
     was left out on purpose. ``judged`` has the same shape: the share of documents in the measure's reach that were
     judged. ``lower`` and ``upper`` bound ``values`` over all grades that unjudged documents might have, where asked
-    for. ``notes`` are the things worth saying aloud.
+    for. ``notes`` are the things worth saying aloud; ``unbounded`` names the measures that are known to exceed 1.
     """
 
     values: Floats
@@ -41,6 +41,7 @@ class Effectiveness:
     notes: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     canonical: Callable[[str], str] = str
+    unbounded: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_axes(self.values, query=self.queries, system=self.systems, measure=self.measures)
@@ -121,6 +122,21 @@ class Effectiveness:
             raise AdjudgeError(f"Which measure? Name one of {', '.join(self.measures)}.")
         chosen = self if measure is None else self[measure]
         return chosen.values[:, :, 0]
+
+    def limits(self) -> tuple[Floats, Floats]:
+        """The least and the largest value that each measure can have; infinite where there is none.
+
+        They are 0 and 1 where all values lie between them, and 0 and infinity for measures known to exceed 1.
+
+        >>> low, high = Effectiveness.from_matrix([[0.1, 0.2], [0.3, 0.5]]).limits()
+        >>> low.tolist(), high.tolist()
+        ([0.0], [1.0])
+        """
+        flat = self.values.reshape(-1, len(self.measures))
+        known = np.array([name in self.unbounded for name in self.measures])
+        inside = ~((flat < 0) | (flat > 1)).any(axis=0)
+        low = np.where(inside | (known & ~(flat < 0).any(axis=0)), 0.0, -np.inf)
+        return low, np.where(inside & ~known, 1.0, np.inf)
 
     def mean(self) -> dict[str, dict[str, float]]:
         """Mean over queries: ``{measure: {system: mean}}``; queries left out on purpose do not count."""

@@ -14,17 +14,20 @@ from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.model.assessed import AssessedEffectiveness
 from adjudge.model.effectiveness import Effectiveness, mean_over_queries
 from adjudge.model.provenance import Provenance
-from adjudge.stats.arrangement import Studied, arranged
+from adjudge.stats.arrangement import Studied, arranged, better_systems
 from adjudge.stats.budget import Budgeting, Costs, Option, PricedDesign
 from adjudge.stats.decisions import DStudy, QueriesNeeded
 from adjudge.stats.designs import CROSSED
 from adjudge.stats.generalizability import GStudy, gstudy, study_of
 from adjudge.stats.planning import Growth, PowerPlan, growth, power_plan
 from adjudge.stats.reliability import INDICES
+from adjudge.words import counted
 
 _SIZES = (25, 50, 100, 200)
 _FEW_QUERIES = 10
 _FEW_SYSTEMS = 4  # among fewer, each is far from the others
+_NAMED = 10  # systems in a note
+_SKEWED = 1.0  # skewness of system means from which on F intervals are warned of
 _TELLING = 2  # times as many queries, or more: then one system makes the plan
 
 
@@ -218,13 +221,16 @@ def make_plan(
     comparisons: int = 1,
     batch: int | None = None,
     pricing: Pricing | None = None,
+    leave_out_worst: float = 0,
 ) -> Plan:
     """Study effectiveness under every measure, and plan with the ``main`` one, the first by default.
 
     ``people`` are numbers of assessors a query to consider. Other options are those of :func:`adjudge.gstudy`,
-    :meth:`GStudy.dstudy`, :func:`growth` and :func:`power_plan`.
+    :meth:`GStudy.dstudy`, :func:`growth` and :func:`power_plan`. The systems that ``leave_out_worst`` leaves out are
+    the worst by the main measure, for all measures; pools and prices stay those of all systems.
     """
     name = eff.measures[0] if main is None else main
+    eff, worst = _without_worst(eff, name, leave_out_worst)
     studies, left_out = _studies(eff, name, assessors)
     first = studies[name]
     sizes = _SIZES if queries is None else tuple(queries)
@@ -254,10 +260,23 @@ def make_plan(
         None
         if pricing is None
         else _designs(studies, name, pricing, target=targets[0], numbers=numbers, design=design),
-        tuple(dict.fromkeys([*eff.notes, *left_out, *_remarks(decisions), *_unjudged(eff, decisions)])),
+        tuple(dict.fromkeys([*eff.notes, *worst, *left_out, *_remarks(decisions), *_unjudged(eff, decisions)])),
         eff.provenance,
         _far_off(eff[name], target=targets[0], assessors=assessors, n_assessors=numbers[0], design=design),
     )
+
+
+def _without_worst(
+    eff: Effectiveness | AssessedEffectiveness, main: str, leave_out: float
+) -> tuple[Effectiveness | AssessedEffectiveness, list[str]]:
+    """Effectiveness of the better systems, and a note that names the others."""
+    kept = better_systems(eff[main], leave_out)
+    if kept.all():
+        return eff, []
+    names = [name for name, keep in zip(eff.systems, kept, strict=True) if not keep]
+    few = ", ".join(names[:_NAMED]) + ("" if len(names) <= _NAMED else ", …")
+    note = f"Left out, as the worst by {main}: {len(names)} of {counted(len(eff.systems), 'system')} ({few})."
+    return eff.select(systems=[name for name, keep in zip(eff.systems, kept, strict=True) if keep]), [note]
 
 
 def _far_off(
@@ -295,7 +314,20 @@ def _remarks(decisions: dict[str, DStudy]) -> list[str]:
     remarks = [f"{', '.join(names)}: {note}" for note, names in measures.items()]
     if any(d.study.design is CROSSED and d.interval == "bootstrap" for d in decisions.values()):
         remarks.append("Intervals take these assessors as given: for others, those of Φ may be much wider.")
+    skewed = [name for name, d in decisions.items() if d.interval == "f" and abs(_skewness(d.study)) > _SKEWED]
+    if skewed:
+        remarks.append(
+            f"{', '.join(skewed)}: the means of systems are skewed, and F intervals expect normal ones. Where their "
+            "effects are exponential, 95 % intervals hold the truth .74 to .84 of the time."
+        )
     return remarks
+
+
+def _skewness(study: GStudy) -> float:
+    """Of the means of systems; 0 where all are alike."""
+    centred = study.values.mean(axis=0) - study.values.mean()
+    spread = float(np.sqrt((centred**2).mean()))
+    return float((centred**3).mean()) / spread**3 if spread > 0 else 0.0
 
 
 def _unjudged(eff: Effectiveness | AssessedEffectiveness, measures: Iterable[str]) -> list[str]:

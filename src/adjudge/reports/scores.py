@@ -217,12 +217,15 @@ class ScoreTable:
 
     def _foot(self) -> list[str]:
         about = []
+        uneven = not self.per_query and any("[" in with_interval(row.mean, row.low, row.high) for row in self.summary)
         if not self.per_query and any(math.isfinite(row.low) for row in self.summary):
             level = percent(self.summary.confidence)
             how = "± half of its" if self.summary.interval == "t" else "with its"
-            about.append(f"Mean over queries {how} {level} interval ({self.summary.interval}).")
+            ends = ", or its ends where it is cut off at 0 or 1" if self.summary.interval == "t" and uneven else ""
+            about.append(f"Mean over queries {how} {level} interval ({self.summary.interval}){ends}.")
         if self.eff.lower is not None:
-            about.append("In brackets: bounds over all grades that unjudged documents could have.")
+            which = "the last brackets" if uneven else "brackets"
+            about.append(f"In {which}: bounds over all grades that unjudged documents could have.")
         if self.eff.error is not None and np.isfinite(self.eff.error).any() and np.nanmax(self.eff.error) > 0:
             about.append(f"Expected over ties; standard error of a query at most {np.nanmax(self.eff.error):.2g}.")
         return [*about, *self._about_users(), *self.eff.notes]

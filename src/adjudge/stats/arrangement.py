@@ -13,6 +13,7 @@ from adjudge.errors import AdjudgeError, shown
 from adjudge.model.assessed import AssessedEffectiveness
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design
+from adjudge.stats.matrices import ROUNDING
 
 Studied = Effectiveness | AssessedEffectiveness | npt.ArrayLike
 
@@ -36,12 +37,15 @@ class Arrangement:
         return bool(np.isfinite(self.values).all())
 
 
-def arranged(given: Studied, *, assessors: Assessors = "auto") -> Arrangement:
+def arranged(given: Studied, *, assessors: Assessors = "auto", leave_out_worst: float = 0) -> Arrangement:
     """Find the design of effectiveness, as :func:`adjudge.gstudy` defines it, and refuse what cannot be studied."""
     check_choice("assessors", assessors, Assessors)
     cube, systems, names, measure = _cube(given)
     if np.isinf(cube).any():
         raise AdjudgeError("A G-study expects finite numbers, got an infinite one.")
+    kept = better_systems(given, leave_out_worst)
+    cube = cube[:, kept]
+    systems = tuple(name for name, keep in zip(systems, kept, strict=True) if keep)
     filled = np.isfinite(cube)
     keep_q, keep_s, keep_a = (_any(filled, axes) for axes in ((1, 2), (0, 2), (0, 1)))
     notes = _left_out(keep_q, keep_s, keep_a)
@@ -65,6 +69,32 @@ def arranged(given: Studied, *, assessors: Assessors = "auto") -> Arrangement:
         instead = " Say crossed if the same people will judge all queries." if could_be_crossed else ""
         notes.append(f"Assessors did not all judge the same queries: they are taken as nested in queries.{instead}")
     return Arrangement(_side_by_side(cube, judged), NESTED, systems, measure, tuple(notes))
+
+
+def better_systems(given: Studied, leave_out_worst: float) -> Mask:
+    """Which systems are left when the worst by their mean are left out: a share of them below 1, or so many from 1.
+
+    A share keeps the means that are no less than their quantile of that order, as ``drop`` of gt4ireval does.
+
+    >>> better_systems([[0.1, 0.4, 0.3, 0.2], [0.2, 0.5, 0.4, 0.2]], 0.25).tolist()
+    [False, True, True, True]
+    """
+    cube = _cube(given)[0]
+    n = cube.shape[1]
+    whole = leave_out_worst >= 1
+    if not 0 <= leave_out_worst < n or (whole and leave_out_worst != int(leave_out_worst)):
+        expected = f"a share from 0 to 1 or a whole number of the {n} systems"
+        raise AdjudgeError(f"'leave_out_worst' must be {expected}, got {leave_out_worst:g}")
+    there = np.isfinite(cube)
+    counts = there.sum(axis=(0, 2))
+    means = np.where(there, cube, 0.0).sum(axis=(0, 2)) / np.maximum(counts, 1)
+    means = np.where(counts > 0, means, -np.inf)
+    if whole:
+        kept: Mask = np.argsort(np.argsort(means, kind="stable"), kind="stable") >= leave_out_worst
+        return kept
+    known = means[counts > 0]
+    least = np.quantile(known, leave_out_worst) - ROUNDING * np.abs(known).max() if len(known) else 0.0
+    return np.asarray((means >= least) | (leave_out_worst == 0))
 
 
 def _cube(given: Studied) -> tuple[Floats, tuple[str, ...], tuple[str, ...], str]:

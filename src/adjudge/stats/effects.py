@@ -120,12 +120,15 @@ class Effects:
         return "\n".join([f"Effect sizes, {self.confidence:.0%} intervals", *lines])
 
 
-def effect_sizes(values: npt.ArrayLike, *, confidence: float = 0.95, systems: Sequence[str] | None = None) -> Effects:
+def effect_sizes(
+    values: npt.ArrayLike, *, confidence: float = 0.95, systems: Sequence[str] | None = None, largest: float = np.inf
+) -> Effects:
     """Effect sizes of all pairs of systems from effectiveness, queries x systems; NaN cells are left out pairwise.
 
     With d_q the difference of a pair on query q, mean d and standard deviation s over the n queries both have:
 
-    - ``difference`` is d, between ``low`` and ``high``, d ± t(1 - α/2, n - 1) s / sqrt(n), α = 1 - ``confidence``.
+    - ``difference`` is d, between ``low`` and ``high``, d ± t(1 - α/2, n - 1) s / sqrt(n), α = 1 - ``confidence``, cut
+      at ± ``largest``, which is 1 for measures from 0 to 1.
     - ``smallest_significant`` is that half-width: any larger mean difference, with this spread, would have been
       significant in a two-sided t test at α (Urbano et al. 2012, section 5).
     - ``d_z`` is d / s, and ``g`` is J d_z with Hedges' J = Γ(ν/2) / (sqrt(ν/2) Γ((ν - 1)/2)), ν = n - 1, which takes
@@ -162,8 +165,8 @@ def effect_sizes(values: npt.ArrayLike, *, confidence: float = 0.95, systems: Se
         confidence,
         n_queries=moments.n_queries,
         difference=moments.mean,
-        low=moments.mean - half,
-        high=moments.mean + half,
+        low=np.maximum(moments.mean - half, -largest),
+        high=np.minimum(moments.mean + half, largest),
         smallest_significant=half,
         d_z=d_z,
         g=_hedges(d_z, moments.n_queries),

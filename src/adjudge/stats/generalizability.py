@@ -164,7 +164,7 @@ class GStudy:
         return f"<GStudy: {self.measure}, {self.size}, {self.method}>"
 
 
-def gstudy(values: Studied, *, assessors: Assessors = "auto") -> GStudy:
+def gstudy(values: Studied, *, assessors: Assessors = "auto", leave_out_worst: float = 0) -> GStudy:
     """Variance components of effectiveness under one measure.
 
     ``values`` are effectiveness as :func:`adjudge.evaluate` gives it, or by assessor as
@@ -178,14 +178,20 @@ def gstudy(values: Studied, *, assessors: Assessors = "auto") -> GStudy:
     claims it, and assessors who have fewer than two queries in common are not crossed. Where every cell is filled,
     components solve the equations of expected mean squares; an estimate below 0 is set to 0 and named, after all are
     solved (Brennan's way). Where cells are empty, or queries have different numbers of assessors, they maximise the
-    restricted likelihood (REML), and a warning says so. Brennan, Generalizability Theory, 2001,
-    doi:10.1007/978-1-4757-3456-0; Bodoff & Li 2007, doi:10.1145/1277741.1277805.
+    restricted likelihood (REML), and a warning says so.
+
+    ``leave_out_worst`` leaves out a share of the systems (below 1) or a number of them, those with the lowest means:
+    systems that nobody would run again make a ranking look easier than it is among good ones. A share does what
+    ``drop`` does in gt4ireval, the tool of the thesis's author.
+
+    Brennan, Generalizability Theory, 2001, doi:10.1007/978-1-4757-3456-0; Bodoff & Li 2007,
+    doi:10.1145/1277741.1277805.
 
     >>> study = gstudy([[0.2, 0.5], [0.4, 0.7], [0.1, 0.5]])
     >>> {effect: round(share, 3) for effect, share in study.fractions().items()}
     {'system': 0.75, 'query': 0.227, 'residual': 0.023}
     """
-    return study_of(arranged(values, assessors=assessors))
+    return study_of(arranged(values, assessors=assessors, leave_out_worst=leave_out_worst))
 
 
 def study_of(data: Arrangement) -> GStudy:

@@ -68,7 +68,11 @@ def prediction_interval(
 
     - *normal, truncated normal, beta*: from F̂⁻¹(p) to F̂⁻¹(1 - p), p = Φ(-t(1 - α/2, n - 1) sqrt(1 + 1/n)). The thesis
       has p = α/2, as if the parameters were known; ours is wider with few queries, exact for the normal, where it is
-      the textbook's mean ± t s sqrt(1 + 1/n), and becomes α/2 as n grows.
+      the textbook's mean ± t s sqrt(1 + 1/n), and becomes α/2 as n grows. A density gives 0 and 1 themselves no
+      probability: where more than α/2 of the sample is exactly 0 (or 1), the interval of beta or truncated normal
+      begins (ends) there. Without that, 95 % intervals of beta held .79 of new queries where 20 % are 0, and .78 of
+      P@10 on TREC-8; with it they hold .93 to .99 of both, and of AP. A truncated normal does not fit skewed scores:
+      its intervals hold .77 to .82 of beta scores with shapes 0.5 and 2 (``python -m benchmarks.claims``).
     - *empirical*: no more resolution than 1/n is claimed. The interval runs between observations, the r-th from below
       and from above, r the largest with r / (n + 1) <= α/2, and a new query falls inside with probability at least
       ``attained`` = 1 - 2 r / (n + 1) whatever the distribution. Below 2/α - 1 queries (39 for 95 %) no two
@@ -98,6 +102,9 @@ def prediction_interval(
     else:
         low, high = fitted.central(_deviate(values.size, confidence))
         attained = confidence
+        if DISTRIBUTIONS[name].bounded:
+            low = 0.0 if np.mean(values == 0) > (1 - confidence) / 2 else low
+            high = 1.0 if np.mean(values == 1) > (1 - confidence) / 2 else high
     if values.min() >= 0 and values.max() <= 1:
         low, high = max(low, 0.0), min(high, 1.0)
     return PredictionInterval(low, high, name, confidence, attained, values.size)

@@ -1,8 +1,11 @@
 """How sure variance components are: F-based, bootstrap and likelihood intervals for Eρ² and Φ.
 
 F-based intervals are exact for Eρ² (Feldt) and close for Φ (Arteaga et al.) when effects are normal and every cell is
-filled; gt4ireval gives the same. The bootstrap draws queries and systems anew and takes the bias back that drawing
-brings. Where cells are missing, the curvature of the restricted likelihood gives intervals on the logit scale.
+filled; gt4ireval gives the same. When the effects of systems are skewed they are too narrow, however many queries there
+are: with exponential ones 95 % intervals hold Eρ² .83 and Φ .84 of the time with 10 systems, .76 and .78 with 20, .74
+and .78 with 50 (``python -m benchmarks.claims``). Skewed effects of queries, or a skewed residual, do no harm. The
+bootstrap draws queries and systems again and takes the bias back that drawing brings. Where cells are missing, the
+curvature of the restricted likelihood gives intervals on the logit scale.
 
 Feldt 1965, doi:10.1007/BF02289499. Arteaga, Jeyaratnam & Franklin 1982, doi:10.1080/03610928208828335.
 """

@@ -180,7 +180,10 @@ def compare(
     n_pairs -= math.comb(len(eff.systems) - len(baselines), 2) if baselines else 0
     drawn = resamples if resamples is not None else _resamples(n_pairs, correction, alpha)
     tests = _test(matrix, eff.systems, test=test, alternative=alternative, resamples=drawn, seed=seed)
-    effects = _effects(matrix, eff.systems, confidence=confidence, interval=interval, seed=seed)
+    low, high = eff.limits()
+    effects = _effects(
+        matrix, eff.systems, confidence=confidence, interval=interval, seed=seed, largest=float(high[0] - low[0])
+    )
     first, second = _pairs(effects.difference, eff.systems, baselines, alternative)
     lookup = find_agreement(eff.measures[0], scale_of(eff), mappings=mappings)
     used_margin, source = _margin(margin, lookup.mapping, lookup.reason)
@@ -361,10 +364,12 @@ def _complete(matrix: Floats) -> Floats:
     return matrix[inside]
 
 
-def _effects(matrix: Floats, systems: Sequence[str], *, confidence: float, interval: Interval, seed: int) -> Effects:
+def _effects(
+    matrix: Floats, systems: Sequence[str], *, confidence: float, interval: Interval, seed: int, largest: float
+) -> Effects:
     """Effect sizes, with intervals of the differences by t or by bootstrap."""
     check_choice("interval", interval, Interval)
-    effects = effect_sizes(matrix, confidence=confidence, systems=systems)
+    effects = effect_sizes(matrix, confidence=confidence, systems=systems, largest=largest)
     if interval == "t":
         return effects
     low, high = bootstrap_differences(matrix, confidence=confidence, method=interval, seed=seed)

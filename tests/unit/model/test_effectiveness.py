@@ -85,3 +85,33 @@ def test_the_summary_is_sorted_and_addressed_by_name(eff: aj.Effectiveness) -> N
     assert summary.to_polars().height == 12 * 3
     with pytest.raises(aj.AdjudgeError, match=r"No system is called 'ZX2'. Did you mean 'ZX1'"):
         summary.of("ZX2", "CG@5")
+
+
+def test_intervals_of_means_end_where_the_measure_does() -> None:
+    """Three queries: the t interval of 0.267 is ± 1.147, and no mean of values from 0 to 1 is below 0 or above 1."""
+    eff = aj.Effectiveness.from_matrix([[0.8, 0.4], [0.0, 0.41], [0.0, 0.42]], measure="AP", systems=["wide", "narrow"])
+    wide, narrow = (aj.summarize(eff).of(name, "AP") for name in ("wide", "narrow"))
+    assert (wide.low, wide.high) == (0.0, pytest.approx(min(1.0, 0.8 / 3 + 1.147), abs=1e-3))
+    assert str(wide) == "wide: AP = 0.267 [0.000, 1.000] (3 queries)"
+    assert str(narrow) == "narrow: AP = 0.410 ± 0.025 (3 queries)"
+    apart = aj.Effectiveness.from_matrix([[1.0, 0.0], [0.9, 0.0], [0.0, 0.1]])
+    (pair,) = aj.compare(apart, test="t").pairs
+    truth = stats.ttest_rel(apart.matrix()[:, 0], apart.matrix()[:, 1]).confidence_interval(0.95)
+    assert truth.low < -0.9
+    assert (pair.low, pair.high) == (pytest.approx(max(truth.low, -1.0)), 1.0)
+    assert pair.sentence("AP").startswith("ΔAP = 0.600 [")
+
+
+def test_a_measure_that_can_exceed_1_has_intervals_that_can() -> None:
+    """The values happen to lie in [0, 1]; means may not be below 0 all the same."""
+    judgments = {"q1": {"a": 1}, "q2": {"a": 1, "b": 0}, "q3": {"b": 1, "a": 0}}
+    collection = aj.read({"s": {"q1": ["a"], "q2": ["b"], "q3": ["b"]}, "t": {q: ["x"] for q in judgments}}, judgments)
+    eff = aj.evaluate(collection, ["CG(ideal=none)@1", "P@1"])
+    assert eff.select(systems=["s"]).unbounded == ("CG(ideal=none)@1",)
+    summary = aj.summarize(eff)
+    sums, share = (summary.of("s", name) for name in eff.measures)
+    assert sums.mean == share.mean == pytest.approx(2 / 3)
+    assert (sums.low, share.low, share.high) == (0.0, 0.0, 1.0)
+    assert sums.high == pytest.approx(2 / 3 + stats.t(2).ppf(0.975) * np.std([1, 0, 1], ddof=1) / np.sqrt(3))
+    assert aj.compare(eff["P@1"], test="t").pairs[0].high == 1.0
+    assert aj.compare(eff["CG(ideal=none)@1"], test="t").pairs[0].high > 1.0

@@ -440,3 +440,25 @@ def test_the_report_and_the_plan_say_the_same() -> None:
     assert [block.rows for block in made.blocks if isinstance(block, TableBlock)] == [
         block.rows for block in kept if isinstance(block, TableBlock)
     ]
+
+
+def test_the_worst_systems_are_left_out_of_the_whole_plan_and_named() -> None:
+    """Systems are ordered by their means: without the worst two there is less variance among them."""
+    eff = effectiveness(scores(noise=0.1), scores(1, system=-1.0, noise=0.1))
+    plan, alone = make_plan(eff, leave_out_worst=2), make_plan(eff.select(systems=SYSTEMS[2:]))
+    assert plan.to_dict()["measures"] == alone.to_dict()["measures"]
+    assert plan.power == alone.power
+    assert plan.growth == alone.growth
+    assert "Left out, as the worst by A: 2 of 8 systems (s0, s1)." in plan.notes
+    assert make_plan(eff, leave_out_worst=0.25).needed("e_rho2") == plan.needed("e_rho2")
+    assert make_plan(assessed(), leave_out_worst=3).study.n_systems == 5
+
+
+def test_f_intervals_say_when_systems_are_skewed() -> None:
+    values = scores()
+    values[:, 7] += 10
+    noted = [
+        any("F intervals expect normal ones" in note for note in make_plan(effectiveness(one)).notes)
+        for one in (scores(), values)
+    ]
+    assert noted == [False, True]

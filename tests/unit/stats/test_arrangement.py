@@ -9,8 +9,10 @@ import pytest
 
 import adjudge as aj
 from adjudge.arrays import Floats
-from adjudge.stats.arrangement import arranged
+from adjudge.errors import AdjudgeError
+from adjudge.stats.arrangement import arranged, better_systems
 from adjudge.stats.designs import CROSSED, NESTED, SYSTEMS_QUERIES
+from adjudge.stats.generalizability import gstudy
 
 NAN = float("nan")
 
@@ -227,3 +229,23 @@ def test_several_measures_are_refused() -> None:
     eff = aj.evaluate(aj.demo(queries=5, depth=5), ["CG@5", "nDCG@5"])
     with pytest.raises(aj.AdjudgeError, match=r"Which measure\? Name one of CG@5, nDCG@5\."):
         aj.gstudy(eff)
+
+
+@pytest.mark.parametrize(("share", "left"), [(0, 10), (0.2, 8), (0.25, 7), (0.5, 5), (3, 7), (8, 2)])
+def test_the_worst_systems_can_be_left_out_as_gt4ireval_drops_them(share: float, left: int) -> None:
+    """R's quantile of type 7 of the means 1 … 10: 2.8 at 0.2, 3.25 at 0.25, 5.5 at 0.5; what is below goes."""
+    values = np.random.default_rng(1).permutation(np.arange(1.0, 11.0)) + np.zeros((4, 1))
+    values += np.random.default_rng(2).normal(0, 1e-3, (4, 1))
+    kept = better_systems(values, share)
+    assert (np.sort(values[:, kept].mean(axis=0).round()) == np.arange(11 - left, 11)).all()
+    assert gstudy(values, leave_out_worst=share).n_systems == left
+    assert (gstudy(values, leave_out_worst=share).variances == gstudy(values[:, kept]).variances).all()
+
+
+@pytest.mark.parametrize("wrong", [-0.1, 1.5, 4, np.nan])
+def test_leaving_out_what_is_no_share_and_no_number_is_refused(wrong: float) -> None:
+    expected = "'leave_out_worst' must be a share from 0 to 1 or a whole number of the 4 systems, got "
+    with pytest.raises(AdjudgeError, match=expected):
+        gstudy(np.random.default_rng(1).random((5, 4)), leave_out_worst=wrong)
+    with pytest.raises(AdjudgeError, match="at least 2 systems, got 1"):
+        gstudy(np.random.default_rng(1).random((5, 4)), leave_out_worst=3)
