@@ -93,11 +93,13 @@ def predictions(trials: int = 400) -> Table:
     def with_zeros(share: float) -> Callable[[int], Floats]:
         return lambda n: np.where(rng.random(n + 200) < share, 0.0, rng.beta(1.5, 3, n + 200))
 
+    def of_table(table: Floats) -> Callable[[int], Floats]:
+        return lambda _: rng.permutation(table[:, rng.integers(table.shape[1])])
+
     cases = {"beta(0.5, 2)": lambda n: rng.beta(0.5, 2, n + 200), "20 % zeros": with_zeros(0.2)}
     for name, file in (("AP, TREC-8", "adhoc8_ap.csv"), ("P@10, TREC-8", "adhoc8_p10.csv")):
         if (TREC / file).exists():
-            table = np.loadtxt(TREC / file, delimiter=",", skiprows=1)
-            cases[name] = lambda _, t=table: rng.permutation(t[:, rng.integers(t.shape[1])])
+            cases[name] = of_table(np.loadtxt(TREC / file, delimiter=",", skiprows=1))
     for name, draw in cases.items():
         for n in (10, 25, 40):
             held = [
@@ -107,9 +109,8 @@ def predictions(trials: int = 400) -> Table:
                 for found in [prediction_interval(values[:n], distribution=kind)]
             ]
             rows.append((name, str(n), *(f"{share:.3f}" for share in np.reshape(held, (3, trials)).mean(axis=1))))
-    return Table(
-        "Prediction intervals", ("scores", "queries", "beta", "truncated normal", "normal"), rows, ".95 claimed."
-    )
+    head = ("scores", "queries", "beta", "truncated normal", "normal")
+    return Table("Prediction intervals", "Share of new queries inside; .95 is claimed.", head, rows)
 
 
 def reliability(trials: int = 2000) -> Table:

@@ -110,9 +110,9 @@ def summarize(
     """Mean effectiveness of every system under every measure, with its interval: t, or bootstrap (percentile, bca).
 
     Intervals end where the measure does: a mean of values from 0 to 1 lies there too, so that cutting what sticks out
-    costs no coverage. With skewed scores (beta with shapes 0.5 and 2) 95 % t intervals hold the mean .87, .91, .94 and
-    .95 of the time with 3, 10, 25 and 50 queries, bca ones .69, .90, .94 and .96: t is the default, as it is better
-    with few queries and no worse with many (``python -m benchmarks.claims``).
+    costs no coverage. With skewed scores (beta with shapes 0.5 and 2) 95 % t intervals hold the mean .867, .913, .934
+    and .944 of the time with 3, 10, 25 and 50 queries, bca ones .701, .901, .936 and .945: t is the default, as it is
+    better with few queries and no worse with many (``python -m benchmarks.claims``).
 
     ``sort`` names the measure that orders systems (the first one when not given), or ``"system"`` for their names.
     """

@@ -281,8 +281,6 @@ class _Family:
             difference,
             float(effects.low[a, b]),
             float(effects.high[a, b]),
-            _estimand(self.tests.test),
-            estimate,
             float(self.tests.p[a, b]),
             p_corrected,
             float(self.tests.error[a, b]),
@@ -298,6 +296,8 @@ class _Family:
             cannot_tell,
             prefer_other,
             int(effects.n_queries[a, b]),
+            _estimand(self.tests.test),
+            estimate,
         )
 
     def _noticeable(self, size: float, shares: tuple[float, float, float] | None) -> bool | None:

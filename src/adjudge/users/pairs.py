@@ -25,8 +25,6 @@ class Pair:
     difference: float
     low: float
     high: float
-    estimand: str
-    estimate: float
     p: float
     p_corrected: float
     p_error: float
@@ -42,6 +40,8 @@ class Pair:
     cannot_tell: float | None
     prefer_other: float | None
     n_queries: int
+    estimand: str
+    estimate: float
 
     @property
     def parted(self) -> bool:

@@ -91,14 +91,14 @@ def test_intervals_of_means_end_where_the_measure_does() -> None:
     """Three queries: the t interval of 0.267 is ± 1.147, and no mean of values from 0 to 1 is below 0 or above 1."""
     eff = aj.Effectiveness.from_matrix([[0.8, 0.4], [0.0, 0.41], [0.0, 0.42]], measure="AP", systems=["wide", "narrow"])
     wide, narrow = (aj.summarize(eff).of(name, "AP") for name in ("wide", "narrow"))
-    assert (wide.low, wide.high) == (0.0, pytest.approx(min(1.0, 0.8 / 3 + 1.147), abs=1e-3))
+    assert (wide.low, wide.high) == (0.0, 1.0)
     assert str(wide) == "wide: AP = 0.267 [0.000, 1.000] (3 queries)"
     assert str(narrow) == "narrow: AP = 0.410 ± 0.025 (3 queries)"
     apart = aj.Effectiveness.from_matrix([[1.0, 0.0], [0.9, 0.0], [0.0, 0.1]])
     (pair,) = aj.compare(apart, test="t").pairs
     truth = stats.ttest_rel(apart.matrix()[:, 0], apart.matrix()[:, 1]).confidence_interval(0.95)
     assert truth.low < -0.9
-    assert (pair.low, pair.high) == (pytest.approx(max(truth.low, -1.0)), 1.0)
+    assert (pair.low, pair.high) == pytest.approx((max(truth.low, -1.0), 1.0))
     assert pair.sentence("AP").startswith("ΔAP = 0.600 [")
 
 
