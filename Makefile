@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 UV     := $(shell command -v uv 2>/dev/null)
 
-.PHONY: run demo test pytest lint bench docs package package-core clean system-packages
+.PHONY: run demo test test-pythons pytest lint bench docs package package-core clean system-packages
 .DEFAULT_GOAL := run
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start in a test run; each would compile everything anew
 
@@ -16,6 +16,9 @@ demo: $(VENV)/.ready           ## score the embedded demo collection
 
 test: $(VENV)/.ready-test system-packages ## lint, types and layers beside the tests
 	@$(MAKE) --no-print-directory -j2 lint pytest
+
+test-pythons: $(VENV)/.ready-test ## the tests of the core on every other Python of this machine; minutes each
+	$(BIN)/python scripts/other_pythons.py
 
 pytest: $(VENV)/.ready-test
 	$(BIN)/python -m pytest -n auto --dist worksteal
@@ -42,7 +45,7 @@ system-packages:               ## a browser and PostgreSQL for the tests, where 
 	@bash scripts/system_packages.sh
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	rm -rf benchmarks/data dist docs/_build docs/_figures
 
 $(VENV)/bin/python:
