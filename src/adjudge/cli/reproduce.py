@@ -28,7 +28,8 @@ DATA holds the public data, as files below it:
 What is not there is left out, and said so; other data are refused. A terminal gets only numbers that are not exact;
 files (-o) and --csv have all. What is not exact has a cause: data (those of the paper are not public), model (its
 parameters are not printed), reading (the paper read it off a plot), slip (of the paper), rounding, draws or ties (both
-chance). The exit code is 1 where a number differs for no known reason.
+chance), or unknown. Every number has a bound, also where the published number cannot come out: another computation
+from the same data, rounding, Monte-Carlo error or a range. The exit code is 1 where a number is outside its bound.
 """
 
 
@@ -37,8 +38,8 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser = commands.add_parser(
         "reproduce",
         help="the papers' tables and figures, from public data",
-        description="Published number, our number, verdict (exact, within tolerance, or differs and why), for every "
-        "table and figure of the five papers that public data allow; and what they do not allow.",
+        description="Published number, our number, verdict (exact, within tolerance, differs and why, or fails), for "
+        "every table and figure of the five papers that public data allow; and what they do not allow.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -54,7 +55,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Make everything anew, show it, and say by the exit code whether anything is unexplained."""
+    """Compute everything again, show it, and say by the exit code whether a number is outside its bound."""
     if arguments.list:
         check_output(arguments, forms=_LIST_FORMS)
         _list(arguments)
@@ -76,7 +77,7 @@ def run(arguments: argparse.Namespace) -> None:
             progress=advance,
         )
     _show(made, arguments)
-    if made.unexplained:
+    if made.failed:
         raise SystemExit(1)
 
 

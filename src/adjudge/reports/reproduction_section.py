@@ -10,18 +10,23 @@ from typing import Any
 
 from adjudge.reports.document import Block, Column, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reports.reproduction_figures import draw_plot
-from adjudge.reproduction.claims import CAUSES, Claim, Reason
+from adjudge.reproduction.claims import BASES, CAUSES, Claim, Reason
 from adjudge.reproduction.papers import PAPERS
 from adjudge.reproduction.plots import Plot
-from adjudge.reproduction.reproducing import VERDICTS, Reproduction
+from adjudge.reproduction.reproducing import EXPLAINED, VERDICTS, Reproduction, counted
 from adjudge.reproduction.studies import Found, Study
 
 _SOURCE = Column("source", "left", "paper (see below), and its table, figure or section")
-_INDEPENDENT = Column("independent", about="what another implementation got, where it has other digits than the paper")
+_BOUND = Column(
+    "bound",
+    about="what ours may be, where that is not just the published number: a number to its last digit, or both ends; a "
+    "number outside fails",
+)
 _VERDICT = Column(
     "verdict",
     "left",
-    "exact: the same to every printed digit; within tolerance: as near as the reason allows; differs: neither; in "
+    "exact: the same to every printed digit; found by search: so, but picked for being nearest; within tolerance: as "
+    "near as the reason allows; differs: not the published number, but inside its bound; fails: outside its bound; in "
     "brackets, the number of the reason",
 )
 _NARROW = 44  # letters of a name in a table for a terminal of 100
@@ -49,34 +54,42 @@ def _summary(made: Reproduction, *, brief: bool) -> Section:
     """What agreed, in sentences and by study; a terminal has no room for what each study is about."""
     about = () if brief else (Column("about", "left"),)
     rows, exact = [], set()
+    shown = [verdict for verdict, count in made.counts().items() if count or verdict == "exact"]
     for place, (study, found) in enumerate(made.found):
         verdicts = Counter(claim.verdict for claim in found.claims)
-        counts = (len(found.claims), *(verdicts[one] for one in VERDICTS))
+        counts = (len(found.claims), *(verdicts[one] for one in shown))
         rows.append((study.name, *(f"{count:,}" for count in counts), *(study.title for _ in about)))
         exact |= {(place, 2)} if verdicts["exact"] == len(found.claims) else set()
-    columns = (Column("study", "left"), Column("numbers"), *map(Column, VERDICTS), *about)
+    columns = (Column("study", "left"), Column("numbers"), *map(Column, shown), *about)
     caption = "Published numbers by study and verdict."
-    said = (str(made), *_unexplained(made), _coverage(made), *_quick(made))
+    said = (str(made), *_failed(made), _coverage(made), *_quick(made))
     table = TableBlock("summary", caption, columns, tuple(rows), (), frozenset(exact))
-    return Section("summary", "Summary", (*map(Paragraph, said), table, *_causes(made)))
+    return Section("summary", "Summary", (*map(Paragraph, said), table, *_causes(made), *_bases(made)))
 
 
 def _causes(made: Reproduction) -> tuple[Block, ...]:
     """Numbers that are not exact, by their cause: which of them nobody could have made the same, and which are left."""
     found = made.causes()
-    rows = [(cause, *(f"{counts[one]:,}" for one in VERDICTS[1:]), CAUSES[cause]) for cause, counts in found.items()]
-    if made.unexplained:
-        rows.append(("", "0", f"{len(made.unexplained):,}", "not known"))
-    columns = (Column("cause", "left"), *map(Column, VERDICTS[1:]), Column("because of", "left"))
+    rows = [(cause, *(f"{counts[one]:,}" for one in EXPLAINED), CAUSES[cause]) for cause, counts in found.items()]
+    columns = (Column("cause", "left"), *map(Column, EXPLAINED), Column("because of", "left"))
     table = TableBlock("causes", "Numbers that are not exact, by cause.", columns, tuple(rows))
     return (table,) if rows else ()
 
 
-def _unexplained(made: Reproduction) -> list[str]:
+def _bases(made: Reproduction) -> tuple[Block, ...]:
+    """Where bounds come from: a number outside its bound fails."""
+    rows = tuple((basis, f"{count:,}", BASES[basis]) for basis, count in made.bases().items())
+    columns = (Column("bound from", "left"), Column("numbers"), Column("which is", "left"))
+    return (TableBlock("bounds", "Where the bounds of our numbers come from.", columns, rows),) if rows else ()
+
+
+def _failed(made: Reproduction) -> list[str]:
     names = "; ".join(
-        f"{claim.source}, {claim.what} (published {claim.published}, ours {claim.shown})" for claim in made.unexplained
+        f"{claim.source}, {claim.what} (published {claim.published}, ours {claim.ours:.6g}, bound {claim.bound}: "
+        f"{claim.bound.because})"
+        for claim in made.failed
     )
-    return [f"Differs for no known reason: {names}."] if names else []
+    return [f"Outside {'its bound' if len(made.failed) == 1 else 'their bounds'}: {names}."] if names else []
 
 
 def _coverage(made: Reproduction) -> str:
@@ -99,10 +112,12 @@ def study_section(study: Study, found: Found, *, brief: bool = False) -> Section
     """One study: what agreed, its numbers, reasons, figures, and what to know about them."""
     reasons = Counter(claim.reason for claim in found.claims if claim.reason is not None)
     listed = [claim for claim in found.claims if not brief or claim.verdict != "exact"]
-    counted, why = _counted(found), _reasons(study, reasons, brief=brief)
+    said, why = _counted(found), _reasons(study, reasons, brief=brief)
     numbers = [(_short_numbers if brief else _numbers)(study, listed, list(reasons))] if listed else []
-    blocks: list[Block] = [Paragraph(f"\n{study.title}: {counted}." if brief else f"{counted}.")]
+    blocks: list[Block] = [Paragraph(f"\n{study.title}: {said}." if brief else f"{said}.")]
     blocks += [*numbers, *why] if brief else [*why, *numbers]
+    blocks += [] if brief else _bounds(study, found.claims)
+    blocks += [Paragraph(f"Found by search: {claim.what}: {claim.searched}.") for claim in _searched(found)]
     blocks += [*map(_figure, found.plots), *map(Paragraph, found.notes)]
     blocks += [Paragraph(f"In part: {together(items)}: {why}.") for why, items in grouped(study.partly).items()]
     return Section(study.name, study.title, tuple(blocks))
@@ -111,22 +126,19 @@ def study_section(study: Study, found: Found, *, brief: bool = False) -> Section
 def _counted(found: Found) -> str:
     """``5 numbers: 3 exact, 2 differ``."""
     verdicts = Counter(claim.verdict for claim in found.claims)
-    counted = [f"{verdicts[one]:,} {one}" for one in VERDICTS if verdicts[one]]
+    words = [counted(one, verdicts[one]) for one in VERDICTS if verdicts[one]]
     said = f"{len(found.claims):,} numbers"
-    if len(counted) == 1:
-        return f"{said}, all {VERDICTS[0]}" if verdicts["exact"] else f"{said}: {counted[0]}"
-    words = ", ".join(counted)
-    return f"{said}: {words.removesuffix('s') if verdicts['differs'] > 1 else words}"
+    return f"{said}, all exact" if verdicts["exact"] == len(found.claims) else f"{said}: {', '.join(words)}"
 
 
 def _numbers(study: Study, claims: Sequence[Claim], reasons: list[Reason]) -> TableBlock:
-    """All numbers; the other implementation's only where they say more than the published ones."""
+    """All numbers; bounds only where they are not just the published ones."""
     parts = [
         (_SOURCE, [claim.source for claim in claims]),
         (Column("what", "left"), [claim.what for claim in claims]),
         (Column("published"), [claim.published for claim in claims]),
         (Column("ours"), [claim.shown for claim in claims]),
-        (_INDEPENDENT, [claim.independent if claim.independent != claim.published else "" for claim in claims]),
+        (_BOUND, [str(claim.bound) if claim.bound.basis != "print" else "" for claim in claims]),
         (_VERDICT, [_judged(claim, reasons) for claim in claims]),
     ]
     kept = [(column, cells) for column, cells in parts if any(cells)]
@@ -136,7 +148,7 @@ def _numbers(study: Study, claims: Sequence[Claim], reasons: list[Reason]) -> Ta
         tuple(column for column, _ in kept),
         tuple(zip(*(cells for _, cells in kept), strict=True)),
         tuple(record(study.name, claim) for claim in claims),
-        frozenset((row, len(kept) - 1) for row, claim in enumerate(claims) if claim.verdict == "differs"),
+        frozenset((row, len(kept) - 1) for row, claim in enumerate(claims) if claim.verdict in ("differs", "fails")),
     )
 
 
@@ -171,6 +183,23 @@ def _reasons(study: Study, reasons: Mapping[Reason, int], *, brief: bool) -> lis
     return [table] if reasons else []
 
 
+def _bounds(study: Study, claims: Sequence[Claim]) -> list[Block]:
+    """Where the bounds of a study come from, once each; those that are just the printed numbers need no word."""
+    found = Counter((claim.bound.basis, claim.bound.because) for claim in claims if claim.bound.basis != "print")
+    table = TableBlock(
+        f"{study.name}-bounds",
+        "Where bounds come from.",
+        (Column("bound from", "left"), Column("numbers"), Column("because", "left")),
+        tuple((basis, f"{count:,}", f"{because}.") for (basis, because), count in found.items()),
+    )
+    return [table] if found else []
+
+
+def _searched(found: Found) -> list[Claim]:
+    """One number for each search."""
+    return list({claim.searched: claim for claim in reversed(found.claims) if claim.searched}.values())
+
+
 def record(study: str, claim: Claim) -> dict[str, Any]:
     """One number as plain values."""
     return {
@@ -179,8 +208,12 @@ def record(study: str, claim: Claim) -> dict[str, Any]:
         "what": claim.what,
         "published": claim.published,
         "ours": claim.ours,
-        "independent": claim.independent or None,
+        "low": claim.bound.low,
+        "high": claim.bound.high,
+        "basis": claim.bound.basis,
+        "because": claim.bound.because,
         "verdict": claim.verdict,
+        "searched": claim.searched or None,
         "tolerance": claim.tolerance or None,
         "cause": claim.reason.cause if claim.reason else None,
         "why": claim.reason.text if claim.reason else None,
@@ -192,6 +225,7 @@ def values_of(made: Reproduction) -> dict[str, Any]:
     return {
         "counts": made.counts(),
         "causes": made.causes(),
+        "bounds": made.bases(),
         "numbers": [record(study.name, claim) for study, found in made.found for claim in found.claims],
         "figures": [{"study": study.name, **asdict(plot)} for study, found in made.found for plot in found.plots],
         "partly": {item: why for study, _ in made.found for item, why in study.partly.items()},

@@ -1,4 +1,4 @@
-"""A published number beside ours, and the verdict."""
+"""A published number beside ours, what ours may be, and the verdict."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-Verdict = Literal["exact", "within tolerance", "differs"]
-Cause = Literal["data", "model", "reading", "slip", "rounding", "draws", "ties"]
+Verdict = Literal["exact", "found by search", "within tolerance", "differs", "fails"]
+Cause = Literal["data", "model", "reading", "slip", "rounding", "draws", "ties", "unknown"]
 CAUSES: dict[Cause, str] = {
     "data": "other data: those of the paper are not public",
     "model": "other models: the parameters of the paper's are not printed",
@@ -17,6 +17,7 @@ CAUSES: dict[Cause, str] = {
     "rounding": "rounding of what the paper goes on with",
     "draws": "chance: what is drawn at random",
     "ties": "chance: the order of documents that tie",
+    "unknown": "nobody knows",
 }
 """What a number may differ by, in a word, and what the word means; the first two only the authors could mend."""
 DIFFERING: dict[Cause, str] = {
@@ -27,11 +28,25 @@ DIFFERING: dict[Cause, str] = {
     "rounding": "by rounding",
     "draws": "by chance",
     "ties": "by the order of ties",
+    "unknown": "for a cause that is not known",
 }
 """The same after a number of numbers: 190 of them differ *for data that are not public*."""
+Basis = Literal["print", "independent", "rounding", "reading", "chance", "range"]
+BASES: dict[Basis, str] = {
+    "print": "the printed number, to its last digit",
+    "independent": "another computation from the same data, to its last digit",
+    "rounding": "the most that rounding of printed numbers can do",
+    "reading": "one step of what the paper reads or rounds to",
+    "chance": "Monte-Carlo error, three standard errors of both computations",
+    "range": "the range over resamples of trials or orders of ties of another computation",
+}
+"""Where a bound comes from, in a word, and what the word means. None of them is our own number."""
 ANOTHER = "another implementation"
 """Source of numbers that are in no paper: somebody else computed them from the same data."""
+SECOND = "computed a second time from the papers' formulas, with NumPy and SciPy alone (scripts/independent_papers.py)"
+"""Where independent values come from that are not those of another implementation."""
 _NUMBER = re.compile(r"(?P<sign>[-−]?)(?P<whole>[\d,]*)(?:\.(?P<digits>\d+))?(?P<percent> ?%)?")
+_ROUNDING = 1e-9  # of floating point, as a part of a bound's width
 
 
 @dataclass(frozen=True)
@@ -46,29 +61,110 @@ class Reason:
 
 
 @dataclass(frozen=True)
+class Bound:
+    """What a number may be, both ends included, and where that comes from; ``written`` if a number stands for both.
+
+    >>> bound = Bound(0.9, 0.935, "range", "what others saw")
+    >>> bound.holds(0.92), bound.holds(0.89), bound.holds(float("nan"))
+    (True, False, False)
+    """
+
+    low: float
+    high: float
+    basis: Basis
+    because: str
+    written: str = ""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low <= self.high and self.because):
+            raise ValueError(f"expected a finite bound that says where it comes from, got {self!r}")
+
+    @property
+    def width(self) -> float:
+        """From end to end."""
+        return self.high - self.low
+
+    def holds(self, value: float) -> bool:
+        """Whether the value is inside."""
+        slack = _ROUNDING * self.width + 1e-14 * abs(self.high)
+        return self.low - slack <= value <= self.high + slack
+
+    def __str__(self) -> str:
+        """As a number that stands for all that round to it, or as both ends."""
+        ends = [f"{end:.4g}" for end in (self.low, self.high)]
+        return self.written or (ends[0] if ends[0] == ends[1] else " to ".join(ends))
+
+
+def as_printed(published: str) -> Bound:
+    """Exactly the printed number, to its last digit."""
+    return Bound(*_rounding(published), "print", BASES["print"], published)
+
+
+def independent(value: str, because: str = SECOND) -> Bound:
+    """What another computation gives for the same number from the same data, to the digits written here."""
+    return Bound(*_rounding(value), "independent", because, value)
+
+
+def near(published: str, tolerance: float, basis: Basis, because: str) -> Bound:
+    """Around the published number."""
+    value = printed_value(published)
+    return Bound(value - tolerance, value + tolerance, basis, because)
+
+
+def by_chance(mean: float, sd: float, trials: int, *, of: int, least: float = 0.0, because: str = SECOND) -> Bound:
+    """Around a mean over ``of`` trials of another computation, when ours has ``trials``; ``sd`` is that of one trial.
+
+    Three standard errors of both, and no less than ``least``: what rounding, or counts of 0, hide.
+    """
+    apart = max(3 * sd * math.sqrt(1 / trials + 1 / of), least)
+    return Bound(mean - apart, mean + apart, "chance", f"{because}; three standard errors of {of} and {trials} trials")
+
+
+def between(low: float, high: float, because: str) -> Bound:
+    """A range over resamples of trials or orders of ties."""
+    return Bound(low, high, "range", because)
+
+
+@dataclass(frozen=True)
 class Claim:
     """One number of a paper, as printed, and what comes out here.
 
     ``published`` is the number as the paper prints it (``.9838``, ``32``, ``6.2 %``): it says how many digits count.
-    *Exact*: our number, rounded to as many digits, is the printed one. *Within tolerance*: it is not, but is at most
-    ``tolerance`` away from it, which ``why`` must justify (the error of a Monte-Carlo estimate, inputs printed with
-    few digits). *Differs*: anything else; ``why`` says for what reason, where it is known. ``independent`` is what
-    another implementation got from the same data, as printed, where there is one; its numbers that are in no paper
-    are claims of their own, with ``ANOTHER`` for their source.
+    ``bound`` is what our number may be, whatever the paper has. *Fails*: it is outside. *Exact*: our number, rounded to
+    as many digits, is the printed one; *found by search* where it was picked, among as many as ``searched`` says, for
+    being nearest to what is printed. *Within tolerance*: it is not, but is at most ``tolerance`` away from it.
+    *Differs*: anything else. ``why`` says for what reason a number may differ; it is needed where the bound has room
+    for numbers that are not the printed one.
     """
 
     source: str
     what: str
     published: str
     ours: float
-    tolerance: float = 0.0
+    bound: Bound
     why: Reason | None = None
-    independent: str = ""
+    tolerance: float = 0.0
+    searched: str = ""
 
     def __post_init__(self) -> None:
-        printed_value(self.published)
+        printed = as_printed(self.published)
         if self.tolerance < 0 or (self.tolerance > 0 and not self.why):
             raise ValueError(f"{self.source}, {self.what}: a tolerance is positive and has a reason")
+        middle, wider = (self.bound.low + self.bound.high) / 2, self.bound.width > (1 + _ROUNDING) * printed.width
+        if self.why is None and (wider or not printed.holds(middle)):
+            raise ValueError(f"{self.source}, {self.what}: a bound that reaches beyond the printed number has a reason")
+
+    @classmethod
+    def printed(cls, source: str, what: str, published: str, ours: float) -> Claim:
+        """A number that must come out as it is printed."""
+        return cls(source, what, published, ours, as_printed(published))
+
+    @classmethod
+    def around(
+        cls, source: str, what: str, published: str, ours: float, tolerance: float, *, basis: Basis, why: Reason
+    ) -> Claim:
+        """A number that must be as near to the published one as the reason allows."""
+        return cls(source, what, published, ours, near(published, tolerance, basis, why.text), why, tolerance)
 
     @property
     def shown(self) -> str:
@@ -77,25 +173,24 @@ class Claim:
 
     @property
     def verdict(self) -> Verdict:
-        """How our number stands to the published one."""
+        """How our number stands to its bound, then to the published one."""
+        if not self.bound.holds(self.ours):
+            return "fails"
         if self.shown == normalised(self.published):
-            return "exact"
+            return "found by search" if self.searched else "exact"
         return "within tolerance" if abs(self.ours - printed_value(self.published)) <= self.tolerance else "differs"
 
     @property
     def reason(self) -> Reason | None:
-        """Why it is not the same to every digit; None where it is, or where nobody knows."""
-        return None if self.verdict == "exact" else self.why
+        """Why it is not the same to every digit; None where it is, and where it fails, which no reason excuses."""
+        return self.why if self.verdict in ("within tolerance", "differs") else None
 
-    @property
-    def is_explained(self) -> bool:
-        """Whether nothing is left to ask: it agrees, or it is known why not."""
-        return self.verdict != "differs" or self.why is not None
 
-    @property
-    def agrees_with_independent(self) -> bool | None:
-        """Whether an independent implementation got the same digits; None where there is none."""
-        return rounded_like(self.ours, self.independent) == normalised(self.independent) if self.independent else None
+def _rounding(printed: str) -> tuple[float, float]:
+    """All numbers that are printed so: half of the last digit below and above."""
+    found = _parsed(printed)
+    half = 0.5 * 10.0 ** -(len(found["digits"] or "") + (2 if found["percent"] else 0))
+    return printed_value(printed) - half, printed_value(printed) + half
 
 
 def printed_value(text: str) -> float:

@@ -21,6 +21,8 @@ MEASURES = {"CG_l": "CG@5", "DCG_l": "DCG@5", "nDCG_l": "nDCG@5", "RBP_l": "RBP(
 """The measures of chapter 8, as the thesis writes them and here; ideals are of the judged documents."""
 BIN_EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 """Bins of confidence in Tables 8.2 and 8.4."""
+OF_BINS = ("pairs with confidence in [.99, 1]", "accuracy of those", "accuracy of all pairs")
+"""What is compared of these tables."""
 NOT_PRINTED = Reason(
     "model",
     "models with the parameters of Table A.1, which were fitted with 2011; the published numbers most probably come "

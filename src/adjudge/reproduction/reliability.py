@@ -50,15 +50,15 @@ def _collection(data: Data) -> Iterator[Claim]:
     if metadata is not None:
         counts.insert(2, ("documents", "7,000", len(metadata)))
     for what, printed, ours in counts:
-        yield Claim("T Table 1.1", f"{what} of 2011", printed, ours)
+        yield Claim.printed("T Table 1.1", f"{what} of 2011", printed, ours)
 
 
 def _claims(row: Row, one: GStudy) -> Iterator[Claim]:
-    """Ten digits of the thesis for one measure; REFERENCE values are the same ones."""
+    """The seven numbers of the thesis for one measure."""
     for effect, printed, ours in zip(
         ("systems", "queries", "residual"), row.shares, one.fractions().values(), strict=True
     ):
-        yield Claim("T Table 6.1", f"{row.name}: share of variance, {effect}", printed, ours, independent=printed)
+        yield Claim.printed("T Table 6.1", f"{row.name}: share of variance, {effect}", printed, ours)
     found = one.dstudy(N_QUERIES, target=TARGET, interval="none")
     values = found.rows[0]
     for table, sign, index, printed, queries in (
@@ -66,9 +66,9 @@ def _claims(row: Row, one: GStudy) -> Iterator[Claim]:
         ("T Table 6.3", "Φ", "phi", row.phi, row.phi_queries),
     ):
         needed = found.need(index).n_queries
-        yield Claim(table, f"{row.name}: {sign}", printed, float(getattr(values, index)), independent=printed)
-        if needed is not None:
-            yield Claim(table, f"{row.name}: queries for {sign} = .95", queries, needed, independent=queries)
+        yield Claim.printed(table, f"{row.name}: {sign}", printed, float(getattr(values, index)))
+        ours = float("nan") if needed is None else needed
+        yield Claim.printed(table, f"{row.name}: queries for {sign} = .95", queries, ours)
 
 
 def reliability_plots(

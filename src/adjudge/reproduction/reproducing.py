@@ -10,12 +10,14 @@ from pathlib import Path
 from adjudge._version import __version__
 from adjudge.errors import AdjudgeError, shown
 from adjudge.processes import Progress
-from adjudge.reproduction.claims import ANOTHER, CAUSES, DIFFERING, Cause, Claim, Verdict
+from adjudge.reproduction.claims import ANOTHER, BASES, CAUSES, DIFFERING, Basis, Cause, Claim, Verdict
 from adjudge.reproduction.data import Data
 from adjudge.reproduction.impossible import IMPOSSIBLE
 from adjudge.reproduction.studies import STUDIES, Effort, Found, Study
 
-VERDICTS: tuple[Verdict, ...] = ("exact", "within tolerance", "differs")
+VERDICTS: tuple[Verdict, ...] = ("exact", "found by search", "within tolerance", "differs", "fails")
+EXPLAINED: tuple[Verdict, ...] = ("within tolerance", "differs")
+"""Verdicts that have a reason."""
 
 
 @dataclass(frozen=True)
@@ -34,19 +36,24 @@ class Reproduction:
         return [claim for _, found in self.found for claim in found.claims]
 
     @property
-    def unexplained(self) -> list[Claim]:
-        """Numbers that differ, and nobody knows why: there should be none."""
-        return [claim for claim in self.claims if not claim.is_explained]
+    def failed(self) -> list[Claim]:
+        """Numbers outside their bounds: there should be none."""
+        return [claim for claim in self.claims if claim.verdict == "fails"]
 
     def counts(self) -> dict[Verdict, int]:
         """How many numbers there are of each verdict."""
         counted = Counter(claim.verdict for claim in self.claims)
         return {verdict: counted[verdict] for verdict in VERDICTS}
 
+    def bases(self) -> dict[Basis, int]:
+        """How many bounds come from where; those that there are, in the order of BASES."""
+        counted = Counter(claim.bound.basis for claim in self.claims)
+        return {basis: counted[basis] for basis in BASES if counted[basis]}
+
     def causes(self) -> dict[Cause, dict[Verdict, int]]:
         """How many numbers are not exact for each cause, by verdict; causes that there are, in the order of CAUSES."""
         counted = Counter((claim.reason.cause, claim.verdict) for claim in self.claims if claim.reason is not None)
-        found = {cause: {verdict: counted[cause, verdict] for verdict in VERDICTS[1:]} for cause in CAUSES}
+        found = {cause: {verdict: counted[cause, verdict] for verdict in EXPLAINED} for cause in CAUSES}
         return {cause: counts for cause, counts in found.items() if any(counts.values())}
 
     def provenance(self, command: str | None = None) -> dict[str, object]:
@@ -59,18 +66,27 @@ class Reproduction:
         }
 
     def __str__(self) -> str:
-        """What agreed, and why the rest does not, in one sentence."""
+        """What agreed, why the rest does not, and what fails, in one sentence."""
         counts, others = self.counts(), sum(claim.source == ANOTHER for claim in self.claims)
         more = f", and {others:,} of {ANOTHER}" if others else ""
-        differing = counts["differs"]
         reasons = {DIFFERING[cause]: some["differs"] for cause, some in self.causes().items()}
-        reasons["for no known reason"] = len(self.unexplained)
         why = ", ".join(f"{count:,} {words}" for words, count in reasons.items() if count)
+        found = f"{counted('found by search', counts['found by search'])}, " if counts["found by search"] else ""
+        failed = f", {counted('fails', counts['fails'])}" if counts["fails"] else ""
         return (
-            f"{len(self.claims) - others:,} published numbers{more}: {counts['exact']:,} exact, "
-            f"{counts['within tolerance']:,} within tolerance, {differing:,} differ{'s' if differing == 1 else ''}"
-            f"{f' ({why})' if why else ''}."
+            f"{len(self.claims) - others:,} published numbers{more}: {counts['exact']:,} exact, {found}"
+            f"{counts['within tolerance']:,} within tolerance, {counted('differs', counts['differs'])}"
+            f"{f' ({why})' if why else ''}{failed}."
         )
+
+
+def counted(verdict: Verdict, count: int) -> str:
+    """How many numbers have a verdict, in words.
+
+    >>> counted("differs", 1), counted("fails", 2), counted("exact", 3)
+    ('1 differs', '2 fail', '3 exact')
+    """
+    return f"{count:,} {verdict if count == 1 or verdict not in ('differs', 'fails') else verdict[:-1]}"
 
 
 def _efforts(studies: Sequence[Study], effort: Effort, progress: Progress | None) -> Iterator[tuple[Study, Effort]]:

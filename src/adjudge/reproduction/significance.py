@@ -16,19 +16,37 @@ from adjudge.experiments.optimality import OptimalityFindings
 from adjudge.experiments.running import run_experiment
 from adjudge.experiments.samples import samples_of
 from adjudge.model.effectiveness import Effectiveness
-from adjudge.reproduction.claims import ANOTHER, Claim, Reason
+from adjudge.reproduction.claims import (
+    ANOTHER,
+    SECOND,
+    Bound,
+    Claim,
+    Reason,
+    as_printed,
+    between,
+    by_chance,
+    independent,
+)
 from adjudge.reproduction.data import Data
 from adjudge.reproduction.plots import Panel, Plot, Series
 from adjudge.reproduction.reliability_tables import MEASURES as WRITTEN
 from adjudge.reproduction.significance_tables import (
+    AT_05_2011,
     BINS,
+    EXACTNESS_2011,
+    LEADING_2011,
     LEVELS,
     MEASURES,
     OUTCOMES,
+    OWN_BINS_2011,
+    PLACES_2011,
+    SAFE_2011,
+    SECOND_TRIALS,
     TABLE_5_3,
     TABLE_5_4,
     TABLE_5_5,
     TESTS,
+    Ends,
 )
 from adjudge.reproduction.studies import Effort, Found, study
 from adjudge.stats.multiple import friedman, friedman_tukey
@@ -42,6 +60,8 @@ _POOLED = f"{_OTHER_DATA}: rates are other ones, the order of tests and measures
 _TRIALS = Reason("draws", "300 trials there, and ours here: three standard errors of both together")
 _RESAMPLES = Reason("draws", "a million resamples there and here: three standard errors of both together")
 _LAST_DIGIT = Reason("rounding", "the same to 14 significant digits; the next is rounding in floating point")
+_AT_RANK_2 = "by hand: of one relevant document, at rank 2, Q is 2 / (2 + 1) by (5.7) and AP is 1 / 2"
+_FROM_RESAMPLES = f"{SECOND}; the range of 300 resamples of its trials"
 _IDEAL = Reason(
     "slip",
     "the same where five documents or more are relevant to the query; with fewer, the ideal gain in the denominator "
@@ -104,12 +124,12 @@ def _p_values(data: Data) -> Iterator[Claim]:
             greater, less, _, _ = signed_rank_tails(pair[:, [0]] - pair[:, [1]])
             ours = 2 * float(min(greater[0], less[0]))
         what = f"p of the {test} test, runs 125 and 126 of TREC-8"
-        yield Claim(source, what, printed, ours, tolerance=1e-16, why=_LAST_DIGIT, independent=printed)
+        yield Claim.around(source, what, printed, ours, 1e-16, basis="rounding", why=_LAST_DIGIT)
     for test, printed in (("permutation", ".001188"), ("bootstrap", ".000586")):
         result = paired_tests(pair, test=test, resamples=10**6)
         error = 3 * np.sqrt(2) * float(result.error[0, 1])
         what = f"p of the {test} test, runs 125 and 126 of TREC-8"
-        yield Claim(source, what, printed, float(result.p[0, 1]), error, _RESAMPLES)
+        yield Claim.around(source, what, printed, float(result.p[0, 1]), error, basis="chance", why=_RESAMPLES)
 
 
 def _pairs(eff: Effectiveness) -> Iterator[Claim]:
@@ -118,13 +138,13 @@ def _pairs(eff: Effectiveness) -> Iterator[Claim]:
     n_systems = values.shape[1]
     tukey = friedman_tukey(values).p[np.triu_indices(n_systems, 1)]
     wilcoxon = paired_tests(values, test="wilcoxon", alternative="greater").p
-    yield Claim("T 5.3", "pairs of systems in 2011", "153", n_systems * (n_systems - 1) / 2)
+    yield Claim.printed("T 5.3", "pairs of systems in 2011", "153", n_systems * (n_systems - 1) / 2)
     for what, printed, ours in (
         ("Friedman's χ² of 2011", "617.65", friedman(values).chi2),
         ("pairs that differ by Friedman and Tukey at .05, of 153", "96", int((tukey <= 0.05).sum())),
         ("pairs that differ by one-tailed Wilcoxon at .01, of 153", "119", int((wilcoxon <= 0.01).sum())),
     ):
-        yield Claim(ANOTHER, what, printed, float(ours), independent=printed)
+        yield Claim.printed(ANOTHER, what, printed, float(ours))
 
 
 def _equivalences(data: Data) -> Iterator[Claim]:
@@ -133,9 +153,9 @@ def _equivalences(data: Data) -> Iterator[Claim]:
     eff = data.effectiveness(list(dict.fromkeys((*binary, *graded))), "binary40")
     for name, same, short in zip(graded, binary, ("P@5", "AP@5", "AP@5"), strict=True):
         apart = float(np.abs(eff.matrix(name) - eff.matrix(same)).max())
-        yield Claim(
-            "T Table 5.2", f"largest difference of {name} from {short} on Fine cut at 40", "0.000", apart, why=_IDEAL
-        )
+        what = f"largest difference of {name} from {short} on Fine cut at 40"
+        bound = independent(".1667", _AT_RANK_2) if name == "Q@5" else as_printed("0.000")
+        yield Claim("T Table 5.2", what, "0.000", apart, bound, _IDEAL)
 
 
 def _rates(found: OptimalityFindings, trials: int) -> Iterator[Claim]:
@@ -155,22 +175,31 @@ def _rates(found: OptimalityFindings, trials: int) -> Iterator[Claim]:
         rounding = 0.5 * 10.0 ** -(len(printed) - 1)
         what = f"{OUTCOMES[outcome]} of CG@5 on Fine at .05, five tests together"
         tolerance = 3 * float(np.hypot(error, theirs)) + rounding
-        yield Claim(ANOTHER, what, printed, ours, tolerance, _TRIALS, independent=printed)
+        yield Claim.around(ANOTHER, what, printed, ours, tolerance, basis="chance", why=_TRIALS)
 
 
 def optimality_claims(found: OptimalityFindings) -> Iterator[Claim]:
     """What the thesis says of tests and measures, by the numbers of its tables and by those of 2011."""
     ours = {name: rate.value.T for name, rate in found.by_test(LEVELS).values.items()}
-    yield from _levels(ours)
-    yield from _text(ours)
+    trials = found.experiment.trials
+    yield from _levels(ours, trials)
+    yield from _text(ours, trials)
     yield from _exactness(found)
     yield from _measures(found)
     theirs, here = (_times(values, list(TESTS).index("wilcoxon")) for values in (np.array(TABLE_5_5), _errors(found).T))
     what = "bins of p, of 8, in which Wilcoxon agrees with itself best"
-    yield Claim("T Table 5.5", what, str(theirs), here, why=_OTHER_DATA)
+    yield Claim("T Table 5.5", what, str(theirs), here, _range(OWN_BINS_2011, trials), _OTHER_DATA)
 
 
-def _levels(ours: dict[str, Floats]) -> Iterator[Claim]:
+def _range(ends: Ends, trials: int) -> Bound:
+    return between(*(ends[:2] if trials < 300 else ends[2:]), _FROM_RESAMPLES)
+
+
+def _chance(known: tuple[float, float], trials: int) -> Bound:
+    return by_chance(*known, trials, of=SECOND_TRIALS)
+
+
+def _levels(ours: dict[str, Floats], trials: int) -> Iterator[Claim]:
     """At how many levels a test leads, Table 5.3; and which tests keep what their level promises."""
     theirs = {name: np.array(rows) for name, rows in TABLE_5_3.items()}
     for what, outcome, test, highest in (
@@ -183,12 +212,13 @@ def _levels(ours: dict[str, Floats]) -> Iterator[Claim]:
     ):
         place = list(TESTS).index(test)
         there, here = (_times(rates[outcome], place, highest=highest) for rates in (theirs, ours))
-        yield Claim("T Table 5.3", f"levels, of 8, at which {what}", str(there), here, why=_OTHER_DATA)
-    for bound in (0.05, 0.1):
-        at = LEVELS.index(bound)
-        there, here = (int((rates["global_conflict"][at] < bound).sum()) for rates in (theirs, ours))
-        what = f"tests, of 5, with fewer global conflicts than {bound:g} promises"
-        yield Claim("T Table 5.3", what, str(there), here, why=_OTHER_DATA)
+        bound = _range(LEADING_2011[outcome, test], trials)
+        yield Claim("T Table 5.3", f"levels, of 8, at which {what}", str(there), here, bound, _OTHER_DATA)
+    for level in (0.05, 0.1):
+        at = LEVELS.index(level)
+        there, here = (int((rates["global_conflict"][at] < level).sum()) for rates in (theirs, ours))
+        what = f"tests, of 5, with fewer global conflicts than {level:g} promises"
+        yield Claim("T Table 5.3", what, str(there), here, _range(SAFE_2011[level], trials), _OTHER_DATA)
 
 
 def _times(rates: Floats, place: int, *, highest: bool = False) -> int:
@@ -197,15 +227,23 @@ def _times(rates: Floats, place: int, *, highest: bool = False) -> int:
     return int((rates[:, place] == best).sum())
 
 
-def _text(ours: dict[str, Floats]) -> Iterator[Claim]:
+def _text(ours: dict[str, Floats], trials: int) -> Iterator[Claim]:
     """What the text sums the table up to, at .05."""
     at = LEVELS.index(0.05)
-    for what, printed, value in (
-        ("significant results", "67 %", 1 - ours["non_significant"][at].mean()),
-        ("significant results that the other half repeats", "90 %", ours["success"][at].mean()),
-        ("significant results that the other half contradicts", "1.2 %", ours["global_conflict"][at].mean()),
+    for what, printed, value, known in zip(
+        (
+            "significant results",
+            "significant results that the other half repeats",
+            "significant results that the other half contradicts",
+        ),
+        ("67 %", "90 %", "1.2 %"),
+        (1 - ours["non_significant"][at].mean(), ours["success"][at].mean(), ours["global_conflict"][at].mean()),
+        AT_05_2011,
+        strict=True,
     ):
-        yield Claim("T 5.4, 5.5", f"{what} at .05, all tests", printed, float(value), why=_OTHER_DATA)
+        yield Claim(
+            "T 5.4, 5.5", f"{what} at .05, all tests", printed, float(value), _chance(known, trials), _OTHER_DATA
+        )
 
 
 def _exactness(found: OptimalityFindings) -> Iterator[Claim]:
@@ -213,7 +251,8 @@ def _exactness(found: OptimalityFindings) -> Iterator[Claim]:
     error = {one["test"]: float(one["error"]) for one in found.exactness()}
     for test, printed in (("wilcoxon", ".5836"), ("sign", ".6221"), ("t", ".6668")):
         what = f"relative error of the global conflict rate over 32 levels, {TESTS[test]}"
-        yield Claim("T 5.5", what, printed, error[test], why=_OTHER_DATA)
+        bound = _chance(EXACTNESS_2011[test], found.experiment.trials)
+        yield Claim("T 5.5", what, printed, error[test], bound, _OTHER_DATA)
 
 
 def _errors(found: OptimalityFindings) -> Floats:
@@ -228,10 +267,13 @@ def _measures(found: OptimalityFindings) -> Iterator[Claim]:
     for column, outcome, sign in ((0, "non_significant", 1), (1, "success", -1)):
         theirs = [sign * TABLE_5_4[name][column] for name in MEASURES]
         ours = (sign * values[outcome].value[:, 0]).tolist()
-        for name, printed, here in zip(MEASURES, _places(theirs), _places(ours), strict=True):
+        for name, printed, here, ends in zip(
+            MEASURES, _places(theirs), _places(ours), PLACES_2011[outcome], strict=True
+        ):
             scale = "Fine cut at 40" if name in ("P", "AP") else "Fine"
             what = f"place of {name}@5 on {scale} by {OUTCOMES[outcome]} (1 is best)"
-            yield Claim("T Table 5.4", what, str(printed), here, why=_OTHER_DATA)
+            bound = _range(ends, found.experiment.trials)
+            yield Claim("T Table 5.4", what, str(printed), here, bound, _OTHER_DATA)
 
 
 def _places(values: Sequence[float]) -> list[int]:

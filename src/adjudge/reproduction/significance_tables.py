@@ -108,3 +108,55 @@ TABLE_5_5 = _read("""
 .32991 .328 .37381 .333 .3316
 .32183 .32052 .35652 .32348 .32261""")
 """Table 5.5: RMS error of a test with itself, a row a bin of p and a column a test."""
+
+SECOND_TRIALS = 150
+"""Trials of the second computation that the numbers below come from (scripts/independent_papers.py), all of 2011."""
+AT_05_2011 = ((0.71919, 0.00836), (0.91951, 0.01805), (0.00905, 0.00691))
+"""At .05, all tests and measures: significant results, those that the other half repeats, those that it contradicts.
+
+Each with its mean and the standard deviation of a trial.
+"""
+EXACTNESS_2011 = {
+    "t": (0.7041, 0.532),
+    "wilcoxon": (0.697, 0.5335),
+    "sign": (0.7412, 0.481),
+}
+"""Relative error of the global conflict rate over 32 levels, and the standard deviation of a trial."""
+Ends = tuple[int, int, int, int]
+"""Least and most in 300 resamples of the trials: for few trials here (24), and for as many as the thesis has (300)."""
+LEADING_2011: dict[tuple[str, str], Ends] = {
+    ("non_significant", "bootstrap"): (6, 8, 7, 7),
+    ("non_significant", "sign"): (8, 8, 8, 8),
+    ("success", "sign"): (8, 8, 8, 8),
+    ("lack_of_power", "sign"): (8, 8, 8, 8),
+    ("minor_conflict", "bootstrap"): (0, 7, 3, 6),
+    ("minor_conflict", "sign"): (0, 8, 0, 7),
+}
+"""Levels, of 8, at which a test leads, by outcome."""
+SAFE_2011: dict[float, Ends] = {0.05: (5, 5, 5, 5), 0.1: (5, 5, 5, 5)}
+"""Tests, of 5, with fewer global conflicts than a level promises."""
+PLACES_2011: dict[str, tuple[Ends, ...]] = {
+    "non_significant": (
+        (1, 1, 1, 1),
+        (3, 5, 3, 4),
+        (3, 5, 4, 5),
+        (6, 6, 6, 6),
+        (3, 5, 3, 5),
+        (2, 2, 2, 2),
+        (7, 8, 7, 8),
+        (7, 8, 7, 8),
+    ),
+    "success": (
+        (1, 6, 2, 6),
+        (2, 7, 3, 5),
+        (3, 7, 5, 6),
+        (1, 6, 2, 4),
+        (2, 6, 3, 6),
+        (1, 2, 1, 1),
+        (7, 8, 8, 8),
+        (2, 8, 7, 7),
+    ),
+}
+"""Places of the measures at .05."""
+OWN_BINS_2011: Ends = (0, 7, 1, 5)
+"""Bins of p, of 8, in which Wilcoxon agrees with itself best."""

@@ -199,3 +199,43 @@ binary40 DCG@5                     1.2878 1.3889 1.0352  .7441
 binary40 RBP(ideal=max)@5          1.2803 1.3669 1.0382  .7423
 """)
 """Mean distance of distributions fitted to 20 queries from those left over; scales that follow from Fine."""
+
+SECOND_TRIALS = 400
+"""Trials of the second computation that the numbers below come from (scripts/independent_papers.py)."""
+OMEGA_2011: dict[int, dict[str, tuple[tuple[float, float], ...]]] = {
+    50: {
+        "CG@5": ((0.4986, 0.120), (0.5267, 0.115), (0.4752, 0.123), (0.5254, 0.126)),
+        "DCG@5": ((0.5043, 0.116), (0.5351, 0.111), (0.4799, 0.120), (0.5267, 0.122)),
+        "Q(ideal=max)@5": ((0.5258, 0.109), (0.5734, 0.104), (0.4916, 0.114), (0.5285, 0.116)),
+        "RBP(ideal=max)@5": ((0.5052, 0.117), (0.5350, 0.112), (0.4810, 0.121), (0.5262, 0.123)),
+        "GAP(ideal=max)@5": ((0.5166, 0.117), (0.5816, 0.118), (0.4769, 0.119), (0.5276, 0.119)),
+    },
+    20: {
+        "CG@5": ((0.7012, 0.225), (0.7128, 0.211), (0.7021, 0.232), (0.8415, 0.214)),
+        "DCG@5": ((0.7053, 0.216), (0.7194, 0.203), (0.7057, 0.223), (0.8397, 0.203)),
+        "Q(ideal=max)@5": ((0.7262, 0.200), (0.7582, 0.184), (0.7172, 0.207), (0.8396, 0.190)),
+        "RBP(ideal=max)@5": ((0.7069, 0.218), (0.7201, 0.204), (0.7070, 0.224), (0.8398, 0.205)),
+        "GAP(ideal=max)@5": ((0.7122, 0.211), (0.7633, 0.198), (0.6981, 0.222), (0.8392, 0.198)),
+    },
+}
+"""Tables 4.4 and 4.5 for MIREX 2011 on Fine: mean distance and standard deviation of a trial, by family."""
+BEST_2011: dict[int, dict[str, dict[str, tuple[int, int, int, int]]]] = {
+    50: {
+        "fine": {"normal": (0, 1, 0, 0), "beta": (4, 5, 5, 5)},
+        "graded4": {"normal": (0, 4, 0, 2), "beta": (0, 7, 0, 2), "empirical": (2, 9, 7, 9)},
+        "graded5": {"normal": (0, 4, 0, 2), "beta": (0, 9, 1, 7), "empirical": (0, 9, 2, 6)},
+        "binary20": {"empirical": (4, 4, 4, 4)},
+        "binary40": {"empirical": (4, 4, 4, 4)},
+    },
+    20: {
+        "fine": {"normal": (0, 5, 0, 5), "truncated-normal": (0, 3, 0, 0), "beta": (0, 5, 0, 5)},
+        "graded4": {"normal": (0, 9, 3, 8), "beta": (0, 9, 1, 6), "empirical": (0, 2, 0, 0)},
+        "graded5": {"normal": (0, 9, 3, 7), "beta": (0, 9, 2, 6)},
+        "binary20": {"beta": (0, 3, 0, 3), "empirical": (1, 4, 1, 4)},
+        "binary40": {"empirical": (4, 4, 4, 4)},
+    },
+}
+"""Measures of a scale that a family predicts best in 2011: least and most in 300 resamples of the trials.
+
+For few trials here (20), then for as many as the thesis has (200).
+"""

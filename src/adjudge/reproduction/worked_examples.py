@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.reproduction.claims import Claim, Reason
+from adjudge.reproduction.claims import ANOTHER, Claim, Reason, independent, near
 from adjudge.reproduction.data import Data
 from adjudge.reproduction.studies import Effort, Found, study
 
@@ -59,9 +59,11 @@ def _satisfaction() -> Iterator[Claim]:
 
     curve = find_satisfaction("GAP(ideal=max)@5", "broad").mapping
     if curve is not None:
-        yield Claim("T 4.1.2", "satisfaction at GAP@5 = .32 on Broad, by Table 4.3", ".5116", float(curve(0.32)))
+        yield Claim.printed(
+            "T 4.1.2", "satisfaction at GAP@5 = .32 on Broad, by Table 4.3", ".5116", float(curve(0.32))
+        )
     chance = float(p_satisfied(10, 15, 0.7))
-    yield Claim("T 4.1", "probability that 10 of 15 users are satisfied, each with .7", ".2061", chance)
+    yield Claim.printed("T 4.1", "probability that 10 of 15 users are satisfied, each with .7", ".2061", chance)
 
 
 def _intervals() -> Iterator[Claim]:
@@ -74,11 +76,11 @@ def _intervals() -> Iterator[Claim]:
     ):
         found = float(t_interval(_with_moments(mean, sd, 100))[1])
         if name == "P(Sat)":
-            yield Claim("T 4.1.3", "quantile .975 of t with 99 degrees of freedom", "1.9842", found / sd * 10)
-        yield Claim("T 5.6.2", f"half of the interval around {name} = {mean:.4f}", half, found)
+            yield Claim.printed("T 4.1.3", "quantile .975 of t with 99 degrees of freedom", "1.9842", found / sd * 10)
+        yield Claim.printed("T 5.6.2", f"half of the interval around {name} = {mean:.4f}", half, found)
         for end, printed, value in (("lower", low, mean - found), ("upper", high, mean + found)):
             what = f"{end} end of the interval around {name} = {mean:.4f}"
-            yield Claim("T 4.1.3", what, printed, value, tolerance=0.00011, why=_ROUNDED_MEAN)
+            yield Claim.around("T 4.1.3", what, printed, value, 0.00011, basis="rounding", why=_ROUNDED_MEAN)
 
 
 def _with_moments(mean: float, sd: float, n: int) -> Floats:
@@ -102,7 +104,9 @@ def _p_values() -> Iterator[Claim]:
         ours = p(mean, half)
         corners = [p(mean + a, half + b) for a in (-_LAST, _LAST) for b in (-_LAST, _LAST)]
         apart = max(abs(corner - ours) for corner in corners) + 0.5 * 10.0 ** -(len(printed) - 1)
-        yield Claim("T 5.6.2", f"p of the t test of {name} and BSWH1", printed, ours, apart, _ROUNDED_HALF)
+        yield Claim.around(
+            "T 5.6.2", f"p of the t test of {name} and BSWH1", printed, ours, apart, basis="rounding", why=_ROUNDED_HALF
+        )
 
 
 def _precision() -> Iterator[Claim]:
@@ -119,7 +123,7 @@ def _precision() -> Iterator[Claim]:
         a, b = (_effectiveness(f"AP(ideal={ideal})@5", *lists) for lists in (first, second))
         values = (("system A", a), ("system B", b), ("difference", a - b))
         for (what, value), number in zip(values, printed, strict=True):
-            yield Claim("T 5.2", f"AP@5, {name}: {what}", number, value)
+            yield Claim.printed("T 5.2", f"AP@5, {name}: {what}", number, value)
 
 
 def _effectiveness(measure: str, retrieved: list[int], others: list[int], scale: str = "binary") -> float:
@@ -140,24 +144,35 @@ def _relevance() -> Iterator[Claim]:
 
     for scale, expected, varying in ((BROAD, "1", ""), (FINE, "50", "850")):
         relevance, variance = uniform_moments(scale)
-        yield Claim("T 7.2.1", f"expected grade on {scale.name} of any document", expected, relevance * scale.maximum)
+        yield Claim.printed(
+            "T 7.2.1", f"expected grade on {scale.name} of any document", expected, relevance * scale.maximum
+        )
         if varying:
             ours = variance * scale.maximum**2
-            yield Claim("T 7.2.1", f"variance of the grade on {scale.name} of any document", varying, ours)
+            yield Claim.printed("T 7.2.1", f"variance of the grade on {scale.name} of any document", varying, ours)
     theta = {"fSYS": 0.25, "OV": 0.8053, "fART": 0.0217, "sGEN": 1.0, "fGEN": 0.8478}
     model = published_model("broad", "output")
     x = np.array([[np.prod([theta[name] for name in term.split(":")]) for term in model.features]])
     one, two = (float(reached) for reached in model.ordinal.at_least(x)[0])
     for what, reached, odds, chance in (("2", two, "1.2781", ".7821"), ("1 or more", one, "3.3635", ".9665")):
-        yield Claim("T A", f"log odds of a grade of {what}", odds, float(np.log(reached / (1 - reached))))
-        yield Claim("T A", f"probability of {what}", chance, reached)
+        yield Claim.printed("T A", f"log odds of a grade of {what}", odds, float(np.log(reached / (1 - reached))))
+        yield Claim.printed("T A", f"probability of {what}", chance, reached)
     likely = model.ordinal.probabilities(x)[0]
     for grade, printed in ((1, ".1844"), (0, ".0335")):
-        yield Claim("T A", f"probability of {grade}", printed, float(likely[grade]), 0.0001, _FOUR_DIGITS)
+        yield Claim.around(
+            "T A", f"probability of {grade}", printed, float(likely[grade]), 0.0001, basis="rounding", why=_FOUR_DIGITS
+        )
     mean, spread = (float(value[0]) for value in model.ordinal.moments(x, 2 * np.array(model.levels)))
-    yield Claim("T A", "expectation", "1.7486", mean, 0.0002, _FOUR_DIGITS, independent="1.7486")
-    yield Claim("T A", "expectation, as it stands in the line for the variance", "1.6577", mean, why=_SLIP)
-    yield Claim("T A", "variance", ".2552", spread, 0.0002, _FOUR_DIGITS, independent=".2552")
+    yield Claim.around("T A", "expectation", "1.7486", mean, 0.0002, basis="rounding", why=_FOUR_DIGITS)
+    yield Claim(
+        "T A",
+        "expectation, as it stands in the line for the variance",
+        "1.6577",
+        mean,
+        near("1.7486", 0.0002, "rounding", "the expectation that the thesis prints before, and rounding of its terms"),
+        _SLIP,
+    )
+    yield Claim.around("T A", "variance", ".2552", spread, 0.0002, basis="rounding", why=_FOUR_DIGITS)
 
 
 def _recall() -> Iterator[Claim]:
@@ -172,9 +187,9 @@ def _recall() -> Iterator[Claim]:
     sums += [k * float(effectiveness_by_lists(lists, runs, measure=f"ADR@{k}").matrix()[0, 0]) for k in range(1, 7)]
     correct, recalls = ("1", "1", "3", "3", "3", "4"), ("1", ".5", "1", ".75", ".6", ".667")
     for k, (recall, hits, printed) in enumerate(zip(np.diff(sums), correct, recalls, strict=True), 1):
-        yield Claim("L10 Table 1", f"correct documents at position {k}", hits, float(recall) * k)
-        yield Claim("L10 Table 1", f"recall at position {k}", printed, float(recall))
-    yield Claim("L10 Table 1", "average dynamic recall", ".753", sums[-1] / 6, independent=".753")
+        yield Claim.printed("L10 Table 1", f"correct documents at position {k}", hits, float(recall) * k)
+        yield Claim.printed("L10 Table 1", f"recall at position {k}", printed, float(recall))
+    yield Claim.printed("L10 Table 1", "average dynamic recall", ".753", sums[-1] / 6)
 
 
 def _consistency() -> Iterator[Claim]:
@@ -192,9 +207,9 @@ def _consistency() -> Iterator[Claim]:
     scores = expansion_scores(evidence, 0.25, 1)
     for place, printed in enumerate((".5", "1", "1", ".8", "1")):
         ours = float(scores[place, ends[place]])
-        yield Claim("L10 Table 2", f"share of correct expansions at position {place + 1}", printed, ours)
+        yield Claim.printed("L10 Table 2", f"share of correct expansions at position {place + 1}", printed, ours)
     ours = list_consistency(evidence, group, alpha=0.25, tails=1)
-    yield Claim("L10 Table 2", "consistency of the list", ".86", ours, independent=".86")
+    yield Claim.printed("L10 Table 2", "consistency of the list", ".86", ours)
 
 
 def _threshold() -> Iterator[Claim]:
@@ -202,7 +217,7 @@ def _threshold() -> Iterator[Claim]:
     from adjudge.stats.power import detectable_difference
 
     ours = float(detectable_difference(0.248, 100, alpha=0.05, power=0.85, alternative="greater"))
-    yield Claim("M12 5", "threshold by power analysis", ".067", ours, independent=".066955")
+    yield Claim("M12 5", "threshold by power analysis", ".067", ours, independent(".066955", ANOTHER))
 
 
 def _errors() -> Iterator[Claim]:
@@ -217,7 +232,7 @@ def _errors() -> Iterator[Claim]:
         ("T 9.2", 100, 0.05, "99.4 %"),
     ):
         what = f"probability of at least one Type I error in {tests} tests at {alpha:g}"
-        yield Claim(source, what, printed, float(binom.sf(0, tests, alpha)))
+        yield Claim.printed(source, what, printed, float(binom.sf(0, tests, alpha)))
 
 
 def _effort() -> Iterator[Claim]:
@@ -226,13 +241,13 @@ def _effort() -> Iterator[Claim]:
     pairs = {year: systems * (systems - 1) // 2 for year, systems, _, _ in _EDITIONS}
     usual = float(np.mean([value for year, value in a_system.items() if year != 2012]))
     compared = sum(pairs[year] for year in (2007, 2009, 2010, 2011))
-    yield Claim("T 1.4", "systems in all editions", "69", sum(systems for _, systems, _, _ in _EDITIONS))
-    yield Claim("T 5.3", "pairs of systems in 2007, 2009, 2010 and 2011", "352", compared)
-    yield Claim("T 5.3", "pairs of p-values of a test over 300 trials", "105,600", 300 * compared)
-    yield Claim("T 5.3", "the same for 14 measures and scales", "1,478,400", 14 * 300 * compared)
-    yield Claim("T 6.3", "judgments a system in 2012", "262", a_system[2012])
-    yield Claim("T 6.3", "judgments a system in the other editions, on average", "363", usual)
-    yield Claim("T 6.3", "cost of 2012 by that", "72 %", a_system[2012] / usual)
-    yield Claim("T 6.3", "judgments a query in 2012", "52", 2622 / 50)
-    yield Claim("T 6.3", "judgments a query in 2012 with five documents a list", "31", 1542 / 50)
-    yield Claim("T 6.3", "how many more ten documents a list are", "70 %", 2622 / 1542 - 1)
+    yield Claim.printed("T 1.4", "systems in all editions", "69", sum(systems for _, systems, _, _ in _EDITIONS))
+    yield Claim.printed("T 5.3", "pairs of systems in 2007, 2009, 2010 and 2011", "352", compared)
+    yield Claim.printed("T 5.3", "pairs of p-values of a test over 300 trials", "105,600", 300 * compared)
+    yield Claim.printed("T 5.3", "the same for 14 measures and scales", "1,478,400", 14 * 300 * compared)
+    yield Claim.printed("T 6.3", "judgments a system in 2012", "262", a_system[2012])
+    yield Claim.printed("T 6.3", "judgments a system in the other editions, on average", "363", usual)
+    yield Claim.printed("T 6.3", "cost of 2012 by that", "72 %", a_system[2012] / usual)
+    yield Claim.printed("T 6.3", "judgments a query in 2012", "52", 2622 / 50)
+    yield Claim.printed("T 6.3", "judgments a query in 2012 with five documents a list", "31", 1542 / 50)
+    yield Claim.printed("T 6.3", "how many more ten documents a list are", "70 %", 2622 / 1542 - 1)

@@ -12,15 +12,17 @@ import pytest
 
 from adjudge.cli import main
 from adjudge.reproduction import STUDIES
-from adjudge.reproduction.claims import Claim, Reason
+from adjudge.reproduction.claims import Claim, Reason, between, independent
 from adjudge.reproduction.plots import Panel, Plot, Series
 from adjudge.reproduction.studies import Found, Study
 
 Capture = pytest.CaptureFixture[str]
-EXACT = Claim("T Table 9.1", "a number | with a bar", ".50", 0.5)
-NEAR = Claim("T Table 9.1", "another", "7.0 %", 0.071, 0.002, Reason("draws", "drawn at random"))
-OTHER = Claim("T 9.2", "one more", "1,316", 1320, why=Reason("data", "other data"), independent="1,320")
-UNKNOWN = Claim("T 9.3", "the last", "3", 4)
+EXACT = Claim.printed("T Table 9.1", "a number | with a bar", ".50", 0.5)
+NEAR = Claim.around(
+    "T Table 9.1", "another", "7.0 %", 0.071, 0.002, basis="chance", why=Reason("draws", "drawn at random")
+)
+OTHER = Claim("T 9.2", "one more", "1,316", 1320, independent("1,320"), Reason("data", "other data"))
+OUTSIDE = Claim("T 9.3", "the last", "3", 4, between(2, 3.5, "as others have it"), Reason("data", "other data"))
 PLOT = Plot("nine", "T Figure 9.1", "A line.", "It rises.", "x", "y", (Panel("", (Series("a", (1, 2), (3, 4)),)),))
 
 
@@ -81,7 +83,8 @@ def test_json_has_numbers_figures_and_provenance(run: Run) -> None:
     code, out, _ = run(*NINE, "--json", "--seed", "4")
     content = json.loads(out)
     assert code == 0
-    assert content["counts"] == {"exact": 1, "within tolerance": 1, "differs": 1}
+    assert content["counts"] == {"exact": 1, "found by search": 0, "within tolerance": 1, "differs": 1, "fails": 0}
+    assert content["bounds"] == {"print": 1, "independent": 1, "chance": 1}
     assert content["causes"]["data"] == {"within tolerance": 0, "differs": 1}
     assert content["numbers"][1] == {
         "study": "nine",
@@ -89,8 +92,12 @@ def test_json_has_numbers_figures_and_provenance(run: Run) -> None:
         "what": "another",
         "published": "7.0 %",
         "ours": 0.071,
-        "independent": None,
+        "low": pytest.approx(0.068),
+        "high": pytest.approx(0.072),
+        "basis": "chance",
+        "because": "drawn at random",
         "verdict": "within tolerance",
+        "searched": None,
         "tolerance": 0.002,
         "cause": "draws",
         "why": "drawn at random",
@@ -131,14 +138,14 @@ def test_figures_are_written_as_svg_and_pdf(run: Run) -> None:
     assert "wrote 2 figures" in said
 
 
-def test_a_number_that_nobody_can_explain_is_named_first_and_the_exit_code_is_1(
+def test_a_number_outside_its_bound_is_named_first_and_the_exit_code_is_1(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put(monkeypatch, EXACT, OTHER, UNKNOWN)
+    put(monkeypatch, EXACT, OTHER, OUTSIDE)
     code, out, _ = run(*NINE)
     assert code == 1
-    assert "2 differ (1 for data that are not public, 1 for no known reason)." in out
-    assert "Differs for no known reason: T 9.3, the last (published 3, ours 4)." in out
+    assert "1 differs (1 for data that are not public), 1 fails." in out
+    assert "Outside its bound: T 9.3, the last (published 3, ours 4, bound 2 to 3.5: as others have it)." in out
     assert run(*NINE, "-o", "page.html")[0] == 1
 
 

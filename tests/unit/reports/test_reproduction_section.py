@@ -9,15 +9,17 @@ from adjudge.reports.document import Paragraph, Section, TableBlock
 from adjudge.reports.latex import escape
 from adjudge.reports.reproduction_figures import draw_plot, panels_are_alike
 from adjudge.reports.reproduction_section import report_of, study_section, together
-from adjudge.reproduction.claims import Claim, Reason
+from adjudge.reproduction.claims import Claim, Reason, as_printed, between, independent
 from adjudge.reproduction.plots import Panel, Plot, Series
 from adjudge.reproduction.reproducing import Reproduction
 from adjudge.reproduction.studies import Effort, Found, Study
 
-SAME = Claim("T 1", "a", ".5", 0.5, independent=".5")
-CHANCE = Claim("T 1", "b", ".5", 0.6, 0.2, Reason("draws", "chance"))
+SAME = Claim.printed("T 1", "a", ".5", 0.5)
+CHANCE = Claim.around("T 1", "b", ".5", 0.6, 0.2, basis="chance", why=Reason("draws", "chance"))
 DATA = Reason("data", "other data")
-OTHER = Claim("T 1", "c", ".5", 0.9, why=DATA)
+ELSEWHERE = between(0.85, 0.92, "others")
+OTHER = Claim("T 1", "c", ".5", 0.9, ELSEWHERE, DATA)
+OUTSIDE = Claim("T 1", "d", ".5", 0.95, ELSEWHERE, DATA)
 STUDY = Study("one", "Chapter one", ("T Table 6.1", "T Table 6.2"), (), lambda data, effort: Found(()))
 
 
@@ -35,6 +37,7 @@ def tables(section: Section) -> list[TableBlock]:
         ((SAME, SAME), "2 numbers, all exact."),
         ((SAME, CHANCE, OTHER), "3 numbers: 1 exact, 1 within tolerance, 1 differs."),
         ((SAME, OTHER, OTHER), "3 numbers: 1 exact, 2 differ."),
+        ((SAME, OTHER, OUTSIDE, OUTSIDE), "4 numbers: 1 exact, 1 differs, 2 fail."),
     ],
 )
 def test_a_study_says_first_what_agreed(claims: tuple[Claim, ...], said: str) -> None:
@@ -42,22 +45,34 @@ def test_a_study_says_first_what_agreed(claims: tuple[Claim, ...], said: str) ->
 
 
 def test_a_reason_stands_once_and_is_referred_to_by_its_number() -> None:
-    reasons, numbers = tables(section_of(OTHER, CHANCE, SAME, OTHER))
+    reasons, numbers, _ = tables(section_of(OTHER, CHANCE, SAME, OTHER))
     assert reasons.rows == (("[1]", "data", "2", "other data."), ("[2]", "draws", "1", "chance."))
     assert [row[-1] for row in numbers.rows] == ["differs [1]", "within tolerance [2]", "exact", "differs [1]"]
-    assert numbers.emphasised == {(0, 4), (3, 4)}
+    assert numbers.emphasised == {(0, 5), (3, 5)}
 
 
-def test_independent_numbers_stand_only_where_they_say_more() -> None:
-    assert "independent" not in [column.name for column in tables(section_of(SAME))[0].columns]
-    more = Claim("T 1", "d", ".07", 0.0669553, independent=".066955")
-    numbers = tables(section_of(SAME, more))[0]
-    place = [column.name for column in numbers.columns].index("independent")
+def test_a_bound_stands_only_where_it_is_not_just_the_printed_number_and_says_where_it_comes_from() -> None:
+    assert "bound" not in [column.name for column in tables(section_of(SAME))[0].columns]
+    more = Claim("T 1", "d", ".07", 0.0669553, independent(".066955", "somebody else"))
+    numbers, bounds = tables(section_of(SAME, more))
+    place = [column.name for column in numbers.columns].index("bound")
     assert [row[place] for row in numbers.rows] == ["", ".066955"]
+    assert bounds.rows == (("independent", "1", "somebody else."),)
+
+
+def test_what_was_found_by_search_says_among_how_many() -> None:
+    claim = Claim("T 1", "cell", ".5", 0.5, as_printed(".5"), searched="the nearest of 1,800 lists")
+    assert Paragraph("Found by search: cell: the nearest of 1,800 lists.") in section_of(claim).blocks
+
+
+def test_what_is_outside_its_bound_is_said_at_once() -> None:
+    made = Reproduction(((STUDY, Found((SAME, OUTSIDE))),), (), (), Effort())
+    said = [block.text for block in report_of(made).sections[0].blocks if isinstance(block, Paragraph)]
+    assert said[1] == "Outside its bound: T 1, d (published .5, ours 0.95, bound 0.85 to 0.92: others)."
 
 
 def test_a_terminal_gets_no_exact_numbers_and_long_names_on_several_lines() -> None:
-    long = Claim("T Table 9.9", "a name that is so long that no terminal has room for it", ".5", 0.9, why=DATA)
+    long = Claim("T Table 9.9", "a name that is so long that no terminal has room for it", ".5", 0.9, ELSEWHERE, DATA)
     numbers = tables(section_of(SAME, long, brief=True))[0]
     assert [row[1] for row in numbers.rows] == [".5", ""]
     assert " ".join(row[0].strip() for row in numbers.rows) == f"{long.source}: {long.what}"
@@ -65,12 +80,10 @@ def test_a_terminal_gets_no_exact_numbers_and_long_names_on_several_lines() -> N
 
 
 def test_the_summary_counts_causes_so_that_differences_nobody_could_avoid_are_seen_at_once() -> None:
-    unknown = Claim("T 1", "d", ".5", 0.9)
-    made = Reproduction(((STUDY, Found((SAME, CHANCE, OTHER, OTHER, unknown))),), (), (), Effort())
-    _, causes = tables(report_of(made).sections[0])
-    assert [row[:3] for row in causes.rows] == [("data", "0", "2"), ("draws", "1", "0"), ("", "0", "1")]
-    exact = Reproduction(((STUDY, Found((SAME,))),), (), (), Effort())
-    assert len(tables(report_of(exact).sections[0])) == 1
+    made = Reproduction(((STUDY, Found((SAME, CHANCE, OTHER, OTHER))),), (), (), Effort())
+    _, causes, bounds = tables(report_of(made).sections[0])
+    assert [row[:3] for row in causes.rows] == [("data", "0", "2"), ("draws", "1", "0")]
+    assert [row[:2] for row in bounds.rows] == [("print", "1"), ("chance", "1"), ("range", "2")]
 
 
 def test_signs_of_the_papers_are_ones_that_latex_knows() -> None:

@@ -8,9 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.reproduction.claims import CAUSES, DIFFERING, Claim, Reason, normalised, printed_value, rounded_like
+from adjudge.reproduction.claims import (
+    CAUSES,
+    DIFFERING,
+    Bound,
+    Claim,
+    Reason,
+    between,
+    by_chance,
+    independent,
+    near,
+    normalised,
+    printed_value,
+    rounded_like,
+)
 
-CHANCE = Reason("draws", "chance")
+CHANCE, OTHER = Reason("draws", "chance"), Reason("data", "other data")
+WIDE = between(-1e9, 1e9, "anything goes")
 
 
 @st.composite
@@ -32,31 +46,35 @@ def printed_numbers(draw: st.DrawFn) -> tuple[str, float, float]:
 def test_a_printed_number_is_read_and_agrees_with_its_own_value(printed: tuple[str, float, float]) -> None:
     text, value, _ = printed
     assert printed_value(text) == pytest.approx(value, rel=1e-12, abs=1e-15)
-    assert Claim("T 1", "x", text, value).verdict == "exact"
+    assert Claim.printed("T 1", "x", text, value).verdict == "exact"
 
 
 @given(printed_numbers(), st.floats(-0.49, 0.49))
 def test_what_rounds_to_the_printed_digits_is_exact(printed: tuple[str, float, float], part: float) -> None:
     text, value, unit = printed
-    near = value + part * unit
-    if math.copysign(1, near) == math.copysign(1, value) or value != 0:
-        assert Claim("T 1", "x", text, near).verdict == "exact"
+    ours = value + part * unit
+    if math.copysign(1, ours) == math.copysign(1, value) or value != 0:
+        assert Claim.printed("T 1", "x", text, ours).verdict == "exact"
 
 
 @given(printed_numbers(), st.floats(0.51, 1e6), st.booleans())
 def test_what_does_not_is_not(printed: tuple[str, float, float], part: float, below: bool) -> None:
     text, value, unit = printed
-    claim = Claim("T 1", "x", text, value - part * unit if below else value + part * unit)
-    assert claim.verdict == "differs"
-    assert not claim.is_explained
+    ours = value - part * unit if below else value + part * unit
+    assert Claim.printed("T 1", "x", text, ours).verdict == "fails"
+    assert Claim("T 1", "x", text, ours, WIDE, OTHER).verdict == "differs"
 
 
 @given(printed_numbers(), st.floats(0.51, 100.0))
 def test_a_tolerance_reaches_as_far_as_it_says(printed: tuple[str, float, float], part: float) -> None:
     text, value, unit = printed
     ours = value + part * unit
-    assert Claim("T 1", "x", text, ours, 1.01 * part * unit, CHANCE).verdict == "within tolerance"
-    assert Claim("T 1", "x", text, ours, 0.99 * part * unit, CHANCE).verdict == "differs"
+    assert (
+        Claim.around("T 1", "x", text, ours, 1.01 * part * unit, basis="chance", why=CHANCE).verdict
+        == "within tolerance"
+    )
+    assert Claim.around("T 1", "x", text, ours, 0.99 * part * unit, basis="chance", why=CHANCE).verdict == "fails"
+    assert Claim("T 1", "x", text, ours, WIDE, CHANCE, 0.99 * part * unit).verdict == "differs"
 
 
 @pytest.mark.parametrize(
@@ -80,24 +98,54 @@ def test_ours_is_shown_as_the_published_number_is(value: float, printed: str, sh
 @pytest.mark.parametrize("text", ["", "  ", "about 5", "1.2.3", "%", ".", "1e-6", "2/3", "± .05"])
 def test_what_is_no_printed_number_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected a number as papers print them"):
-        Claim("T 1", "x", text, 1.0)
+        Claim("T 1", "x", text, 1.0, WIDE, OTHER)
 
 
 @pytest.mark.parametrize(("tolerance", "why"), [(-0.1, CHANCE), (0.1, None)])
 def test_a_tolerance_is_positive_and_has_a_reason(tolerance: float, why: Reason | None) -> None:
     with pytest.raises(ValueError, match="a tolerance is positive and has a reason"):
-        Claim("T 1", "x", ".5", 0.5, tolerance, why)
+        Claim("T 1", "x", ".5", 0.5, independent(".5"), why, tolerance)
 
 
-def test_a_difference_with_a_reason_is_explained() -> None:
-    assert Claim("T 1", "x", ".5", 0.7, why=Reason("data", "other data")).is_explained
-    assert not Claim("T 1", "x", ".5", 0.7).is_explained
+def test_a_claim_without_a_bound_is_impossible() -> None:
+    with pytest.raises(TypeError, match="bound"):
+        Claim("T 1", "x", ".5", 0.5)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("ends", [(0.6, 0.4), (math.nan, 1.0), (0.0, math.inf)])
+def test_a_bound_has_two_ends_and_says_where_it_comes_from(ends: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="expected a finite bound"):
+        between(*ends, "somewhere")
+    with pytest.raises(ValueError, match="says where it comes from"):
+        between(0.4, 0.6, "")
+
+
+def test_a_number_outside_its_bound_fails_whatever_the_reason() -> None:
+    bound = between(0.8, 0.9, "others")
+    assert Claim("T 1", "x", ".5", 0.85, bound, OTHER).verdict == "differs"
+    outside = Claim("T 1", "x", ".5", 0.95, bound, OTHER)
+    assert outside.verdict == "fails"
+    assert outside.reason is None
+    assert Claim("T 1", "x", ".5", 0.5, bound, OTHER).verdict == "fails"  # as printed, yet not what the data give
+
+
+def test_a_bound_that_reaches_beyond_the_printed_number_needs_a_reason() -> None:
+    for bound in (between(0.4, 0.6, "others"), independent(".61")):
+        with pytest.raises(ValueError, match="a bound that reaches beyond the printed number has a reason"):
+            Claim("T 1", "x", ".5", 0.5, bound)
+    assert Claim("M12 5", "t", ".067", 0.0669553, independent(".066955")).verdict == "exact"
+    assert Claim("M12 5", "t", ".067", 0.0669, independent(".066955")).verdict == "fails"
+
+
+def test_what_was_picked_for_being_nearest_is_found_by_search_and_not_exact() -> None:
+    claim = Claim("T 4.1", "x", ".6095", 0.60951, independent(".6095"), searched="the nearest of 1,800")
+    assert claim.verdict == "found by search"
+    assert Claim("T 4.1", "x", ".6095", 0.6097, independent(".6095"), searched="the nearest of 9").verdict == "fails"
 
 
 def test_only_a_number_that_is_not_exact_has_a_reason() -> None:
-    assert Claim("T 1", "x", ".5", 0.5, why=CHANCE).reason is None
-    assert Claim("T 1", "x", ".5", 0.6, 0.2, CHANCE).reason == CHANCE
-    assert Claim("T 1", "x", ".5", 0.9).reason is None
+    assert Claim("T 1", "x", ".5", 0.5, WIDE, CHANCE).reason is None
+    assert Claim.around("T 1", "x", ".5", 0.6, 0.2, basis="chance", why=CHANCE).reason == CHANCE
 
 
 def test_every_cause_is_put_in_words() -> None:
@@ -105,13 +153,28 @@ def test_every_cause_is_put_in_words() -> None:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_what_is_no_number_differs(value: float) -> None:
-    claim = Claim("T 1", "x", ".5", value, 1.0, CHANCE)
-    assert claim.verdict == "differs"
+def test_what_is_no_number_fails(value: float) -> None:
+    claim = Claim("T 1", "x", ".5", value, WIDE, CHANCE, 1.0)
+    assert claim.verdict == "fails"
     assert claim.shown == str(value)
 
 
-def test_an_independent_number_is_compared_by_its_own_digits() -> None:
-    assert Claim("M12 5", "t", ".067", 0.0669553, independent=".066955").agrees_with_independent is True
-    assert Claim("M12 5", "t", ".067", 0.0669, independent=".066955").agrees_with_independent is False
-    assert Claim("M12 5", "t", ".067", 0.0669).agrees_with_independent is None
+def test_bounds_of_chance_are_three_standard_errors_of_both_computations() -> None:
+    """sd 2 over 100 trials there and 100 here: 3 x 2 x sqrt(2 / 100)."""
+    bound = by_chance(10.0, 2.0, 100, of=100)
+    assert (bound.low, bound.high) == pytest.approx((10 - 0.6 * math.sqrt(2), 10 + 0.6 * math.sqrt(2)))
+    assert by_chance(10.0, 0.0, 100, of=100, least=0.5).high == pytest.approx(10.5)
+    assert by_chance(10.0, 2.0, 4, of=100).width > bound.width
+
+
+@pytest.mark.parametrize(
+    ("bound", "shown"),
+    [
+        (independent(".9304"), ".9304"),
+        (between(160, 284, "orders"), "160 to 284"),
+        (between(5, 5, "all"), "5"),
+        (near(".5", 0.05, "reading", "a plot"), "0.45 to 0.55"),
+    ],
+)
+def test_a_bound_is_written_as_a_number_or_as_both_ends(bound: Bound, shown: str) -> None:
+    assert str(bound) == shown

@@ -17,8 +17,8 @@ def found(shared_data: Path) -> Found:
     return STUDIES["partial-lists"].run(Data(shared_data), Effort())
 
 
-def test_all_are_explained(found: Found) -> None:
-    assert [claim for claim in found.claims if not claim.is_explained] == []
+def test_all_are_inside_their_bounds(found: Found) -> None:
+    assert [claim for claim in found.claims if claim.verdict == "fails"] == []
 
 
 def test_table_3_is_there_with_its_18_numbers(found: Found) -> None:

@@ -23,7 +23,7 @@ def both(shared_data: Path) -> Both:
     data = Data(shared_data)
     eff = data.effectiveness(list(MEASURES.values()))
     samples = samples_of(eff, scale="fine", strata=strata_of(data.mirex2011, "genre"))
-    return run_both(samples, 2, Effort(workers=1), sizes=(10, 50, 70), halves=(10, 50))
+    return run_both(samples, 2, Effort(workers=1), sizes=(25, 30, 35, 40, 45, 70), halves=(10, 50))
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,8 @@ def claims(both: Both) -> list[Claim]:
     return [*power_claims(both[0]), *stability_claims(both[1])]
 
 
-def test_all_are_explained(claims: list[Claim]) -> None:
-    assert [claim for claim in claims if not claim.is_explained] == []
+def test_all_are_inside_their_bounds(claims: list[Claim]) -> None:
+    assert [claim for claim in claims if claim.verdict == "fails"] == []
 
 
 def test_table_1_is_there_for_average_gain_on_fine(claims: list[Claim]) -> None:

@@ -25,7 +25,6 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Found:
 def test_every_number_of_2011_is_exact(found: Found) -> None:
     assert [claim for claim in found.claims if claim.verdict != "exact"] == []
     assert len(found.claims) == 4 + 8 * 7
-    assert all(claim.agrees_with_independent is not False for claim in found.claims)
 
 
 def test_figures_have_a_curve_for_each_measure_that_rises_to_the_number_of_the_table(found: Found) -> None:
@@ -53,8 +52,8 @@ def test_tables_of_other_years_follow_from_the_components_but_for_rounding(print
         assert claim.tolerance <= limit, claim.what
 
 
-def test_what_the_text_rounds_is_explained(printed: Found) -> None:
-    assert all(claim.is_explained for claim in printed.claims)
+def test_what_the_text_rounds_is_what_its_tables_print(printed: Found) -> None:
+    assert [claim.what for claim in printed.claims if claim.verdict == "fails"] == []
 
 
 def test_more_assessors_are_more_reliable_with_as_many_queries_and_less_with_as_many_judgments(printed: Found) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import adjudge as aj
 from adjudge.reproduction import STUDIES, reproduce
-from adjudge.reproduction.claims import ANOTHER, Claim, Reason
+from adjudge.reproduction.claims import ANOTHER, Claim, Reason, as_printed, between
 from adjudge.reproduction.data import PARTS, Data
 from adjudge.reproduction.impossible import IMPOSSIBLE
 from adjudge.reproduction.papers import PAPERS
@@ -20,6 +20,7 @@ from adjudge.reproduction.studies import Effort, Found, Study
 ITEMS = [f"{paper.key} {item}" for paper in PAPERS.values() for item in paper.items]
 COVERED = [item for study in STUDIES.values() for item in study.covers]
 OTHER_DATA, CHANCE = Reason("data", "other data"), Reason("draws", "chance")
+ELSEWHERE = between(0.85, 0.92, "others")
 MELODIES = "query,docA,docB,answer\n" + "".join(f"q{i % 11},a,b,{'abs'[i % 3]}\n" for i in range(2810))
 """As many preferences as the public data have."""
 
@@ -157,28 +158,31 @@ def test_provenance_has_the_digest_of_every_file_that_was_read_and_of_no_other(
     assert provenance["adjudge"] == aj.__version__
 
 
-def test_verdicts_are_counted_and_what_nobody_can_explain_is_named(
+def test_verdicts_are_counted_and_what_is_outside_its_bound_is_named(
     tmp_path: Path, studies: Callable[..., None]
 ) -> None:
-    unknown = Claim("T 1", "c", ".5", 0.9)
-    known = Claim("T 1", "d", ".5", 0.9, why=OTHER_DATA)
-    studies(study_of("a", Claim("T 1", "a", ".5", 0.5), Claim("T 1", "b", ".5", 0.6, 0.2, CHANCE)))
-    assert reproduce(tmp_path).unexplained == []
-    studies(study_of("a", Claim("T 1", "a", ".5", 0.5)), study_of("b", unknown, known))
+    same = Claim.printed("T 1", "a", ".5", 0.5)
+    outside = Claim("T 1", "c", ".5", 0.95, ELSEWHERE, OTHER_DATA)
+    known = Claim("T 1", "d", ".5", 0.9, ELSEWHERE, OTHER_DATA)
+    searched = Claim("T 1", "e", ".5", 0.5, as_printed(".5"), searched="the nearest of 3")
+    studies(study_of("a", same, Claim.around("T 1", "b", ".5", 0.6, 0.2, basis="chance", why=CHANCE)))
+    assert reproduce(tmp_path).failed == []
+    studies(study_of("a", same), study_of("b", outside, known, searched))
     made = reproduce(tmp_path)
-    assert made.unexplained == [unknown]
-    assert made.counts() == {"exact": 1, "within tolerance": 0, "differs": 2}
+    assert made.failed == [outside]
+    assert made.counts() == {"exact": 1, "found by search": 1, "within tolerance": 0, "differs": 1, "fails": 1}
+    assert made.bases() == {"print": 2, "range": 2}
     assert str(made) == (
-        "3 published numbers: 1 exact, 0 within tolerance, 2 differ "
-        "(1 for data that are not public, 1 for no known reason)."
+        "4 published numbers: 1 exact, 1 found by search, 0 within tolerance, 1 differs "
+        "(1 for data that are not public), 1 fails."
     )
 
 
 def test_numbers_that_are_not_exact_are_counted_by_their_cause(tmp_path: Path, studies: Callable[..., None]) -> None:
-    same = Claim("T 1", "a", ".5", 0.5, why=OTHER_DATA)
-    near = Claim(ANOTHER, "b", ".5", 0.6, 0.2, CHANCE)
-    far = Claim("T 1", "c", ".5", 0.9, 0.2, CHANCE)
-    studies(study_of("a", same, near, far, Claim("T 1", "d", ".5", 0.9, why=OTHER_DATA)))
+    same = Claim("T 1", "a", ".5", 0.5, as_printed(".5"), OTHER_DATA)
+    near = Claim.around(ANOTHER, "b", ".5", 0.6, 0.2, basis="chance", why=CHANCE)
+    far = Claim("T 1", "c", ".5", 0.9, ELSEWHERE, CHANCE, 0.2)
+    studies(study_of("a", same, near, far, Claim("T 1", "d", ".5", 0.9, ELSEWHERE, OTHER_DATA)))
     made = reproduce(tmp_path)
     assert made.causes() == {
         "data": {"within tolerance": 0, "differs": 1},

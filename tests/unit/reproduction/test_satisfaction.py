@@ -45,8 +45,8 @@ def test_typed_tables_are_those_of_the_thesis(shared_data: Path) -> None:
     assert [number for number in typed if f"{float(number):g}" not in printed] == []
 
 
-def test_what_other_listeners_said_is_explained_and_near_where_it_can_be(found: Found) -> None:
-    assert [claim.what for claim in found.claims if not claim.is_explained] == []
+def test_what_other_listeners_said_is_inside_its_bounds_and_near_where_it_can_be(found: Found) -> None:
+    assert [claim.what for claim in found.claims if claim.verdict == "fails"] == []
     near = [claim for claim in found.claims if claim.source == "T Table 3.3"]
     assert len(near) == 10
     assert sum(claim.verdict == "within tolerance" for claim in near) >= 8
@@ -70,7 +70,8 @@ def test_figures_show_every_combination(found: Found) -> None:
 def test_distances_of_distributions_are_as_those_of_more_systems(shared_data: Path) -> None:
     """Table 4.4, CG on Fine, beta: .4808 published over four editions; 4 trials are right to .1."""
     fits = fitted(Data(shared_data), Effort(workers=1), trials=4)
-    assert [claim.what for claim in fits.claims if not claim.is_explained] == []
+    distances = [claim for claim in fits.claims if "predicts best" not in claim.what]
+    assert [claim.what for claim in distances if claim.verdict == "fails"] == []
     (beta,) = (claim for claim in fits.claims if claim.what == "CG@5 on fine, beta, 50 queries")
     assert beta.ours == pytest.approx(0.4808, abs=0.1)
     assert [plot.source for plot in fits.plots] == ["T Table 4.4", "T Table 4.5", "T Figure 4.5", "T Figure 4.7"]
