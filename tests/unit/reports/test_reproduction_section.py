@@ -47,8 +47,8 @@ def test_a_study_says_first_what_agreed(claims: tuple[Claim, ...], said: str) ->
 def test_a_reason_stands_once_and_is_referred_to_by_its_number() -> None:
     reasons, numbers, _ = tables(section_of(OTHER, CHANCE, SAME, OTHER))
     assert reasons.rows == (("[1]", "data", "2", "other data."), ("[2]", "draws", "1", "chance."))
-    assert [row[-1] for row in numbers.rows] == ["differs [1]", "within tolerance [2]", "exact", "differs [1]"]
-    assert numbers.emphasised == {(0, 5), (3, 5)}
+    assert [row[4] for row in numbers.rows] == ["differs [1]", "within tolerance [2]", "exact", "differs [1]"]
+    assert numbers.emphasised == {(0, 4), (3, 4)}
 
 
 def test_a_bound_stands_only_where_it_is_not_just_the_printed_number_and_says_where_it_comes_from() -> None:
