@@ -131,7 +131,7 @@ class Outcome:
 
 
 PairedFunction = Callable[[Floats, How], Outcome]  # (queries x systems, what is asked for) -> all pairs
-Estimate = Callable[[Floats], float]  # differences of a pair that are not NaN -> what the test says about them
+Estimate = Callable[[Floats], Floats]  # (..., queries) differences without NaN -> (...) what the test says about them
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,23 +301,30 @@ def _t_tails(differences: Floats, slack: Floats) -> Tails:
     return np.where(same, 1.0, stdtr(n - 1, -t)), np.where(same, 1.0, stdtr(n - 1, t)), t, -t
 
 
-def pseudo_median(differences: Floats) -> float:
+def pseudo_median(differences: Floats) -> Floats:
     """The Hodges-Lehmann estimate: the median of the averages of all pairs of differences, each with itself as well.
 
-    It is where the signed-rank test would find nothing. Zeros count, although the test drops them (so does R from its
-    estimate). Of symmetric differences it estimates the mean; of skewed ones it does not.
+    Differences are (..., queries). The estimate is where the signed-rank test would find nothing. Zeros count, although
+    the test drops them (so does R from its estimate). Of symmetric differences it estimates the mean; of skewed ones it
+    does not.
 
     Reference: Hodges, Lehmann (1963). Estimates of location based on rank tests. doi:10.1214/aoms/1177704172
 
-    >>> pseudo_median(np.array([0.1, 0.2, 0.9]))
+    >>> float(pseudo_median(np.array([0.1, 0.2, 0.9])))
     0.35
     """
+    if differences.shape[-1] > _MANY:
+        return np.apply_along_axis(_counted_median, -1, differences)
+    i, j = np.triu_indices(differences.shape[-1])
+    sums = differences[..., i] + differences[..., j]
+    found: Floats = np.asarray(np.median(sums, axis=-1, overwrite_input=True)) / 2
+    return found
+
+
+def _counted_median(differences: Floats) -> float:
+    """The pseudo-median of one pair by bisection: how many averages lie below a number is counted by searching."""
     ordered = np.sort(differences)
-    n = len(ordered)
-    if n <= _MANY:
-        i, j = np.triu_indices(n)
-        return float(np.median((ordered[i] + ordered[j]) / 2))
-    low, high = float(ordered[0]), float(ordered[-1])
+    n, low, high = len(ordered), float(ordered[0]), float(ordered[-1])
     for _ in range(60):  # halves the range each time
         middle = (low + high) / 2
         below = np.searchsorted(ordered, 2 * middle - ordered, side="right").sum() + (ordered <= middle).sum()
@@ -325,24 +332,32 @@ def pseudo_median(differences: Floats) -> float:
     return high
 
 
-def win_share(differences: Floats) -> float:
-    """The share of queries with a difference above 0 among those with any; one half without any.
+def win_share(differences: Floats) -> Floats:
+    """The share of queries with a difference above 0 among those with any, of (..., queries); one half without any.
 
-    >>> win_share(np.array([0.1, 0.0, 0.2, -0.1]))
+    >>> float(win_share(np.array([0.1, 0.0, 0.2, -0.1])))
     0.6666666666666666
     """
-    wins, losses = int((differences > 0).sum()), int((differences < 0).sum())
-    return wins / (wins + losses) if wins + losses else 0.5
+    wins, losses = (differences > 0).sum(axis=-1), (differences < 0).sum(axis=-1)
+    found: Floats = np.where(wins + losses > 0, wins / np.maximum(wins + losses, 1), 0.5)
+    return found
 
 
 def pair_estimates(matrix: Floats, test: str, first: Ints, second: Ints) -> Floats:
     """What a test says about the pairs of ``first`` and ``second`` systems: its own estimate, not only p."""
-    estimate = PAIRED_TESTS[test].estimate or (lambda differences: float(differences.mean()))
+    estimate = PAIRED_TESTS[test].estimate or (lambda differences: differences.mean(axis=-1))
+    columns = np.ascontiguousarray(matrix.T)
     scale = np.nanmax(np.abs(matrix), axis=0) * ROUNDING
     found = np.empty(len(first))
-    for place, (a, b) in enumerate(zip(first, second, strict=True)):
-        difference = matrix[:, a] - matrix[:, b]
-        found[place] = estimate(_cleaned(difference[np.isfinite(difference)], max(scale[a], scale[b])))
+    width = max(1, _CELLS // len(matrix) ** 2)
+    for lo in range(0, len(first), width):
+        a, b = first[lo : lo + width], second[lo : lo + width]
+        difference = _cleaned(columns[a] - columns[b], np.maximum(scale[a], scale[b])[:, None])
+        complete = np.isfinite(difference).all(axis=1)
+        part = found[lo : lo + width]
+        part[complete] = estimate(difference[complete])
+        for place in np.flatnonzero(~complete):
+            part[place] = estimate(difference[place][np.isfinite(difference[place])])
     return found
 
 

@@ -254,15 +254,14 @@ class _Tally:
         for a in range(len(self.block.left)):
             others = self.block.others(a)
             difference, flag = differences[others], flags[others]
-            np.subtract(sums[a], sums[others], out=difference)
+            if self.lower is not None:
+                np.subtract(sums[a] if start is None else sums[a] - start, sums[others], out=difference)
+                np.less_equal(difference, self.most[a, others, None], out=flag[:, :size])
+                self.lower[a, others] += _count_rows(flag)
+            if self.lower is None or start is not None:
+                np.subtract(sums[a] if start is None else sums[a] + start, sums[others], out=difference)
             if self.lower is None:
                 np.abs(difference, out=difference)
-            else:
-                behind = difference if start is None else difference - start
-                np.less_equal(behind, self.most[a, others, None], out=flag[:, :size])
-                self.lower[a, others] += _count_rows(flag)
-            if start is not None:
-                difference += start
             np.greater_equal(difference, self.least[a, others, None], out=flag[:, :size])
             self.upper[a, others] += _count_rows(flag)
 
