@@ -68,7 +68,14 @@ def run(arguments: argparse.Namespace) -> None:
             raise AdjudgeError(f"{name}: expected a folder, got an empty name")
     loudness = _loudness(arguments.loudness)
     from adjudge.audio.library.preparing import prepare_library
+    from adjudge.audio.library.tags import read_tag_table
     from adjudge.cli.output import progress
+    from adjudge.formats.columns import check_columns
+
+    if arguments.columns is not None:  # a wrong name should not cost a library
+        if arguments.table is not None:
+            read_tag_table(arguments.table)
+        check_columns()
 
     with progress("preparing") as advance:
         prepared = prepare_library(

@@ -179,6 +179,7 @@ def create(arguments: argparse.Namespace) -> None:
 
 def _create_judging(arguments: argparse.Namespace) -> bool:
     """A campaign about runs; whether every file could be used."""
+    from adjudge.formats.columns import check_columns
     from adjudge.web.holdings import put_runs
     from adjudge.web.run_files import read_runs
 
@@ -193,6 +194,7 @@ def _create_judging(arguments: argparse.Namespace) -> bool:
             artist_filter=arguments.artist_filter,
             progress=advance,
         )
+    check_columns()
     say(notes)
     with opened(arguments, new=True) as store:
         with store.database.write() as connection:
@@ -207,12 +209,14 @@ def _create_judging(arguments: argparse.Namespace) -> bool:
 
 def _create_preference(arguments: argparse.Namespace) -> bool:
     """A campaign about questions; whether every file could be used."""
+    from adjudge.formats.columns import check_columns
     from adjudge.web.preference_holdings import put_questions
     from adjudge.web.question_files import question_files
 
     common = common_decisions(arguments)
     files = [arguments.questions] + ([] if arguments.traps is None else [arguments.traps])
     questions, inputs = question_files([Path(file) for file in files])
+    check_columns()
     settings = campaign_preference.decisions(arguments, common, questions)
     with opened(arguments, new=True) as store:
         with store.database.write() as connection:
@@ -243,9 +247,11 @@ def _create_ranking(arguments: argparse.Namespace) -> bool:
 def documents(arguments: argparse.Namespace) -> None:
     """Take in documents for a campaign that is there."""
     need_web()
+    from adjudge.formats.columns import check_columns
     from adjudge.web.campaign_rows import find_campaign
 
     _check_documents(arguments)
+    check_columns()
     with opened(arguments) as store:
         with store.database.read() as connection:
             found = find_campaign(connection, arguments.name)

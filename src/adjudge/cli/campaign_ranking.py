@@ -67,9 +67,11 @@ def decisions(arguments: argparse.Namespace, common: dict[str, Any]) -> RankingS
 
 def read(arguments: argparse.Namespace) -> GivenCandidates:
     """The files that were named; what the reader has to say is said."""
+    from adjudge.formats.columns import check_columns
     from adjudge.web.ranking_files import candidate_files
 
     given = candidate_files([Path(file) for file in arguments.candidates], cutoff=arguments.cutoff)
+    check_columns()
     say(given.notes)
     return given
 

@@ -91,10 +91,12 @@ def input_files(arguments: argparse.Namespace) -> list[str]:
 def samples_from(arguments: argparse.Namespace) -> Samples:
     """The samples that the options describe, with what is worth saying about them."""
     from adjudge.experiments.samples import Samples, samples_of
+    from adjudge.formats.columns import check_columns
 
     with kept_warnings() as said:
         parts = list(_read_tables(arguments) if arguments.effectiveness else _evaluated(arguments))
         found = [samples_of({name: eff}, scale=scale, strata=_strata(eff, arguments)) for name, scale, eff in parts]
+        check_columns()
     members = tuple(sample for samples in found for sample in samples)
     inputs = dict(pair for samples in found for pair in samples.provenance.inputs)
     settings = _settings([samples.provenance.settings for samples in found])

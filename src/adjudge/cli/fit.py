@@ -98,10 +98,12 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, learn, show, write."""
+    from adjudge.formats.columns import check_columns
     from adjudge.preferences.learning import learn
 
     _check(arguments)
     study, collection = _read(arguments)
+    check_columns()
     if not study.questions.grades:
         raise AdjudgeError(f"{study.source}: has no grades of the documents; give them with --judgments and --scale")
     wanted = study_combinations(arguments, study)

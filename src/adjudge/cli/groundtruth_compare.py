@@ -83,8 +83,8 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = [arguments.answers, *(arguments.runs or ()), *filter(None, (arguments.metadata, arguments.teams))]
     _check(arguments, inputs)
     asked = [parse_construction(one) for one in arguments.constructions or ()]
-    answers = read_answers(arguments)
     collection = None if arguments.runs is None else _read_runs(arguments)
+    answers = read_answers(arguments)
     is_one = len(answers.queries) == 1
     with progress("comparing") as advance, kept_warnings() as notes, without_hint(is_needed=not is_one):
         found = compare_constructions(

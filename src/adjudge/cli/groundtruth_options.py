@@ -132,13 +132,15 @@ def write_report(
 
 
 def read_answers(arguments: argparse.Namespace) -> Rankings | Preferences:
-    """The answers that the options describe."""
+    """The answers that the options describe; they are read after all else."""
+    from adjudge.formats.columns import check_columns
     from adjudge.groundtruth import Rankings
     from adjudge.groundtruth.files import read_experts
 
     given = (arguments.places or "counted").replace("-", " ")
     with without_hint():
         answers = read_experts(arguments.answers, places=given, without=arguments.without)  # type: ignore[arg-type]
+    check_columns()
     if not isinstance(answers, Rankings):
         for name in ("unranked", "places", "least_experts"):
             if getattr(arguments, name, None) is not None:

@@ -130,11 +130,10 @@ def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Can
     from adjudge.relevance.candidates import candidates
     from adjudge.relevance.scoring import estimable
 
-    library = _library(arguments.sound)
+    library, opinions = _library(arguments.sound), _opinions(arguments.opinions)
     with progress("reading runs") as advance:
         collection = read_collection(arguments, advance)
     measure, cutoff = estimable(arguments.measure or _usual(collection))
-    opinions = _opinions(arguments.opinions)
     sound = _sound(library)
     with kept_warnings():  # they are among the notes
         pool = candidates(collection, cutoff=cutoff, scale=_scale(arguments), opinions=opinions, similarity=sound)

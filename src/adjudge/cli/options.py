@@ -119,6 +119,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 def read_collection(arguments: argparse.Namespace, progress: Progress | None) -> Collection:
     """Read the collection that the options describe."""
     from adjudge.formats import read
+    from adjudge.formats.columns import check_columns
 
     collection = read(
         arguments.runs,
@@ -134,6 +135,8 @@ def read_collection(arguments: argparse.Namespace, progress: Progress | None) ->
         score_precision=arguments.score_precision,
         progress=progress,
     )
+    if not any(getattr(arguments, name, None) for name in ("experts", "strata")):  # which are read later
+        check_columns()
     if arguments.judgments is None:
         return collection
     if arguments.rescale is not None:

@@ -117,6 +117,10 @@ def say_written(target: str) -> None:
 
 def show(arguments: argparse.Namespace, content: str | RenderableType) -> None:
     """Write text, or draw something for people, to the terminal or to the output file, and say that it is there."""
+    if getattr(arguments, "columns", None) is not None:
+        from adjudge.formats.columns import check_columns
+
+        check_columns()
     if arguments.output is not None:
         from pathlib import Path
 

@@ -159,10 +159,12 @@ def _given_rules(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _read(arguments: argparse.Namespace) -> Study:
+    from adjudge.formats.columns import check_columns
     from adjudge.preferences.files import read_answers, read_questions
 
     questions = None if arguments.questions is None else read_questions(arguments.questions)
     study = read_answers(arguments.answers, questions)
+    check_columns()
     if len(study) == 0:
         raise AdjudgeError(f"{arguments.answers}: expected answers, got none")
     if not study.knows_participants:

@@ -180,7 +180,7 @@ def _effectiveness(
     costs = Costs(arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
     if arguments.effectiveness is not None:
         with kept_warnings():
-            eff = read_effectiveness(arguments.effectiveness)
+            eff = read_effectiveness(arguments.effectiveness, columns=arguments.columns)
         if arguments.measures:
             eff = eff[_named(arguments.measures, eff.measures)]
         pools = {} if arguments.pool is None else {eff.measures[0]: arguments.pool}

@@ -91,6 +91,7 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, make, write, say what is covered."""
+    from adjudge.formats.columns import check_columns
     from adjudge.preferences.files import write_questions
     from adjudge.preferences.questions import joined
 
@@ -102,6 +103,7 @@ def run(arguments: argparse.Namespace) -> None:
     judgments = _read_judgments(arguments)
     wanted = combinations_of(arguments, list(judgments), arguments.k)
     made = _from_runs(arguments, judgments, wanted) if arguments.runs else _from_judgments(arguments, judgments, wanted)
+    check_columns()
     questions, coverage, notes, known = made
     if arguments.traps:
         from adjudge.preferences.traps import make_traps

@@ -205,4 +205,6 @@ def _truths(
 def _judgments(arguments: argparse.Namespace, campaign: JudgingSettings) -> Judgments:
     from adjudge.formats.reading import read_judgments
 
-    return read_judgments(arguments.judgments, scale=arguments.scale or campaign.evaluated.scale)
+    return read_judgments(
+        arguments.judgments, scale=arguments.scale or campaign.evaluated.scale, columns=arguments.columns
+    )

@@ -117,8 +117,11 @@ def _with_experts(
         return eff, None
     from dataclasses import replace
 
+    from adjudge.formats.columns import check_columns
     from adjudge.groundtruth.files import read_experts
     from adjudge.reports.experts_section import experts_of
 
-    found = experts_of(read_experts(arguments.experts), collection)
+    answers = read_experts(arguments.experts)
+    check_columns()
+    found = experts_of(answers, collection)
     return replace(eff, provenance=with_inputs(eff.provenance, [arguments.experts])), found

@@ -176,9 +176,10 @@ def fold(name: str) -> str:
 
 @dataclass
 class _Naming:
-    """What the user says that columns hold, which of it was found, and the columns of the last table."""
+    """What the user says that columns hold, which of it must be and was found, and the columns of the last table."""
 
     names: dict[str, str]
+    needed: set[str]
     found: set[str] = field(default_factory=set)
     came: Sequence[str] = ()
 
@@ -190,8 +191,9 @@ _naming: ContextVar[_Naming | None] = ContextVar("adjudge_columns", default=None
 def naming_columns(columns: Mapping[str, str] | str | None, *, is_strict: bool = True) -> Iterator[None]:
     """Read tables meanwhile with these names: ``{"query": "userId"}``, or ``query=userId,document=movieId``.
 
-    A table that has such a column uses it for that and nothing else; a table without it is read by the usual names. A
-    name that no table has is refused at the end, if ``is_strict``. Inside another such block, the names of both hold.
+    A table that has such a column uses it for nothing else; a table without it is read by the usual names. A name that
+    no table has is refused at the end, if ``is_strict``, or earlier by :func:`check_columns`. Inside another such
+    block, the names of both hold.
 
     >>> with naming_columns("query=userId"):
     ...     places_of(["userId", "topic"], "query"), places_of(["userId", "topic"], "assessor")
@@ -203,18 +205,23 @@ def naming_columns(columns: Mapping[str, str] | str | None, *, is_strict: bool =
     own, around = _parsed(columns) if isinstance(columns, str) else dict(columns), _naming.get()
     if strange := next((target for target in own if target not in COLUMNS), None):
         raise unknown("column", strange, COLUMNS)
-    naming = _Naming(own if around is None else {**around.names, **own})
+    naming = _Naming(own if around is None else {**around.names, **own}, set(own) if is_strict else set())
     token = _naming.set(naming)
     try:
         yield
+        check_columns()
     finally:
         _naming.reset(token)
         if around is not None:
             around.found |= naming.found
-    for target, name in own.items():
-        if is_strict and target not in naming.found:
-            came = f"the columns {listed(naming.came)}" if naming.came else "no table with names of columns"
-            raise AdjudgeError(f"columns: expected {shown(name)} for the {target}, got {came}")
+
+
+def check_columns() -> None:
+    """Refuse names of :func:`naming_columns` that no table has so far; called once all tables are read."""
+    naming = _naming.get()
+    for target in () if naming is None else naming.needed - naming.found:
+        came = f"the columns {listed(naming.came)}" if naming.came else "no table with names of columns"
+        raise AdjudgeError(f"columns: expected {shown(naming.names[target])} for the {worded(target)}, got {came}")
 
 
 def _parsed(text: str) -> dict[str, str]:
@@ -246,13 +253,20 @@ def places_of(names: Sequence[str], target: str, *, needed: bool = False) -> lis
     said = places_said(names)
     if target in said:
         return [said[target]]
-    folded = ["" if i in said.values() else fold(name) for i, name in enumerate(names)]
+    taken = {place for other, place in said.items() if not _is_apart(other, target)}
+    folded = ["" if i in taken else fold(name) for i, name in enumerate(names)]
     for tier in COLUMNS[target].tiers[: None if needed else COLUMNS[target].sure]:
         if found := [i for i, name in enumerate(folded) if name in tier]:
             if any(folded[i] == "docno" for i in found):
                 found = [i for i in found if folded[i] != "docid"]
             return found
     return []
+
+
+def _is_apart(one: str, other: str) -> bool:
+    """Whether two things are never in the same table, as scores of runs and grades of judgments."""
+    tables = [{kind for kind, columns in TABLES.items() if target in columns} for target in (one, other)]
+    return all(tables) and tables[0].isdisjoint(tables[1])
 
 
 def places_said(names: Sequence[str]) -> dict[str, int]:
@@ -277,7 +291,7 @@ def place_of(names: Sequence[str], target: str, error: ErrorAt, *, needed: bool 
         found = [i for i in found if fold(names[i]) == first] or found
     if len(found) > 1:
         several = " and ".join(shown(names[i]) for i in found)
-        raise error(f"expected one column for the {worded(target)}, got {several}{_hint(target)}", None)
+        raise error(f"expected one column for the {worded(target)}, got {several}{hint(target)}", None)
     return found[0] if found else None
 
 
@@ -285,7 +299,7 @@ def missing_column(names: Sequence[str], target: str) -> str:
     """What to say where a needed column is not there."""
     known = list(dict.fromkeys([target, *(name for tier in COLUMNS[target].names for name in tier)]))[:4]
     few = ", ".join(known)
-    return f"expected a column for the {worded(target)} ({few}, …), got the columns {listed(names)}{_hint(target)}"
+    return f"expected a column for the {worded(target)} ({few}, …), got the columns {listed(names)}{hint(target)}"
 
 
 def worded(target: str) -> str:
@@ -293,8 +307,13 @@ def worded(target: str) -> str:
     return {"document_a": "first document", "document_b": "second document"}.get(target, target)
 
 
-def _hint(target: str) -> str:
-    return f"; say which it is: --columns {target}=NAME (in Python, columns=)"
+def hint(*targets: str, about: str = "say which it is") -> str:
+    """What to do where columns have other names, or which name of :func:`naming_columns` is not there."""
+    naming = _naming.get()
+    wrong = [naming.names[target] for target in targets if naming is not None and target in naming.names]
+    if wrong:
+        return f"; there is no column {shown(wrong[0])}, which 'columns' names"
+    return f"; {about}: --columns {','.join(f'{target}=NAME' for target in targets)} (in Python, columns=)"
 
 
 def is_header(names: Sequence[str], kind: Kind) -> bool:
@@ -350,8 +369,11 @@ def match_columns(names: Sequence[str], kind: Kind, error: ErrorAt) -> dict[str,
         held, place = target, place_of(names, target, error, needed=needed, first=first)
         if place is None and target == "grade":
             held, place = "group", place_of(names, "group", error)
-        if place is not None and place not in places.values():
+        taken = next((other for other, there in places.items() if there == place), None)
+        if place is not None and taken is None:
             places[held] = place
+        elif taken is not None and target in places_said(names):
+            raise error(f"expected columns of their own for {taken} and {target}, got {shown(names[place or 0])}", None)
         elif needed:
             raise error(missing_column(names, target), None)
     if kind == "runs":
@@ -371,7 +393,7 @@ def _refuse_judgments(names: Sequence[str], places: dict[str, int], error: Error
         name = shown(names[graded[0]])
         raise error(
             f"expected a run, got judgments: a column {name}, but no score, rank or system; where {name} holds scores: "
-            f"--columns score={names[graded[0]]}",
+            f"--columns score={names[graded[0]]} (in Python, columns=)",
             None,
         )
 

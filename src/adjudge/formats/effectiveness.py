@@ -33,6 +33,7 @@ from adjudge.formats.columns import (
     ErrorAt,
     column_of,
     fold,
+    hint,
     identifiers,
     listed,
     naming_columns,
@@ -232,8 +233,8 @@ def _refuse_half_long(table: _Table) -> None:
     named = {place for axis in axes for place in places_of(table.names, axis, needed=axis == "system")}
     if any(_is_text(table.frame.to_series(place)) for place in named):
         wanted = "columns for system, query and value, or a row for every query and a column for every system"
-        hint = "; say which is which: --columns value=NAME (in Python, columns=)"
-        raise table.header_error(f"expected {wanted}, got the columns {listed(table.names)}{hint}")
+        came = listed(table.names) + hint("value", about="say which is which")
+        raise table.header_error(f"expected {wanted}, got the columns {came}")
 
 
 def _places(table: _Table) -> dict[str, int]:

@@ -38,7 +38,7 @@ import polars as pl
 
 from adjudge.errors import InputError, kept_warnings, shown, warn
 from adjudge.formats.base import Format, Kind, register
-from adjudge.formats.columns import TABLES, canonical_frame, is_header, refuse
+from adjudge.formats.columns import TABLES, canonical_frame, hint, is_header, refuse
 from adjudge.formats.source import Source
 from adjudge.formats.spreadsheets import SUFFIXES
 from adjudge.formats.text import BLANKS, is_number
@@ -318,19 +318,19 @@ def _fits(fields: Sequence[str], kind: Kind) -> bool:
 def _names(fields: list[str], kind: Kind, source: Source, line: int) -> list[str]:
     """Names of the columns of a table without a header."""
     n, needed = len(fields), [target for target, is_needed in TABLES[kind].items() if is_needed]
-    hint = f"; where it is a header: --columns {','.join(f'{target}=NAME' for target in needed)} (in Python, columns=)"
+    what_to_do = hint(*needed, about="where it is a header")
     if kind == "runs" and n in (3, 4):
         return ["system", "query", "document", "score"][:n]
     if kind == "judgments" and n == 3:
         if not is_number(fields[2].strip(BLANKS)):
-            raise source.error(f"expected a finite number as grade, got {shown(fields[2])}{hint}", line)
+            raise source.error(f"expected a finite number as grade, got {shown(fields[2])}{what_to_do}", line)
         return ["query", "document", "grade"]
     if kind == "metadata" and n == 3:
         return ["document", "artist", "genre"]
     if kind == "metadata" and n > 1:
         return ["document", *(f"column_{i}" for i in range(2, n + 1))]
     wanted = {"runs": "3 or 4 columns", "judgments": "3 columns", "metadata": "2 or more columns"}[kind]
-    came = f"{n} in {shown(fields[0])}…{hint}"
+    came = f"{n} in {shown(fields[0])}…{what_to_do}"
     raise source.error(f"expected a header with known names, or {wanted}, got {came}", line)
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from adjudge.arrays import Floats, Mask
 from adjudge.errors import InputError, shown
-from adjudge.formats.columns import COLUMNS, ErrorAt, listed, place_of, places_said, with_points
+from adjudge.formats.columns import COLUMNS, ErrorAt, hint, listed, place_of, places_said, with_points
 from adjudge.formats.source import Source
 from adjudge.formats.tables import Layout, find_layout, line_of, read_cells
 from adjudge.formats.text import BLANKS
@@ -63,9 +63,8 @@ class TextTable:
     def needed(self, name: str) -> pl.Series:
         """A column that must be there and have a value in every row."""
         if name not in self:
-            hint = f"; say which it is: --columns {name}=NAME (in Python, columns=)" if name in COLUMNS else ""
-            came = listed(self.columns.columns)
-            raise self.source.error(f"expected a column {name!r}, got the columns {came}{hint}", self.header_line)
+            came = listed(self.columns.columns) + (hint(name) if name in COLUMNS else "")
+            raise self.source.error(f"expected a column {name!r}, got the columns {came}", self.header_line)
         column = self.text(name)
         self.refuse(column.is_null().to_numpy(), lambda row: f"expected something in {name!r}, got nothing")
         return column

@@ -182,6 +182,10 @@ def test_verify_says_what_is_wrong_and_exits_with_1(place: Path, capsys: Capture
         (["create", "songs", "nowhere.txt"], "nowhere.txt: cannot be read"),
         (["create", "songs", "runs", "--metadata", "gone.csv"], "gone.csv: cannot be read"),
         (["create", "songs", "runs", "--audio", "gone"], "gone: expected a folder"),
+        (
+            ["create", "songs", "runs", "--metadata", "tracks.csv", "--columns", "document=isrc"],
+            "columns: expected 'isrc' for the document",
+        ),
         (["create", "songs", "runs", "--scale", "loud"], "Scale: expected one of"),
         (["create", "songs", "runs", "-m", "AP"], "effectiveness can be estimated for"),
         (["create", "songs", "runs", "--goal", "glory"], "Campaign: goal: expected one of"),

@@ -176,7 +176,31 @@ def test_columns_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -
     assert main(["score", "stars.csv", "runs", "--columns", "query=who,document=what,grade=star"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("adjudge: stars.csv: expected a column for the grade (")
-    assert "got the columns 'who', 'what', 'stars'; say which it is: --columns grade=NAME" in said
+    assert "got the columns 'who', 'what', 'stars'; there is no column 'star', which 'columns' names" in said
+
+
+def test_a_name_that_no_table_has_is_refused_before_anything_is_printed_or_written(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("judged.csv").write_text("query,doc,grade\nq1,a,1\nq1,b,0\nq2,a,1\nq2,c,1\n")
+    wrong = ["--columns", "assessor=foo"]
+    for command in (["score"], ["compare"], ["plan"], ["report", "-o", "report.html"]):
+        assert main([command[0], "judged.csv", "runs", "-m", "P@1", *command[1:], *wrong]) == 2
+        out, err = capsys.readouterr()
+        assert (out, Path("report.html").exists()) == ("", False)
+        assert "columns: expected 'foo' for the assessor, got the columns 'query', 'doc', 'grade'" in err
+
+
+def test_the_scores_of_a_run_may_be_called_as_the_grades_of_judgments(files: Path) -> None:
+    Path("judged.csv").write_text("query,doc,relevance\nq1,a,1\nq1,b,0\n")
+    Path("vespa.csv").write_text("query,id,relevance\nq1,a,0.5\nq1,b,0.7\n")
+    assert main(["score", "judged.csv", "vespa.csv", "-m", "P@1", "--columns", "score=relevance"]) == 0
+
+
+def test_one_column_for_two_things_is_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("stars.csv").write_text("who,what,stars\nq1,a,1\n")
+    assert main(["score", "stars.csv", "runs", "--columns", "query=who,document=who,grade=stars"]) == 2
+    assert "expected columns of their own for query and document, got 'who'" in capsys.readouterr().err
 
 
 def test_every_command_that_reads_tables_takes_names_of_columns() -> None:
