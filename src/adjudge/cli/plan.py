@@ -81,10 +81,11 @@ def _add_planning(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--leave-out-worst",
-        type=float,
+        type=_share_or_number,
         default=0,
         metavar="SHARE|N",
-        help="leave out the worst systems by the first measure: a share of them such as 0.25, or a number (default: 0)",
+        help="leave out the worst systems by the first measure: a share of them such as 0.25 or 25%%, or a number "
+        "(default: 0)",
     )
     group.add_argument("--batch", type=int, metavar="N", help="queries a step in the account of how answers moved")
     group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
@@ -107,6 +108,18 @@ def _add_planning(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--comparisons", type=int, default=1, metavar="N", help="tests that share the level (Bonferroni; default: 1)"
     )
+
+
+def _share_or_number(text: str) -> float:
+    """A share below 1, as a number or in per cent, or a whole number."""
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    is_share = text.endswith("%")
+    if value < 0 or (is_share and value >= 100):
+        raise argparse.ArgumentTypeError(f"expected a share such as 0.25 or 25%, or a number of systems, got {text!r}")
+    return value / 100 if is_share else value
 
 
 def _add_prices(parser: argparse.ArgumentParser) -> None:

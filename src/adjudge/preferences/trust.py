@@ -12,7 +12,7 @@ Traps: everybody knows the answer to a share θ of the traps and guesses at the 
 right with probability c is answered right with probability c + (1 - c) θ. θ is drawn from Beta(9, 1) for those who
 listen and from Beta(1, 2) for those who do not: most of these know few answers, some listen now and then. c is the
 share of the options that are right: 1/4 for one of four, 1/2 for one of two. With two options 8 of 15 right is what
-guessing gets, and P(attentive) is 0.01; with four options it is 0.12.
+guessing gets, and P(attentive) is 0.02; with four options it is 0.12.
 
 What the default rules do (:func:`~adjudge.preferences.trust_simulated.operating`, 2,000 people of each kind, 5 traps
 first, then 1 question in 5 a trap, 60 questions at most):

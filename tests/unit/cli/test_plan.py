@@ -393,3 +393,21 @@ def test_awkward_effectiveness_is_planned_all_the_same(
     arguments = ["plan", "--effectiveness", "bad.csv", "--pool", "4", "--budget", "900", "--difference", "5"]
     assert main([*arguments, *([] if form is None else [form])]) == 0
     assert not re.search(r"(?<!\()\bnan\b", capsys.readouterr().out, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("share", ["25%", "0.25", "2"])
+def test_the_worst_systems_are_left_out_by_share_or_number(
+    files: Path, capsys: pytest.CaptureFixture[str], share: str
+) -> None:
+    values = np.random.default_rng(4).random((6, 8)) + np.arange(8)
+    _table(values.tolist())
+    assert main(["plan", "--effectiveness", "bad.csv", "--leave-out-worst", share]) == 0
+    assert "2 of 8 systems (s0, s1)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("share", ["100%", "some", "-1"])
+def test_what_is_neither_share_nor_number_of_systems_is_refused(
+    files: Path, capsys: pytest.CaptureFixture[str], share: str
+) -> None:
+    assert main(["plan", "--effectiveness", "wide.csv", f"--leave-out-worst={share}"]) == 2
+    assert f"expected a share such as 0.25 or 25%, or a number of systems, got '{share}'" in capsys.readouterr().err
