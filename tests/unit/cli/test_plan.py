@@ -409,5 +409,6 @@ def test_the_worst_systems_are_left_out_by_share_or_number(
 def test_what_is_neither_share_nor_number_of_systems_is_refused(
     files: Path, capsys: pytest.CaptureFixture[str], share: str
 ) -> None:
-    assert main(["plan", "--effectiveness", "wide.csv", f"--leave-out-worst={share}"]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        main(["plan", "--effectiveness", "wide.csv", f"--leave-out-worst={share}"])
     assert f"expected a share such as 0.25 or 25%, or a number of systems, got '{share}'" in capsys.readouterr().err
