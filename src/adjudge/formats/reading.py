@@ -196,7 +196,7 @@ def _tables(
         yield Table(_frame_from_object(given, kind), f"the {kind} given", exclude(None))
         return
 
-    def load(path: Path) -> tuple[Table, str]:
+    def load(path: Path) -> tuple[Table, str, str | None]:
         source = open_source(path)
         frame, origin = read_table(source, kind, format_name)
         system = files[path] or (source.stem if kind == "runs" and names == "file" else None)
@@ -204,22 +204,28 @@ def _tables(
             frame = _named(frame, system, source)
         elif origin.name == "trec" and kind == "runs":
             _note_several_tags(frame, source)
-        return FileTable(frame, source.name, exclude(origin), None if path is STDIN else origin), source.sha256
+        table = FileTable(frame, source.name, exclude(origin), None if path is STDIN else origin)
+        return table, source.sha256, source.sheet
 
-    earlier: dict[str, tuple[str, str]] = {}
-    for done, (table, digest) in enumerate(_one_ahead(load, list(files)), start=1):
+    earlier: dict[tuple[str, str | None], tuple[str, str]] = {}
+    for done, (table, digest, sheet) in enumerate(_one_ahead(load, list(files)), start=1):
         inputs.append((table.source, digest))
-        if kind != "runs" or not _is_again(table, digest, earlier):
+        if kind != "runs" or not _is_again(table, (digest, sheet), earlier):
             yield table
         del table  # while the next one is waited for
         if progress is not None:
             progress(done, len(files))
 
 
-def _is_again(table: Table, digest: str, earlier: dict[str, tuple[str, str]]) -> bool:
-    """Whether a file of runs came before under the same name; either way, say that it came before."""
+def _is_again(
+    table: Table, content: tuple[str, str | None], earlier: dict[tuple[str, str | None], tuple[str, str]]
+) -> bool:
+    """Whether a file of runs came before under the same name; either way, say that it came before.
+
+    ``content`` is the digest of the file and the sheet of it that was named.
+    """
     this = (table.source, str(table.frame["system"][0]))
-    source, system = earlier.setdefault(digest, this)
+    source, system = earlier.setdefault(content, this)
     if source == table.source:
         return False
     outcome = "read once" if system == this[1] else f"the systems {shown(system)} and {shown(this[1])} are the same"

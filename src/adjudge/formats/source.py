@@ -60,7 +60,9 @@ class Source:
 
     @property
     def stem(self) -> str:
-        """File name without directories and suffixes: ``runs/bm25.txt.gz`` is ``bm25``."""
+        """File name without directories and suffixes: ``runs/bm25.txt.gz`` is ``bm25``, ``a.xlsx#May`` is ``a#May``."""
+        if self.sheet is not None:
+            return f"{named_sheet(Path(self.name))[0].stem}#{self.sheet}"
         return without_compression(Path(self.name)).stem
 
     @property

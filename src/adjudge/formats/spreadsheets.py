@@ -55,8 +55,8 @@ def sheet_rows(data: bytes, sheet: str | None, name: str) -> list[list[Any]]:
         visible = [one.name for one in about if one.visible == calamine.SheetVisibleEnum.Visible]
         full = [one for one in visible if book.get_sheet_by_name(one).height]
         if len(full) > 1:
-            others = ", ".join(f"#{one}" for one in full[1:4]) + (", …" if len(full) > 4 else "")
-            warn(f"{name}: of {len(full)} sheets, {shown(full[0])} is read; add {others} for another.", stacklevel=6)
+            others = ", ".join(f"'{name}#{one}'" for one in full[1:4]) + (", …" if len(full) > 4 else "")
+            warn(f"{name}: of {len(full)} sheets, {shown(full[0])} is read; another is {others}.", stacklevel=6)
         return book.get_sheet_by_name(full[0]).to_python(skip_empty_area=False) if full else []
     except (calamine.CalamineError, OSError, ValueError) as error:
         if isinstance(error, InputError):

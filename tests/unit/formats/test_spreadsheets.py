@@ -154,7 +154,8 @@ def test_the_first_sheet_that_is_not_empty_is_read_and_others_can_be_named(tmp_p
     (tmp_path / "j.xlsx").write_bytes(book)
     with kept_warnings() as notes:
         assert read_judgments(tmp_path / "j.xlsx").grade.tolist() == [1]
-    assert [note.partition(": ")[2] for note in notes] == ["of 2 sheets, 'May' is read; add #June for another."]
+    book_name = str(tmp_path / "j.xlsx")
+    assert notes == [f"{book_name}: of 2 sheets, 'May' is read; another is '{book_name}#June'."]
     assert read_judgments(f"{tmp_path}/j.xlsx#June").grade.tolist() == [2]
     with pytest.raises(InputError, match=r"j\.xlsx#July: expected the sheet 'July', got 'Sheet1', 'May', 'June'$"):
         read_judgments(f"{tmp_path}/j.xlsx#July")
@@ -186,3 +187,11 @@ def test_a_run_and_judgments_in_spreadsheets_are_a_collection(tmp_path: Path) ->
     by_hand = aj.read({"run": {"1": ["a", "b"]}}, {"1": {"b": 3, "a": 0}}, scale="0..3")
     frames = [aj.evaluate(one, ["nDCG@5"]).to_polars() for one in (collection, by_hand)]
     assert_frame_equal(*frames)
+
+
+def test_two_sheets_of_a_spreadsheet_are_two_runs(tmp_path: Path) -> None:
+    header = ["query", "document", "score"]
+    book = {"bm25": [header, [1, "a", 2], [1, "b", 1]], "lm": [header, [1, "a", 1], [1, "b", 2]]}
+    (tmp_path / "runs.xlsx").write_bytes(xlsx([], others=book))
+    collection = aj.read([f"{tmp_path}/runs.xlsx#bm25", f"{tmp_path}/runs.xlsx#lm"], {"1": {"a": 1, "b": 0}})
+    assert aj.evaluate(collection, "P@1").mean() == {"P@1": {"runs#bm25": 1.0, "runs#lm": 0.0}}
