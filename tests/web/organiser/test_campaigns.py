@@ -229,3 +229,16 @@ def test_runs_that_cannot_be_read_are_refused_with_their_line(carla: Visitor) ->
     carla.send("/campaigns/spring/set-up/runs", files=broken)
     assert carla.status == 422
     assert "broken.txt:2" in carla.words
+
+
+def test_columns_of_uploaded_runs_can_be_named_on_the_page(carla: Visitor) -> None:
+    carla.get("/campaigns/new")
+    carla.send("/campaigns/new", **new_campaign())
+    table = [("files", ("odd.csv", b"who,what,grade,points\nq1,a,0,2\nq1,b,1,1\n", "text/csv"))]
+    carla.send("/campaigns/spring/set-up/runs", files=table)
+    assert carla.status == 422
+    assert "--columns" not in carla.words
+    assert "where it is a header: query=NAME,document=NAME in the field 'columns'" in carla.words
+    assert "Columns, optional" in carla.words
+    carla.send("/campaigns/spring/set-up/runs", files=table, columns="query=who,document=what,score=points")
+    assert "1 system with 1 query: 2 pairs to judge at most." in carla.words

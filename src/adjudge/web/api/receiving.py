@@ -62,8 +62,9 @@ class Received:
         return paths
 
     def plain(self, message: str) -> str:
-        """A message without the places where files lie."""
-        return re.sub(rf"{re.escape(str(self.folder))}/(?:\w+-\d+/)?", "", message)
+        """A message without the places where files lie, with the field of a form in place of an option."""
+        named = re.sub(r"--columns (.+) \(in Python, columns=\)", r"\1 in the field 'columns'", message)
+        return re.sub(rf"{re.escape(str(self.folder))}/(?:\w+-\d+/)?", "", named)
 
     def choice(self, name: str) -> bool | None:
         """A field that says yes or no; None where it says nothing."""
