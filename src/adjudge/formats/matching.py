@@ -41,7 +41,11 @@ def matched(judged: Sequence[Table], runs: Iterator[Table]) -> tuple[list[Table]
         if _has_match(first.frame[column], wanted):
             continue
         ids = first.frame[column].unique(maintain_order=True)
-        removal = _removal(wanted, ids) if _removal(ids, wanted) is None else None
+        if _removal(ids, wanted) is not None:
+            continue
+        removal = _removal(wanted, ids)
+        if removal is None and column == "query":
+            break  # runs for other queries say nothing of documents
         if removal is not None:
             _note(", ".join(table.source for table in judged), column, removal, "runs")
             tables = [replace(t, frame=t.frame.with_columns(removal(t.frame[column]))) for t in tables]
@@ -55,7 +59,6 @@ def _matched_runs(judged: Sequence[Table], runs: Iterator[Table]) -> Iterator[Ta
     n_tables = 0
     for table in runs:
         n_tables += 1
-        answers = True
         for column, wanted in known.items():
             if _has_match(table.frame[column], wanted):
                 continue
@@ -65,8 +68,8 @@ def _matched_runs(judged: Sequence[Table], runs: Iterator[Table]) -> Iterator[Ta
                 _note(table.source, column, removal, "judgments")
                 table = replace(table, frame=table.frame.with_columns(removal(table.frame[column])))  # noqa: PLW2901
             elif column == "query":
-                answers = False  # of which evaluating says more
-            elif answers:
+                break  # of which evaluating says more
+            else:
                 strangers.append((table.source, _some(ids)))
         yield table
         del table  # while the next one is waited for

@@ -309,21 +309,27 @@ def parquet_frame(source: Source) -> pl.DataFrame:
 def _fits(fields: Sequence[str], kind: Kind) -> bool:
     """Whether a line without a header can be a row of the kind."""
     if kind == "runs":
-        return len(fields) == 3 or (len(fields) == 4 and is_number(fields[3]))
+        return len(fields) == 3 or (len(fields) == 4 and _is_number(fields[3]))
     if kind == "judgments":
-        return len(fields) == 3 and is_number(fields[2])
+        return len(fields) == 3 and _is_number(fields[2])
     return len(fields) > 1
+
+
+def _is_number(text: str) -> bool:
+    """Whether a field holds a number, perhaps with a decimal comma."""
+    return is_number(text.strip(BLANKS).replace(",", ".", 1))
 
 
 def _names(fields: list[str], kind: Kind, source: Source, line: int) -> list[str]:
     """Names of the columns of a table without a header."""
     n, needed = len(fields), [target for target, is_needed in TABLES[kind].items() if is_needed]
     what_to_do = hint(*needed, about="where it is a header")
+    number = "score" if kind == "runs" and n == 4 else "grade" if kind == "judgments" and n == 3 else None
+    if number is not None and not _is_number(fields[-1]):
+        raise source.error(f"expected a finite number as {number}, got {shown(fields[-1])}{what_to_do}", line)
     if kind == "runs" and n in (3, 4):
         return ["system", "query", "document", "score"][:n]
     if kind == "judgments" and n == 3:
-        if not is_number(fields[2].strip(BLANKS)):
-            raise source.error(f"expected a finite number as grade, got {shown(fields[2])}{what_to_do}", line)
         return ["query", "document", "grade"]
     if kind == "metadata" and n == 3:
         return ["document", "artist", "genre"]

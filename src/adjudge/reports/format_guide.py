@@ -115,8 +115,9 @@ def text(style: str) -> str:
 
 
 def overview() -> RenderableType:
-    """The guide for a terminal."""
+    """The guide for a terminal, or for a file as wide as a wide terminal."""
     from rich.console import Group
+    from rich.constrain import Constrain
 
     about = "Columns of tables, by the names that are known; name others with --columns query=NAME,document=NAME"
-    return Group(drawn(rows()), about, drawn(column_rows()))
+    return Constrain(Group(drawn(rows()), about, drawn(column_rows())), width=120)

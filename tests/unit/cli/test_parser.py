@@ -11,6 +11,11 @@ from adjudge.cli import main
 from adjudge.cli.parser import COMMANDS
 
 
+def test_formats_are_no_wider_than_a_wide_terminal_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["formats"]) == 0
+    assert max(map(len, capsys.readouterr().out.splitlines())) == 120
+
+
 def test_without_a_command_it_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         main([])

@@ -49,6 +49,13 @@ def test_queries_are_matched_as_documents_are() -> None:
     assert "queries are read without the prefix 'topic', to match those of the judgments" in said[0]
 
 
+def test_documents_of_a_run_for_other_queries_are_left_as_they_are() -> None:
+    with kept_warnings() as notes:
+        collection = aj.read({"s": {"x": ["1", "2"]}}, {"q1": {"d1": 1, "d2": 0}})
+    assert "d1" in collection.judgments.to_polars()["document"].to_list()
+    assert not [note for note in notes if "prefix" in note]
+
+
 def test_mirex_runs_that_lose_their_folders_match_judgments_that_keep_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

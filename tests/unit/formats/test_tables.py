@@ -155,6 +155,11 @@ def test_metadata_stays_text_and_may_have_gaps() -> None:
             "judgments",
             ":1: expected a finite number as grade, got 'x'; where it is a header: --columns query=NAME,",
         ),
+        (
+            "who,what,grade,points\nq1,a,0,2\n",
+            "runs",
+            ":1: expected a finite number as score, got 'points'; where it is a header: --columns query=NAME,",
+        ),
         ("q,d,1\nq,e,nan\n", "judgments", ":2: expected a finite number as grade, got 'nan'"),
         ("q,d,1,ann\n", "judgments", ":1: expected a header with known names, or 3 columns, got 4"),
         ("a,b\n", "runs", ":1: expected a header with known names, or 3 or 4 columns, got 2"),
@@ -288,3 +293,8 @@ def test_the_runs_of_mirex_2011_have_their_systems_and_queries() -> None:
     frame = Tsv().read(Source.open(MIREX / "runs.tsv"), "runs")
     assert (frame["system"].n_unique(), frame["query"].n_unique()) == (18, 100)
     assert frame.row(0) == ("c1d55b", "948320", "6f8033")
+
+
+def test_a_table_without_a_header_may_have_decimal_commas() -> None:
+    assert read("A;q1;d1;0,5\nA;q1;d2;0,25\n", "runs")["score"].to_list() == [0.5, 0.25]
+    assert read("q1;d1;0,5\nq1;d2;1\n", "judgments")["grade"].to_list() == [0.5, 1.0]
