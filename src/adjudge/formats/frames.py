@@ -20,14 +20,14 @@ from adjudge.formats.jsons import frame_from_nested
 def frame_from_object(obj: object, kind: Kind, *, name: str) -> pl.DataFrame:
     """Make the plain table of whatever holds one; ``name`` is the system where nothing in it says so.
 
-    A dictionary of frames is a dictionary of runs by system; a list of frames is one table, in which a run without a
+    A dictionary of frames is a dictionary of runs by system, whatever their columns say; a list of frames is one table, in which a run without a
     column for the system is called after its place, ``run1``, ``run2``, …
     """
     if is_frame(obj):
         return frame_from_pandas_or_polars(obj, kind, name=name)
     if isinstance(obj, Mapping):
         if kind == "runs" and obj and all(is_frame(value) for value in obj.values()):
-            return _together([frame_from_pandas_or_polars(frame, kind, name=str(key)) for key, frame in obj.items()])
+            return _together([_run_called(str(key), frame) for key, frame in obj.items()])
         return frame_from_nested(obj, kind, name=name)
     if isinstance(obj, Iterable) and not isinstance(obj, str | bytes):
         items = list(obj)
@@ -37,6 +37,14 @@ def frame_from_object(obj: object, kind: Kind, *, name: str) -> pl.DataFrame:
             return _from_tuples(items, kind, name=name)
         return frame_from_nested(items, kind, name=name)
     raise InputError(f"expected {kind} as a table, got {shown(type(obj).__name__)}")
+
+
+def _run_called(system: str, obj: object) -> pl.DataFrame:
+    """The run of a frame under the name that its dictionary has for it."""
+    table = frame_from_pandas_or_polars(obj, "runs", name=system)
+    if table["system"].n_unique() > 1:
+        raise InputError(f"expected one system in the frame for {shown(system)}, got several")
+    return table.with_columns(pl.lit(system).alias("system"))
 
 
 def frame_from_pandas_or_polars(obj: object, kind: Kind, *, name: str) -> pl.DataFrame:

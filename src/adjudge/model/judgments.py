@@ -173,7 +173,7 @@ def encode_judgments(
         n = int(np.count_nonzero(grade < used.minimum))
         lowest, least = f"{found.minimum:g}", f"{used.minimum:g}"
         many = f"1 grade is below the scale {used} and counts" if n == 1 else f"{n:,} grades are below {used} and count"
-        keep = f"--scale={lowest}..{used.maximum:g} keeps it."
+        keep = f"--scale={lowest}..{used.maximum:g} keeps {'it' if n == 1 else 'them'}."
         warn(f"{source}: {many} as {least}, not relevant (lowest: {lowest}); {keep}", stacklevel=3)
         grade = np.maximum(grade, used.minimum)
     outside = np.flatnonzero(grade > used.maximum)

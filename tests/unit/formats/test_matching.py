@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import adjudge as aj
-from adjudge.errors import AdjudgeWarning, kept_warnings
+from adjudge.errors import AdjudgeWarning, InputError, kept_warnings
 
 JUDGMENTS = {"q1": {"sku-1": 1, "sku-2": 0}, "q2": {"sku-3": 1}}
 
@@ -138,3 +138,6 @@ def test_results_of_pyterrier_are_called_by_their_name_column() -> None:
     assert aj.read(named).systems == ("BM25",)
     assert aj.read([named, pd.DataFrame(columns)]).systems == ("BM25", "run2")
     assert aj.read([pd.DataFrame(columns), pd.DataFrame(columns)], {"1": {"d8": 1}}).systems == ("run1", "run2")
+    assert aj.read({"mine": named, "other": pd.DataFrame(columns)}).systems == ("mine", "other")
+    with pytest.raises(InputError, match="expected one system in the frame for 'mine', got several"):
+        aj.read({"mine": pd.concat([named, named.assign(name="LM")])})
