@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
+from tests.conftest import InstalledOnly
 from tests.packaging.project import pyproject
 
+from adjudge.errors import AdjudgeError
 from adjudge.extras import EXTRAS
 
 DECLARED: dict[str, list[str]] = pyproject()["project"]["optional-dependencies"]
@@ -44,3 +47,23 @@ def test_the_web_draws_sounds_and_reads_spreadsheets() -> None:
 def test_the_core_has_none_of_them() -> None:
     core = {package(one) for one in pyproject()["project"]["dependencies"]}
     assert not core & {name for packages in EXTRAS.values() for name in packages.values()}
+
+
+def test_filters_of_warnings_name_no_class_of_a_package_that_may_be_missing() -> None:
+    """pytest imports such a class before it starts."""
+    for filtered in pyproject()["tool"]["pytest"]["ini_options"]["filterwarnings"]:
+        assert "." not in [*filtered.split(":"), "", ""][2], filtered
+
+
+def test_only_what_is_really_not_installed_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = InstalledOnly()._missing
+    assert missing(ModuleNotFoundError(name="no_such_package.part")) == "no_such_package"
+    assert missing(ImportError("cannot import name", name="no_such_package")) is None
+    assert missing(ModuleNotFoundError(name="adjudge.misspelt")) is None
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert missing(ModuleNotFoundError(name="matplotlib")) is None
+    monkeypatch.setattr(InstalledOnly, "lacking", {"plots"})
+    error = AdjudgeError("Figures need matplotlib, which is not installed: pip install 'adjudge[plots]'")
+    assert missing(error) == "adjudge[plots]"
+    monkeypatch.setattr(InstalledOnly, "lacking", set())
+    assert missing(error) is None
