@@ -20,8 +20,8 @@ from adjudge.formats.jsons import frame_from_nested
 def frame_from_object(obj: object, kind: Kind, *, name: str) -> pl.DataFrame:
     """Make the plain table of whatever holds one; ``name`` is the system where nothing in it says so.
 
-    A dictionary of frames is a dictionary of runs by system, whatever their columns say; a list of frames is one table, in which a run without a
-    column for the system is called after its place, ``run1``, ``run2``, …
+    A dictionary of frames is a dictionary of runs by system, whatever their columns say; a list of frames is one table,
+    in which a run without a column for the system is called after its place, ``run1``, ``run2``, …
     """
     if is_frame(obj):
         return frame_from_pandas_or_polars(obj, kind, name=name)
