@@ -171,6 +171,23 @@ def covariance(model: Model, data: Data, at: Floats, clusters: Clusters = (), *,
     return _without_negatives(bread @ between_clusters(scores_of(model, data, at), clusters) @ bread)
 
 
+def no_less_than_model(spread: Floats, model: Model, data: Data, at: Floats) -> Floats:
+    """The least covariance that is in no direction less than ``spread``, or than the inverse information of the model.
+
+    Few clusters leave a sandwich too small as often as too large, and the intervals are narrow just when it is small:
+    the larger of both is the remedy of Angrist and Pischke (2009), Mostly Harmless Econometrics, section 8.2.3. Where
+    the information has no inverse, or ``spread`` is not known, ``spread`` comes back.
+    """
+    try:
+        root = np.linalg.cholesky(np.linalg.inv(_score_and_information(model, data, at)[1]))
+        inverse = np.linalg.inv(root)
+        ratios, directions = np.linalg.eigh(inverse @ spread @ inverse.T)
+    except np.linalg.LinAlgError:
+        return spread
+    larger: Floats = root @ (directions * np.maximum(ratios, 1.0)) @ directions.T @ root.T
+    return larger if bool(np.isfinite(larger).all()) else spread
+
+
 def _without_negatives(spread: Floats) -> Floats:
     """A covariance as rounding left it, made one again: symmetric, and without directions of negative variance."""
     even = (spread + spread.T) / 2

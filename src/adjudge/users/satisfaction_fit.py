@@ -42,6 +42,7 @@ from adjudge.users.likelihood import (
     held_out_logs,
     log_shares,
     maximum,
+    no_less_than_model,
     rows_of,
     widened,
 )
@@ -158,6 +159,8 @@ def fit_satisfaction(
     model, ends = satisfaction_model(kind, pairs=pairs), _ends(data)
     found = maximum(model, data.joined(ends))
     spread = covariance(model, data, found, groups, prior=ends)
+    if pairs:
+        spread = no_less_than_model(spread, model, data.joined(ends), found)
     own = len(MONOTONE[kind].parameters)
     return SatisfactionFit(
         kind,
