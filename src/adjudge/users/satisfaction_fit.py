@@ -6,15 +6,16 @@ the curve as hard as one of four hundred.) *Better behaved*: families that never
 (:mod:`adjudge.users.satisfaction_curves`), by maximum likelihood on single answers.
 
 Two kinds of answers. Somebody may call *one list* good or bad: then P(good) = f(λ). Somebody who has no preference
-calls
-*a pair* good or bad, and the two lists differ. With f the curve, and λ+ and λ- the effectiveness of the better and of
-the worse list,
+calls *a pair* good or bad, and the two lists differ. With f the curve, and λ+ and λ- the effectiveness of the better
+and of the worse list,
 
     P(good | λ+, λ-) = f(w λ+ + (1 - w) λ-)
 
 where w, in [0, 1], says which list people go by: the better one (1), the worse one (0), both alike (1/2). It is fitted
 with the curve. Where both lists are as good as one another, w does not matter: f(λ) is P(Sat | λ). The covariance of
-the curve's coefficients allows for w being estimated. The cubic takes bins of the mean of both lists, w = 1/2.
+the curve's coefficients allows for w being estimated, and is in no direction less than the likelihood alone would have
+it: the sandwich alone holds P(Sat) 80 to 95 times in 100 at 0 and 1 where 95 are claimed, the larger of both 90 to 99
+(``python -m benchmarks.preference_curves``). The cubic takes bins of the mean of both lists, w = 1/2.
 """
 
 from __future__ import annotations

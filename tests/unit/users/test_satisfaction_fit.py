@@ -22,8 +22,9 @@ from adjudge.users import (
     satisfaction_interval,
     write_mappings,
 )
-from adjudge.users.likelihood import between_clusters, blocks, widened
+from adjudge.users.likelihood import Data, between_clusters, blocks, no_less_than_model, widened
 from adjudge.users.satisfaction_curves import SatisfactionForm
+from adjudge.users.satisfaction_fit import satisfaction_model
 
 
 def answers(seed: int, n: int = 1500) -> tuple[Floats, Mask]:
@@ -157,3 +158,21 @@ def test_impossible_answers_are_refused(x: list[float], y: list[float], message:
 def test_a_cubic_needs_lists_in_four_bins() -> None:
     with pytest.raises(aj.AdjudgeError, match="a cubic needs lists in 4 bins of effectiveness or more, got 2"):
         fit_satisfaction([0.1, 0.9, 0.12], [0, 1, 0], kind="cubic")
+
+
+def test_a_covariance_is_in_no_direction_less_than_the_likelihood_has_it() -> None:
+    """Information of a logistic curve: Σ p (1 - p) (1, x)' (1, x)."""
+    x, y = answers(3, 400)
+    at = np.array([-1.0, 2.0])
+    p, rows = expit(at[0] + at[1] * x), np.stack([np.ones_like(x), x], axis=1)
+    least = np.linalg.inv((rows * (p * (1 - p))[:, None]).T @ rows)
+
+    def larger(spread: Floats) -> Floats:
+        return no_less_than_model(spread, satisfaction_model("logistic"), Data(x, y.astype(np.int64)), at)
+
+    assert larger(np.zeros((2, 2))) == pytest.approx(least, rel=1e-6)
+    assert larger(4 * least) == pytest.approx(4 * least, rel=1e-6)
+    wide = np.diag([9 * least[0, 0], least[1, 1] / 9])
+    for smaller in (wide, least):
+        assert np.linalg.eigvalsh(larger(wide) - smaller).min() >= -1e-6 * least.max()
+    assert np.isnan(larger(np.full((2, 2), np.nan))).all()
