@@ -94,9 +94,10 @@ class Comparison:
         """That the test is not one of means, where it is none."""
         if self.estimand == MEAN:
             return None
+        among = " among the queries that differ" if self.test == "sign" else ""
         return (
-            f"The {self.test} test is about the {self.estimand}, not the mean: with skewed differences it rejects "
-            "equal means far more often than α says"
+            f"The {self.test} test is about the {self.estimand}{among}, not the mean: with skewed differences it "
+            "rejects equal means far more often than α says"
         )
 
     @cached_property
