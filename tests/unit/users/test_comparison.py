@@ -286,7 +286,8 @@ def test_tests_that_are_not_about_means_show_their_own_estimate(eff: aj.Effectiv
             expected = {"wilcoxon": np.median(walsh), "sign": (d > 0).sum() / (d != 0).sum(), "t": d.mean()}[test]
             assert pair.estimand == estimand
             assert pair.estimate == pytest.approx(expected, abs=1e-9)
-        said = f"about the {estimand}, not the mean"
+        among = " among the queries that differ" if test == "sign" else ""
+        said = f"about the {estimand}{among}, not the mean"
         assert any(said in text for text in found.cautions) == (test != "t")
         assert (estimand in found.pairs[0].sentence("CG@5")) == (test != "t")
         assert {"estimand", "estimate"} < found.to_dicts()[0].keys()
