@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _THESIS_CUTOFF = 5
 _UNNAMED = "effectiveness"  # what a measure is called that a table does not name
-_FOR_TABLES = ("measures", "seed", "metadata")  # options about judgments and runs that tables have a use for
+_FOR_TABLES = ("measures", "seed", "metadata", "columns")  # options about judgments and runs that tables have a use for
 
 
 def add_samples(parser: argparse.ArgumentParser) -> None:

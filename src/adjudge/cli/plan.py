@@ -173,7 +173,7 @@ def _check_for_table(arguments: argparse.Namespace) -> None:
         raise AdjudgeError("--assessors combined needs judgments, whose grades can be combined.")
     usual = {**arguments.for_judgments, "partial": "drop"}
     for name, value in usual.items():
-        if name not in ("measures", "seed") and getattr(arguments, name) != value:
+        if name not in ("measures", "seed", "columns") and getattr(arguments, name) != value:
             raise AdjudgeError(f"--{name.replace('_', '-')} is for judgments and runs, not for --effectiveness.")
     prices = (arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
     if arguments.pool is None and (arguments.budget is not None or prices != (1.0, 0.0, 0.0, None)):

@@ -314,7 +314,8 @@ def _distinct_queries(column: pl.Series, error: ErrorAt) -> tuple[str, ...]:
     queries = _names(column, "query", error)
     again = queries.is_first_distinct().not_().arg_true()
     if len(again):
-        raise error(f"expected each query once, got {shown(queries[again[0]])} again", again[0])
+        came = f"{shown(queries[again[0]])} again{hint('system', 'query', 'value', about='where rows are not queries')}"
+        raise error(f"expected each query once, got {came}", again[0])
     return tuple(queries)
 
 

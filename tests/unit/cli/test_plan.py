@@ -221,6 +221,15 @@ def test_a_measure_deeper_than_the_runs_is_planned_with_all_there_is(
     assert counted[0] == counted[1]
 
 
+def test_columns_of_a_table_of_effectiveness_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{system};{query};0,{query}{place}" for place, system in enumerate("AB") for query in range(1, 6)]
+    Path("long.csv").write_text("\n".join(["engine;topic;result", *rows]))
+    assert main(["plan", "--effectiveness", "long.csv"]) == 2
+    assert "--columns system=NAME,query=NAME,value=NAME" in capsys.readouterr().err
+    assert main(["plan", "--effectiveness", "long.csv", "--columns", "system=engine,value=result"]) == 0
+    assert "2 systems x 5 queries" in capsys.readouterr().out
+
+
 def test_tables_of_effectiveness_stand_for_judgments_and_runs(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = _json(capsys, *TABLE, "--pool", "20", "--budget", "500", "--cost-query", "5")
     best = content["designs"]["best"]["phi"][0]
