@@ -219,7 +219,9 @@ def naming_columns(columns: Mapping[str, str] | str | None, *, is_strict: bool =
 def check_columns() -> None:
     """Refuse names of :func:`naming_columns` that no table has so far; called once all tables are read."""
     naming = _naming.get()
-    for target in () if naming is None else naming.needed - naming.found:
+    if naming is None:
+        return
+    for target in sorted(naming.needed - naming.found):
         came = f"the columns {listed(naming.came)}" if naming.came else "no table with names of columns"
         raise AdjudgeError(f"columns: expected {shown(naming.names[target])} for the {worded(target)}, got {came}")
 
