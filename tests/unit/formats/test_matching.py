@@ -52,7 +52,7 @@ def test_queries_are_matched_as_documents_are() -> None:
 def test_documents_of_a_run_for_other_queries_are_left_as_they_are() -> None:
     with kept_warnings() as notes:
         collection = aj.read({"s": {"x": ["1", "2"]}}, {"q1": {"d1": 1, "d2": 0}})
-    assert "d1" in collection.judgments.to_polars()["document"].to_list()
+    assert "d1" in collection.need_judgments().to_polars()["document"].to_list()
     assert not [note for note in notes if "prefix" in note]
 
 

@@ -190,8 +190,8 @@ def test_a_run_and_judgments_in_spreadsheets_are_a_collection(tmp_path: Path) ->
 
 
 def test_two_sheets_of_a_spreadsheet_are_two_runs(tmp_path: Path) -> None:
-    header = ["query", "document", "score"]
-    book = {"bm25": [header, [1, "a", 2], [1, "b", 1]], "lm": [header, [1, "a", 1], [1, "b", 2]]}
+    header: Row = ["query", "document", "score"]
+    book: dict[str, list[Row]] = {"bm25": [header, [1, "a", 2], [1, "b", 1]], "lm": [header, [1, "a", 1], [1, "b", 2]]}
     (tmp_path / "runs.xlsx").write_bytes(xlsx([], others=book))
     collection = aj.read([f"{tmp_path}/runs.xlsx#bm25", f"{tmp_path}/runs.xlsx#lm"], {"1": {"a": 1, "b": 0}})
     assert aj.evaluate(collection, "P@1").mean() == {"P@1": {"runs#bm25": 1.0, "runs#lm": 0.0}}
