@@ -103,7 +103,7 @@ def test_nothing_is_left_after_jobs_that_cannot_travel_or_progress_that_fails() 
 
     dict(run_jobs(abs, {"a": 1, "b": 2}, workers=2))
     n_open = len(list(Path("/proc/self/fd").iterdir()))
-    with pytest.raises((AttributeError, TypeError), match="pickle|local object"):
+    with pytest.raises((AttributeError, TypeError), match=r"pickle|local object"):
         list(run_jobs(repr, {"a": 1, "b": lambda: 1}, workers=2))
     with pytest.raises(ValueError, match="stop") as caught:
         list(run_jobs(time.sleep, {"a": 0.0, "b": 60.0}, workers=2, progress=stop))
