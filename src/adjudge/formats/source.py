@@ -120,7 +120,8 @@ class Source:
         data = data.removeprefix(b"\xef\xbb\xbf")
         if b"\0" in data:
             line = _line_at(data, data.index(b"\0"))
-            raise self.error("expected text, got binary data (a zero byte)", line)
+            what = "binary data (a zero byte); save UTF-16 with a byte order mark, or as UTF-8"
+            raise self.error(f"expected text, got {what}", line)
         if not data.isascii():
             try:
                 data.decode("utf-8")
