@@ -88,7 +88,7 @@ def test_candidates_that_come_again_in_another_table_are_told(tmp_path: Path) ->
     found = candidate_files([one, two])
     assert found.candidates == {"q1": ["a", "b"], "q2": ["a", "b"]}
     assert found.notes == ["Candidates in several tables are taken once (1 of 4): 'b' of 'q1'."]
-    assert candidate_files([one, one]).notes == [f"{one}: given more than once, and read once."]
+    assert candidate_files([one, one]).notes == [f"{one}: given twice; read once."]
     assert candidate_files([one, three]).notes == []
     assert candidate_files([one, two], cutoff=2).notes == []  # which makes them runs
 

@@ -12,7 +12,7 @@ from tests.web.making import random_runs
 
 import adjudge as aj
 from adjudge.cli import main
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.formats.reading import read_judgments
 from adjudge.web.forecast import Range, forecast
 from adjudge.web.judging_settings import settings_from
@@ -86,8 +86,10 @@ def test_the_truth_of_judgments_is_relevance_and_what_nobody_judged_is_none() ->
     truth = judged_truth(pool, judged.need_judgments())
     assert dict(zip(pool.document, truth.tolist(), strict=True)) == {"x": 0.5, "y": 1.0, "z": 0.0}
     assert true_of(pool, campaign, truth) == pytest.approx({"a": 0.75, "b": 0.5})
+    with pytest.warns(AdjudgeWarning, match="no document is judged"):
+        others = aj.read(runs, {"q": {"other": 50}}, scale="fine").need_judgments()
     with pytest.raises(AdjudgeError, match="about none of the campaign's candidates"):
-        judged_truth(pool, aj.read(runs, {"q": {"other": 50}}, scale="fine").need_judgments())
+        judged_truth(pool, others)
 
 
 def test_drawn_truths_are_on_the_scale_differ_and_hold_what_is_judged() -> None:

@@ -164,10 +164,7 @@ def _in_file(path: str) -> list[str]:
     if not rows:
         raise InputError("expected queries, one a line, got none", source=source.name)
     sign = next((sign for sign in ("\t", ",", ";") if sign in rows[0]), None)
-    try:
-        cells = [[cell.strip() for cell in row] for row in csv.reader(rows, delimiter=sign or "\t")]
-    except csv.Error as error:
-        raise InputError(f"expected one query a line, got none that can be read: {error}", source=source.name) from None
+    cells = [[cell.strip() for cell in row] for row in csv.reader(rows, delimiter=sign or "\t")]
     head = [cell.lower() for cell in cells[0]]
     column = next((head.index(name) for name in ("document", "query") if name in head), None)
     if column is None and sign is not None:

@@ -55,7 +55,7 @@ def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Rates:
 
     >>> found = rates(np.array([1.0, 0.0, 2.0, 1.0]), np.array([10.0, 10.0, 10.0, 10.0]))
     >>> round(float(found.value), 2), round(float(found.low), 2), round(float(found.high), 2)
-    (0.1, 0.02, 0.34)
+    (0.1, 0.03, 0.3)
     """
     if hits.shape != cases.shape or hits.ndim < 1:
         raise AdjudgeError(f"expected hits and cases of the same shape, got {hits.shape} and {cases.shape}")

@@ -58,7 +58,7 @@ def candidate_files(paths: Sequence[Path], *, cutoff: int | None = None) -> Give
         collection, notes = read_runs([str(path) for path in paths])
         pooled = _pooled(collection.runs, cutoff)
         if is_table and cutoff is None:
-            notes += _named_again(paths, collection.runs)
+            notes += _named_again(collection.runs)
         _check(pooled, str(paths[0]) if len(paths) == 1 else "the runs", None)
         return GivenCandidates(pooled, list(collection.provenance.inputs), notes)
     if cutoff is not None:
@@ -119,19 +119,17 @@ def _pooled(runs: Runs, cutoff: int | None) -> dict[str, list[str]]:
     }
 
 
-def _named_again(paths: Sequence[Path], runs: Runs) -> list[str]:
+def _named_again(runs: Runs) -> list[str]:
     """What tables say twice; no error, as runs without scores look the same, and they do have documents in common."""
-    twice = dict.fromkeys(str(path) for place, path in enumerate(paths) if path in paths[:place])
     times: Counter[tuple[str, str]] = Counter()
     for one in runs:
         if one.scores is None:
             times.update(zip(runs.queries.decode(one.query_codes), runs.documents.decode(one.documents), strict=True))
     again = [f"{shown(document)} of {shown(query)}" for (query, document), n in times.items() if n > 1]
-    notes = [f"{name}: given more than once, and read once." for name in twice]
-    if again:
-        some = f"{', '.join(again[:3])}{', …' if len(again) > 3 else ''}"
-        notes.append(f"Candidates in several tables are taken once ({len(again):,} of {len(times):,}): {some}.")
-    return notes
+    if not again:
+        return []
+    some = f"{', '.join(again[:3])}{', …' if len(again) > 3 else ''}"
+    return [f"Candidates in several tables are taken once ({len(again):,} of {len(times):,}): {some}."]
 
 
 def _ranks(one: Run) -> list[int]:

@@ -125,7 +125,7 @@ def test_html_and_latex_are_written_by_the_name_of_the_file(run: Run) -> None:
     assert run(*NINE, "-o", "page.html")[0] == 0
     page = Path("page.html").read_text()
     assert "1 to every digit, 1 within tolerance, of 3 numbers" in page
-    assert '<td class="left best">differs [2]</td>' in page
+    assert '<td class="left best pair"><span>differs</span> <span>[2]</span></td>' in page
     assert "<svg" in page
     assert run(*NINE, "-o", "paper.tex")[0] == 0
     assert "\\begin{table}" in Path("paper.tex").read_text()

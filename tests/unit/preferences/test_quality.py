@@ -157,9 +157,9 @@ def test_a_small_table_reads_as_it_should() -> None:
         "answered right.\n"
         "2 questions were answered by several people: Krippendorff's alpha is 0.000.\n"
         "participant  answers  aside  traps  P(attentive)  median s  left  follows  verdict\n"
-        "cat                1      1    0/1         0.284         3     –        –     fine\n"
+        "cat                1      1    0/1         0.308         3     –        –     fine\n"
         "bob                2      0    0/0         0.841         –  0.00        –     fine\n"
-        "ann                3      0    1/1         0.936        20  1.00        –     fine"
+        "ann                3      0    1/1         0.883        20  1.00        –     fine"
     )
 
 
