@@ -37,9 +37,9 @@ def tasks() -> dict[str, Task]:
     import librosa
     import soundfile
 
-    from adjudge.audio.features.extracting import extract
-    from adjudge.audio.features.mfcc import mfcc
+    from adjudge.audio.features.extract import extract
     from adjudge.audio.features.spectra import read_sound, spectra_of
+    from adjudge.audio.features.timbre import mfcc
 
     def librosa_mfcc(path: str) -> object:
         y, sr = librosa.load(path)
@@ -67,8 +67,8 @@ def largest_difference(path: str) -> float:
     import librosa
     import numpy as np
 
-    from adjudge.audio.features.mfcc import mfcc
     from adjudge.audio.features.spectra import read_sound, spectra_of
+    from adjudge.audio.features.timbre import mfcc
 
     sound = read_sound(path)
     theirs = librosa.feature.mfcc(y=sound, sr=22050, n_mfcc=20).T

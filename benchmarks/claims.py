@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.experiments.components import components
+from adjudge.experiments.reliability import components
 from adjudge.stats.bootstrap import bootstrap_interval
+from adjudge.stats.distributions import prediction_interval
 from adjudge.stats.equivalence import p_equivalence
 from adjudge.stats.intervals import t_interval
 from adjudge.stats.paired import PAIRED_TESTS, How
-from adjudge.stats.prediction import prediction_interval
 from benchmarks.report import Table, machine
 
 LEVEL, SIZES = 0.05, (10, 25, 50)

@@ -23,7 +23,7 @@ import polars as pl
 from adjudge.arrays import Floats
 from adjudge.experiments.optimality import Optimality
 from adjudge.experiments.procedures import FIVE_TESTS, parse_procedures, run_procedures
-from adjudge.experiments.running import run_experiment
+from adjudge.experiments.run import run_experiment
 from adjudge.formats import read
 from adjudge.measures import evaluate
 from adjudge.model.effectiveness import Effectiveness

@@ -19,8 +19,8 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.experiments import gpu, gpu_kernels
-from adjudge.experiments.fixed_point import fixed_point
+from adjudge.experiments import gpu
+from adjudge.experiments.gpu import fixed_point
 from adjudge.stats.paired import How, Outcome, resampled_tests
 from adjudge.stats.resampling import FLIPPED, SHIFTED, Resampling
 from benchmarks.processes import BenchmarkError
@@ -130,22 +130,20 @@ def stages(matrices: Sequence[Floats], scheme: Resampling, resamples: int) -> di
 
     def prepare() -> tuple[Any, ...]:
         fixed = fixed_point(values, first, second, centred=scheme.centred, two_sided=True, xp=torch)
-        extra = gpu_kernels.padded(n) - n
+        extra = gpu.padded(n) - n
         halves = [torch.nn.functional.pad(half.half(), (0, extra)) for half in (fixed.high, fixed.low)]
         return (*halves, fixed.least.float(), fixed.most.float())
 
     operands = prepare()
     drawn = next(gpu.draws_on(device, scheme, n, resamples, 0))[0]
-    columns = -(-drawn.shape[1] // gpu_kernels.RESAMPLES) * gpu_kernels.RESAMPLES
+    columns = -(-drawn.shape[1] // gpu.RESAMPLES) * gpu.RESAMPLES
     weights = torch.nn.functional.pad(drawn, (0, columns - drawn.shape[1], 0, operands[0].shape[1] - n))
     upper, lower = torch.zeros((2, len(first)), dtype=torch.int32, device=device)
     units = torch.cuda.get_device_properties(device).multi_processor_count
     return {
         "draw": on_card(lambda: next(gpu.draws_on(device, scheme, n, resamples, 0))),
         "prepare": on_card(prepare),
-        "count": on_card(
-            lambda: gpu_kernels.count_on_card(operands, weights, upper, lower, two_sided=True, units=units)
-        ),
+        "count": on_card(lambda: gpu.count_on_card(operands, weights, upper, lower, two_sided=True, units=units)),
     }
 
 
@@ -159,7 +157,7 @@ def rates(trials: Sequence[Trial], resamples: int) -> Table:
         for test, scheme in SCHEMES.items():
             taken, pairs, n = stages(matrices, scheme, resamples), n_pairs(matrices), len(matrices[0])
             useful = 2 * n * resamples * pairs / taken["count"]
-            done = useful * 2 * gpu_kernels.padded(n) / n
+            done = useful * 2 * gpu.padded(n) / n
             shares = [f"{done / peak:.0%}", f"{done / PEAK[name]:.0%}" if name in PEAK else ""]
             parts = [f"{taken[part] * 1e3:.2f} ms" for part in ("draw", "prepare", "count")]
             compared = f"{resamples * pairs / taken['count']:.2e}"
@@ -169,7 +167,7 @@ def rates(trials: Sequence[Trial], resamples: int) -> Table:
     head += ["done TFLOP/s", "of measured peak", "of the datasheet's"]
     notes = (
         f"{name}; median of 15. Useful is 2 n operations a resampled difference; done counts both halves of a number "
-        f"and n filled up to {gpu_kernels.padded(n)}. Measured peak is {peak / 1e12:.0f} TFLOP/s of an 8192^3 product "
+        f"and n filled up to {gpu.padded(n)}. Measured peak is {peak / 1e12:.0f} TFLOP/s of an 8192^3 product "
         "of PyTorch in half precision, in the same run."
     )
     return Table("What the kernel reaches", notes, head, rows)

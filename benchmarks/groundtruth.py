@@ -18,7 +18,7 @@ from scipy.stats import mannwhitneyu
 from adjudge.arrays import Floats
 from adjudge.errors import kept_warnings
 from adjudge.groundtruth import build, compare_constructions, simulate_rankings
-from adjudge.groundtruth.mann_whitney import smaller_ranks
+from adjudge.groundtruth.comparisons import smaller_ranks
 from benchmarks.processes import BenchmarkError
 from benchmarks.report import Table, seconds, show, times
 

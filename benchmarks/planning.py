@@ -17,9 +17,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.choices import Assessors
-from adjudge.stats.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design
-from adjudge.stats.generalizability import gstudy
+from adjudge.checks import Assessors
+from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design
+from adjudge.stats.gtheory.gstudy import gstudy
 from benchmarks.processes import BenchmarkError
 from benchmarks.report import Table, machine, seconds, times
 

@@ -18,10 +18,9 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.curves import agreement_curve, satisfaction_curve
-from adjudge.preferences.evidence import evidence
 from adjudge.preferences.questions import Question, Questions
 from adjudge.preferences.simulated import SATISFIED_BY, simulate_study
-from adjudge.preferences.study import Study
+from adjudge.preferences.study import Study, evidence
 from adjudge.users import (
     AgreementMapping,
     SatisfactionMapping,

@@ -20,13 +20,9 @@ import numpy as np
 from adjudge.arrays import Ints
 from adjudge.formats.reading import read_judgments
 from adjudge.model.judgments import Judgments
-from adjudge.preferences.combinations import Combination, possible, thesis_combinations
-from adjudge.preferences.coverage import Coverage, covered
-from adjudge.preferences.generation import make_questions
-from adjudge.preferences.generation_data import material
-from adjudge.preferences.generation_lists import Evaluator, shuffled_lists
-from adjudge.preferences.generation_search import Search
-from adjudge.users.binning import bin_of
+from adjudge.preferences.generation import Evaluator, Search, make_questions, material, shuffled_lists
+from adjudge.preferences.questions import Combination, Coverage, covered, possible, thesis_combinations
+from adjudge.users.curves import bin_of
 from benchmarks.report import Table, machine, seconds, times
 
 _BINS, _K, _BATCH = 10, 5, 256

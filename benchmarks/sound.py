@@ -22,16 +22,16 @@ import numpy as np
 
 import adjudge as aj
 from adjudge.arrays import Floats
-from adjudge.audio.features.extracting import extract
+from adjudge.audio.features.extract import extract
 from adjudge.audio.similarity import ASPECTS, SoundSimilarity
 from adjudge.audio.synthesis import write_demo_audio
 from adjudge.errors import kept_warnings
-from adjudge.model.similarity import Similarity
+from adjudge.model.collection import Similarity
 from adjudge.processes import run_jobs
 from adjudge.relevance import Candidates, Session, candidates
 from adjudge.relevance.calibration import binned
 from adjudge.relevance.features import Evidence
-from adjudge.relevance.fitting import fit_estimator
+from adjudge.relevance.models import fit_estimator
 from adjudge.relevance.simulation import Simulation, checkpoint, run_all, simulate, true_scores
 from benchmarks.report import Table, machine
 

@@ -1,4 +1,4 @@
-"""Fit the agreement curves that ship with Adjudge, and write them to src/adjudge/users/agreement_2012.py.
+"""Fit the agreement curves that ship with Adjudge, and write them to src/adjudge/users/noticing.py.
 
     python scripts/fit_agreement.py [--data ../shared/data/user-study-2012/answers.csv] [--to FILE]
 
@@ -21,8 +21,15 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.users.agreement import FORMS, AgreementMapping, noticeable_difference, noticeable_interval
-from adjudge.users.agreement_fit import AgreementFit, fit_agreement, held_out
+from adjudge.users.noticing import (
+    FORMS,
+    AgreementFit,
+    AgreementMapping,
+    fit_agreement,
+    held_out,
+    noticeable_difference,
+    noticeable_interval,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data" / "user-study-2012" / "answers.csv"
@@ -136,7 +143,7 @@ def module(fitted: Sequence[AgreementMapping]) -> str:
     return (
         f'"""Agreement curves fitted on the answers of the ISMIR 2012 user study.\n\n'
         f"Written by scripts/{Path(__file__).name}; do not edit. The data are by J. Urbano et al., CC BY-SA 4.0.\n"
-        f'"""\n\nfrom __future__ import annotations\n\nfrom adjudge.users.agreement import AgreementMapping\n\n'
+        f'"""\n\nfrom __future__ import annotations\n\nfrom adjudge.users.noticing import AgreementMapping\n\n'
         f'SOURCE = "{SOURCE}"\n'
         f"PROVENANCE = (\n{facts})\n\n"
         f"AGREEMENT_2012: tuple[AgreementMapping, ...] = (\n{parts})\n"

@@ -1,7 +1,7 @@
 """The papers' numbers on public data, computed a second time with NumPy and SciPy alone.
 
 Nothing here imports Adjudge: formulas come from the papers. ``adjudge reproduce`` takes bounds of its numbers from what
-this prints (source "a second computation", in ``adjudge.reproduction``), so that a mistake in Adjudge cannot move its
+this prints (source "a second computation", in ``papers``), so that a mistake in Adjudge cannot move its
 own bounds. Means over trials stand with the standard deviation of one trial, counts with their range over resamples of
 the trials.
 

@@ -19,7 +19,7 @@ from scripts.docs.figures import figure
 from scripts.docs.pages import ROOT
 
 from adjudge.errors import AdjudgeError
-from adjudge.reports.figures import PALETTE
+from adjudge.reporting.figures import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

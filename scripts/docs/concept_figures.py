@@ -9,11 +9,10 @@ from scripts.docs import concept_numbers as numbers
 from scripts.docs.figures import figure
 
 from adjudge.arrays import Floats
-from adjudge.reports.experiment_figures import curves
-from adjudge.reports.figures import PALETTE, canvas
-from adjudge.reports.judging_figures import claims, history
-from adjudge.reports.planning_figures import reliability_curves
-from adjudge.reports.preference_figures import agreement_panels
+from adjudge.relevance.report import draw_claims, draw_history
+from adjudge.reporting.figures import PALETTE, canvas, curves
+from adjudge.stats.gtheory.report import reliability_curves
+from adjudge.users.figures import agreement_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -240,7 +239,7 @@ def telling() -> Figure:
 @figure("stopping")
 def stopping() -> Figure:
     """Confidence claimed and pairs in the right order, until the session stops."""
-    drawing = history(numbers.judging().history)
+    drawing = draw_history(numbers.judging().history)
     (axes,) = drawing.axes
     n = numbers.judging().n_stop
     axes.axvline(n, color=PALETTE["muted"], linewidth=0.8)
@@ -252,7 +251,7 @@ def stopping() -> Figure:
 @figure("claimed")
 def claimed() -> Figure:
     """Confidence claimed against what was right."""
-    return claims(numbers.claimed())
+    return draw_claims(numbers.claimed())
 
 
 @figure("covered")

@@ -16,17 +16,16 @@ import adjudge as aj
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.relevance.calibration import Calibration, calibrate
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.choosing import RULES
-from adjudge.relevance.goals import Goal
+from adjudge.relevance.choosing import RULES, Goal
+from adjudge.relevance.report import Claims, History
 from adjudge.relevance.session import Session
 from adjudge.relevance.simulation import checkpoint, true_scores
-from adjudge.reports.experiment_figures import Curve, Curves, Panel
-from adjudge.reports.judging_figures import Claims, History
-from adjudge.reports.planning_figures import ReliabilityCurves
-from adjudge.reports.preference_figures import Panel as NoticedPanel
-from adjudge.reports.preference_figures import Panels, Series
+from adjudge.reporting.figures import Curve, Curves, Panel
 from adjudge.stats.effects import effect_sizes
+from adjudge.stats.gtheory.report import ReliabilityCurves
 from adjudge.users import find_agreement, find_satisfaction, noticeable_difference, noticeable_interval
+from adjudge.users.figures import Panel as NoticedPanel
+from adjudge.users.figures import Panels, Series
 
 MEASURE = "CG@5"
 MEASURES = ("CG@5", "nDCG@5", "RBP@5", "P(rel=40)@5", "AP(rel=40)@5")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from scripts.docs.figures import figure
 
-from adjudge.reports.figures import PALETTE
+from adjudge.reporting.figures import PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ DATA_FLOW = Diagram(
     6.9,
     (
         Box("audio", "a folder of music: clips,\nfeatures, baseline runs", (_LEFT, 6.15, _COLUMN, 0.7),
-            ("adjudge.audio.library.preparing:prepare_library", "adjudge.audio.systems.ranking:make_runs")),
+            ("adjudge.audio.library.prepare:prepare_library", "adjudge.audio.systems.ranking:make_runs")),
         Box("files and frames", "runs, judgments,\nmetadata, tables", (_MIDDLE, 6.15, _COLUMN, 0.7), look="kept"),
         Box("groundtruth", "experts' rankings: partially\nordered lists", (_RIGHT, 6.15, _COLUMN, 0.7),
             ("adjudge.groundtruth.building:build",)),
@@ -118,13 +118,13 @@ DATA_FLOW = Diagram(
         Box("users", "P(Sat), P(Succ), aj.compare:\nwho would notice", (_LEFT, 1.9, _COLUMN, 0.65),
             ("adjudge.users.satisfaction:satisfaction", "adjudge.users.comparison:compare")),
         Box("stats", "intervals, tests, aj.gstudy", (_MIDDLE, 1.9, _COLUMN, 0.65),
-            ("adjudge.stats.summary:summarize", "adjudge.stats.generalizability:gstudy")),
+            ("adjudge.stats.summary:summarize", "adjudge.stats.gtheory.gstudy:gstudy")),
         Box("experiments", "trials about evaluation\nitself", (_RIGHT, 1.9, _COLUMN, 0.65),
-            ("adjudge.experiments.running:run_experiment",)),
+            ("adjudge.experiments.run:run_experiment",)),
         Box("relevance", "aj.judging: what is believed,\nask next, when to stop", (_FAR, 1.9, _COLUMN, 0.65),
             ("adjudge.relevance.session:judging", "adjudge.relevance.session:Session")),
         Box("reports", "sections compute tables and figure data; text, HTML, LaTeX and JSON only show them",
-            (_LEFT, 0.95, 7.09, 0.5), ("adjudge.reports.document:Report", "adjudge.reports.render")),
+            (_LEFT, 0.95, 7.09, 0.5), ("adjudge.reporting.document:Report", "adjudge.reporting.render")),
         Box("cli", "adjudge …", (_LEFT, 0.05, 2.1, 0.45), ("adjudge.cli:main",), "people"),
         Box("Python", "import adjudge as aj", (2.55, 0.05, 2.1, 0.45), ("adjudge",), "people"),
         Box("web", "campaigns", (5.05, 0.05, 2.09, 0.45), ("adjudge.web.app:create_app",), "people"),

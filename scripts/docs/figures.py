@@ -29,7 +29,7 @@ def write_figure(name: str, folder: Path) -> Path:
     from matplotlib import pyplot
     from threadpoolctl import threadpool_limits
 
-    from adjudge.reports.figures import PALETTE, style
+    from adjudge.reporting.figures import PALETTE, style
 
     folder.mkdir(parents=True, exist_ok=True)
     target = folder / f"{name}.svg"

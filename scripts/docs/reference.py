@@ -18,13 +18,13 @@ _PAGES: dict[str, Page] = {"tests": TESTS, "estimators": ESTIMATION, "families":
 
 def _measures() -> str:
     from adjudge.measures import MEASURES
-    from adjudge.reports.measure_guide import text
+    from adjudge.measures.guide import text
 
     return text(list(MEASURES.values()), "markdown")
 
 
 def _formats() -> str:
-    from adjudge.reports.format_guide import text
+    from adjudge.formats.guide import text
 
     return text("markdown")
 

@@ -10,8 +10,8 @@ from scripts.docs.reference_chapters import Chapter, Page, Told, by_docstring
 from scripts.docs.reference_words import paragraphs, prose, sentence
 
 from adjudge.relevance import ESTIMATORS, GOALS, RULES
+from adjudge.relevance.choosing import GoalKind
 from adjudge.relevance.features import FEATURES, Feature
-from adjudge.relevance.goals import GoalKind
 
 
 def _estimator(start: Callable[..., Any]) -> Told:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
+from papers.studies import STUDIES, Study
 from scripts.docs.reference_chapters import Chapter, Page, Told, by_docstring, by_line
 from scripts.docs.reference_words import paragraphs, prose, sentence
 
@@ -12,29 +12,23 @@ from adjudge.audio.features import AUDIO_FEATURES
 from adjudge.audio.library.excerpts import PLACES
 from adjudge.audio.systems import BASELINES
 from adjudge.audio.systems.base import Baseline
-from adjudge.experiments.dependence import DEPENDENCES
-from adjudge.experiments.margins import MARGINS, Family
-from adjudge.experiments.specification import EXPERIMENTS, Experiment
+from adjudge.experiments.report import EXPERIMENT_SECTIONS
+from adjudge.experiments.simulate.dependence import DEPENDENCES
+from adjudge.experiments.simulate.margins import MARGINS, Family
+from adjudge.experiments.spec import EXPERIMENTS, Experiment
 from adjudge.groundtruth import COMPARISONS, FUNCTIONS
+from adjudge.groundtruth.building import Function
 from adjudge.groundtruth.evidence import DEFAULT_COMPARISONS, Comparison
-from adjudge.groundtruth.functions import Function
 from adjudge.measures import GAINS
 from adjudge.model.scales import BINARY, BROAD, FINE, Scale, conversion
-from adjudge.preferences.trust_cues import CUES
-from adjudge.preferences.trust_simulated import BEHAVIOURS, Behaviour
-from adjudge.reports import evidence
-from adjudge.reports.document import SECTIONS
-from adjudge.reports.experiments import EXPERIMENT_SECTIONS
-from adjudge.reproduction.studies import STUDIES, Study
+from adjudge.preferences.simulated import BEHAVIOURS, Behaviour
+from adjudge.preferences.trust import CUES
+from adjudge.reporting.document import SECTIONS
 from adjudge.stats.distributions import DISTRIBUTIONS
-from adjudge.users.agreement import FORMS
-from adjudge.users.curve_forms import CurveForm
-from adjudge.users.satisfaction import CURVES, CurveKind
-from adjudge.users.satisfaction_curves import MONOTONE
+from adjudge.users.curves import CurveForm
+from adjudge.users.noticing import FORMS
+from adjudge.users.satisfaction import CURVES, MONOTONE, CurveKind
 from adjudge.web.campaign_rows import KINDS
-
-for _module in evidence._MODULES:  # they register sections, in the order of a report
-    import_module(f"adjudge.reports.{_module}")
 
 _PLACES = {
     "middle": "Half-way; where half of that or more is silence, the nearest place where most is heard.",

@@ -7,8 +7,9 @@ from typing import get_args
 from scripts.docs.reference_chapters import Chapter, Page, Told, by_docstring, by_line
 from scripts.docs.reference_words import paragraphs, prose
 
-from adjudge.choices import Alternative
-from adjudge.stats import agreement_coefficients, bootstrap, effects, equivalence, generalizability, intervals
+from adjudge.checks import Alternative
+from adjudge.stats import bootstrap, coefficients, effects, equivalence, intervals
+from adjudge.stats.gtheory import gstudy
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS, Correction, Familywise, friedman
 from adjudge.stats.paired import PAIRED_TESTS, Definition
 
@@ -121,12 +122,11 @@ pair in both directions; with a baseline, the pairs with it.
         ),
         Chapter(
             "Agreement between assessors",
-            "What [`adjudge.agreement`](python.md#agreement) and campaigns report. "
-            + paragraphs(agreement_coefficients)[2],
+            "What [`adjudge.agreement`](python.md#agreement) and campaigns report. " + paragraphs(coefficients)[2],
             {
-                "Krippendorff's alpha": agreement_coefficients.krippendorff_alpha,
-                "Fleiss' kappa": agreement_coefficients.fleiss_kappa,
-                "Cohen's kappa": agreement_coefficients.cohen_kappa,
+                "Krippendorff's alpha": coefficients.krippendorff_alpha,
+                "Fleiss' kappa": coefficients.fleiss_kappa,
+                "Cohen's kappa": coefficients.cohen_kappa,
             },
             by_docstring,
         ),
@@ -134,7 +134,7 @@ pair in both directions; with a baseline, the pairs with it.
             "Variance: designs of a G-study",
             "What [`adjudge plan`](commands.md#adjudge-plan) and [`adjudge.gstudy`](python.md#gstudy) estimate; see "
             "[planning](../guides/planning.md).",
-            {"G-study": generalizability.gstudy},
+            {"G-study": gstudy.gstudy},
             by_docstring,
         ),
     ),

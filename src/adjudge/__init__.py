@@ -18,54 +18,52 @@ TYPE_CHECKING = False  # as of typing, which need not be imported for it: the co
 if TYPE_CHECKING:
     from typing import Any
 
+    from papers.run import reproduce
+
     from adjudge.audio.library.folder import open_library
-    from adjudge.audio.library.preparing import prepare_library
+    from adjudge.audio.library.prepare import prepare_library
     from adjudge.audio.similarity import sound_similarity
     from adjudge.audio.systems.ranking import make_runs, sounds_of
     from adjudge.embedded import demo
     from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
-    from adjudge.experiments.running import open_experiment as read_experiment
-    from adjudge.experiments.running import run_experiment as experiment
-    from adjudge.experiments.samples import samples_of
-    from adjudge.experiments.simulation import fit_collection
-    from adjudge.experiments.strata import strata_of
+    from adjudge.experiments.run import open_experiment as read_experiment
+    from adjudge.experiments.run import run_experiment as experiment
+    from adjudge.experiments.samples import samples_of, strata_of
+    from adjudge.experiments.simulate.collection import fit_collection
     from adjudge.formats.effectiveness import read_effectiveness
     from adjudge.formats.reading import read
     from adjudge.formats.writing import write
     from adjudge.groundtruth.building import build as ground_truth
-    from adjudge.groundtruth.checking import check_lists
+    from adjudge.groundtruth.building import check_lists
     from adjudge.groundtruth.comparing import compare_constructions
     from adjudge.groundtruth.files import read_lists, read_preferences, read_rankings, write_lists, write_rankings
     from adjudge.groundtruth.simulated import simulate_preferences, simulate_rankings
     from adjudge.measures.assessors import evaluate_assessors
-    from adjudge.measures.base import Measure, measure
+    from adjudge.measures.base import Measure, measure, parse_measure, parse_measures
     from adjudge.measures.evaluation import evaluate
-    from adjudge.measures.notation import parse_measure, parse_measures
     from adjudge.measures.parameters import gain
-    from adjudge.model.assessed import AssessedEffectiveness
     from adjudge.model.collection import Collection
-    from adjudge.model.effectiveness import Effectiveness
+    from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
     from adjudge.model.scales import BINARY, BROAD, FINE, Scale
+    from adjudge.preferences.attention_checks import make_traps
     from adjudge.preferences.files import read_answers, read_questions, write_questions
     from adjudge.preferences.generation import make_questions
     from adjudge.preferences.influence import influence
     from adjudge.preferences.learning import learn
     from adjudge.preferences.quality import quality
-    from adjudge.preferences.traps import make_traps
-    from adjudge.relevance.goals import Goal
+    from adjudge.relevance.choosing import Goal
     from adjudge.relevance.session import judging
-    from adjudge.reproduction.reproducing import reproduce
     from adjudge.stats.agreement import agreement, ratings
-    from adjudge.stats.generalizability import gstudy
+    from adjudge.stats.gtheory.gstudy import gstudy
     from adjudge.stats.summary import summarize
     from adjudge.users.comparison import compare
-    from adjudge.users.mapping_files import read_mappings, write_mappings
+    from adjudge.users.files import read_mappings, write_mappings
     from adjudge.users.satisfaction import satisfaction
     from adjudge.web.client import connect
 
 _HOMES = {  # module, and after a colon the name that it has there, if that is another
     "open_library": "adjudge.audio.library.folder",
-    "prepare_library": "adjudge.audio.library.preparing",
+    "prepare_library": "adjudge.audio.library.prepare",
     "sound_similarity": "adjudge.audio.similarity",
     "make_runs": "adjudge.audio.systems.ranking",
     "sounds_of": "adjudge.audio.systems.ranking",
@@ -73,11 +71,11 @@ _HOMES = {  # module, and after a colon the name that it has there, if that is a
     "AdjudgeError": "adjudge.errors",
     "AdjudgeWarning": "adjudge.errors",
     "InputError": "adjudge.errors",
-    "experiment": "adjudge.experiments.running:run_experiment",
-    "read_experiment": "adjudge.experiments.running:open_experiment",
+    "experiment": "adjudge.experiments.run:run_experiment",
+    "read_experiment": "adjudge.experiments.run:open_experiment",
     "samples_of": "adjudge.experiments.samples",
-    "strata_of": "adjudge.experiments.strata",
-    "fit_collection": "adjudge.experiments.simulation",
+    "strata_of": "adjudge.experiments.samples",
+    "fit_collection": "adjudge.experiments.simulate.collection",
     "read": "adjudge.formats",
     "read_effectiveness": "adjudge.formats",
     "write": "adjudge.formats",
@@ -88,7 +86,7 @@ _HOMES = {  # module, and after a colon the name that it has there, if that is a
     "parse_measure": "adjudge.measures",
     "parse_measures": "adjudge.measures",
     "gain": "adjudge.measures",
-    "AssessedEffectiveness": "adjudge.model.assessed",
+    "AssessedEffectiveness": "adjudge.model.effectiveness",
     "Collection": "adjudge.model.collection",
     "Effectiveness": "adjudge.model.effectiveness",
     "BINARY": "adjudge.model.scales",
@@ -97,8 +95,8 @@ _HOMES = {  # module, and after a colon the name that it has there, if that is a
     "Scale": "adjudge.model.scales",
     "Goal": "adjudge.relevance",
     "judging": "adjudge.relevance",
-    "reproduce": "adjudge.reproduction",
-    "gstudy": "adjudge.stats.generalizability",
+    "reproduce": "papers",
+    "gstudy": "adjudge.stats.gtheory.gstudy",
     "summarize": "adjudge.stats.summary",
     "compare": "adjudge.users.comparison",
     "satisfaction": "adjudge.users.satisfaction",
@@ -109,19 +107,19 @@ _HOMES = {  # module, and after a colon the name that it has there, if that is a
     "read_questions": "adjudge.preferences.files",
     "write_questions": "adjudge.preferences.files",
     "make_questions": "adjudge.preferences.generation",
-    "make_traps": "adjudge.preferences.traps",
+    "make_traps": "adjudge.preferences.attention_checks",
     "learn": "adjudge.preferences.learning",
     "quality": "adjudge.preferences.quality",
     "influence": "adjudge.preferences.influence",
-    "read_mappings": "adjudge.users.mapping_files",
-    "write_mappings": "adjudge.users.mapping_files",
+    "read_mappings": "adjudge.users.files",
+    "write_mappings": "adjudge.users.files",
     "read_rankings": "adjudge.groundtruth.files",
     "read_preferences": "adjudge.groundtruth.files",
     "read_lists": "adjudge.groundtruth.files",
     "write_lists": "adjudge.groundtruth.files",
     "write_rankings": "adjudge.groundtruth.files",
     "ground_truth": "adjudge.groundtruth.building:build",
-    "check_lists": "adjudge.groundtruth.checking",
+    "check_lists": "adjudge.groundtruth.building",
     "compare_constructions": "adjudge.groundtruth.comparing",
     "simulate_preferences": "adjudge.groundtruth.simulated",
     "simulate_rankings": "adjudge.groundtruth.simulated",

@@ -1,8 +1,15 @@
-"""Registries: one decorated object in one place feeds the parser, the command line, the docs and the tests."""
+"""Registries: one decorated object in one place feeds the parser, the command line, the docs and the tests.
+
+A registry finds its members by itself: it is told the modules that hold them, and imports these when it is first asked.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatchcase
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TypeVar
 
 from adjudge.errors import unknown
@@ -12,6 +19,8 @@ T = TypeVar("T")
 
 class Registry(Mapping[str, T]):
     """Named members of one family, in the order in which they were registered.
+
+    ``homes`` are the modules that register members; a star stands for every module of a package, or every package.
 
     >>> pets: Registry[str] = Registry("pet")
     >>> _ = pets.add("cat", "meow")
@@ -24,9 +33,11 @@ class Registry(Mapping[str, T]):
     'meow'
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, *homes: str) -> None:
         self.kind = kind
+        self._homes = list(homes)
         self._members: dict[str, T] = {}
+        self._discovering = threading.RLock()
 
     def add(self, name: str, member: T) -> T:
         """Register a member; a name is taken once."""
@@ -47,15 +58,43 @@ class Registry(Mapping[str, T]):
 
     def __getitem__(self, name: str) -> T:
         try:
-            return self._members[name]
+            return self._discovered()[name]
         except KeyError:
             raise unknown(self.kind, name, self._members) from None
 
     def __contains__(self, name: object) -> bool:
-        return name in self._members
+        return name in self._discovered()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
+        return iter(self._discovered())
 
     def __len__(self) -> int:
-        return len(self._members)
+        return len(self._discovered())
+
+    def _discovered(self) -> dict[str, T]:
+        """The members, once every home is imported; a home that asks while it is imported sees those so far."""
+        if self._homes:
+            with self._discovering:
+                while self._homes:
+                    for name in _modules(self._homes.pop(0)):
+                        import_module(name)
+        return self._members
+
+
+def _modules(pattern: str) -> list[str]:
+    """The modules that a pattern stands for, in alphabetical order.
+
+    >>> _modules("adjudge.model.sc*") == _modules("adjudge.model.scales") == ["adjudge.model.scales"]
+    True
+    """
+    names = [""]
+    for part in pattern.split("."):
+        names = [f"{name}.{child}".lstrip(".") for name in names for child in _children(name, part)]
+    return names
+
+
+def _children(package: str, pattern: str) -> list[str]:
+    if "*" not in pattern and not package:
+        return [pattern]
+    paths = getattr(import_module(package), "__path__", ())
+    return sorted(found.name for found in iter_modules(paths) if fnmatchcase(found.name, pattern))

@@ -47,7 +47,7 @@ def test_nothing_else_touches_the_filters_of_warnings() -> None:
     assert found == {
         "errors.py": {"warn"},
         "cli/__init__.py": {"simplefilter"},  # once, before the command starts
-        "reports/render.py": {"catch_warnings", "simplefilter"},  # of matplotlib, which has no other way
+        "reporting/render.py": {"catch_warnings", "simplefilter"},  # of matplotlib, which has no other way
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adjudge.preferences.trust_cues import AnswerFacts
+from adjudge.preferences.trust import AnswerFacts
 
 USUAL = (0.6, 0.2, 0.2)
 

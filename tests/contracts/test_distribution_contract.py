@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.stats.distributions import DISTRIBUTIONS, PointMass, omega
-from adjudge.stats.prediction import prediction_interval
+from adjudge.stats.distributions import DISTRIBUTIONS, PointMass, omega, prediction_interval
 
 names = st.sampled_from(list(DISTRIBUTIONS))
 samples = st.one_of(

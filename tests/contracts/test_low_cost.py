@@ -21,9 +21,8 @@ from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
 from adjudge.relevance import ESTIMATORS, GOALS, RULES, Goal, Session
-from adjudge.relevance.base import RelevanceModel, start
+from adjudge.relevance.base import RelevanceModel, scoring, start
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.scoring import scoring
 
 MEASURES = (
     "CG@5",

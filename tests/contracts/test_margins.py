@@ -7,8 +7,8 @@ import pytest
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.experiments import margin_families  # noqa: F401 - registers them all
-from adjudge.experiments.margins import MARGINS, Margin, fit_margin, support_of
+from adjudge.experiments.simulate import margins  # noqa: F401 - registers them all
+from adjudge.experiments.simulate.margins import MARGINS, Margin, fit_margin, support_of
 
 
 def _real() -> dict[str, Floats]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from adjudge.arrays import Floats
-from adjudge.choices import Alternative
+from adjudge.checks import Alternative
 from adjudge.errors import AdjudgeError
 from adjudge.stats.paired import PAIRED_TESTS, PairedTests, paired_tests
 

@@ -10,15 +10,12 @@ import pytest
 from tests.contracts.preference_cues import FLOOR_OF_EXTREMES, FLOORS, PATTERNS, SHARES, USUAL, answers_that
 
 from adjudge.arrays import Floats
+from adjudge.preferences.simulated import BEHAVIOURS, example_study, simulate_study, simulated_answers
 from adjudge.preferences.simulated import KINDS as SPAM
-from adjudge.preferences.simulated import example_study, simulate_study
-from adjudge.preferences.trust import TrustRules, assess
-from adjudge.preferences.trust_cues import CUES, AnswerFacts
-from adjudge.preferences.trust_simulated import BEHAVIOURS, simulated_answers
-from adjudge.users.agreement import FORMS, AgreementMapping, find_agreement
-from adjudge.users.mapping_files import Mappings, read_mappings, write_mappings
-from adjudge.users.satisfaction import SatisfactionMapping, find_satisfaction
-from adjudge.users.satisfaction_curves import MONOTONE
+from adjudge.preferences.trust import CUES, AnswerFacts, TrustRules, assess
+from adjudge.users.files import Mappings, read_mappings, write_mappings
+from adjudge.users.noticing import FORMS, AgreementMapping, find_agreement
+from adjudge.users.satisfaction import MONOTONE, SatisfactionMapping, find_satisfaction
 
 GRID = np.linspace(0, 1, 101)
 MANY = 60

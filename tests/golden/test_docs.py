@@ -11,8 +11,8 @@ from scripts.docs.pages import ROOT
 
 from adjudge.measures.base import MEASURES
 from adjudge.measures.parameters import GAINS
-from adjudge.reports.document import SECTIONS
-from adjudge.reports.evidence import sections_in_order
+from adjudge.reporting.document import SECTIONS
+from adjudge.users.report import sections_in_order
 
 _PAGES = [str(page.relative_to(ROOT)) for page in pages.all_pages()]
 _ON_A_MACHINE_OF_ONES_OWN = ("README.md", "CONTRIBUTING.md", "docs/handbook/", "docs/contributing/")
@@ -89,7 +89,7 @@ def test_the_page_on_ground_truth_names_everything_registered() -> None:
 
 
 def test_the_page_on_experiments_names_every_experiment_and_option() -> None:
-    from adjudge.cli.experiment_options import KINDS, SETTINGS
+    from adjudge.cli.experiment.options import KINDS, SETTINGS
 
     path = ROOT / "docs" / "guides" / "experiments.md"
     for name in (*(f"`{kind}`" for kind in KINDS), *(one.option for one in SETTINGS.values())):

@@ -69,7 +69,7 @@ def test_the_wheel_has_the_whole_package_and_nothing_else(wheel: dict[str, bytes
     [
         "adjudge/py.typed",
         "adjudge/embedded.py",
-        "adjudge/reports/page.html.jinja",
+        "adjudge/reporting/page.html.jinja",
         "adjudge/web/languages/es.json",
         "adjudge/web/migrations/env.py",
         "adjudge/web/migrations/versions/0001_first_tables.py",

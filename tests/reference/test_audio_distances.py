@@ -13,8 +13,7 @@ from tests.unit.audio.systems.invented_sounds import gaussians, invented
 
 from adjudge.arrays import Floats
 from adjudge.audio.systems import BASELINES
-from adjudge.audio.systems.distances import Euclidean, symmetric_kl
-from adjudge.audio.systems.proximity import CountedProximity, EstimatedProximity
+from adjudge.audio.systems.distances import CountedProximity, EstimatedProximity, Euclidean, symmetric_kl
 from adjudge.audio.systems.statistics import PLAIN, describe
 
 

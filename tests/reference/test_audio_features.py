@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from adjudge.audio.features.mfcc import decibels, mel_filters, mel_power, mfcc
 from adjudge.audio.features.resampling import resampled
 from adjudge.audio.features.spectra import spectra_of
+from adjudge.audio.features.timbre import decibels, mel_filters, mel_power, mfcc
 from adjudge.audio.features.tonal import chroma
 from adjudge.audio.synthesis import synthesise
 

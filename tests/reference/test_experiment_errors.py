@@ -14,8 +14,7 @@ import pytest
 
 import adjudge as aj
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.error_findings import ErrorFindings, TypeOne
-from adjudge.experiments.error_rates import Errors
+from adjudge.experiments.error_rates import ErrorFindings, Errors, TypeOne
 from adjudge.experiments.samples import Samples, samples_of
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance

@@ -7,8 +7,8 @@ import pytest
 
 import adjudge as aj
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.components import components
 from adjudge.experiments.goodness import Fit, FitFindings
+from adjudge.experiments.reliability import components
 from adjudge.experiments.samples import Samples, samples_of
 
 

@@ -13,7 +13,7 @@ from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.power import PowerFindings
 from adjudge.experiments.procedures import FIVE_TESTS
 from adjudge.experiments.samples import Samples, samples_of
-from adjudge.experiments.specification import Findings, make_experiment
+from adjudge.experiments.spec import Findings, make_experiment
 from adjudge.experiments.stability import StabilityFindings
 
 MEASURES = ("CG@5", "nDCG(discount=original)@5", "ANDCG(discount=original)@5", "ADR@5")

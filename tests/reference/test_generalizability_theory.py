@@ -18,8 +18,8 @@ import scipy.stats
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.cli import main
-from adjudge.stats.designs import CROSSED, NESTED, SYSTEMS_QUERIES
-from adjudge.stats.reliability import expected_tau
+from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES
+from adjudge.stats.gtheory.dstudy import expected_tau
 
 # shares of variance of system, query and residual; Eρ² and queries for .95; Φ and queries for .95
 Row = tuple[float, float, float, float, int, float, int]

@@ -26,13 +26,10 @@ from adjudge.groundtruth import (
     list_consistency,
     simulate_rankings,
 )
-from adjudge.groundtruth.bradley_terry import bradley_terry
-from adjudge.groundtruth.comparisons import signed_rank
+from adjudge.groundtruth.comparing import effectiveness_by_lists
+from adjudge.groundtruth.comparisons import sign_tests, signed_rank, smaller_ranks, u_statistic
 from adjudge.groundtruth.files import read_preferences
-from adjudge.groundtruth.mann_whitney import smaller_ranks, u_statistic
-from adjudge.groundtruth.plackett_luce import plackett_luce
-from adjudge.groundtruth.signs import sign_tests
-from adjudge.groundtruth.systems import effectiveness_by_lists
+from adjudge.groundtruth.strengths import bradley_terry, plackett_luce
 
 
 def evidence_of(names: str, alike: set[str]) -> Evidence:

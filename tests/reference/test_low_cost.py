@@ -17,17 +17,14 @@ import adjudge as aj
 from adjudge.arrays import Floats, Mask
 from adjudge.model.scales import FINE
 from adjudge.relevance import estimators
-from adjudge.relevance.base import RelevanceModel
+from adjudge.relevance.base import RelevanceModel, confidence, mean_confidence, scoring
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.confidence import confidence, mean_confidence
+from adjudge.relevance.choosing import Goal
 from adjudge.relevance.features import Evidence
-from adjudge.relevance.fitting import JUDGMENT_FEATURES, FittedModel, fit_estimator
-from adjudge.relevance.goals import Goal
-from adjudge.relevance.scoring import scoring
+from adjudge.relevance.models import JUDGMENT_FEATURES, FittedModel, fit_estimator, published_model
 from adjudge.relevance.session import Session
 from adjudge.relevance.significance import estimate_significance
 from adjudge.relevance.simulation import simulate
-from adjudge.relevance.table_a_1 import published_model
 
 MEASURES = ("CG@5", "DCG@5", "nDCG@5", "RBP(ideal=judged)@5")
 PAIRS = np.triu_indices(18, 1)

@@ -12,19 +12,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adjudge.preferences.bins import agreement_bins, satisfaction_bins
-from adjudge.preferences.curves import KINDS, agreement_curve, compare_kinds, distance, satisfaction_curve
-from adjudge.preferences.endpoints import endpoints
-from adjudge.preferences.evidence import evidence
+from adjudge.preferences.curves import (
+    KINDS,
+    agreement_bins,
+    agreement_curve,
+    compare_kinds,
+    distance,
+    endpoints,
+    satisfaction_bins,
+    satisfaction_curve,
+)
 from adjudge.preferences.files import read_answers, write_answers
-from adjudge.preferences.learning import learn
-from adjudge.preferences.priors import noticed, prior_of
-from adjudge.preferences.study import BAD, GOOD, Study
-from adjudge.users.agreement import find_agreement
-from adjudge.users.agreement_fit import fit_agreement
-from adjudge.users.satisfaction import SatisfactionMapping
-from adjudge.users.satisfaction_fit import Place, fit_satisfaction, satisfaction_interval
-from adjudge.users.table_4_3 import TABLE_4_3
+from adjudge.preferences.learning import learn, noticed, prior_of
+from adjudge.preferences.study import BAD, GOOD, Study, evidence
+from adjudge.users.noticing import find_agreement, fit_agreement
+from adjudge.users.satisfaction import TABLE_4_3, Place, SatisfactionMapping, fit_satisfaction, satisfaction_interval
 
 COLUMNS = {"ag": "CG@5", "ndcg": "DCG@5"}
 FOUR = [(measure, scale) for measure in COLUMNS.values() for scale in ("broad", "fine")]

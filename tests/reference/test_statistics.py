@@ -16,12 +16,11 @@ import pytest
 import scipy.stats
 
 from adjudge.arrays import Floats
-from adjudge.choices import Alternative
+from adjudge.checks import Alternative
 from adjudge.stats.bootstrap import Method, bootstrap_interval
-from adjudge.stats.multiple import CORRECTIONS, friedman, friedman_tukey, tukey_hsd
+from adjudge.stats.multiple import CORRECTIONS, friedman, friedman_tukey, studentised_range_tail, tukey_hsd
 from adjudge.stats.paired import paired_tests
 from adjudge.stats.resampling import signed_rank_tails
-from adjudge.stats.studentised import studentised_range_tail
 
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "greater", "less")
 each_alternative = pytest.mark.parametrize("alternative", ALTERNATIVES)

@@ -12,8 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from adjudge.preferences.trust import TrustRules, assess, trap_trust
-from adjudge.preferences.trust_cues import AnswerFacts
+from adjudge.preferences.trust import AnswerFacts, TrustRules, assess, trap_trust
 
 
 @pytest.fixture(scope="module")

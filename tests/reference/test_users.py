@@ -24,8 +24,8 @@ from adjudge.users import (
     p_satisfied,
     satisfaction,
 )
-from adjudge.users.agreement_2012 import AGREEMENT_2012
-from adjudge.users.table_4_3 import TABLE_4_3
+from adjudge.users.noticing import AGREEMENT_2012
+from adjudge.users.satisfaction import TABLE_4_3
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {("CG@5", "broad"): "agb", ("CG@5", "fine"): "agf", ("DCG@5", "broad"): "ndcgb", ("DCG@5", "fine"): "ndcgf"}

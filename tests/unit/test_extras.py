@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 import adjudge as aj
-from adjudge.audio.notation import engrave
+from adjudge.audio.notation.engraving import engrave
 from adjudge.cli import main
 from adjudge.errors import AdjudgeError
 from adjudge.extras import EXTRAS, has, need
-from adjudge.reports.document import FigureBlock, Paragraph, Report, Section
-from adjudge.reports.render import render, write_figures
+from adjudge.reporting.document import FigureBlock, Paragraph, Report, Section
+from adjudge.reporting.render import render, write_figures
 
 Captured = pytest.CaptureFixture[str]
 

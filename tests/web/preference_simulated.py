@@ -17,7 +17,7 @@ import numpy as np
 from adjudge.errors import AdjudgeError, shown
 from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.simulated import simulate_study
-from adjudge.users.agreement import AgreementMapping
+from adjudge.users.noticing import AgreementMapping
 from adjudge.users.satisfaction import SatisfactionMapping
 from adjudge.web.client_assessor import join_preference
 from adjudge.web.client_connection import Json

@@ -13,8 +13,8 @@ from tests.web.test_client import lab
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.files import write_questions
 from adjudge.preferences.questions import Questions
-from adjudge.users.agreement import find_agreement
-from adjudge.users.mapping_files import read_mappings
+from adjudge.users.files import read_mappings
+from adjudge.users.noticing import find_agreement
 from adjudge.users.satisfaction import find_satisfaction
 from adjudge.web.client import Campaign, CampaignError, Organiser
 

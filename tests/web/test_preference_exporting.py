@@ -28,8 +28,8 @@ from adjudge.formats import Source
 from adjudge.preferences.files import read_answers, read_questions
 from adjudge.preferences.learning import learn
 from adjudge.preferences.questions import CHOICES
-from adjudge.reports.render import render
-from adjudge.users.mapping_files import read_mappings
+from adjudge.reporting.render import render
+from adjudge.users.files import read_mappings
 from adjudge.web import preference_reporting
 from adjudge.web.archiving import backup, restore
 from adjudge.web.campaign_rows import Campaign

@@ -10,7 +10,7 @@ import pytest
 
 import adjudge as aj
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.goals import Goal
+from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import Session
 from adjudge.web.one_core import keep_to_one_core
 from adjudge.web.projection import Projection, project

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.audio.notation import engrave
+from adjudge.audio.notation.engraving import engrave
 from adjudge.web import demo_rankings
 from adjudge.web.database import Database
 from adjudge.web.demo_incipits import TUNES, VARIANTS, candidates, incipits

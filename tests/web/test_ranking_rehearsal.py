@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adjudge.errors import AdjudgeError
-from adjudge.reports.document import TableBlock
+from adjudge.reporting.document import TableBlock
 from adjudge.web.ranking_rehearsal import ranking_forecast_section, rehearse_rankings
 from adjudge.web.ranking_settings import ranking_settings_from
 from adjudge.web.rehearsal import Plan

@@ -22,7 +22,7 @@ import pytest
 from adjudge import cli
 from adjudge.audio.library.folder import Library
 from adjudge.cli import main
-from adjudge.cli.campaign_store import settings_of
+from adjudge.cli.campaign.store import settings_of
 from adjudge.cli.serve import need_server
 from adjudge.errors import AdjudgeError
 from adjudge.web.client import Organiser, connect

@@ -46,7 +46,7 @@ from adjudge.audio.loudness import (
     true_peak,
 )
 from adjudge.audio.sources import Source, read_source
-from adjudge.files import whole_file
+from adjudge.io import whole_file
 from adjudge.processes import CrashedError, Progress, run_jobs
 
 Value = TypeVar("Value")

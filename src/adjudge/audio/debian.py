@@ -29,7 +29,7 @@ from adjudge.audio.debian_music import (
 )
 from adjudge.audio.debian_packages import Found, Package, check_name, download, find_packages
 from adjudge.errors import AdjudgeError, reason
-from adjudge.formats.writing import write_whole
+from adjudge.io import write_whole
 from adjudge.processes import Progress
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
 
 from adjudge.audio.debian_packages import Package, unpack
-from adjudge.audio.library.scanning import SUFFIXES
+from adjudge.audio.library.scan import SUFFIXES
 from adjudge.errors import AdjudgeError, InputError, reason
-from adjudge.formats.writing import write_whole
+from adjudge.io import write_whole
 
 PACKAGES, MUSIC, COPYRIGHT = "packages", "music", "copyright"
 _MUSICAL = re.compile(r"(?i)\b(?:musics?|soundtracks?|ost|songs?|tunes?|bgm)\b")

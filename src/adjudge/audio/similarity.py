@@ -28,8 +28,7 @@ from scipy.special import ndtr
 from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems.base import Distances, Sounds
 from adjudge.audio.systems.distances import blocks
-from adjudge.audio.systems.patterns import rhythm, tonal
-from adjudge.audio.systems.timbre import timbre
+from adjudge.audio.systems.patterns import rhythm, timbre, tonal
 from adjudge.errors import AdjudgeError, unknown
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def sound_similarity(
 
     ``aspects=["timbre"]`` is what the thesis compared (T 7.2.3), after mutual proximity.
     """
-    from adjudge.audio.features.extracting import library_features
+    from adjudge.audio.features.extract import library_features
     from adjudge.audio.library.folder import open_library
 
     opened = open_library(library) if isinstance(library, str | Path) else library

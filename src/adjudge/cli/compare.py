@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, get_args
 
-from adjudge.choices import Alternative
+from adjudge.checks import Alternative
 from adjudge.cli.options import (
     Subparsers,
     add_collection,
@@ -85,8 +85,7 @@ def comparing(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, evaluate, compare, show."""
-    from adjudge.reports.comparisons import ComparisonTable
-    from adjudge.users.comparison import compare
+    from adjudge.users.comparison import ComparisonTable, compare
 
     check_output(arguments, forms=TABLE_FORMS)
     eff = evaluated(arguments)

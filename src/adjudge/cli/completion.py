@@ -28,13 +28,13 @@ _WHOLE_MEASURES = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}"  # to bash nDCG@5 is 
 _TESTS = ("adjudge.stats.paired:PAIRED_TESTS", "adjudge.stats.multiple:FAMILYWISE_TESTS")
 REGISTERED = {  # what an option takes: the registries that know it
     "correction": ("adjudge.stats.multiple:CORRECTIONS",),
-    "dependence": ("adjudge.experiments.dependence:DEPENDENCES",),
+    "dependence": ("adjudge.experiments.simulate.dependence:DEPENDENCES",),
     "distributions": ("adjudge.stats.distributions:DISTRIBUTIONS",),
-    "form": ("adjudge.users.agreement:FORMS",),
+    "form": ("adjudge.users.noticing:FORMS",),
     "format": ("adjudge.formats:FORMATS",),
     "judgments_format": ("adjudge.formats:FORMATS",),
     "names": ("adjudge.audio.features:AUDIO_FEATURES",),
-    "only": ("adjudge.reproduction:STUDIES",),
+    "only": ("papers:STUDIES",),
     "procedures": _TESTS,
     "systems": ("adjudge.audio.systems:BASELINES",),
     "test": _TESTS,

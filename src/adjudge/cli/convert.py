@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from adjudge.choices import Combine, Names
+from adjudge.checks import Combine, Names
 from adjudge.cli.options import Subparsers, add_columns
 from adjudge.cli.output import check_output, say_written
 

@@ -1,14 +1,19 @@
-"""``adjudge demo``: the embedded collection, scored or written to files; or real music from Debian packages."""
+"""``adjudge demo``: the embedded collection, scored or written to files; or real music from Debian packages.
+
+``adjudge demo --music``: a folder of invented music, to try ``adjudge audio`` on.
+"""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adjudge.cli import demo_debian
 from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.output import progress
 from adjudge.cli.score import add_scoring, check_scoring, evaluated, show_scores
 from adjudge.errors import AdjudgeError, reason
 
@@ -16,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from adjudge.model.collection import Collection
+
 
 SECONDS = 8.0
 """Length of a piece of the demo: long enough to know it, short enough to make hundreds."""
@@ -61,8 +67,6 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.tracks is not None and arguments.music is None:
         raise AdjudgeError("--tracks goes with --music: it says how many there are in the folder")
     if arguments.music is not None:
-        from adjudge.cli.demo_music import write_music
-
         write_music(arguments)
         return
     if arguments.write is not None:
@@ -110,7 +114,8 @@ def new_directory(name: str) -> Iterator[tuple[Path, Path]]:
 def _fill(directory: Path, arguments: argparse.Namespace) -> int:
     """Runs in TREC's format, one file a system; judgments on both scales; metadata; teams. Returns how many runs."""
     from adjudge.embedded import demo
-    from adjudge.formats import write, write_whole
+    from adjudge.formats import write
+    from adjudge.io import write_whole
     from adjudge.model.runs import Runs
 
     both = {
@@ -143,3 +148,22 @@ def _write_sound(directory: Path, collection: Collection, *, seed: int) -> None:
     with progress("making sound") as advance:
         wanted = sorted(heard.union(collection.queries.strings))
         write_demo_audio(wanted, directory / "audio", seed=seed, seconds=SECONDS, progress=advance)
+
+
+TRACKS = 60
+
+
+def write_music(arguments: argparse.Namespace) -> None:
+    """Write the folder, and say what to do with it."""
+    from adjudge.audio.demo_music import write_demo_music
+
+    with new_directory(arguments.music) as (folder, target), progress("making music") as advance:
+        made = write_demo_music(
+            folder,
+            tracks=TRACKS if arguments.tracks is None else arguments.tracks,
+            seed=arguments.demo_seed,
+            progress=advance,
+        )
+    print(f"Wrote {made.n_tracks:,} tracks, and three files of no use, to {target / made.music.name};")
+    print(f"{made.n_grades:,} grades of all pairs by simulated listeners to {target / made.listeners.name}. Try:")
+    print(f"  adjudge audio prepare {shlex.quote(str(target / made.music.name))} -o lab")

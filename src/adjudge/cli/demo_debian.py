@@ -92,7 +92,7 @@ def _make(folder: Path, packages: Sequence[str] | None, *, workers: int | None) 
 def _prepared(music: DebianMusic, *, workers: int | None) -> tuple[Library, tuple[Credit, ...]]:
     """Clips, and who made them."""
     from adjudge.audio.debian import ATTRIBUTION, write_attribution
-    from adjudge.audio.library.preparing import prepare_library
+    from adjudge.audio.library.prepare import prepare_library
 
     with progress("cutting clips") as advance:
         made = prepare_library(
@@ -132,7 +132,7 @@ def _tell_library(library: Library, runs: Runs) -> None:
 def _campaign(folder: Path, library: Library, runs: Runs, credited: Sequence[Credit], *, workers: int | None) -> None:
     """The campaign, where the web extra is installed; then what to do next."""
     from adjudge.audio.library.folder import CLIP_FOLDER, RUN_FOLDER, TRACKS
-    from adjudge.cli.campaign_store import need_web
+    from adjudge.cli.campaign.store import need_web
 
     data = folder / DATA
     try:

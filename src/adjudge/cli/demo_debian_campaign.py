@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adjudge.cli.campaign_store import WHO
+from adjudge.cli.campaign.store import WHO
 from adjudge.cli.output import progress
 from adjudge.errors import AdjudgeError
 

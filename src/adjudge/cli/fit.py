@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.choices import TieUnit
+from adjudge.checks import TieUnit
 from adjudge.cli.options import (
     Subparsers,
     add_columns,
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from adjudge.model.provenance import Provenance
     from adjudge.preferences.learning import Learnt
     from adjudge.preferences.study import Study
-    from adjudge.reports.document import Section
-    from adjudge.users.mapping_files import Mappings
+    from adjudge.reporting.document import Section
+    from adjudge.users.files import Mappings
 
 _EXAMPLES = """examples:
   adjudge fit answers.csv -o mapping.json
@@ -128,7 +128,7 @@ def run(arguments: argparse.Namespace) -> None:
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse what cannot work before any work is done."""
     from adjudge.preferences.curves import KINDS
-    from adjudge.users.agreement import FORMS
+    from adjudge.users.noticing import FORMS
 
     if arguments.kind not in KINDS:
         raise AdjudgeError(f"'kind' must be one of {', '.join(KINDS)}, got {arguments.kind!r}")
@@ -163,8 +163,7 @@ def _read(arguments: argparse.Namespace) -> tuple[Study, Collection | None]:
     """The study, with the grades that judgments add, and the collection that runs make."""
     from adjudge.formats import read
     from adjudge.formats.reading import read_judgments
-    from adjudge.preferences.files import read_answers, read_questions
-    from adjudge.preferences.files_joining import joined_studies
+    from adjudge.preferences.files import joined_studies, read_answers, read_questions
 
     asked = None if arguments.questions is None else read_questions(arguments.questions)
     studies = [read_answers(path, asked) for path in arguments.answers]
@@ -202,9 +201,9 @@ def _graded(study: Study, judgments: Judgments) -> Study:
 
 def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Provenance) -> None:
     """The report and the curves into their files; the table on the terminal or in the form asked for."""
-    from adjudge.reports.preference_sections import preference_sections
-    from adjudge.users.mapping_files import write_mappings
-    from adjudge.words import counted
+    from adjudge.preferences.report import preference_sections
+    from adjudge.text import counted
+    from adjudge.users.files import write_mappings
 
     provenance = made.to_dict()
     names = "" if len(learnt.combinations) > 1 else f": {learnt.combinations[0].combination}"
@@ -263,7 +262,7 @@ def _with_origin(mappings: Mappings, made: Provenance) -> Mappings:
 
 def _summary(learnt: Learnt) -> Section:
     """One table: what the terminal shows."""
-    from adjudge.reports.document import Column, Paragraph, Section, TableBlock
+    from adjudge.reporting.document import Column, Paragraph, Section, TableBlock
 
     with_priors = any(one.noticed is not None for one in learnt.combinations)
     names = ["noticed from", "P(Sat | 0)", "P(Sat | ½)", "P(Sat | 1)", "bias", "to P(Agr = 1)", "to P(Agr = -1)",

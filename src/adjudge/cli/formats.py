@@ -21,11 +21,11 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def run(arguments: argparse.Namespace) -> None:
     """List formats."""
-    from adjudge.reports import format_guide
+    from adjudge.formats import guide
 
     check_output(arguments)
     style = style_of(arguments)
     if style == "text":
-        show(arguments, format_guide.overview())
+        show(arguments, guide.overview())
     else:
-        show(arguments, format_guide.text(style))
+        show(arguments, guide.text(style))

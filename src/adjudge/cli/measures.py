@@ -24,14 +24,13 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def run(arguments: argparse.Namespace) -> None:
     """List measures, or explain some."""
-    from adjudge.measures import MEASURES, parse_measure
-    from adjudge.reports import measure_guide
+    from adjudge.measures import MEASURES, guide, parse_measure
 
     check_output(arguments)
     chosen = [parse_measure(name).definition for name in arguments.names]
     definitions = chosen or list(MEASURES.values())
     style = style_of(arguments)
     if style == "text":
-        show(arguments, measure_guide.explained(chosen) if chosen else measure_guide.overview(definitions))
+        show(arguments, guide.explained(chosen) if chosen else guide.overview(definitions))
     else:
-        show(arguments, measure_guide.text(definitions, style))
+        show(arguments, guide.text(definitions, style))

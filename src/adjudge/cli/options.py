@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, get_args
 
-from adjudge.choices import Combine, Interval, Names, Precision
+from adjudge.checks import Combine, Interval, Names, Precision
 from adjudge.cli.output import with_inputs
 from adjudge.errors import AdjudgeError, InputError, shown
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from adjudge.formats.reading import Progress
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import Effectiveness
-    from adjudge.preferences.combinations import Combination
+    from adjudge.preferences.questions import Combination
     from adjudge.preferences.study import Study
-    from adjudge.users.mapping_files import Mappings
+    from adjudge.users.files import Mappings
 
 Subparsers = argparse._SubParsersAction
 
@@ -157,7 +157,7 @@ def own_mappings(arguments: argparse.Namespace) -> Mappings | None:
     """The user's own mappings from effectiveness to users, if a file was given."""
     if arguments.users is None:
         return None
-    from adjudge.users.mapping_files import read_mappings
+    from adjudge.users.files import read_mappings
 
     return read_mappings(arguments.users)
 
@@ -202,7 +202,7 @@ def combinations_of(
     ``scales`` are those with grades, ``k`` is the length of lists, and ``tells`` says which of the thesis's to take.
     """
     from adjudge.measures import parse_measures
-    from adjudge.preferences.combinations import crossed
+    from adjudge.preferences.questions import crossed
 
     texts = list(arguments.combinations or ())
     measures = arguments.measures or ([] if texts else usual)
@@ -218,7 +218,7 @@ def named_combinations(
     texts: Iterable[str], scales: Sequence[str], k: int, *, tells: Callable[[Combination], bool] = lambda one: True
 ) -> tuple[Combination, ...]:
     """What values of ``--combinations`` mean: the thesis's, one, or those of a file."""
-    from adjudge.preferences.combinations import Combination, possible, thesis_combinations
+    from adjudge.preferences.questions import Combination, possible, thesis_combinations
 
     found: list[Combination] = []
     for text in texts:
@@ -241,7 +241,7 @@ def study_combinations(arguments: argparse.Namespace, study: Study) -> tuple[Com
     Of the thesis's combinations, those are left out by which all answers are about one size.
     """
     from adjudge.preferences.curves import has_several_sizes
-    from adjudge.preferences.evidence import evidence
+    from adjudge.preferences.study import evidence
 
     asked = study.questions
     return combinations_of(
@@ -279,7 +279,7 @@ def _in_file(path: str) -> list[Combination]:
     from pathlib import Path
 
     from adjudge.formats import Source
-    from adjudge.preferences.combinations import Combination
+    from adjudge.preferences.questions import Combination
 
     source = Source.open(Path(path))
     found = []

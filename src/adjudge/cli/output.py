@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from adjudge.model.provenance import Provenance
-    from adjudge.reports.document import Report, Section
+    from adjudge.reporting.document import Report, Section
 
 _INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions", "answers", "questions",
            "combinations", "experts")  # fmt: skip
@@ -92,7 +92,7 @@ def _check_no_input(target: str, given: Sequence[str]) -> None:
     """Refuse to overwrite what is read, also where a directory or a pattern means it."""
     if not os.path.exists(target):
         return
-    from adjudge.formats.paths import expand
+    from adjudge.formats.inputs import expand
 
     for one in given:
         try:
@@ -124,7 +124,7 @@ def show(arguments: argparse.Namespace, content: str | RenderableType) -> None:
     if arguments.output is not None:
         from pathlib import Path
 
-        from adjudge.formats import write_whole
+        from adjudge.io import write_whole
 
         text = content if isinstance(content, str) else drawn(content)
         write_whole(Path(arguments.output), text.encode())
@@ -149,10 +149,9 @@ def show_report(
     """Show sections in any form: on a terminal, as JSON (``values``), CSV (``records``) or a page; then its figures."""
     from pathlib import Path
 
-    from adjudge.reports.document import Paragraph, Report, Section
-    from adjudge.reports.render import write_figures
-    from adjudge.reports.tables import as_csv, as_json
-    from adjudge.reports.terminal import drawing
+    from adjudge.reporting.document import Paragraph, Report, Section
+    from adjudge.reporting.render import drawing, write_figures
+    from adjudge.reporting.tables import as_csv, as_json
 
     style = style_of(arguments)
     said = (Section("notes", "Notes", tuple(Paragraph(note) for note in notes)),) if notes and style != "text" else ()
@@ -169,8 +168,8 @@ def show_report(
 
 def page_of(arguments: argparse.Namespace, report: Report, form: str) -> str:
     """A report as a page that finds its figures; where it names some that nobody asked for, a note says so."""
-    from adjudge.reports.render import render
-    from adjudge.words import counted
+    from adjudge.reporting.render import render
+    from adjudge.text import counted
 
     target, folder = arguments.output, getattr(arguments, "figures", None)
     if folder is not None:
@@ -225,7 +224,7 @@ def made_from(files: Iterable[str | None], *, seed: int, known: Provenance | Non
     """Version, command, seed and every input with its digest, each once; ``known`` is of what was read already."""
     from dataclasses import replace
 
-    from adjudge.formats.paths import STDIN, expand, open_source
+    from adjudge.formats.inputs import STDIN, expand, open_source
     from adjudge.model.provenance import Provenance
 
     start = known or Provenance()

@@ -9,13 +9,11 @@ from typing import Any, NoReturn
 from adjudge._version import __version__
 from adjudge.cli import (
     audio,
-    calibrate,
     campaign,
     compare,
     completion,
     convert,
     demo,
-    estimate,
     experiment,
     fit,
     formats,
@@ -28,9 +26,9 @@ from adjudge.cli import (
     reproduce,
     score,
     serve,
-    simulate,
 )
-from adjudge.cli import next as next_documents
+from adjudge.cli.judging import calibrate, estimate, simulate
+from adjudge.cli.judging import next as next_documents
 from adjudge.errors import shown, unknown
 
 FAMILIES = {

@@ -17,7 +17,7 @@ from adjudge.cli.options import (
 )
 from adjudge.cli.output import check_output, made_from, progress, say, show_report
 from adjudge.errors import AdjudgeError
-from adjudge.words import counted
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     from adjudge.preferences.study import Study
@@ -80,8 +80,8 @@ def run(arguments: argparse.Namespace) -> None:
     from adjudge.preferences.files import write_answers
     from adjudge.preferences.influence import influence
     from adjudge.preferences.quality import quality
+    from adjudge.preferences.report import participant_sections
     from adjudge.preferences.trust import TrustRules, assess_all, set_aside
-    from adjudge.reports.participant_section import participant_sections
 
     inputs = [arguments.answers, *filter(None, [arguments.questions]), *combination_files(arguments)]
     check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _check_written(arguments: argparse.Namespace, inputs: list[str]) -> None:
     """Refuse a file of answers that cannot be written, before any work is done."""
-    from adjudge.preferences.files_writing import check_name
+    from adjudge.preferences.files import check_name
 
     if arguments.write is None:
         return

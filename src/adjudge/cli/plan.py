@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.choices import Assessors, Partial, ReliabilityInterval, Resampled
+from adjudge.checks import Assessors, Partial, ReliabilityInterval, Resampled
 from adjudge.cli.options import Subparsers, add_collection, add_output, read_collection
 from adjudge.cli.output import check_output, command_line, progress, show_report
 from adjudge.cli.score import add_evaluation
@@ -13,10 +13,9 @@ from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
     from adjudge.measures import Measure
-    from adjudge.model.assessed import AssessedEffectiveness
     from adjudge.model.collection import Collection
-    from adjudge.model.effectiveness import Effectiveness
-    from adjudge.reports.plans import Plan, Pricing
+    from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
+    from adjudge.stats.gtheory.plan import Plan, Pricing
 
 _FORMS = ("text", "json", "csv", "markdown", "latex", "html")
 _EXAMPLES = """examples:
@@ -187,8 +186,8 @@ def _effectiveness(
 ) -> tuple[Effectiveness | AssessedEffectiveness, Pricing | None, str | None]:
     """Effectiveness, what judging costs, and the measure that leads."""
     from adjudge.formats import read_effectiveness
-    from adjudge.reports.plans import Pricing
-    from adjudge.stats.budget import Costs
+    from adjudge.stats.gtheory.budget import Costs
+    from adjudge.stats.gtheory.plan import Pricing
 
     costs = Costs(arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
     if arguments.effectiveness is not None:
@@ -211,8 +210,8 @@ def _named(given: list[str], known: tuple[str, ...]) -> list[str]:
 
 def _evaluated(arguments: argparse.Namespace, costs: Any) -> tuple[Effectiveness | AssessedEffectiveness, Pricing, str]:
     from adjudge.measures import default_measures, parse_measures
-    from adjudge.model.pooling import overlap
-    from adjudge.reports.plans import Pricing
+    from adjudge.model.runs import overlap
+    from adjudge.stats.gtheory.plan import Pricing
 
     wanted = parse_measures(arguments.measures) if arguments.measures else None
     with progress("reading runs") as advance:
@@ -269,7 +268,7 @@ def _plan(
 ) -> Plan:
     from dataclasses import replace
 
-    from adjudge.reports.plans import make_plan
+    from adjudge.stats.gtheory.plan import make_plan
 
     plan = make_plan(
         eff,
@@ -296,7 +295,7 @@ def _plan(
 
 
 def _show(plan: Plan, arguments: argparse.Namespace) -> None:
-    from adjudge.reports.plan_section import plan_section
+    from adjudge.stats.gtheory.report import plan_section
 
     show_report(
         arguments,

@@ -19,14 +19,12 @@ from adjudge.cli.options import (
 )
 from adjudge.cli.output import check_output, made_from, progress, say, show
 from adjudge.errors import AdjudgeError
-from adjudge.words import counted
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     from adjudge.model.judgments import Judgments
     from adjudge.model.provenance import Provenance
-    from adjudge.preferences.combinations import Combination
-    from adjudge.preferences.coverage import Coverage
-    from adjudge.preferences.questions import Questions
+    from adjudge.preferences.questions import Combination, Coverage, Questions
 
 _EXAMPLES = """examples:
   adjudge questions --judgments judgments.tsv --scale fine -o questions.csv
@@ -106,7 +104,7 @@ def run(arguments: argparse.Namespace) -> None:
     check_columns()
     questions, coverage, notes, known = made
     if arguments.traps:
-        from adjudge.preferences.traps import make_traps
+        from adjudge.preferences.attention_checks import make_traps
 
         traps = make_traps(judgments, per_choice=arguments.traps, k=arguments.k, seed=arguments.seed)
         questions = joined([questions, traps])
@@ -124,7 +122,7 @@ def _named(text: str) -> tuple[str | None, str]:
 
 def _check(arguments: argparse.Namespace, inputs: dict[str | None, str]) -> None:
     """Refuse what does not go together, before anything is read."""
-    from adjudge.preferences.files_writing import check_name
+    from adjudge.preferences.files import check_name
 
     check_name(arguments.output)
     check_run_reading(arguments)
@@ -201,7 +199,7 @@ def _from_runs(
     arguments: argparse.Namespace, judgments: dict[str, Judgments], wanted: tuple[Combination, ...]
 ) -> _Made:
     from adjudge.formats import read
-    from adjudge.preferences.coverage import coverage_of
+    from adjudge.preferences.questions import coverage_of
     from adjudge.preferences.system_lists import questions_from_runs
 
     with progress("reading runs") as advance:
@@ -233,7 +231,7 @@ def _show(
     arguments: argparse.Namespace, questions: Questions, coverage: Coverage | None, notes: list[str], made: Provenance
 ) -> None:
     """Coverage on standard output: what is lacking for people, everything as JSON or CSV."""
-    from adjudge.reports.tables import as_csv, as_json
+    from adjudge.reporting.tables import as_csv, as_json
 
     wrote = f"wrote {counted(len(questions), 'question')} to {arguments.output}"
     here = argparse.Namespace(output=None)

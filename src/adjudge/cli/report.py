@@ -14,10 +14,10 @@ from adjudge.errors import AdjudgeError
 from adjudge.extras import need
 
 if TYPE_CHECKING:
-    from adjudge.experiments.specification import Findings
+    from adjudge.experiments.spec import Findings
+    from adjudge.groundtruth.report import Experts
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import Effectiveness
-    from adjudge.reports.experts_section import Experts
 
 _USUAL = "report.html"
 _FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
@@ -66,9 +66,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, evaluate, compare, write."""
     from pathlib import Path
 
-    from adjudge.formats import write_whole
-    from adjudge.reports.evidence import gather, make_report
-    from adjudge.reports.render import write_figures
+    from adjudge.io import write_whole
+    from adjudge.reporting.render import write_figures
+    from adjudge.users.report import gather, make_report
 
     if arguments.output is None:
         need("plots", f"Without -o (page.md, .tex, .json) a report is a page with figures, {_USUAL}; that needs")
@@ -104,7 +104,7 @@ def _experiments(folders: list[str]) -> list[Findings]:
     """What experiments found, read before anything else: it is there or it is not."""
     if not folders:
         return []
-    from adjudge.experiments.running import open_experiment
+    from adjudge.experiments.run import open_experiment
 
     return [open_experiment(folder) for folder in folders]
 
@@ -119,7 +119,7 @@ def _with_experts(
 
     from adjudge.formats.columns import check_columns
     from adjudge.groundtruth.files import read_experts
-    from adjudge.reports.experts_section import experts_of
+    from adjudge.groundtruth.report import experts_of
 
     answers = read_experts(arguments.experts)
     check_columns()

@@ -10,7 +10,7 @@ from adjudge.cli.output import check_output, command_line, progress, show_report
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
-    from adjudge.reproduction import Reproduction
+    from papers import Reproduction
 
 _FORMS = ("text", "json", "csv", "markdown", "latex", "html")
 _LIST_FORMS = ("text", "json", "csv", "markdown")
@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise AdjudgeError(
             "Expected the folder with the public data, got none (adjudge reproduce --help says what is in it)."
         )
-    from adjudge.reproduction import reproduce
+    from papers import reproduce
 
     with progress("made anew") as advance:
         made = reproduce(
@@ -82,10 +82,11 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _list(arguments: argparse.Namespace) -> None:
+    from papers import STUDIES
+    from papers.report import together
+
     from adjudge.cli.output import show, style_of
-    from adjudge.reports.reproduction_section import together
-    from adjudge.reports.tables import as_csv, as_json, as_markdown, drawn
-    from adjudge.reproduction import STUDIES
+    from adjudge.reporting.tables import as_csv, as_json, as_markdown, drawn
 
     rows = [
         {"study": one.name, "about": one.title, "covers": together(one.covers), "needs": ", ".join(one.needs)}
@@ -98,8 +99,9 @@ def _list(arguments: argparse.Namespace) -> None:
 
 
 def _show(made: Reproduction, arguments: argparse.Namespace) -> None:
+    from papers.report import report_of, values_of
+
     from adjudge.cli.output import style_of
-    from adjudge.reports.reproduction_section import report_of, values_of
 
     brief = style_of(arguments) == "text" and arguments.output is None
     report = report_of(made, command=command_line(), brief=brief)

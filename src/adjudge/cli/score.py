@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, get_args
 
-from adjudge.choices import Missing, Ties, Unjudged
+from adjudge.checks import Missing, Ties, Unjudged
 from adjudge.cli.options import (
     Subparsers,
     add_collection,
@@ -139,7 +139,7 @@ def check_scoring(arguments: argparse.Namespace) -> None:
 
 def show_scores(arguments: argparse.Namespace, eff: Effectiveness) -> None:
     """Show effectiveness as a table, or as what was asked for."""
-    from adjudge.reports.scores import ScoreTable
+    from adjudge.users.scores import ScoreTable
 
     mappings = own_mappings(arguments)
     satisfying = mappings.satisfaction if mappings is not None else () if arguments.satisfaction else None

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from adjudge.cli.campaign_store import add_store, settings_of
+from adjudge.cli.campaign.store import add_store, settings_of
 from adjudge.cli.options import Subparsers
 from adjudge.errors import AdjudgeError, shown
 from adjudge.extras import need

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from adjudge._version import __version__
 from adjudge.errors import kept_warnings
 from adjudge.experiments.samples import Samples
-from adjudge.experiments.specification import Draws, Experiment, Rows
+from adjudge.experiments.spec import Draws, Experiment, Rows
 
 if TYPE_CHECKING:
     import polars as pl

@@ -2,6 +2,8 @@
 
 A row is a pair of systems on one subset of a size, or on two disjoint ones, ``again`` being the second: the difference
 of means of ``system`` less ``other``, and the p-value of every procedure, in a column of its name.
+
+Drawing queries: disjoint subsets of a sample, balanced over strata where there are any.
 """
 
 from __future__ import annotations
@@ -11,11 +13,90 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adjudge.arrays import Ints
+from adjudge.checks import check_whole
+from adjudge.errors import AdjudgeError
 from adjudge.experiments.procedures import PairsTested, Procedure, parse_procedures, run_procedures
 from adjudge.experiments.samples import Samples
-from adjudge.experiments.specification import Draws, Rows
-from adjudge.experiments.subsets import Drawing, draw_subsets
+from adjudge.experiments.spec import Draws, Experiment, Rows
 from adjudge.stats.resampling import check_resampling
+
+_FEWEST = 2  # queries from which anything can be estimated
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing(Experiment):
+    """What experiments that draw query sets of several ``sizes`` have in common; without any, samples settle them."""
+
+    sizes: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        sizes = tuple(check_whole("sizes", size, _FEWEST, where=f"{self.name}: ") for size in self.sizes)
+        if len(set(sizes)) < len(sizes):
+            raise AdjudgeError(f"{self.name}: expected each size once, got {', '.join(map(str, sizes))}")
+        object.__setattr__(self, "sizes", sizes)
+
+    def check_sizes(self, samples: Samples, *, count: int, left: int = 0) -> None:
+        """Refuse sizes of which the smallest sample has not ``count`` disjoint subsets, with so many queries left."""
+        smallest = min(samples, key=lambda sample: len(sample.queries))
+        for size in self.sizes:
+            if size * count + left > len(smallest.queries):
+                sets = (
+                    f"a set of {size} queries needs" if count == 1 else f"{count} disjoint sets of {size} queries need"
+                )
+                more = f" and {left} left over" if left else ""
+                raise AdjudgeError(
+                    f"{self.name}: {sets} {size * count}{more}, got {len(smallest.queries)} of {smallest.name}"
+                )
+
+
+def draw_subsets(rng: np.random.Generator, stratum: Ints, size: int, *, count: int = 1) -> Ints:
+    """``count`` disjoint subsets of ``size`` queries each, at random without replacement: subsets x places.
+
+    Every stratum gives as many queries to a subset as any other, as far as it has them: quotas grow together until
+    strata run out, and what does not divide evenly goes to strata at random. Within a subset queries are in the order
+    of the sample. The draw depends on the generator, the strata and the sizes only, so that measures with the same
+    queries get the same ones.
+
+    >>> draw_subsets(np.random.default_rng(1), np.array([0, 0, 0, 0, 1, 1]), 2, count=2)
+    array([[0, 4],
+           [2, 5]])
+    """
+    if size * count > len(stratum):
+        raise AdjudgeError(f"{count} disjoint sets of {size} queries need {size * count}, got {len(stratum)}")
+    order = rng.permutation(len(stratum))
+    names, available = np.unique(stratum, return_counts=True)
+    quota = _quotas(rng, available, size * count)
+    chosen = [order[stratum[order] == name][:n] for name, n in zip(names, quota, strict=True)]
+    whole = [part[: n // count * count].reshape(count, -1) for part, n in zip(chosen, quota, strict=True)]
+    left = np.concatenate([part[n // count * count :] for part, n in zip(chosen, quota, strict=True)])
+    dealt = _deal(rng, left, count, size - sum(part.shape[1] for part in whole))
+    subsets: Ints = np.sort(np.concatenate([*whole, dealt], axis=1), axis=1)
+    return subsets
+
+
+def _quotas(rng: np.random.Generator, available: Ints, wanted: int) -> Ints:
+    """How many each stratum gives: all the same until some run out; the remainder by lot among those with any left."""
+    quota = np.zeros_like(available)
+    while (missing := wanted - int(quota.sum())) > 0:
+        open_ = np.flatnonzero(quota < available)
+        if missing >= len(open_):
+            quota[open_] += np.minimum(missing // len(open_), available[open_] - quota[open_])
+        else:
+            quota[rng.permutation(open_)[:missing]] += 1
+    return quota
+
+
+def _deal(rng: np.random.Generator, left: Ints, count: int, each: int) -> Ints:
+    """What did not divide among the subsets, dealt so that no two of a stratum go to the same one where possible."""
+    turns = np.arange(len(left)).reshape(
+        each, count
+    )  # neighbours, which may be of one stratum, go to different subsets
+    turns = rng.permuted(turns, axis=1)
+    dealt: Ints = left[turns].T
+    return dealt
+
 
 AGAIN = "_again"
 """What the columns of the second of two disjoint subsets end in."""

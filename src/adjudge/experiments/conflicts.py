@@ -14,6 +14,8 @@ two sets comes first is arbitrary, so each takes its turn: rates are the same on
 
 Equal means point to neither system. They are not significant whatever p (only tests that do not look at means, such as
 Wilcoxon's, could say otherwise), and in the second set they are a lack of power, not a conflict.
+
+Which of several procedures lead, when all were tried in the same trials: never more than the trials can tell.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from adjudge.experiments.rates import Rates, rates
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 LEVELS: tuple[float, ...] = (
     *(float(f"{digit}e-{power}") for power in (4, 3, 2) for digit in range(1, 10)),
@@ -257,3 +260,28 @@ def relative_error(rate: Floats, levels: Floats) -> Floats:
     with np.errstate(invalid="ignore", divide="ignore"):
         error: Floats = np.sqrt(squares.sum(axis=-1) / known.sum(axis=-1))
     return error
+
+
+_CLEAR = 0.975  # of Student's distribution: beyond that many errors two rates are called different
+
+
+def leading(names: Sequence[str], value: Floats, without: Floats, *, highest: bool = False) -> tuple[str, ...]:
+    """Names with the lowest (or highest) value: the first leads, others are not clearly behind it.
+
+    ``without`` has the values without one trial each, trials x names. Trials are shared, so that differences are surer
+    than intervals suggest: what counts is the jackknife error of the difference, times Student's 97.5 % quantile for so
+    many trials. Names without a value are left out; if none has one, or nothing tells them apart, all lead.
+
+    >>> moved = np.array([[0.50, 0.51, 0.70], [0.52, 0.50, 0.71], [0.48, 0.49, 0.69]])
+    >>> leading(["t", "permutation", "sign"], moved.mean(axis=0), moved)
+    ('t', 'permutation')
+    """
+    from scipy.special import stdtrit
+
+    if np.isnan(value).all():
+        return tuple(names)
+    behind = np.where(np.isnan(value), np.inf, -value if highest else value)
+    best = int(np.argmin(behind))
+    margin = float(stdtrit(max(len(without) - 1, 1), _CLEAR)) * jackknifed(without - without[:, [best]])
+    order = [int(k) for k in np.argsort(behind, kind="stable") if k != best and np.isfinite(behind[k])]
+    return tuple(names[k] for k in (best, *(k for k in order if not behind[k] - behind[best] > margin[k])))

@@ -13,13 +13,20 @@ Urbano, J. Evaluation in Audio Music Similarity. PhD thesis, Universidad Carlos 
 >>> spec = Fit(trials=40, sizes=(20,)).prepared(samples)
 >>> print(spec.findings(samples, run_chunk(spec, samples, 0, 40), samples.provenance).sentences()[0])
 CG@5 on 0..3: fitted to 20 queries, beta and normal cannot be told apart as the best.
+
+Distributions fitted to all systems at once, and how far they are from queries that they were not fitted to.
+
+The numbers are those of :data:`~adjudge.stats.distributions.DISTRIBUTIONS` and
+:func:`~adjudge.stats.distributions.omega`, system by system; a family that has no formula here is fitted that way.
+
+Report of how well distributions fitted to some queries predict others (Figure 4.5, Tables 4.4 and 4.5).
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -27,21 +34,125 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from adjudge.arrays import Ints
+from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError
-from adjudge.experiments.goodness_fits import distances
+from adjudge.experiments.comparing import Drawing, draw_subsets
+from adjudge.experiments.report import EXPERIMENT_SECTIONS, conclusion
 from adjudge.experiments.samples import Sample, Samples
-from adjudge.experiments.specification import Draws, Findings, Rows, experiment
-from adjudge.experiments.subsets import Drawing, draw_subsets
-from adjudge.experiments.words import listed, share
+from adjudge.experiments.spec import Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import parse_scale
-from adjudge.stats.distributions import DISTRIBUTIONS
+from adjudge.reporting.document import Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.stats.distributions import DISTRIBUTIONS, prediction_interval
 from adjudge.stats.intervals import t_interval
-from adjudge.stats.prediction import prediction_interval
+from adjudge.text import listed, share
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+Both = tuple[Floats, Floats]  # F̂(x), and F̂ just below x, which differ where F̂ has a step
+_ROUNDING = 1e-12  # as the distributions have it
+_SHARPEST = 1e8
+
+
+def distances(fitted_to: Floats, held_out: Floats, name: str) -> tuple[Floats, Floats]:
+    """ω̂ and Kolmogorov's D of every system: a family fitted to ``fitted_to``, systems x queries, against the rest.
+
+    ω̂² = Σ_q (F(λ_q) - F̂(λ_q))² over the queries held out, F their empirical distribution and F̂ the fitted one;
+    D = sup |F - F̂|. Between two neighbouring values F stays as it is and F̂ only rises, so that the supremum is at one
+    of the values, or just below it.
+
+    >>> omega, d = distances(np.array([[0.2, 0.4, 0.6]]), np.array([[0.3, 0.5, 0.7]]), "empirical")
+    >>> omega.round(4), d.round(4)
+    (array([0.]), array([0.3333]))
+    """
+    held_out = np.sort(held_out, axis=1)
+    at, below = _steps(held_out, held_out)
+    fit_at, fit_below = _fitted(np.ascontiguousarray(fitted_to), held_out, name)
+    omega: Floats = np.sqrt(((at - fit_at) ** 2).sum(axis=1))
+    largest: Floats = np.maximum(np.abs(at - fit_at), np.abs(below - fit_below)).max(axis=1)
+    return omega, largest
+
+
+def _fitted(sample: Floats, x: Floats, name: str) -> Both:
+    """F̂ of every system at its own values x."""
+    at, below = np.empty_like(x), np.empty_like(x)
+    constant: Mask = np.ptp(sample, axis=1) <= _ROUNDING * np.maximum(1.0, np.abs(sample).max(axis=1))
+    point = sample[constant, :1]
+    at[constant], below[constant] = x[constant] >= point, x[constant] > point
+    varied = ~constant
+    if varied.any():
+        with np.errstate(over="ignore", under="ignore"):
+            at[varied], below[varied] = _FAMILIES.get(name, _one_by_one(name))(sample[varied], x[varied])
+    return at, below
+
+
+def _one_by_one(name: str) -> Callable[[Floats, Floats], Both]:
+    """A family of which nothing is known but that it can be fitted."""
+
+    def fit(sample: Floats, x: Floats) -> Both:
+        members = [DISTRIBUTIONS[name].fit(row) for row in sample]
+        at = [member.cdf(row) for member, row in zip(members, x, strict=True)]
+        below = [member.cdf(np.nextafter(row, -np.inf)) for member, row in zip(members, x, strict=True)]
+        return np.stack(at), np.stack(below)
+
+    return fit
+
+
+def _steps(sample: Floats, x: Floats) -> Both:
+    ordered, n = np.sort(sample, axis=1), sample.shape[1]
+    rows = list(zip(ordered, x, strict=True))
+    at = np.stack([np.searchsorted(row, values, side="right") for row, values in rows]) / n
+    below = np.stack([np.searchsorted(row, values, side="left") for row, values in rows]) / n
+    return at, below
+
+
+def _moments(sample: Floats) -> tuple[Floats, Floats]:
+    return sample.mean(axis=1, keepdims=True), sample.std(axis=1, ddof=1, keepdims=True)
+
+
+def _normal(sample: Floats, x: Floats) -> Both:
+    from scipy.special import ndtr
+
+    mu, sigma = _moments(sample)
+    at = ndtr((x - mu) / sigma)
+    return at, at
+
+
+def _truncated(sample: Floats, x: Floats) -> Both:
+    from scipy.special import ndtr
+
+    mu, sigma = _moments(sample)
+    below = ndtr(-mu / sigma)
+    inside = ndtr((1 - mu) / sigma) - below
+    at = np.clip((ndtr((np.clip(x, 0, 1) - mu) / sigma) - below) / inside, 0, 1)
+    return at, at
+
+
+def _beta(sample: Floats, x: Floats) -> Both:
+    """By moments; the few systems where those fail are fitted by maximum likelihood, one by one."""
+    from scipy.special import betainc
+
+    mean, variance = sample.mean(axis=1, keepdims=True), sample.var(axis=1, ddof=1, keepdims=True)
+    precision = np.minimum(mean * (1 - mean) / variance - 1, _SHARPEST)
+    simple = precision[:, 0] > _ROUNDING
+    at = np.empty_like(x)
+    shape = mean[simple] * precision[simple], (1 - mean[simple]) * precision[simple]
+    at[simple] = betainc(*shape, np.clip(x[simple], 0, 1))
+    if not simple.all():
+        at[~simple] = _one_by_one("beta")(sample[~simple], x[~simple])[0]
+    return at, at
+
+
+_FAMILIES: dict[str, Callable[[Floats, Floats], Both]] = {
+    "empirical": _steps,
+    "normal": _normal,
+    "truncated-normal": _truncated,
+    "beta": _beta,
+}
+
 
 SIZES = (10, 20, 30, 40, 50)
 """The numbers of queries that the thesis fits to."""
@@ -328,3 +439,90 @@ def _predicts(best: Sequence[str], place: int) -> str:
 
 def _span(sizes: Sequence[int]) -> str:
     return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+
+
+_NOTE = (
+    "ω̂ is the distance between the distribution fitted to some queries and that of the queries left over, summed over "
+    "the latter: it can be compared within a number of queries only. Intervals and what is called as good are about "
+    "the number of trials, not about having one collection only."
+)
+
+
+@EXPERIMENT_SECTIONS.register("fit")
+def fit_sections(findings: FitFindings) -> Sequence[Section]:
+    """The conclusion with the curves, then a table for every number of queries."""
+    sizes = sorted({cell.n_queries for cell in findings.cells})
+    first = Section("fit", "Which distribution predicts new queries", (*conclusion(findings), _figure(findings)))
+    tables = tuple(_table(findings, size) for size in sizes)
+    return [first, Section("fit-tables", "Distance by number of queries", (Paragraph(_NOTE), *tables))]
+
+
+def _families(findings: FitFindings) -> list[str]:
+    return list(dict.fromkeys(cell.distribution for cell in findings.cells))
+
+
+def _figure(findings: FitFindings) -> FigureBlock:
+    panels = tuple(
+        Panel(
+            name, tuple(_curve(findings, name, family) for family in _families(findings) if _of(findings, name, family))
+        )
+        for name in findings.samples.names
+    )
+    data = Curves("queries fitted to", "mean distance ω̂", panels, log_y=True)
+    caption = (
+        "Mean distance ω̂ between distributions fitted to some queries and the queries left over, with the error of the "
+        "trials as a band; lower is better. More queries leave fewer over to sum up, which lowers all curves."
+    )
+    best = [f"{cell.distribution} ({cell.sample}, {cell.n_queries} queries)" for cell in findings.cells if cell.best]
+    alt = f"Distance by number of queries for {len(_families(findings))} distributions. Best: {'; '.join(best)}."
+    return FigureBlock("fit-curves", caption, alt, data, curves)
+
+
+def _of(findings: FitFindings, sample: str, family: str) -> list[FitCell]:
+    return [cell for cell in findings.cells if (cell.sample, cell.distribution) == (sample, family)]
+
+
+def _curve(findings: FitFindings, sample: str, family: str) -> Curve:
+    cells = _of(findings, sample, family)
+    x, y, low, high = (
+        np.array([getattr(cell, name) for cell in cells]) for name in ("n_queries", "omega", "low", "high")
+    )
+    return Curve(family, x.astype(np.float64), y, low, high)
+
+
+def _table(findings: FitFindings, size: int) -> TableBlock:
+    families = _families(findings)
+    columns = (
+        Column("Sample", "left"),
+        *(
+            Column(name, about="mean distance ω̂, and the share of systems for which it is the lowest")
+            for name in families
+        ),
+        Column("A query", about="distance of the best as a root mean square over queries, comparable between tables"),
+        Column("Chosen", "left", about="what prediction intervals take here by themselves"),
+    )
+    rows, emphasised = [], set()
+    for row, name in enumerate(findings.samples.names):
+        cells = {cell.distribution: cell for cell in findings.cases[name, size]}
+        emphasised |= {(row, 1 + i) for i, family in enumerate(families) if family in cells and cells[family].best}
+        rows.append(
+            (
+                name,
+                *(_cell(cells.get(family)) for family in families),
+                f"{next(cell.rms for cell in cells.values() if cell.best):.3f}",
+                next((cell.distribution for cell in cells.values() if cell.rule), ""),
+            )
+        )
+    left = sorted({cell.n_left for cell in findings.cells if cell.n_queries == size})
+    caption = (
+        f"Mean distance ω̂ of distributions fitted to {size} queries from the {' or '.join(map(str, left))} left over, "
+        "and in brackets the share of systems that each predicts best. Best in bold, those as good with an asterisk."
+    )
+    records = [record for record in findings.records() if record["n_queries"] == size]
+    return TableBlock(f"fit-{size}", caption, columns, tuple(rows), records, frozenset(emphasised))
+
+
+def _cell(cell: FitCell | None) -> str:
+    if cell is None:
+        return "–"
+    return f"{cell.omega:.4f}{'*' if cell.as_good and not cell.best else ''} ({share(cell.best_for, 0)})"

@@ -3,12 +3,32 @@
 The card draws resamples of its own, with PyTorch's Philox generator: p-values differ from those of the processor by
 Monte-Carlo error, and are the same again for the same seed on the same card. Two ways count them:
 
-- one kernel that multiplies, compares and counts (:mod:`~adjudge.experiments.gpu_kernels`), up to 128 queries, where
+- one kernel that multiplies, compares and counts (:mod:`~adjudge.experiments.gpu`), up to 128 queries, where
   Triton is installed and the card has what it needs, for pairs whose differences it holds precisely enough;
 - products in double precision otherwise, as on the processor, with any number of queries.
 
 What is not drawn at random (all sign flips of few queries), systems that lack queries and other schemes than the two
 registered ones stay on the processor.
+
+One kernel that multiplies differences by weights and counts the sums, which never leave the card's registers.
+
+Written in Triton, which comes with PyTorch. A program takes a block of pairs and runs over blocks of resamples: two
+products of half-precision matrices into one single-precision sum (:mod:`~adjudge.experiments.gpu`), compared
+with the bounds of the pair and counted.
+
+Differences as whole numbers small enough for a graphics card's matrix units to add them up without rounding.
+
+Matrix units multiply half-precision numbers (whole to 2,048) and add in single precision (whole to 2^24). Differences
+*d* of a pair of systems on *n* queries become v = rint(d s), where s makes the largest of them 2^b with n 2^b <= 2^24,
+and v is written as two halves, ``v = 512 high + 512 low``. Weights are signs or counts that sum to n, so no sum of
+weighted v passes 2^24: every sum is exact, in whatever order, and the same on all cards and in NumPy.
+
+What is not exact is v. With e the largest of ``|d s - v|``, a sum is off by at most n e, because weights sum to n in
+magnitude. A resample counts when its sum reaches what was observed less that: all that tie do, and of the others only
+those that are closer than 2 n e, at most 2^-18 n of the largest difference when n is 50. Values on a grid that s
+keeps whole have e = 0.
+
+Everything here takes NumPy arrays or PyTorch tensors: ``xp`` is the one module or the other.
 """
 
 from __future__ import annotations
@@ -23,15 +43,176 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
-from adjudge.experiments import gpu_kernels
-from adjudge.experiments.fixed_point import WIDEST, fixed_point
 from adjudge.stats.paired import How, Outcome, resampled_tests
 from adjudge.stats.resampling import Counts, Resampling, random_counts, random_signs
+
+PAIRS, RESAMPLES = 128, 128
+"""Rows and columns of a block."""
+_WARPS, _STAGES = 4, 2
+_PROGRAMS = 8  # to aim at for each multiprocessor, so that one counts while another multiplies
+
+
+def padded(n_queries: int) -> int:
+    """Queries rounded up to what the kernel takes.
+
+    >>> padded(9), padded(50), padded(65)
+    (16, 64, 128)
+    """
+    return max(16, 1 << (n_queries - 1).bit_length())
+
+
+@cache
+def _kernel() -> Any:
+    import triton
+    import triton.language as tl
+
+    @triton.jit  # type: ignore[untyped-decorator, unused-ignore]
+    def count(  # type: ignore[no-untyped-def]  # noqa: PLR0917
+        high,
+        low,
+        least,
+        most,
+        weights,
+        upper,
+        lower,
+        n_pairs,
+        n_resamples,
+        splits,
+        QUERIES: tl.constexpr,  # noqa: N803
+        TWO_SIDED: tl.constexpr,  # noqa: N803
+        ROWS: tl.constexpr,  # noqa: N803
+        COLUMNS: tl.constexpr,  # noqa: N803
+        STAGES: tl.constexpr,  # noqa: N803
+    ):
+        row = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+        query = tl.arange(0, QUERIES)
+        there = row < n_pairs
+        cell = row.to(tl.int64)[:, None] * QUERIES + query[None, :]
+        above = tl.load(high + cell, mask=there[:, None], other=0.0)
+        below = tl.load(low + cell, mask=there[:, None], other=0.0)
+        bound = tl.load(least + row, mask=there, other=0.0)
+        ceiling = tl.load(most + row, mask=there, other=0.0)
+        n_upper = tl.zeros([ROWS], dtype=tl.int32)
+        n_lower = tl.zeros([ROWS], dtype=tl.int32)
+        for block in tl.range(tl.program_id(0), n_resamples // COLUMNS, splits, num_stages=STAGES):
+            column = block * COLUMNS + tl.arange(0, COLUMNS)
+            drawn = tl.load(weights + query.to(tl.int64)[:, None] * n_resamples + column[None, :])
+            sums = tl.dot(below, drawn, tl.dot(above, drawn))
+            if TWO_SIDED:
+                # tl.abs clears a bit, one instruction more for each sum; this becomes part of the comparison
+                sums = tl.inline_asm_elementwise("abs.f32 $0, $1;", "=r,r", [sums], tl.float32, is_pure=True, pack=1)
+                n_upper += tl.sum((sums >= bound[:, None]).to(tl.int32), 1)
+            else:
+                n_upper += tl.sum((sums >= bound[:, None]).to(tl.int32), 1)
+                n_lower += tl.sum((sums <= ceiling[:, None]).to(tl.int32), 1)
+        tl.atomic_add(upper + row, n_upper, mask=there)
+        if not TWO_SIDED:
+            tl.atomic_add(lower + row, n_lower, mask=there)
+
+    return count
+
+
+def count_on_card(
+    fixed: tuple[Any, Any, Any, Any], weights: Any, upper: Any, lower: Any, *, two_sided: bool, units: int
+) -> None:
+    """Add to ``upper`` and ``lower`` how many columns of ``weights`` reach the bounds of each pair.
+
+    ``fixed`` has the two halves of differences (pairs x padded queries) and the bounds; ``weights`` are padded queries
+    x resamples, a multiple of a block of them; ``units`` is the number of multiprocessors.
+    """
+    (n_pairs, queries), n_resamples = fixed[0].shape, weights.shape[1]
+    blocks = -(-n_pairs // PAIRS)
+    splits = max(1, min(n_resamples // RESAMPLES, -(-_PROGRAMS * units // blocks)))
+    _kernel()[(splits, blocks)](
+        *fixed,
+        weights,
+        upper,
+        lower,
+        n_pairs,
+        n_resamples,
+        splits,
+        QUERIES=queries,
+        TWO_SIDED=two_sided,
+        ROWS=PAIRS,
+        COLUMNS=RESAMPLES,
+        STAGES=_STAGES,
+        num_warps=_WARPS,
+    )
+
+
+WIDEST = 128
+"""Most queries: with more, what sums may be off by comes near the Monte-Carlo error of 100,000 resamples."""
+UNIT = 512.0
+"""What sums are divided by, so that both halves of a number fit half precision."""
+_EXACT_BITS, _MOST_BITS = 24, 20  # of a sum in single precision; of a number in two halves
+_ROUNDING = 1e-13  # of the sum of magnitudes, as in stats.resampling
+_COARSE = 3e-4  # of the spread of sums: p is off by no more than 0.8 of that
+_LEAST = 1e-250  # differences below are 0: their scale would overflow
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Differences of pairs (pairs x queries) and the bounds their weighted sums are held against, all over 512.
+
+    ``coarse`` says of which pairs one difference is so much larger than all others that those lost too many digits.
+    """
+
+    high: Any
+    low: Any
+    least: Any
+    most: Any
+    coarse: Any
+
+
+def bits(n_queries: int) -> int:
+    """How many bits the largest difference gets: as many as leave every sum exact.
+
+    >>> bits(50), bits(64), bits(65), bits(3)
+    (18, 18, 17, 20)
+    """
+    return min(_MOST_BITS, _EXACT_BITS - (n_queries - 1).bit_length())
+
+
+def fixed_point(values: Any, first: Any, second: Any, *, centred: bool, two_sided: bool, xp: Any) -> Fixed:
+    """Differences of ``values[first]`` and ``values[second]`` (systems x queries), and their bounds.
+
+    Two-sided, magnitudes of sums count from ``least``; otherwise sums count from ``least`` above and to ``most`` below.
+
+    >>> import numpy as np
+    >>> fixed = fixed_point(np.array([[0.5, 0.25], [0.0, 0.0]]), [0], [1], centred=False, two_sided=True, xp=np)
+    >>> (512 * (fixed.high + fixed.low)).tolist(), (512 * fixed.least).tolist()
+    ([[1048576.0, 524288.0]], [1572864.0])
+    """
+    n = values.shape[1]
+    total, magnitude = values.sum(1), xp.abs(values).sum(1)
+    observed = total[first] - total[second]
+    rounding = _ROUNDING * (magnitude[first] + magnitude[second])
+    source = values - total[:, None] / n if centred else values
+    differences = source[first] - source[second]
+    largest = xp.amax(xp.abs(differences), 1)
+    small = largest < _LEAST
+    scale = xp.where(small, 1.0, 2.0 ** bits(n) / xp.where(small, 1.0, largest))
+    exact = differences * scale[:, None]
+    whole = xp.round(exact)
+    off = n * xp.amax(xp.abs(exact - whole), 1)
+    slack = rounding * scale + off
+    spread = xp.sqrt(xp.abs((exact**2).sum(1) - xp.amax(exact**2, 1)))
+    high = xp.round(whole / UNIT)
+    beyond = 2.0 ** (_EXACT_BITS + 1)  # no sum gets there
+    least = xp.ceil((xp.abs(observed) if two_sided else observed) * scale - slack)
+    most = xp.floor(observed * scale + slack)
+    return Fixed(
+        high,
+        whole / UNIT - high,
+        xp.clip(least, -beyond, beyond) / UNIT,
+        xp.clip(most, -beyond, beyond) / UNIT,
+        off > _COARSE * spread,
+    )
+
 
 _ROWS = 2**18  # pairs on the card at a time
 _DRAWN = 2**17  # resamples drawn at a time: a multiple of the kernel's block; stays in the card's cache
 _CELLS = 2**26  # sums in double precision at a time
-_ROUNDING = 1e-13  # of the sum of magnitudes, as in stats.resampling
 _CAPABLE = (8, 0)  # compute capability that the kernel needs
 
 
@@ -151,17 +332,17 @@ def _fused(table: Table, rows: slice, how: How, scheme: Resampling, device: Any)
     values, first, second = on_card(table, rows, device)
     n, two_sided = values.shape[1], how.alternative == "two-sided"
     fixed = fixed_point(values, first, second, centred=scheme.centred, two_sided=two_sided, xp=torch)
-    extra = gpu_kernels.padded(n) - n
+    extra = padded(n) - n
     high, low = (torch.nn.functional.pad(half.half(), (0, extra)) for half in (fixed.high, fixed.low))
     operands = (high, low, fixed.least.float(), fixed.most.float())
     upper, lower = torch.zeros((2, len(first)), dtype=torch.int32, device=device)
     units = torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
     blank = 0
     for weights, size in draws_on(device, scheme, n, how.resamples, how.seed):
-        columns = -(-size // gpu_kernels.RESAMPLES) * gpu_kernels.RESAMPLES
+        columns = -(-size // RESAMPLES) * RESAMPLES
         blank += columns - size
         full = torch.nn.functional.pad(weights, (0, columns - size, 0, extra))
-        gpu_kernels.count_on_card(operands, full, upper, lower, two_sided=two_sided, units=units)
+        count_on_card(operands, full, upper, lower, two_sided=two_sided, units=units)
     # columns that fill up a block weigh nothing, and their sums of 0 were counted where 0 is within the bound
     upper -= blank * (fixed.least <= 0).int()
     lower -= blank * (fixed.most >= 0).int()

@@ -42,16 +42,13 @@ from adjudge.formats.columns import (
     places_said,
     with_points,
 )
-from adjudge.formats.frames import is_frame, pandas_columns
-from adjudge.formats.jsons import json_lines, parse_json
-from adjudge.formats.paths import STDIN, is_path, open_source
-from adjudge.formats.source import Source
+from adjudge.formats.inputs import STDIN, is_frame, is_path, open_source, pandas_columns
+from adjudge.formats.json import json_lines, parse_json
+from adjudge.formats.source import BLANKS, Source, is_number
 from adjudge.formats.tables import find_layout, line_of, parquet_frame, read_cells
-from adjudge.formats.text import BLANKS, is_number
-from adjudge.model.assessed import AssessedEffectiveness
-from adjudge.model.coding import Vocabulary
-from adjudge.model.effectiveness import Effectiveness
+from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.model.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Format, Kind, register
 from adjudge.formats.columns import is_header, negated, refuse
-from adjudge.formats.source import Source
-from adjudge.formats.text import BLANKS, is_number
+from adjudge.formats.source import BLANKS, Source, is_number
 
 _RUNS: frozenset[Kind] = frozenset({"runs"})
 _HUMMED = r"^[^\t]*?\S:(?:\s|$)"

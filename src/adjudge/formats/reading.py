@@ -1,32 +1,162 @@
-"""Files, data frames and dictionaries in; a collection out."""
+"""Files, data frames and dictionaries in; a collection out.
+
+Which format a file is in, and what is wrong with one that is in none.
+
+Lines of judgments that the model refuses: it sees tables, people see files.
+
+Identifiers that runs and judgments spell differently: said, and mended where there is only one way to do it.
+
+A run none of whose documents is judged scores 0. Mostly the spelling is to blame: ``id:ns:product::sku-1`` in
+one file, ``sku-1`` in the other. Then one side carries something more in all its identifiers: folders, an extension, a
+prefix or a suffix. It is removed where exactly one such removal keeps the identifiers of that side distinct and makes
+a tenth of the smaller side match; a note says so. Otherwise a warning shows identifiers of both sides.
+
+From one file format to another, through the same checks as any other reading; and files of two columns: which team
+made which system, which stratum a query belongs to.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from adjudge.choices import Exclude, Names, Precision, check_choice
-from adjudge.errors import AdjudgeError, shown, warn
-from adjudge.formats.base import Format, Kind
-from adjudge.formats.columns import naming_columns
-from adjudge.formats.locating import FileTable, naming_lines
-from adjudge.formats.paths import STDIN, files_of, open_source, refuse_second_stdin, settled
-from adjudge.formats.picking import read_table
+import numpy as np
+import polars as pl
+
+from adjudge.checks import Combine, Exclude, Names, Precision, check_choice
+from adjudge.errors import AdjudgeError, InputError, shown, warn
+from adjudge.formats.base import FORMATS, Format, Kind
+from adjudge.formats.columns import naming_columns, places_of
+from adjudge.formats.inputs import STDIN, files_of, open_source, refuse_second_stdin, settled
 from adjudge.formats.source import Source
-from adjudge.formats.teams import Inputs, read_teams
-from adjudge.model.coding import Vocabulary
-from adjudge.model.collection import Collection, Table, build_collection, encode_all_judgments
+from adjudge.formats.tables import find_layout, records_of
+from adjudge.formats.writing import format_for, write
+from adjudge.model.collection import (
+    Collection,
+    Metadata,
+    Table,
+    build_collection,
+    encode_all_judgments,
+    encode_metadata,
+)
 from adjudge.model.judgments import Judgments
-from adjudge.model.metadata import Metadata, encode_metadata
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import Scale, parse_scale
+from adjudge.model.vocabulary import Vocabulary
 
-if TYPE_CHECKING:
-    import polars as pl
+_LOOKS: dict[Kind, tuple[Kind, str]] = {"judgments": ("runs", "a run"), "runs": ("judgments", "judgments")}
+
+
+def read_table(source: Source, kind: Kind, format_name: str | None = None) -> tuple[pl.DataFrame, Format]:
+    """Read one file into the plain table of its kind, and say in which format it was."""
+    chosen = pick(source, kind) if format_name is None else FORMATS[format_name]
+    if kind not in chosen.kinds:
+        raise AdjudgeError(f"The format {chosen.name} holds {', '.join(sorted(chosen.kinds))}, not {kind}.")
+    return chosen.read(source, kind), chosen
+
+
+def pick(source: Source, kind: Kind) -> Format:
+    """The first registered format that recognises the file.
+
+    Where none does, the error is what the nearest one finds wrong, with its line.
+    """
+    if source.is_spreadsheet:
+        return FORMATS["spreadsheet"]
+    for candidate in FORMATS.values():
+        if kind in candidate.kinds and candidate.sniff(source, kind):
+            return candidate
+    source.uncommented()  # a file that is empty, binary or all comments is refused as that
+    other, name = _LOOKS.get(kind, (kind, ""))
+    if name and FORMATS["trec"].sniff(source, other):
+        raise source.error(
+            f"expected {kind}, but this looks like {name}; "
+            "on the command line judgments come before runs, in aj.read after them"
+        )
+    first = source.head(1)[0]
+    nearest = _nearest(first, kind)
+    if nearest is not None:
+        FORMATS[nearest].read(source, kind)
+    able = ", ".join(name for name, candidate in FORMATS.items() if kind in candidate.kinds)
+    raise source.error(f"expected {kind} in a known format ({able}), got a file that begins with {shown(first)}")
+
+
+def _nearest(line: str, kind: Kind) -> str | None:
+    """Name the format that a line is nearest to by its shape, if any.
+
+    >>> _nearest("q1 Q0 d,1 1 0.5", "runs"), _nearest("q1,d1", "runs"), _nearest("hello", "runs")
+    ('trec', 'csv', None)
+    """
+    words = line.split()
+    is_trec = kind != "metadata" and len(words) > 1
+    if is_trec and words[1].upper() in ("Q0", "0"):
+        return "trec"
+    if "\t" in line.strip():
+        return "tsv"
+    if "," in line or ";" in line:
+        return "csv"
+    return "trec" if is_trec else None
+
+
+@dataclass(frozen=True)
+class FileTable(Table):
+    """A table and the format in which it lay in the file ``source``; None where it cannot be read again."""
+
+    origin: Format | None = None
+
+
+@contextmanager
+def naming_lines(judgments: Sequence[Table], scale: Scale | None) -> Iterator[None]:
+    """Give errors about judgments, which know only the names of files, the file and the line."""
+    try:
+        yield
+    except InputError as error:
+        names = ", ".join(table.source for table in judgments)
+        row = _faulty_row(judgments, scale) if error.line is None and error.source == names else None
+        if row is None:
+            raise
+        source, line = _place(judgments, row)
+        message = str(error).removeprefix(str(InputError("", source=error.source)))
+        raise InputError(message, source=source, line=line) from None
+
+
+def _faulty_row(tables: Sequence[Table], scale: Scale | None) -> int | None:
+    """Find the row, counted through all tables, that contradicts an earlier one or is above the scale."""
+    columns = tables[0].frame.columns
+    frame = pl.concat([table.frame.select(columns) for table in tables]).with_row_index("row")
+    keys = [name for name in columns if name not in ("grade", "group")]
+    clashes = frame.with_columns(
+        first=pl.col("row").min().over(keys),  # the model names the pair that comes first
+        given=pl.col("grade").first().over(keys),
+    ).filter(pl.col("grade") != pl.col("given"))
+    if clashes.height:
+        return int(clashes.sort("first", "row")["row"][0])
+    highest = np.inf if scale is None else scale.maximum
+    outside = np.flatnonzero(frame["grade"].to_numpy() > highest)
+    return int(outside[0]) if len(outside) else None
+
+
+def _place(tables: Sequence[Table], row: int) -> tuple[str, int | None]:
+    """Say in which file, and if possible in which line, a row lies."""
+    for table in tables:
+        if row < table.frame.height:
+            break
+        row -= table.frame.height
+    if not isinstance(table, FileTable) or table.origin is None:
+        return table.source, None
+    try:
+        return table.source, table.origin.line(Source.open(Path(table.source)), "judgments", row)
+    except InputError:  # the file is no longer what it was
+        return table.source, None
+
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -81,8 +211,6 @@ def read(
         team_of, used = read_teams(teams, inputs), _scale(scale)
         tables = _tables(runs, "runs", format, inputs, names=names, exclude=exclusion, progress=progress)
         if judged:
-            from adjudge.formats.matching import matched
-
             judged, tables = matched(judged, tables)
         with naming_lines(judged, used):
             collection = build_collection(
@@ -251,7 +379,7 @@ def _one_ahead(load: Callable[[A], B], paths: Sequence[A]) -> Iterator[B]:
 
 def _frame_from_object(given: Any, kind: Kind) -> pl.DataFrame:
     """The plain table of a dictionary, a data frame or a list of records."""
-    from adjudge.formats.frames import frame_from_object
+    from adjudge.formats.inputs import frame_from_object
 
     return frame_from_object(given, kind, name="run")
 
@@ -283,3 +411,277 @@ def _only(tables: list[Table]) -> Table:
     if len(tables) == 1:
         return tables[0]
     return Table(pl.concat([t.frame for t in tables], how="diagonal_relaxed"), ", ".join(t.source for t in tables))
+
+
+_LEAST_SHARE = 0.1  # of the smaller side that must match before anything is removed
+_TELLING = 20  # judged documents from which on it is strange that a run among others has none of them
+_SAMPLE = 20  # rows that mostly suffice to see that a run matches: the top of a ranking
+_FOLDERS = r"^.*[/\\]"
+_EXTENSION = r"\.[A-Za-z0-9]{1,5}$"
+_PLURALS = {"query": "queries", "document": "documents"}
+
+
+def matched(judged: Sequence[Table], runs: Iterator[Table]) -> tuple[list[Table], Iterator[Table]]:
+    """Judgments and runs whose queries and documents match where they can be made to.
+
+    Judgments change by the first table of runs alone; what differs in a later one is removed from that one.
+    """
+    first = next(runs, None)
+    if first is None:
+        return list(judged), runs
+    tables = list(judged)
+    for column in _PLURALS:
+        wanted = _unique(tables, column)
+        if _has_match(first.frame[column], wanted):
+            continue
+        ids = first.frame[column].unique(maintain_order=True)
+        if _removal(ids, wanted) is not None:
+            continue
+        removal = _removal(wanted, ids)
+        if removal is None and column == "query":
+            break  # runs for other queries say nothing of documents
+        if removal is not None:
+            _note(", ".join(table.source for table in judged), column, removal, "runs")
+            tables = [replace(t, frame=t.frame.with_columns(removal(t.frame[column]))) for t in tables]
+    return tables, _matched_runs(tables, chain([first], runs))
+
+
+def _matched_runs(judged: Sequence[Table], runs: Iterator[Table]) -> Iterator[Table]:
+    """The runs one by one; at the end, what is left without any judged document is said."""
+    known = {column: _unique(judged, column) for column in _PLURALS}
+    strangers: list[tuple[str, str]] = []
+    n_tables = 0
+    for table in runs:
+        n_tables += 1
+        for column, wanted in known.items():
+            if _has_match(table.frame[column], wanted):
+                continue
+            ids = table.frame[column].unique(maintain_order=True)
+            removal = _removal(ids, wanted)
+            if removal is not None:
+                _note(table.source, column, removal, "judgments")
+                table = replace(table, frame=table.frame.with_columns(removal(table.frame[column])))  # noqa: PLW2901
+            elif column == "query":
+                break  # of which evaluating says more
+            else:
+                strangers.append((table.source, _some(ids)))
+        yield table
+        del table  # while the next one is waited for
+    documents = known["document"]
+    if strangers and (len(strangers) == n_tables or len(documents) >= _TELLING):
+        sources = strangers[0][0] + (f" and {len(strangers) - 1} more" if len(strangers) > 1 else "")
+        warn(
+            f"{sources}: no document is judged. The runs have documents such as {strangers[0][1]}; "
+            f"the judgments have {_some(documents)}.",
+            stacklevel=4,
+        )
+
+
+@dataclass(frozen=True)
+class _Removal:
+    """Something to remove from all identifiers of one side, with an example of what that does."""
+
+    what: str
+    remove: Callable[[pl.Series], pl.Series]
+    example: tuple[str, str]
+
+    def __call__(self, column: pl.Series) -> pl.Series:
+        return self.remove(column)
+
+
+def _removal(ids: pl.Series, wanted: pl.Series) -> _Removal | None:
+    """The only removal that makes ``ids`` match ``wanted`` and keeps them distinct; None for none or several."""
+    found: list[tuple[_Removal, pl.Series]] = []
+    for what, remove in _candidates(ids):
+        stripped = remove(ids)
+        if stripped.n_unique() < len(ids) or (stripped == "").any() or any(stripped.equals(s) for _, s in found):
+            continue
+        matches = stripped.is_in(wanted.implode())
+        if matches.sum() >= max(1, _LEAST_SHARE * min(len(ids), len(wanted))):
+            first = int(matches.arg_true()[0])
+            found.append((_Removal(what, remove, (ids[first], stripped[first])), stripped))
+    return found[0][0] if len(found) == 1 else None
+
+
+def _candidates(ids: pl.Series) -> Iterator[tuple[str, Callable[[pl.Series], pl.Series]]]:
+    """What identifiers may carry that others lack."""
+    yield "folders", lambda column: column.str.replace(_FOLDERS, "")
+    yield "extensions", lambda column: column.str.replace(_EXTENSION, "")
+    yield "folders and extensions", lambda column: column.str.replace(_FOLDERS, "").str.replace(_EXTENSION, "")
+    for prefix in _prefixes(ids):
+        yield f"the prefix {shown(prefix)}", lambda column, p=prefix: column.str.strip_prefix(p)  # type: ignore[misc]
+    for backwards in _prefixes(ids.str.reverse()):
+        suffix = backwards[::-1]
+        yield f"the suffix {shown(suffix)}", lambda column, s=suffix: column.str.strip_suffix(s)  # type: ignore[misc]
+
+
+def _prefixes(ids: pl.Series) -> list[str]:
+    """Beginnings that all identifiers share, up to a separator or to where a number begins.
+
+    >>> _prefixes(pl.Series(["id:ns::sku-1", "id:ns::sku-2"])), _prefixes(pl.Series(["q301", "q302"]))
+    (['id:', 'id:ns::', 'id:ns::sku-'], ['q'])
+    """
+    first, last = str(ids.min()), str(ids.max())
+    common = first[: next((i for i, pair in enumerate(zip(first, last, strict=False)) if len({*pair}) > 1), len(first))]
+    ends = [match.end() for match in re.finditer(r"[\W_]+|[^\W\d_]+(?=\d)", common)]
+    if re.search(r"[^\W\d_]$", common) and ids.str.slice(len(common), 1).str.contains(r"^\d$").all():
+        ends.append(len(common))
+    return [common[:end] for end in ends]
+
+
+def _has_match(ids: pl.Series, wanted: pl.Series) -> bool:
+    """Whether any identifier is among the wanted ones, which are sorted; the first rows mostly tell."""
+    for name in ids.head(_SAMPLE):
+        place = bisect_left(wanted, name)
+        if place < len(wanted) and wanted[place] == name:
+            return True
+    return bool(ids.is_in(wanted.implode()).any())
+
+
+def _unique(tables: Sequence[Table], column: str) -> pl.Series:
+    return pl.concat([table.frame[column] for table in tables]).unique().sort()
+
+
+def _some(ids: pl.Series) -> str:
+    return ", ".join(shown(name) for name in ids.head(2))
+
+
+def _note(source: str, column: str, removal: _Removal, other: str) -> None:
+    before, after = map(shown, removal.example)
+    warn(
+        f"{source}: {_PLURALS[column]} are read without {removal.what}, to match those of the {other}: "
+        f"{before} is {after}.",
+        stacklevel=5,
+    )
+
+
+def convert(
+    given: Any,
+    target: str | Path,
+    *,
+    kind: Kind,
+    format: str | None = None,  # noqa: A002 - the word users know
+    to: str | None = None,
+    names: Names | None = None,
+    combine: Combine | None = None,
+    columns: Mapping[str, str] | str | None = None,
+) -> None:
+    """Read files of one ``kind`` and write them as one file; ``to`` names its format where the suffix does not.
+
+    ``names`` is for runs: whether systems are called after their ``tag`` or their ``file``. ``combine`` is for
+    judgments: it writes one grade a pair, combined over assessors (and the highest over sub-topics). ``columns`` is as
+    for :func:`~adjudge.read`.
+    """
+    for option, value, meant in (("names", names, "runs"), ("combine", combine, "judgments")):
+        if value is not None and kind != meant:
+            raise AdjudgeError(f"'{option}' is for {meant}, not for {kind}.")
+    given = settled(given)
+    format_for(target, kind, to)  # refused before any work is done
+    _refuse_input(given, target, kind)
+    if kind == "runs":
+        collection = read(given, format=format, names=names or "tag", artist_filter=False, columns=columns)
+        write(collection.runs, target, format=to)
+    elif kind == "judgments":
+        judgments = read_judgments(given, format=format, columns=columns)
+        write(judgments if combine is None else combined(judgments, combine), target, format=to)
+    else:
+        write(read_metadata(given, format=format, columns=columns), target, format=to)
+
+
+def combined(judgments: Judgments, how: Combine) -> Judgments:
+    """Judgments with one grade a pair, as measures see them."""
+    pool = judgments.combined(how).pool
+    query = np.repeat(np.arange(len(pool.offsets) - 1, dtype=np.int32), np.diff(pool.offsets))
+    return replace(
+        judgments,
+        query=query,
+        document=pool.documents,
+        grade=pool.grades,
+        assessor=None,
+        assessors=(),
+        subtopic=None,
+        subtopics=(),
+    )
+
+
+def _refuse_input(given: Any, target: str | Path, kind: Kind) -> None:
+    """Raise where the target is one of the files to read."""
+    if str(target) == "-" or not os.path.exists(target):
+        return
+    for path in files_of(given, kind) or ():
+        if os.path.exists(path) and os.path.samefile(path, target):
+            raise AdjudgeError(f"{target}: is an input, and would be overwritten")
+
+
+Order = tuple[int, int]  # in which column the thing is, and in which what it belongs to
+
+
+Inputs = list[tuple[str, str]]
+"""Names and digests of the files that were read."""
+
+
+def read_teams(teams: Mapping[str, str] | str | Path | None, inputs: Inputs) -> Mapping[str, str] | None:
+    """Teams by system, as given or from a file of CSV or TSV; the file is noted in ``inputs`` with its digest.
+
+    Columns are system and team, or what a header says.
+    """
+    if teams is None or isinstance(teams, Mapping):
+        return teams
+    source = open_source(STDIN if teams == "-" else Path(teams))
+    inputs.append((source.name, source.sha256))
+    return read_two_columns(source, "system", "team", _team_columns)
+
+
+def _team_columns(fields: list[str]) -> Order | None:
+    system, team = places_of(fields, "system", needed=True), places_of(fields, "team")
+    return (system[0], team[0]) if system and team else None
+
+
+def read_strata(path: str | Path) -> dict[str, str]:
+    """Strata by query from a file of CSV or TSV, with a header or without.
+
+    Columns are query and stratum; a header that calls its second column a query is taken at its word.
+    """
+    return read_two_columns(open_source(Path(path)), "query", "stratum", _stratum_columns)
+
+
+def _stratum_columns(fields: list[str]) -> Order | None:
+    found = places_of(fields, "query", needed=True)
+    return (found[0], 1 - found[0]) if found else None
+
+
+def read_two_columns(
+    source: Source, kind: str, belongs: str, header: Callable[[list[str]], Order | None]
+) -> dict[str, str]:
+    """What each thing belongs to, from CSV or TSV; ``kind`` and ``belongs`` are what messages call the two.
+
+    ``header`` tells the order of the columns by the fields of a header, or None where the first line is none.
+    """
+    source.uncommented()  # a file of comments only is refused as that
+    table: dict[str, str] = {}
+    layout = find_layout(
+        source,
+        "\t,;",
+        lambda fields: len(fields) == 2 and header(_stripped(fields)) is not None,
+        is_quoted=True,
+        fits=lambda fields: len(fields) == 2,
+    )
+    order = header(_stripped(layout.names)) if layout.has_header else None
+    name_place, value_place = order or (0, 1)
+    if len(layout.names) != 2:
+        raise source.error(f"expected two columns, {kind} and {belongs}, got {len(layout.names)}", layout.line)
+    for number, given in records_of(source, layout):
+        fields = _stripped(given)
+        if not all(fields):
+            raise source.error(f"expected a {kind} and its {belongs}, got nothing for one of them", number)
+        name, value = fields[name_place], fields[value_place]
+        if table.setdefault(name, value) != value:
+            message = (
+                f"expected one {belongs} for the {kind} {shown(name)}, got {shown(table[name])} and {shown(value)}"
+            )
+            raise source.error(message, number)
+    return table
+
+
+def _stripped(fields: Sequence[str]) -> list[str]:
+    return [field.strip() for field in fields]

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import stat
-import sys
 from pathlib import Path
 
-from adjudge.errors import AdjudgeError, InputError, shown
-from adjudge.files import whole_file
+from adjudge.errors import AdjudgeError, shown
 from adjudge.formats.base import FORMATS, Format, Kind
-from adjudge.formats.compression import COMPRESSIONS, compression_of, without_compression
+from adjudge.io import COMPRESSIONS, deliver, without_compression
+from adjudge.model.collection import Metadata
 from adjudge.model.judgments import Judgments
-from adjudge.model.metadata import Metadata
 from adjudge.model.runs import Runs
 
 _PACKED = " ".join(known.suffix for known in COMPRESSIONS)
-_SYSTEM = (("/", "dev"), ("/", "proc"))
 
 
 def write(part: Runs | Judgments | Metadata, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
@@ -32,17 +27,6 @@ def write(part: Runs | Judgments | Metadata, path: str | Path, *, format: str | 
     chosen = format_for(path, kind, format)
     data = chosen.write(part.table if isinstance(part, Metadata) else part.to_polars(), kind)
     deliver(data, path)
-
-
-def deliver(data: bytes, path: str | Path) -> None:
-    """Put data into a file, compressed where its suffix says so, or on standard output where it is ``-``."""
-    compression = compression_of(Path(path))
-    packed = data if compression is None else compression.pack(data)
-    if str(path) == "-":
-        sys.stdout.buffer.write(packed)
-        sys.stdout.buffer.flush()
-    else:
-        write_whole(Path(path), packed)
 
 
 def format_for(path: str | Path, kind: Kind, name: str | None = None) -> Format:
@@ -63,32 +47,3 @@ def format_for(path: str | Path, kind: Kind, name: str | None = None) -> Format:
         f"{path}: expected a suffix that says how to write {kind} ({suffixes}; then {_PACKED}) "
         f"or a format (--to, format=), got {came}"
     )
-
-
-def write_whole(target: Path, data: bytes) -> None:
-    """Write a file in one step: it is replaced when everything is on disk, or not touched.
-
-    A link stays and what it points to is replaced; an older file's permissions are kept. What is no file, such as a
-    pipe or a device, is written to as it is.
-    """
-    try:
-        mode = _mode(target)
-        if mode is not None and (not stat.S_ISREG(mode) or target.parts[:2] in _SYSTEM):
-            with open(target, "ab") as file:  # never cut what a shell has opened for us
-                file.write(data)
-            return
-        with whole_file(Path(os.path.realpath(target)), None if mode is None else stat.S_IMODE(mode)) as file:
-            file.write(data)
-    except BrokenPipeError:
-        raise
-    except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"cannot be written: {reason}", source=str(target)) from None
-
-
-def _mode(target: Path) -> int | None:
-    """Type and permissions of what is there already, through links; None where nothing is."""
-    try:
-        return target.stat().st_mode
-    except FileNotFoundError:
-        return None

@@ -1,10 +1,6 @@
-"""Rankings and preferences of experts to partially ordered lists, and how consistent those are.
+"""Rankings and preferences of experts to partially ordered lists, and how consistent those are."""
 
-Importing this package registers every comparison and aggregation function.
-"""
-
-from adjudge.groundtruth import bradley_terry, comparisons, plackett_luce, signs
-from adjudge.groundtruth.building import BuiltList, Construction, GroundTruth, build, parse_construction
+from adjudge.groundtruth.building import FUNCTIONS, BuiltList, Construction, GroundTruth, build, parse_construction
 from adjudge.groundtruth.comparing import ComparedConstructions, compare_constructions
 from adjudge.groundtruth.consistency import inconsistencies, list_consistency, non_transitive_triples
 from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, Evidence
@@ -17,9 +13,8 @@ from adjudge.groundtruth.files import (
     write_preferences,
     write_rankings,
 )
-from adjudge.groundtruth.functions import FUNCTIONS
 from adjudge.groundtruth.lists import PartialList, PartialLists
-from adjudge.groundtruth.preferred import Preferences, PreferredQuery
+from adjudge.groundtruth.preferences import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery, Rankings
 from adjudge.groundtruth.simulated import (
     SimulatedPreferences,
@@ -45,20 +40,16 @@ __all__ = [
     "Rankings",
     "SimulatedPreferences",
     "SimulatedRankings",
-    "bradley_terry",
     "build",
     "compare_constructions",
-    "comparisons",
     "inconsistencies",
     "list_consistency",
     "non_transitive_triples",
     "parse_construction",
-    "plackett_luce",
     "read_experts",
     "read_lists",
     "read_preferences",
     "read_rankings",
-    "signs",
     "simulate_preferences",
     "simulate_rankings",
     "write_lists",

@@ -1,20 +1,34 @@
-"""Lists from experts' answers: compare the documents of each query, arrange them, aggregate them into groups."""
+"""Lists from experts' answers: compare the documents of each query, arrange them, aggregate them into groups.
+
+Aggregation functions: an arrangement and the significant differences in it become groups.
+
+The arrangement is walked from top to bottom, and at each document a function says whether a new group begins. *All*,
+*Any* and *Prev* are those of Urbano et al. 2010 (All with two tails is the original of Typke et al. 2005). *Best* does
+not walk: of all ways to cut the arrangement into groups it takes the most consistent one.
+
+Lists that were made elsewhere, measured by experts' answers.
+
+What is to be said of lists: one record a query, totals, and sentences.
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from adjudge.arrays import Ints
-from adjudge.choices import DEFAULT_CONSTRUCTION
+from adjudge.arrays import Ints, Mask
+from adjudge.checks import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.groundtruth.consistency import (
     Inconsistencies,
     Triples,
+    expansion_scores,
     inconsistencies,
     list_consistency,
     non_transitive_triples,
@@ -30,11 +44,96 @@ from adjudge.groundtruth.evidence import (
     check_tails,
     default_comparison,
 )
-from adjudge.groundtruth.functions import FUNCTIONS
 from adjudge.groundtruth.lists import PartialList, PartialLists
-from adjudge.groundtruth.preferred import Preferences
-from adjudge.groundtruth.rankings import RankedQuery, Rankings, Unranked
-from adjudge.groundtruth.refused import QueryError
+from adjudge.groundtruth.preferences import Preferences, PreferredQuery
+from adjudge.groundtruth.rankings import QueryError, RankedQuery, Rankings, Unranked
+from adjudge.registry import Registry
+from adjudge.text import counted
+
+Cut = Callable[[Evidence, float, Tails], Ints]
+"""Evidence, significance level and tails to the number of each document's group, from 0."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A registered aggregation function."""
+
+    name: str
+    about: str
+    cut: Cut
+
+
+FUNCTIONS: Registry[Function] = Registry("aggregation function")
+
+
+def aggregation(name: str, *, about: str) -> Callable[[Cut], Cut]:
+    """Register an aggregation function, and return it unchanged."""
+
+    def add(cut: Cut) -> Cut:
+        FUNCTIONS.add(name, Function(name, about, cut))
+        return cut
+
+    return add
+
+
+def _walked(evidence: Evidence, alpha: float, tails: Tails, begins: Callable[[Mask], bool]) -> Ints:
+    """Groups by walking down; ``begins`` is asked about the differences from the documents of the current group.
+
+    With one tail a document differs from one before it only if it is less similar. Documents that it was never compared
+    with are not asked about: unknown is neither different nor alike. Where it was compared with none of the group,
+    nothing says that it differs, and the group goes on.
+    """
+    differs = evidence.precedes(alpha) if tails == 1 else evidence.differs(alpha, 2)
+    group, start = np.zeros(len(evidence), dtype=np.int64), 0
+    for pivot in range(1, len(evidence)):
+        known = evidence.compared[start:pivot, pivot]
+        if known.any() and begins(differs[start:pivot, pivot][known]):
+            start = pivot
+        group[pivot] = group[pivot - 1] + (start == pivot)
+    return group
+
+
+@aggregation("All", about="a new group begins with a document that differs from all of the current group")
+def differs_from_all(evidence: Evidence, alpha: float, tails: Tails) -> Ints:
+    """The most lenient: groups grow as long as one of their documents is like the next."""
+    return _walked(evidence, alpha, tails, lambda differs: bool(differs.all()))
+
+
+@aggregation("Any", about="a new group begins with a document that differs from any of the current group")
+def differs_from_any(evidence: Evidence, alpha: float, tails: Tails) -> Ints:
+    """The strictest: no two documents of a group differ, as far as the test looks."""
+    return _walked(evidence, alpha, tails, lambda differs: bool(differs.any()))
+
+
+@aggregation("Prev", about="a new group begins with a document that differs from the one before it")
+def differs_from_previous(evidence: Evidence, alpha: float, tails: Tails) -> Ints:
+    """Looks at neighbours only: the last document of the group that the next was compared with."""
+    return _walked(evidence, alpha, tails, lambda differs: bool(differs[-1]))
+
+
+@aggregation("Best", about="of all ways to cut the arrangement into groups, the one of the highest consistency")
+def most_consistent(evidence: Evidence, alpha: float, tails: Tails) -> Ints:
+    """The cut that maximises list consistency, exactly.
+
+    The consistency of a list is a mean over its positions of a score that depends only on where the group of the
+    position ends: the best cut of the first j documents is the best over all beginnings i of the last group of the best
+    cut of the first i, plus the scores of the group i … j. Of equally consistent cuts the one with the fewest groups.
+    """
+    scores = expansion_scores(evidence, alpha, tails)  # position x end of its group
+    n = len(evidence)
+    total = np.vstack([np.zeros(n), np.cumsum(scores, axis=0)])
+    best, cuts, begin = np.zeros(n + 1), np.zeros(n + 1), np.zeros(n + 1, dtype=np.int64)
+    for end in range(1, n + 1):
+        value = best[:end] + total[end, end - 1] - total[:end, end - 1]
+        top = np.flatnonzero(value >= value.max() - 1e-12)
+        begin[end] = top[np.argmin(cuts[top])]
+        best[end], cuts[end] = value[begin[end]], cuts[begin[end]] + 1
+    is_first, place = np.zeros(n, dtype=np.int64), n
+    while place > 0:
+        place = int(begin[place])
+        is_first[place] = 1
+    return np.cumsum(is_first) - 1
+
 
 Answers = Rankings | Preferences
 Progress = Callable[[int, int], None]
@@ -152,7 +251,6 @@ class GroundTruth(Mapping[str, BuiltList]):
         return f"GroundTruth({len(self.built)} queries, {self.made_by})"
 
     def __str__(self) -> str:
-        from adjudge.groundtruth.summary import tabulated
 
         return tabulated(self)
 
@@ -288,3 +386,254 @@ def _ranked_enough(
         raise QueryError(f"expected at least two documents that {who} ranked, got {came}", query=asked.query)
     kept = asked.filled(unranked).of_documents(np.flatnonzero(enough).tolist())
     return kept, tuple(name for name, keep in zip(asked.documents, enough, strict=True) if not keep)
+
+
+def check_lists(
+    lists: PartialLists,
+    answers: Answers,
+    *,
+    alpha: float = DEFAULT_ALPHA,
+    unranked: Unranked = "left out",
+    seed: int = 0,
+) -> GroundTruth:
+    """How consistent given lists are with answers: as :func:`~adjudge.groundtruth.building.build`, but for these lists.
+
+    A list does not say how documents stand within a group: there they are put as the answers arrange them, which is how
+    built lists have them. Queries without a list or without answers, and documents that nobody was asked about, are
+    left out with a warning; documents that were asked about and are in no list count as left out of it.
+
+    >>> from adjudge.groundtruth import Rankings
+    >>> rankings = Rankings.from_orders([("q", name, [["a"], ["b"], ["c"]], []) for name in "uvwxyz"])
+    >>> given = PartialLists.from_groups({"q": [["b", "a"], ["c"]]})
+    >>> round(check_lists(given, rankings)["q"].consistency(1), 3)
+    0.5
+    """
+    check_alpha(alpha)
+    by = default_comparison(takes_of(answers))
+    notes: list[str] = []
+    asked = {one.query: one for one in answers.queries}
+    both = [one for one in lists.values() if one.query in asked]
+    if not both:
+        raise AdjudgeError("Lists and answers: expected queries in common, got none")
+    silent = [query for query in lists if query not in asked]
+    are = "is of a query" if len(silent) == 1 else "are of queries"
+    _note(notes, silent, f"{counted(len(silent), 'list')} {are} that nobody was asked about")
+    without = [query for query in asked if query not in lists]
+    have = "has" if len(without) == 1 else "have"
+    _note(notes, without, f"{counted(len(without), 'query')} of the answers {have} no list")
+    built, unknown = [], []
+    for one in both:
+        spoken = _spoken_of(asked[one.query], unranked)
+        evidence = COMPARISONS[by].compare(spoken, seed=seed)
+        unknown += [f"{name} of {one.query}" for name in one.documents if name not in spoken.documents]
+        built.append(_measured(one, evidence, asked[one.query].documents, alpha))
+    verbs = ("was", "does") if len(unknown) == 1 else ("were", "do")
+    said = f"{counted(len(unknown), 'document')} of the lists {verbs[0]} put to nobody and {verbs[1]} not count"
+    _note(notes, unknown, said)
+    for note in notes:
+        warn(note, stacklevel=2)
+    return GroundTruth(tuple(built), None, alpha, by, unranked, seed, tuple(notes))
+
+
+def _spoken_of(asked: RankedQuery | PreferredQuery, unranked: Unranked) -> RankedQuery | PreferredQuery:
+    """The answers about the documents that somebody ranked."""
+    if isinstance(asked, PreferredQuery):
+        return asked
+    ranked = np.flatnonzero(asked.times_ranked > 0)
+    if len(ranked) < 2:
+        raise QueryError("expected at least two documents that somebody ranked, got one", query=asked.query)
+    return asked.filled(unranked).of_documents(ranked.tolist())
+
+
+def _measured(given: PartialList, evidence: Evidence, documents: tuple[str, ...], alpha: float) -> BuiltList:
+    """The list, its groups arranged as the answers say, with the evidence in its order."""
+    place = {name: i for i, name in enumerate(evidence.documents)}
+    groups = [sorted((name for name in group if name in place), key=lambda name: place[name]) for group in given.groups]
+    kept = tuple(tuple(group) for group in groups if group)
+    if not kept:
+        raise AdjudgeError(f"Query {shown(given.query)}: nobody was asked about any document of its list")
+    measured = PartialList(given.query, kept)
+    left_out = tuple(name for name in documents if name not in set(measured.documents))
+    return BuiltList(measured, replace(evidence.for_documents(measured.documents), left_out=left_out), alpha)
+
+
+def _note(notes: list[str], names: list[str], what: str) -> None:
+    if names:
+        notes.append(f"{what}: {', '.join(names[:3])}{', …' if len(names) > 3 else ''}.")
+
+
+SPLIT_HAIRS = 0.005
+"""Lists whose consistencies are nearer than this are not called better and worse."""
+
+
+def list_record(built: BuiltList, *, tails: Tails = 1) -> dict[str, Any]:
+    """One list in numbers: its size, its consistency, what contradicts it.
+
+    ``intra``, ``inter`` and ``misordered`` count pairs by tests with ``tails``; ``pairs_within`` and ``pairs_between``
+    are how many there could be. Triples are of three kinds, see
+    :class:`~adjudge.groundtruth.consistency.Triples`; ``triples_broken`` are of any, of ``triples`` wholly compared.
+    """
+    wrong, triples = built.inconsistencies(tails), built.triples
+    return {
+        "query": built.list.query,
+        "documents": len(built.list),
+        "groups": len(built.list.groups),
+        "documents_a_group": built.mean_group_size,
+        "adr_1": built.consistency(1),
+        "adr_2": built.consistency(2),
+        "intra": len(wrong.intra),
+        "pairs_within": wrong.n_within,
+        "inter": len(wrong.inter),
+        "pairs_between": wrong.n_between,
+        "misordered": len(wrong.misordered),
+        "triples_alike": triples.alike,
+        "triples_ordered": triples.ordered,
+        "triples_circular": triples.circular,
+        "triples_broken": triples.broken,
+        "triples": triples.n,
+        "left_out": len(built.evidence.left_out),
+    }
+
+
+def list_records(truth: GroundTruth, *, tails: Tails = 1) -> list[dict[str, Any]]:
+    """A record for each list, in order."""
+    return [list_record(one, tails=tails) for one in truth.built]
+
+
+def total_record(truth: GroundTruth, *, tails: Tails = 1) -> dict[str, Any]:
+    """All lists in numbers: sums, except that consistencies and documents a group are means over queries."""
+    records = list_records(truth, tails=tails)
+    total: dict[str, Any] = {name: sum(one[name] for one in records) for name in records[0] if name != "query"}
+    total["documents_a_group"] /= len(records)
+    return {"query": "all", **total, "adr_1": truth.consistency(1), "adr_2": truth.consistency(2)}
+
+
+def sentences(truth: GroundTruth, answers: Answers | None = None) -> list[str]:
+    """What a reader should know of the lists, most important first.
+
+    >>> from adjudge.groundtruth.building import build
+    >>> rankings = Rankings.from_orders([("q", name, [["a"], ["b"], ["c"]], []) for name in "uvwxyz"])
+    >>> for sentence in sentences(build(rankings, "Any-1"), rankings):
+    ...     print(sentence)
+    1 list of 3 documents in 3 groups, Any-1, from 18 ranks by 6 experts.
+    ADR-1 consistency is 1.000 (ADR-2 1.000): experts bear out everything that the list says.
+    """
+    total = total_record(truth)
+    made, borne_out = _made(truth, total, answers), _borne_out(truth, total)
+    return [made, borne_out, *_undivided(truth), *_uncompared(truth, total), *_worst(truth), *_triples(total)]
+
+
+def _made(truth: GroundTruth, total: dict[str, Any], answers: Answers | None) -> str:
+    size = f"{counted(total['documents'], 'document')} in {counted(total['groups'], 'group')}"
+    made = truth.made_by if answers is None else f"{truth.made_by}, {_given(truth, answers)}"
+    return f"{counted(len(truth), 'list')} of {size}, {made}."
+
+
+def _given(truth: GroundTruth, answers: Answers) -> str:
+    """The answers about the queries that have a list; lists from elsewhere were not made from them."""
+    about = answers.without({one.query for one in answers.queries} - set(truth))
+    return f"{'measured by' if truth.construction is None else 'from'} {asked_of(about)}"
+
+
+def tabulated(truth: GroundTruth) -> str:
+    """The first two sentences and a table of the lists, as a ground truth prints itself."""
+    from adjudge.stats.effects import table
+
+    shown = [
+        [one["query"], str(one["documents"]), str(one["groups"]), *(_three(one[name]) for name in ("adr_1", "adr_2"))]
+        for one in list_records(truth)
+    ]
+    rows = table([["query", "documents", "groups", "ADR-1", "ADR-2"], *shown])
+    return "\n".join([*sentences(truth)[:2], *rows])
+
+
+def _three(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def asked_of(answers: Answers) -> str:
+    """How much was asked of how many.
+
+    >>> asked_of(Rankings.from_orders([("q", "ann", [["a"], ["b"]], [])]))
+    '2 ranks by 1 expert'
+    """
+    if isinstance(answers, Rankings):
+        return f"{counted(answers.n_ranks, 'rank')} by {counted(answers.n_experts, 'expert')}"
+    people = len({who for one in answers.queries for who in one.assessor.tolist()} - {-1})
+    return counted(answers.n_answers, "preference") + (f" by {counted(people, 'person')}" if people else "")
+
+
+def _borne_out(truth: GroundTruth, total: dict[str, Any]) -> str:
+    one_tail, two_tails = total["adr_1"], total["adr_2"]
+    if math.isnan(one_tail):
+        return "No two documents of a list were compared, so that nothing can be said of consistency."
+    they = "the list says" if len(truth) == 1 else "the lists say"
+    mean = "" if len(truth) == 1 else "Mean "
+    figures = f"{mean}ADR-1 consistency is {one_tail:.3f} (ADR-2 {two_tails:.3f})"
+    if one_tail == 1 and not total["intra"] + total["inter"] + total["misordered"]:
+        return f"{figures}: experts bear out everything that {they}."
+    wrong = [
+        f"{total['intra']:,} of {counted(total['pairs_within'], 'pair')} inside groups "
+        f"{'differs' if total['intra'] == 1 else 'differ'}",
+        f"{total['inter']:,} of {counted(total['pairs_between'], 'pair')} across groups "
+        f"{'does' if total['inter'] == 1 else 'do'} not",
+    ]
+    stand = "stands" if total["misordered"] == 1 else "stand"
+    return f"{figures}: {', '.join(wrong)}, {total['misordered']:,} {stand} in the wrong order."
+
+
+def _undivided(truth: GroundTruth) -> list[str]:
+    """A list of one group is wholly consistent where no two documents differ; that is no news about the documents."""
+    alike = [
+        one.list.query
+        for one in truth.built
+        if len(one.list) > 1 and not one.evidence.differs(one.alpha, 1).any() and one.evidence.compared.any()
+    ]
+    if not alike:
+        return []
+    where = "" if len(truth) == 1 else f" of {_named(alike)}"
+    why = "people see no difference, disagree, or are too few to show one"
+    return [f"No two documents{where} differ significantly (α = {truth.alpha:g}): {why}."]
+
+
+def _named(queries: list[str]) -> str:
+    """A few names.
+
+    >>> _named(["q1", "q2", "q3", "q4", "q5"])
+    'q1, q2, q3 and 2 more queries'
+    """
+    if len(queries) > 4:
+        return f"{', '.join(queries[:3])} and {len(queries) - 3} more queries"
+    return ", ".join(queries[:-1]) + (" and " if len(queries) > 1 else "") + queries[-1]
+
+
+def _worst(truth: GroundTruth) -> list[str]:
+    every = [(one.consistency(1), one.list.query) for one in truth.built]
+    known = [(value, query) for value, query in every if not math.isnan(value)]
+    if len(known) < 2 or max(known)[0] - min(known)[0] < SPLIT_HAIRS:
+        return []
+    (lowest, query), (highest, best) = min(known), max(known)
+    return [f"The least consistent list is that of {query} ({lowest:.3f}), the most that of {best} ({highest:.3f})."]
+
+
+def _triples(total: dict[str, Any]) -> list[str]:
+    kinds = (
+        ("alike", "alike in two pairs but not in the third"),
+        ("ordered", "ordered in two pairs but not in the third"),
+        ("circular", "going round in a circle"),
+    )
+    found = [f"{total[f'triples_{kind}']:,} {words}" for kind, words in kinds if total[f"triples_{kind}"]]
+    if not found:
+        return []
+    triples = counted(total["triples"], "triple")
+    kinds_found = ", ".join(found) if len(found) > 1 else found[0].partition(" ")[2]
+    none = f"{total['triples_broken']:,} cannot be put right by any list: {kinds_found}"
+    return [f"Of {triples} of documents compared with one another, {none}."]
+
+
+def _uncompared(truth: GroundTruth, total: dict[str, Any]) -> list[str]:
+    n_compared = total["pairs_within"] + total["pairs_between"]
+    n_pairs = sum(len(one.list) * (len(one.list) - 1) // 2 for one in truth.built)
+    if n_compared == n_pairs:
+        return []
+    return [f"{n_compared:,} of {counted(n_pairs, 'pair')} of documents were compared; the others count neither way."]

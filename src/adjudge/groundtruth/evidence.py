@@ -15,9 +15,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.choices import DEFAULT_LIST_ALPHA
+from adjudge.checks import DEFAULT_LIST_ALPHA
 from adjudge.errors import AdjudgeError, shown
-from adjudge.groundtruth.preferred import PreferredQuery
+from adjudge.groundtruth.preferences import PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery
 from adjudge.registry import Registry
 
@@ -128,7 +128,9 @@ class Comparison:
     is_random: bool = False
 
 
-COMPARISONS: Registry[Comparison] = Registry("comparison")
+COMPARISONS: Registry[Comparison] = Registry(
+    "comparison", "adjudge.groundtruth.comparisons", "adjudge.groundtruth.strengths"
+)
 """Ways to compare documents."""
 DEFAULT_COMPARISONS: dict[Takes, str] = {"rankings": "mann-whitney", "preferences": "sign"}
 """What compares each kind of answers when nothing else is named, and always measures consistency."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from adjudge.choices import check_choice
+from adjudge.checks import check_choice
 from adjudge.errors import AdjudgeError, shown
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
 from adjudge.groundtruth.lists import PartialList, PartialLists
-from adjudge.groundtruth.preferred import Preferences, PreferredQuery
+from adjudge.groundtruth.preferences import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery, Rankings
 
 _PEOPLE_DIFFER = 0.3  # deviation of the logarithm of an expert's noise

@@ -1,9 +1,7 @@
-"""Measures: grades of ranked lists in, effectiveness out. Importing this package registers them all."""
+"""Measures: grades of ranked lists in, effectiveness out."""
 
-from adjudge.measures import binary, cascade, dynamic_recall, gains, mirex
-from adjudge.measures.base import MEASURES, Definition, Measure, measure
+from adjudge.measures.base import MEASURES, Definition, Measure, measure, parse_measure, parse_measures
 from adjudge.measures.evaluation import default_measures, evaluate
-from adjudge.measures.notation import parse_measure, parse_measures
 from adjudge.measures.parameters import GAINS, gain
 
 __all__ = [
@@ -11,15 +9,10 @@ __all__ = [
     "MEASURES",
     "Definition",
     "Measure",
-    "binary",
-    "cascade",
     "default_measures",
-    "dynamic_recall",
     "evaluate",
     "gain",
-    "gains",
     "measure",
-    "mirex",
     "parse_measure",
     "parse_measures",
 ]

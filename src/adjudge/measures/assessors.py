@@ -24,27 +24,26 @@ from typing import Literal
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.choices import Missing, Partial, Ties, check_choice
+from adjudge.checks import Missing, Partial, Ties, check_choice
 from adjudge.errors import AdjudgeError, shown, warn
-from adjudge.measures.base import Measure
-from adjudge.measures.evaluation import Progress
-from adjudge.measures.notation import parse_measures
-from adjudge.measures.remarks import (
+from adjudge.measures.base import Measure, parse_measures
+from adjudge.measures.evaluation import (
+    Progress,
     absent_lists,
     blocks_for,
     canonical_name,
     check_options,
     count_of,
+    expected,
     remarks_on,
     some_of,
     unreachable,
 )
-from adjudge.measures.ties import expected
-from adjudge.model.assessed import AssessedEffectiveness
-from adjudge.model.coding import Vocabulary
 from adjudge.model.collection import Collection
+from adjudge.model.effectiveness import AssessedEffectiveness
 from adjudge.model.judgments import Judgments
 from adjudge.model.runs import Run, Runs
+from adjudge.model.vocabulary import Vocabulary
 
 Unjudged = Literal["zero", "condensed"]
 

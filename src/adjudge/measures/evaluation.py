@@ -11,35 +11,255 @@ missing queries
     are said aloud.
 ties
     are broken as trec_eval does (``ties="trec"``), or averaged over all orders they leave open (``"expected"``).
+
+What every evaluation checks before it starts, and what it says aloud.
+
+Expected effectiveness over the orders that tied scores leave open.
+
+A list whose scores tie could have come in any order of the tied documents. Where few orders are possible all are
+averaged, which is exact; where they are many, a fixed number of them is drawn, and the answer comes with its standard
+error.
+
+What unjudged documents might do to an effectiveness: bounds over every grade that they could have.
+
+For most measures a higher grade in the list never lowers effectiveness, and a higher grade elsewhere never raises it.
+So the least comes of lists whose unjudged documents have grade 0 against an ideal where every unjudged document that
+some system retrieved has the highest grade, and the most of the opposite. Where nothing relevant was judged, any list
+with an unjudged document might turn out to be perfect.
+
+Bounds are *reached* where what a list is compared with does not depend on judgments: with ``ideal=max``, for sums
+without an ideal, and for the classic forms of P, RR, Success, RBP and ERR. Some grades then give exactly the lowest
+value, and others exactly the highest. Elsewhere (AP, R, nDCG, Q, GAP, ADR, …) they are *outer* bounds: no grades lead
+out of them, but the true range may be narrower, because one document cannot be both worthless in the list and perfect
+in the ideal. Measures that are not monotone get 0 and 1, or no upper bound where they have none by definition.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import permutations, product
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.choices import Missing, Ties, Unjudged
-from adjudge.measures import unjudged as unjudged_documents
-from adjudge.measures.base import MEASURES, Measure
-from adjudge.measures.notation import parse_measures
-from adjudge.measures.remarks import (
-    absent_lists,
-    blocks_for,
-    canonical_name,
-    check_options,
-    remarks_on,
-    unreachable,
-)
-from adjudge.measures.ties import expected
+from adjudge.checks import Missing, Ties, Unjudged, check_choice
+from adjudge.errors import AdjudgeError, shown, warn
+from adjudge.measures.base import MEASURES, Measure, parse_measure, parse_measures
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.judgments import Judgments
-from adjudge.model.rankings import Lists
+from adjudge.model.rankings import Blocks, Lists
+from adjudge.model.scales import Scale
+
+
+def blocks_for(collection: Collection, measures: Sequence[Measure], *, unjudged: Unjudged, ties: Ties) -> Blocks:
+    """Rankings as deep as the measures look, or whole where that is not known beforehand."""
+    whole = unjudged == "condensed" or ties == "expected" or any(m.cutoff is None or m.judged_only for m in measures)
+    return Blocks(collection, None if whole else max(m.cutoff or 0 for m in measures), ties=ties == "expected")
+
+
+def canonical_name(text: str) -> str:
+    """How a measure is called here, however it is spelt."""
+    return str(parse_measure(text))
+
+
+def check_options(collection: Collection, *, unjudged: str, missing: str, ties: str, seed: int) -> None:
+    """Refuse options that are none, and ties that were broken before anybody asked."""
+    check_choice("unjudged", unjudged, Unjudged)
+    check_choice("missing", missing, Missing)
+    check_choice("ties", ties, Ties)
+    if not isinstance(seed, int) or seed < 0:
+        raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
+    depth = collection.runs.cut_at
+    if ties == "expected" and depth is not None:
+        raise AdjudgeError(f"ties='expected' needs whole rankings, but these were cut at depth {depth} when read.")
+
+
+def absent_lists(collection: Collection, judgments: Judgments) -> Mask:
+    """Which judged queries each system retrieved nothing for, shape (queries, systems)."""
+    nothing: Mask = np.stack([run.lengths[: judgments.n_queries] == 0 for run in collection.runs], axis=1)
+    return nothing
+
+
+def remarks_on(collection: Collection, judgments: Judgments, absent: Mask, missing: Missing) -> tuple[str, ...]:
+    """What should be said aloud about this evaluation; the worst of it also as warnings."""
+    aloud = []
+    unjudged = collection.queries[judgments.n_queries :]
+    if unjudged:
+        aloud.append(f"{count_of(len(unjudged), 'query')} of the runs without judgments left out: {some_of(unjudged)}.")
+    if absent.all():
+        asked, judged = some_of(unjudged) or "nothing", some_of(collection.queries[: judgments.n_queries])
+        raise AdjudgeError(f"No query of the runs is judged: the runs answer {asked}; the judgments are for {judged}.")
+    if absent.any():
+        names = [collection.systems[s] for s in np.flatnonzero(absent.any(axis=0))]
+        first = collection.queries[int(np.flatnonzero(absent.any(axis=1))[0])]
+        text = (
+            f"{count_of(int(absent.sum()), 'list')} missing: nothing retrieved by {some_of(names)} "
+            f"for judged queries such as {shown(first)}"
+        )
+        if missing == "error":
+            raise AdjudgeError(f"{text}; say zero or drop for missing lists to go on.")
+        aloud.append(f"{text}; {'each counts 0' if missing == 'zero' else 'left out of the means'}.")
+    for text in aloud:
+        warn(text, stacklevel=3)
+    return (*aloud, *_quiet_remarks(judgments))
+
+
+def _quiet_remarks(judgments: Judgments) -> list[str]:
+    remarks = []
+    pool = judgments.pool
+    filled = np.diff(pool.offsets) > 0
+    best = np.zeros(len(filled))
+    best[filled] = np.maximum.reduceat(pool.grades, pool.offsets[:-1][filled])
+    nothing = int(np.count_nonzero(best <= 0))
+    if nothing:
+        remarks.append(f"{count_of(nothing, 'query')} without a relevant document: effectiveness 0.")
+    remarks.extend(judgments.notes)
+    if len(judgments.assessors) > 1 and len(pool.grades) < len(judgments):
+        remarks.append(f"Pairs judged by several assessors have the {judgments.combine} of their grades.")
+    if judgments.subtopic is not None:
+        remarks.append("Documents judged for several sub-topics have the highest of those grades.")
+    return remarks
+
+
+def unreachable(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
+    """Measures whose threshold no grade of the scale reaches: they are 0 whatever the systems do."""
+    top = judgments.scale.maximum
+    names = [str(m) for m in measures if (dict(m.parameters).get("rel") or 0) > top]
+    return [f"No grade is high enough for {some_of(names)} on the scale {judgments.scale}: 0."] if names else []
+
+
+def count_of(n: int, noun: str) -> str:
+    """A number and what it counts, as one says it."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{n} {noun if n == 1 else plural}"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    few = ", ".join(names[:3])
+    return few if len(names) <= 3 else f"{few} and {len(names) - 3} more"
+
+
+EXACT_ORDERS = 720  # up to this many orders are all looked at
+DRAWN_ORDERS = 1000
+
+
+def expected(measure: Measure, lists: Lists, seeds: Callable[[int], np.random.SeedSequence]) -> tuple[Floats, Floats]:
+    """Expected effectiveness of each list and its standard error (0 where exact).
+
+    ``seeds`` gives every list its own seed, so that its orders depend neither on other lists nor on the measure.
+    """
+    values, errors = measure(lists), np.zeros(len(lists))
+    for row in np.flatnonzero(_has_ties(lists)):
+        one = lists.rows(np.array([row]))
+        orders, exact = _orders(one, None if measure.judged_only else measure.cutoff, seeds(int(row)))
+        every = measure(one.rows(np.zeros(len(orders), dtype=np.intp)).reordered(orders))
+        values[row] = every.mean()
+        errors[row] = 0.0 if exact else every.std(ddof=1) / math.sqrt(len(every))
+    return values, errors
+
+
+def _has_ties(lists: Lists) -> Mask:
+    if lists.tied is None:
+        return np.zeros(len(lists), dtype=np.bool_)
+    same = lists.tied[:, 1:] == lists.tied[:, :-1]
+    inside = np.arange(1, lists.n_ranks) < lists.lengths[:, None]
+    ties: Mask = (same & inside).any(axis=1)
+    return ties
+
+
+def _orders(one: Lists, cutoff: int | None, seed: np.random.SeedSequence) -> tuple[Ints, bool]:
+    """Column orders of a single list, as far as the cutoff reaches: all of them, or a sample."""
+    length = int(one.lengths[0])
+    groups = one.tied[0, :length] if one.tied is not None else np.arange(length)
+    starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
+    stretches = [
+        stretch for stretch in np.split(np.arange(length), starts[1:]) if cutoff is None or stretch[0] < cutoff
+    ]
+    exact = sum(math.lgamma(len(stretch) + 1) for stretch in stretches) <= math.log(EXACT_ORDERS) + 1e-9
+    if exact:
+        orders = [np.concatenate(order) for order in product(*(map(list, permutations(s)) for s in stretches))]
+        return np.array(orders, dtype=np.int64)[:, :cutoff], True
+    rng = np.random.default_rng(seed)
+    columns = np.tile(np.concatenate(stretches), (DRAWN_ORDERS, 1))
+    for stretch in stretches:
+        if len(stretch) > 1:
+            columns[:, stretch] = rng.permuted(columns[:, stretch], axis=1)
+    return columns[:, :cutoff], False
+
+
+def bounds(measure: Measure, lists: Lists, unjudged: Ints) -> tuple[Floats, Floats]:
+    """Lowest and highest effectiveness; ``unjudged`` counts a query's unjudged documents that any system retrieved."""
+    if measure.name == "Judged":
+        value = measure(lists)
+        return value, value
+    if not measure.monotone:
+        return np.zeros(len(lists)), np.full(len(lists), 1.0 if measure.bounded else np.inf)
+    measure = replace(measure, judged_only=False)  # with any grade at all, every document is judged
+    low = measure(_with_richer_pool(lists, unjudged))
+    best = _with_top_grades(lists)
+    high = measure(best)
+    if not measure.bounded:
+        return low, high
+    had_no_ideal = (high == 0) & (measure(_with_a_top_grade_elsewhere(best)) > 0)
+    return low, np.where(had_no_ideal, 1.0, np.minimum(high, 1.0))
+
+
+def describe_bounds(measures: Sequence[Measure], scale: Scale, grades: Floats) -> list[str]:
+    """Say which bounds are reached by some grades and which may be wider, on a scale where ``grades`` were given."""
+    reached: list[str] = []
+    outer: list[str] = []
+    trivial: list[str] = []
+    for measure in measures:
+        if measure.name != "Judged":
+            kind = reached if _is_reached(measure, scale, grades) else outer if measure.monotone else trivial
+            kind.append(str(measure))
+    notes = []
+    if reached:
+        notes.append(f"Bounds of {', '.join(reached)}: the lowest and the highest value are reached by some grades.")
+    if outer:
+        notes.append(f"Bounds of {', '.join(outer)}: no grades lead out of them, but the true range may be narrower.")
+    if trivial:
+        notes.append(f"Bounds of {', '.join(trivial)}: nothing better than the range of the measure is known.")
+    return notes
+
+
+def _is_reached(measure: Measure, scale: Scale, grades: Floats) -> bool:
+    """Whether more documents of the highest grade elsewhere leave lists of one document as they are."""
+    if not measure.monotone or measure.judged_only:
+        return False
+    top, least = scale.maximum, float(grades[grades > 0].min(initial=scale.maximum))
+    cells = np.array([[top], [least]])
+    lists = Lists(cells, cells > 0, np.ones(2, np.int64), cells, np.ones(2, np.int64), np.arange(2), scale)
+    return np.array_equal(measure(lists), measure(_with_richer_pool(lists, np.array([9, 9]))))
+
+
+def _with_top_grades(lists: Lists) -> Lists:
+    """Every unjudged document of a list gets the highest grade."""
+    retrieved = np.arange(lists.n_ranks) < lists.lengths[:, None]
+    open_ = retrieved & ~lists.judged
+    return replace(lists, grades=np.where(open_, lists.scale.maximum, lists.grades), judged=lists.judged | open_)
+
+
+def _with_richer_pool(lists: Lists, unjudged: Ints) -> Lists:
+    """Every retrieved unjudged document counts as one of the highest grade that lists should have had."""
+    extra = np.arange(int(unjudged.max(initial=0))) < unjudged[:, None]
+    judged = np.where(lists.pool_judged, lists.pool, -np.inf)
+    pool = np.concatenate([judged, np.where(extra, lists.scale.maximum, -np.inf)], axis=1)
+    pool = -np.sort(-pool, axis=1)
+    return replace(lists, pool=np.where(np.isneginf(pool), 0.0, pool), sizes=lists.sizes + unjudged)
+
+
+def _with_a_top_grade_elsewhere(lists: Lists) -> Lists:
+    """One more document of the highest grade was judged."""
+    top = np.full((len(lists.pool), 1), lists.scale.maximum)
+    return replace(lists, pool=np.concatenate([top, lists.pool], axis=1), sizes=lists.sizes + 1)
+
 
 Progress = Callable[[int, int], None]
 _WORKERS = min(4, os.cpu_count() or 1)
@@ -73,7 +293,7 @@ def evaluate(
     absent = absent_lists(collection, judgments)
     notes = (*remarks_on(collection, judgments, absent, missing), *unreachable(parsed, judgments))
     if unjudged == "bounds":
-        notes += tuple(unjudged_documents.describe_bounds(parsed, judgments.scale, judgments.pool.grades))
+        notes += tuple(describe_bounds(parsed, judgments.scale, judgments.pool.grades))
     table = _Table.empty(judgments.n_queries, len(collection.runs), parsed, unjudged, ties)
     blocks = blocks_for(collection, parsed, unjudged=unjudged, ties=ties)
 
@@ -167,7 +387,7 @@ class _Table:
                 value = measure(seen)
             put(self.values, m, value)
             if self.lower is not None and self.upper is not None and open_ is not None:
-                low, high = unjudged_documents.bounds(measure, seen, open_)
+                low, high = bounds(measure, seen, open_)
                 put(self.lower, m, np.minimum(low, value))
                 put(self.upper, m, np.maximum(high, value))
 

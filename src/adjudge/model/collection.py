@@ -2,27 +2,78 @@
 
 Judgments are coded before runs, so that the codes of judged queries are 0, 1, …, ``n_judged - 1`` and every run holds
 their rankings side by side.
+
+What is known about documents besides their relevance: artist, genre, any column.
+
+How alike documents are to one another, whoever asks and whatever made it: sound, text, anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from adjudge.choices import Combine, Exclude, Precision
-from adjudge.errors import AdjudgeError, InputError, shown, warn
-from adjudge.model.coding import Vocabulary
+from adjudge.arrays import Codes, Floats
+from adjudge.checks import Combine, Exclude, Precision
+from adjudge.errors import AdjudgeError, InputError, shown, unknown, warn
 from adjudge.model.judgments import Judgments, encode_judgments
-from adjudge.model.metadata import Metadata, encode_metadata
 from adjudge.model.provenance import Provenance
 from adjudge.model.runs import Run, Runs, encode_run
 from adjudge.model.scales import Scale
+from adjudge.model.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """One row a document: ``documents[code[i]]`` is described by row i of ``table``."""
+
+    documents: Vocabulary
+    code: Codes
+    table: pl.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    def __repr__(self) -> str:
+        return f"Metadata({len(self):,} documents: {', '.join(self.columns)})"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of what is known of a document."""
+        return tuple(name for name in self.table.columns if name != "document")
+
+    def values(self, column: str) -> tuple[Codes, tuple[str, ...]]:
+        """A column as codes, one for each document code (-1 where nothing is known), and the names of those codes."""
+        import polars as pl
+
+        if column not in self.columns:
+            raise unknown("metadata column", column, self.columns)
+        text = self.table[column].cast(pl.String)
+        known = text.is_not_null().to_numpy()
+        names = Vocabulary()
+        codes = np.full(len(self.documents), -1, dtype=np.int32)
+        codes[self.code[known]] = names.encode(text.drop_nulls())
+        return codes, tuple(names)
+
+
+def encode_metadata(frame: pl.DataFrame, *, documents: Vocabulary, source: str) -> Metadata:
+    """Code rows ``document, …``; a document may come once, or again with the same values."""
+    if len(frame.columns) < 2:
+        raise AdjudgeError(f"{source}: expected a document column and at least one more, got {frame.columns}")
+    frame = frame.unique(maintain_order=True)
+    repeated = frame.filter(frame["document"].is_duplicated())
+    if repeated.height:
+        raise InputError(
+            f"expected one row a document, got several different ones for {shown(repeated['document'][0])}",
+            source=source,
+        )
+    return Metadata(documents, documents.encode(frame["document"]), frame)
 
 
 @dataclass(frozen=True)
@@ -210,3 +261,44 @@ def _extended(run: Run, n_queries: int) -> Run:
     """Offsets for every query code, also for those first seen after this run."""
     missing = n_queries + 1 - len(run.offsets)
     return replace(run, offsets=np.pad(run.offsets, (0, missing), mode="edge")) if missing else run
+
+
+_ROUNDING = 1e-6  # by which similarities may differ both ways
+
+
+class Similarity(Protocol):
+    """Similarity of documents from 0 (nothing in common) to 1 (the same), as a matrix of any few of them."""
+
+    @property
+    def digest(self) -> str:
+        """Of all that similarities depend on, so that a saved session knows whether they are still the same."""
+
+    def among(self, documents: Sequence[str]) -> Floats:
+        """Documents x documents, symmetric, 1 on the diagonal; NaN in rows and columns of documents not known."""
+
+
+def similarities(similarity: Similarity, documents: Sequence[str]) -> Floats:
+    """What :meth:`Similarity.among` says, whoever made it; refused where it is not the matrix that it should be.
+
+    >>> class Halves:
+    ...     digest = "halves"
+    ...     def among(self, documents: Sequence[str]) -> Floats:
+    ...         return np.array([[1.0, 0.5], [0.4, 1.0]])
+    >>> similarities(Halves(), ["a", "b"])
+    Traceback (most recent call last):
+    adjudge.errors.AdjudgeError: Similarity of 'a' and 'b': expected the same number both ways, got 0.5 and 0.4
+    """
+    found, n = np.asarray(similarity.among(documents), dtype=np.float64), len(documents)
+    if found.shape != (n, n):
+        came = " x ".join(str(length) for length in found.shape) or "one"
+        raise AdjudgeError(f"Similarity of {n} documents: expected {n} x {n} numbers, got {came}")
+    known = np.flatnonzero(~np.isnan(np.diagonal(found)))
+    part = found[np.ix_(known, known)]
+    with np.errstate(invalid="ignore"):
+        same = np.abs(part - part.T) <= _ROUNDING  # which NaN and infinity are not, either
+    if not same.all():
+        row, column = known[np.argwhere(~same)[0]]
+        one, other = found[row, column], found[column, row]
+        pair = f"{shown(documents[row])} and {shown(documents[column])}"
+        raise AdjudgeError(f"Similarity of {pair}: expected the same number both ways, got {one} and {other}")
+    return found

@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Codes, Floats, Ints, Keys
-from adjudge.choices import Combine, check_choice
+from adjudge.checks import Combine, check_choice
 from adjudge.errors import InputError, shown, warn
-from adjudge.model.coding import HashIndex, Vocabulary
 from adjudge.model.scales import Scale, conversion, groups_scale, infer_scale
-from adjudge.words import counted
+from adjudge.model.vocabulary import HashIndex, Vocabulary
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     import polars as pl

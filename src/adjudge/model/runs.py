@@ -8,22 +8,37 @@ ties
     trec_eval 10 does. Without scores the order given is the ranking.
 duplicates
     A document that comes twice in one ranking keeps its best rank; the others are dropped with a warning.
+
+Pools: how many documents must be judged when the top of several systems is put together.
+
+Systems find the same documents, so that m systems pooled at cutoff k need fewer than k m judgments a query. Existing
+runs tell how many fewer, for as many systems as there are, for fewer, and with due care for more.
+
+>>> import adjudge as aj
+>>> runs = aj.read({"A": {"q1": list("abc"), "q2": list("ab")}, "B": {"q1": list("abd"), "q2": list("ca")}}).runs
+>>> print(overlap(runs, cutoffs=[1, 2]))
+Pools, 2 systems x 2 queries
+cutoff  documents  share
+     1        1.5  0.750
+     2        2.5  0.625
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Codes, Floats, Ints, Mask
-from adjudge.choices import Precision
+from adjudge.checks import Precision
 from adjudge.errors import AdjudgeError, shown
-from adjudge.model.coding import Vocabulary
-from adjudge.words import counted
+from adjudge.model.vocabulary import Vocabulary
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -236,3 +251,179 @@ def _has_repeats(run: Run, lengths: Ints) -> bool:
         rows[np.arange(longest) < filled[:, None]] = run.documents
         rows.sort(axis=1)
     return bool((rows[:, 1:] == rows[:, :-1]).any())
+
+
+_BLOCK = 1 << 17  # retrieved documents sorted at a time: memory stays low, whatever the runs
+
+
+@dataclass(frozen=True, eq=False)
+class Overlap:
+    """How many documents must be judged a query, by number of systems and cutoff, as existing runs tell.
+
+    ``incidence[c, j - 1]`` is the number of pairs of query and document that exactly j of the ``n_systems`` systems
+    have in their top ``cutoffs[c]``, over the ``n_queries`` queries that at least one system answered.
+    """
+
+    cutoffs: tuple[int, ...]
+    n_systems: int
+    n_queries: int
+    incidence: Ints
+
+    def pool_size(self, cutoff: int, systems: int | None = None) -> float:
+        """Mean number of different documents a query in the top k = ``cutoff`` of m = ``systems`` systems, or all.
+
+        With n systems at hand and Q_j pairs of query and document that exactly j of them retrieved:
+
+        - m <= n: the mean over all subsets of m systems, Σ_j Q_j (1 - C(n - j, m) / C(n, m)). For m = n it is what was
+          observed, S = Σ_j Q_j.
+        - m > n: S + Q_0 (1 - (1 - Q_1 / (n Q_0 + Q_1))^(m - n)), with the pairs yet unseen after Chao,
+          Q_0 = (n - 1)/n Q_1² / (2 Q_2), or (n - 1)/n Q_1 (Q_1 - 1)/2 where Q_2 = 0; nothing is added where Q_0 = 0.
+
+        Either is then divided by the number of queries. Counts are summed over queries before Q_0 is estimated: what
+        is sampled is the system, with all its lists, and a single query often has no document retrieved just twice.
+        (From all subsets of 6 systems of MIREX 2011 at k = 1, sizes for 18 are 1 % too low on average; estimated query
+        by query, 18 %. With more systems or documents the two agree.)
+
+        The size grows with m, and is never more than k m. It also grows with k: beyond n, where the estimate of one
+        cutoff may exceed that of a deeper one by chance, the deeper one takes it over from the ``cutoffs`` measured.
+
+        New systems are taken to be like those at hand, so a prediction is as good as these are typical; and Q_0 is a
+        lower bound, so that far beyond n it may be low. From all subsets of 9 systems of MIREX 2011, sizes for 18 at
+        k = 5 are 1 % too low on average, with a standard deviation of 11 %: a few systems are much alike, most are not.
+        One system says nothing of overlap: pools of more are refused then.
+
+        Colwell, R. K. et al. Models and Estimators Linking Individual-Based and Sample-Based Rarefaction,
+        Extrapolation and Comparison of Assemblages. J. Plant Ecology 5(1), 2012. doi:10.1093/jpe/rtr044
+
+        >>> import adjudge as aj
+        >>> runs = aj.read({"A": {"q": list("abc")}, "B": {"q": list("abd")}, "C": {"q": list("eaf")}}).runs
+        >>> found = overlap(runs, cutoffs=[3])
+        >>> [round(found.pool_size(3, systems=m), 2) for m in (1, 2, 3, 4, 6)]
+        [3.0, 4.67, 6.0, 7.07, 8.6]
+        """
+        place = self._place(cutoff)
+        m = self.n_systems if systems is None else _whole("'systems'", systems)
+        if m > self.n_systems:
+            return float(self._extrapolated(m)[place] / self.n_queries)
+        kept = [1 - comb(self.n_systems - j, m) / comb(self.n_systems, m) for j in range(1, self.n_systems + 1)]
+        return float(self.incidence[place] @ np.array(kept) / self.n_queries)
+
+    def share(self, cutoff: int, systems: int | None = None) -> float:
+        """Size of the pool as a share of all that is retrieved, ``pool_size(k, m) / (k m)``: 1 without any overlap.
+
+        It is OV in Urbano's thesis. Lists shorter than k lower it as overlap does.
+
+        >>> import adjudge as aj
+        >>> runs = aj.read({"A": {"q": list("ab")}, "B": {"q": list("ca")}}).runs
+        >>> overlap(runs, cutoffs=[2]).share(2)
+        0.75
+        """
+        m = self.n_systems if systems is None else systems
+        return self.pool_size(cutoff, m) / (int(cutoff) * m)
+
+    def __str__(self) -> str:
+        lines = [f"{k:6d}  {self.pool_size(k):9.1f}  {self.share(k):5.3f}" for k in self.cutoffs]
+        return "\n".join(
+            [f"Pools, {self.n_systems} systems x {self.n_queries} queries", "cutoff  documents  share", *lines]
+        )
+
+    def _place(self, cutoff: int) -> int:
+        """Where a cutoff stands, or an error that names those measured."""
+        if cutoff not in self.cutoffs:
+            known = ", ".join(map(str, self.cutoffs[:10])) + (", …" if len(self.cutoffs) > 10 else "")
+            raise AdjudgeError(f"Expected a cutoff at which overlap was measured ({known}), got {shown(cutoff)}")
+        return self.cutoffs.index(cutoff)
+
+    def _extrapolated(self, m: int) -> Floats:
+        """Pairs in the pools of m > n systems, for each cutoff (Colwell et al. 2012)."""
+        n = self.n_systems
+        if n == 1:
+            raise AdjudgeError(f"Expected runs of at least 2 systems to tell the pool of {m}, got 1")
+        once, twice = self.incidence[:, :2].T.astype(np.float64)
+        unseen = (n - 1) / n * np.where(twice > 0, once**2 / np.maximum(2 * twice, 1), once * (once - 1) / 2)
+        rate = np.divide(once, n * unseen + once, out=np.zeros_like(once), where=unseen > 0)
+        sizes = self.incidence.sum(axis=1) - unseen * np.expm1((m - n) * np.log1p(-rate))
+        return np.maximum.accumulate(sizes)
+
+
+def overlap(runs: Runs, *, cutoffs: Iterable[int], n_queries: int | None = None) -> Overlap:
+    """Count how many systems retrieved each document in their top k, for every k of ``cutoffs``.
+
+    ``n_queries`` keeps the queries with the first codes, such as the judged ones, which come first; None keeps all.
+    A system without a list for a query, or with one shorter than k, adds what it has. Queries that no system answered
+    are left out, and not counted as empty pools. Cutoffs deeper than every list kept are refused: nobody knows
+    what would be there.
+
+    >>> import adjudge as aj
+    >>> runs = aj.read({"A": {"q1": list("ab"), "q2": list("ab")}, "B": {"q1": list("ba"), "q2": list("cd")}}).runs
+    >>> found = overlap(runs, cutoffs=[1, 2])
+    >>> found.incidence.tolist()
+    [[4, 0], [4, 2]]
+    >>> found.pool_size(2), overlap(runs, cutoffs=[2], n_queries=1).pool_size(2)
+    (3.0, 2.0)
+    """
+    wanted = tuple(sorted({_whole("Every cutoff", cutoff) for cutoff in cutoffs}))
+    if not wanted:
+        raise AdjudgeError("Expected at least one cutoff, got none")
+    kept = len(runs.queries) if n_queries is None else _whole("'n_queries'", n_queries)
+    if kept > len(runs.queries):
+        raise AdjudgeError(f"'n_queries' must be at most {len(runs.queries)}, the queries of the runs, got {kept}")
+    lengths = np.array([np.diff(_offsets(run, 0, kept)) for run in runs], dtype=np.int64).reshape(len(runs), kept)
+    depth = int(lengths.max(initial=0))
+    if depth == 0:
+        raise AdjudgeError("Expected runs with documents for these queries, got none")
+    if wanted[-1] > depth:
+        why = "where the runs were cut when read" if runs.cut_at == depth else "the depth of the runs"
+        raise AdjudgeError(f"Cutoffs must be at most {depth}, {why}, got {wanted[-1]}")
+    retrieved = np.minimum(lengths, wanted[-1]).sum(axis=0)
+    return Overlap(wanted, len(runs), int(np.count_nonzero(retrieved)), _incidence(runs, wanted, retrieved))
+
+
+def _incidence(runs: Runs, cutoffs: tuple[int, ...], retrieved: Ints) -> Ints:
+    """Pairs of query and document that exactly j systems have in their top k, cutoffs x j.
+
+    One sort serves all cutoffs: where the ranks of a pair are in order, the j-th of them tells from which cutoff on at
+    least j systems have it. ``retrieved`` is how many documents all systems have for each query, within the cutoffs.
+    """
+    n, depth = len(runs), cutoffs[-1]
+    cut = [run.cut(depth) for run in runs]
+    entered = np.searchsorted(cutoffs, np.arange(depth), side="right")
+    low = len(cutoffs).bit_length()
+    high = low + len(runs.documents).bit_length()
+    counts = np.zeros(len(cutoffs) * n, dtype=np.int64)
+    for start, stop in _blocks(retrieved):
+        keys = np.concatenate([_keys(run, _offsets(run, start, stop), entered, low=low, high=high) for run in cut])
+        keys.sort()
+        firsts = np.flatnonzero(np.diff(keys >> low, prepend=-1))
+        place = np.arange(len(keys)) - np.repeat(firsts, np.diff(firsts, append=len(keys)))
+        counts += np.bincount((keys & ((1 << low) - 1)) * n + place, minlength=len(counts))
+    at_least = counts.reshape(len(cutoffs), n).cumsum(axis=0)
+    return -np.diff(at_least, axis=1, append=0)
+
+
+def _blocks(retrieved: Ints) -> Iterator[tuple[int, int]]:
+    """Stretches of queries, each with about as many retrieved documents as are sorted at a time."""
+    filled = np.cumsum(retrieved)
+    edges = np.searchsorted(filled, np.arange(_BLOCK, filled[-1], _BLOCK), side="right")
+    yield from pairwise(np.unique(np.concatenate([[0], edges, [len(retrieved)]])).tolist())
+
+
+def _keys(run: Run, offsets: Ints, entered: Ints, *, low: int, high: int) -> Ints:
+    """Query, document and the place of the first cutoff that takes it in, as one number for each document retrieved."""
+    lengths = np.diff(offsets)
+    query = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    rank = np.arange(offsets[0], offsets[-1]) - np.repeat(offsets[:-1], lengths)
+    keys: Ints = (query << high) | (run.documents[offsets[0] : offsets[-1]].astype(np.int64) << low) | entered[rank]
+    return keys
+
+
+def _offsets(run: Run, start: int, stop: int) -> Ints:
+    """Where the lists of some queries begin, and the last ends; query codes past the end of the run have none."""
+    return run.offsets[np.minimum(np.arange(start, stop + 1), len(run.offsets) - 1)]
+
+
+def _whole(what: str, value: object) -> int:
+    """The value, if it is a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise AdjudgeError(f"{what} must be a whole number of at least 1, got {shown(value)}")
+    return int(value)

@@ -24,30 +24,46 @@ the file twice, same name and same row, counts once.
 Files are text with commas, semicolons or tabs, plain or compressed, or spreadsheets. Participants go by every name
 that assessors have (``worker_id``, ``rater``, …). The file of the ISMIR 2012 user study
 (``answers.csv`` of the repository ismir2012-significance) is recognised by its columns and read as it is.
+
+The answers of the ISMIR 2012 user study, as its authors published them.
+
+One row an answer: 2,200 pairs of lists of five documents, Broad and Fine grades of each, and what somebody said of the
+two services. Who answered what was not published. Times are taken as UTC: the file does not say.
+
+Urbano et al., How significant is statistically significant? The case of audio music similarity and retrieval,
+ISMIR 2012; data: repository ismir2012-significance, CC BY-SA 4.0.
+
+Several studies as one: the same questions asked twice, or other questions of the same people.
+
+Questions and answers as columns of text and numbers, and into files.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, shown
 from adjudge.formats.columns import naming_columns
-from adjudge.preferences.questions import CHOICES, Question, Questions
-from adjudge.preferences.study import Study
+from adjudge.formats.source import BLANKS
+from adjudge.formats.tables import TextTable
+from adjudge.io import compression_of, without_compression, write_whole
+from adjudge.preferences.questions import CHOICES, Question, Questions, joined
+from adjudge.preferences.study import BAD, GOOD, A, B, Study
 from adjudge.users.combinations import relevance_scale
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from adjudge.formats.text_table import TextTable
     from adjudge.preferences.trust import TrustRules
+
 
 _DOCUMENT = re.compile(r"([ab])([1-9]\d*)")
 _GRADE = re.compile(r"(.+)_([ab])([1-9]\d*)")
@@ -78,8 +94,6 @@ def read_questions(path: str | Path, *, columns: Mapping[str, str] | str | None 
 
 def write_questions(questions: Questions, path: str | Path) -> None:
     """Write a questions file; it appears when it is complete."""
-    from adjudge.preferences.files_writing import question_columns, write_frame
-
     write_frame(question_columns(questions), path)
 
 
@@ -91,8 +105,6 @@ def read_answers(
     ``questions`` are needed where the file has no columns that describe them; where it has, they win over the file's.
     ``columns`` says which column holds what where names do not: ``{"assessor": "who", "choice": "vote"}``.
     """
-    from adjudge.preferences.files_2012 import is_2012, study_of_2012
-
     with naming_columns(columns):
         table = _open(path)
     if is_2012(table):
@@ -130,14 +142,12 @@ def write_answers(study: Study, path: str | Path) -> None:
 
     Answers are numbered from 1. A line break in a comment is written as one line feed.
     """
-    from adjudge.preferences.files_writing import answer_columns, write_frame
-
     write_frame(answer_columns(study), path)
 
 
 def _open(path: str | Path) -> TextTable:
     from adjudge.formats.source import Source
-    from adjudge.formats.text_table import TextTable
+    from adjudge.formats.tables import TextTable
 
     return TextTable.open(Source.open(Path(path)), {"assessor": "participant", "query": "query"})
 
@@ -308,3 +318,259 @@ def _first_of_kind(frame: pl.DataFrame) -> Mask:
     import polars as pl
 
     return frame.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy()
+
+
+_CHOICE = "what_service_gives_better_results"
+_ANSWERS = {
+    "service a": A,
+    "service b": B,
+    "they are both equally good": GOOD,
+    "they are both equally bad": BAD,
+}
+_RANKS = range(1, 6)
+_SCALES = {"fine": "f", "broad": "b"}
+
+
+def is_2012(table: TextTable) -> bool:
+    """Whether a table has the columns of that study."""
+    return {_CHOICE, "id", "query", "d1a", "d5b", "f1a", "b5b"} <= set(table.columns.columns)
+
+
+def study_of_2012(table: TextTable) -> Study:
+    """The study: questions are named by their ``id``, list a is service A."""
+    ids, queries = table.needed("id"), table.needed("query")
+    table.refuse((~ids.is_first_distinct()).to_numpy(), lambda row: f"expected each id once, got {shown(ids[row])}")
+    sides = [list(zip(*(table.needed(f"d{r}{side}") for r in _RANKS), strict=True)) for side in "ab"]
+    made = []
+    for row, (name, query, a, b) in enumerate(zip(ids, queries, *sides, strict=True)):
+        try:
+            made.append(Question(name, query, a, b))
+        except AdjudgeError as error:
+            raise table.error(str(error), row) from None
+    n = len(made)
+    unknown, nobody = np.full(n, np.nan), np.full(n, -1, dtype=np.int64)
+    choice = table.one_of(_CHOICE, tuple(_ANSWERS))
+    table.needed(_CHOICE)
+    return Study(
+        Questions(tuple(made), {scale: _grades_2012(table, sign) for scale, sign in _SCALES.items()}),
+        np.arange(n, dtype=np.int64),
+        choice,
+        nobody,
+        (),
+        nobody.copy(),
+        unknown,
+        unknown.copy(),
+        _times_2012(table),
+        np.zeros(n, dtype=np.bool_),
+        source=table.source.name,
+        sha256=table.source.sha256,
+    )
+
+
+def _grades_2012(table: TextTable, sign: str) -> Floats:
+    columns = [[table.numbers(f"{sign}{rank}{side}", least=0.0) for rank in _RANKS] for side in "ab"]
+    return np.moveaxis(np.array(columns), 2, 0)
+
+
+def _times_2012(table: TextTable) -> Floats:
+    """Month, day and year, as in ``4/6/2012 22:22:41``; unknown where the column is missing."""
+    times = np.full(table.height, np.nan)
+    for row, text in enumerate(table.text("x_last_judgment_at").to_list()):
+        if text is None:
+            continue
+        try:
+            times[row] = datetime.strptime(text, "%m/%d/%Y %H:%M:%S").replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            raise table.error(f"expected a time such as 4/6/2012 22:22:41, got {shown(text)}", row) from None
+    return times
+
+
+def joined_studies(studies: Sequence[Study]) -> Study:
+    """One study of all answers, in the order given.
+
+    A question of one name that is the same in two studies, grades included, is one question; another one gets the name
+    of its file before its own. Participants of one name are one person. The digest is that of all digests.
+
+    >>> from adjudge.preferences.simulated import example_study
+    >>> study = example_study(participants=3, per_participant=5)
+    >>> joined_studies([study, study])
+    Study(30 answers of 3 participants to 400 questions)
+    """
+    if not studies:
+        raise AdjudgeError("expected one or more studies to join, got none")
+    if len(studies) == 1:
+        return studies[0]
+    parts, places = _joined_questions(studies)
+    people = tuple(dict.fromkeys(name for one in studies for name in one.participants))
+    spots = {name: place for place, name in enumerate(people)}
+    who = [
+        np.array([*(spots[name] for name in one.participants), -1], dtype=np.int64)[one.participant] for one in studies
+    ]
+    reasons = dict.fromkeys(people, "")
+    for one in studies:
+        reasons |= {name: why for name, why in zip(one.participants, one.reasons, strict=False) if why}
+
+    columns: dict[str, Any] = {
+        name: np.concatenate([getattr(one, name) for one in studies])
+        for name in ("choice", "swapped", "seconds", "heard", "at", "set_aside")
+    }
+    said = any(one.comments for one in studies)
+    return Study(
+        joined(parts),
+        np.concatenate([place[one.question] for place, one in zip(places, studies, strict=True)]),
+        participant=np.concatenate(who),
+        participants=people,
+        **columns,
+        reasons=tuple(reasons.values()) if any(reasons.values()) else (),
+        comments=tuple(text for one in studies for text in one.comments or ("",) * len(one)) if said else (),
+        source=", ".join(one.source for one in studies),
+        sha256=hashlib.sha256("".join(one.sha256 for one in studies).encode()).hexdigest(),
+    )
+
+
+def _joined_questions(studies: Sequence[Study]) -> tuple[list[Questions], list[Ints]]:
+    """The questions that each study adds, and where in the whole each of its own questions is."""
+    known: dict[str, tuple[int, int]] = {}  # name -> place in the whole and in its study; the study by the place
+    owners: list[tuple[Study, int]] = []
+    parts, places = [], []
+    for number, study in enumerate(studies):
+        asked = study.questions
+        new, place = [], np.empty(len(asked), dtype=np.int64)
+        for i, one in enumerate(asked.questions):
+            name = one.name
+            if name in known and not _same(*owners[known[name][0]], study, i):
+                name = f"{Path(study.source).stem or number + 1}/{name}"
+                while name in known:
+                    name += "'"
+            if name not in known:
+                known[name] = len(owners), i
+                owners.append((study, i))
+                new.append((i, replace(one, name=name)))
+            place[i] = known[name][0]
+        chosen = asked.select([i for i, _ in new])
+        parts.append(Questions(tuple(one for _, one in new), chosen.grades))
+        places.append(place)
+    return parts, places
+
+
+def _same(one: Study, i: int, other: Study, j: int) -> bool:
+    """Whether two questions are the same, as far as both know."""
+    first, second = one.questions, other.questions
+    if first.questions[i] != second.questions[j]:
+        return False
+    shared = set(first.grades) & set(second.grades)
+    k = min(first.n_ranks, second.n_ranks)
+    return set(first.grades) == set(second.grades) and all(
+        np.array_equal(first.grades[s][i][:, :k], second.grades[s][j][:, :k], equal_nan=True) for s in shared
+    )
+
+
+def check_name(path: str | Path) -> None:
+    """Refuse a name that promises something else than CSV."""
+    if (suffix := without_compression(Path(path)).suffix.lower()) not in ("", ".csv"):
+        raise AdjudgeError(f"{path}: expected a name that ends in .csv, or in .csv.gz and the like, got {suffix}")
+
+
+def write_frame(frame: pl.DataFrame, path: str | Path) -> None:
+    """Write a table as CSV, compressed where the name says so; the file appears when it is complete."""
+    target = Path(path)
+    data = frame.write_csv(null_value="").encode()
+    compression = compression_of(target)
+    write_whole(target, data if compression is None else compression.pack(data))
+
+
+def question_columns(questions: Questions) -> pl.DataFrame:
+    """One row a question; columns of systems and of a scale only where there are any."""
+    asked = questions.questions
+    columns: dict[str, Any] = {
+        "question": _names("question", [one.name for one in asked]),
+        "query": _names("query", questions.queries),
+    }
+    for side in range(2):
+        lists = [one.lists[side] for one in asked]
+        for rank in range(questions.n_ranks):
+            cells = [documents[rank] if rank < len(documents) else None for documents in lists]
+            columns[f"{'ab'[side]}{rank + 1}"] = _names("document", cells)
+    columns["expected"] = _text([_joined(one.expected) for one in asked])
+    if any(one.systems for one in asked):
+        for side in range(2):
+            columns[f"system_{'ab'[side]}"] = _names("system", [one.systems and one.systems[side] for one in asked])
+    for scale, grades in questions.grades.items():
+        for side in range(2):
+            for rank in range(questions.n_ranks):
+                columns[f"{scale}_{'ab'[side]}{rank + 1}"] = _numbers(grades[:, side, rank])
+    return pl.DataFrame(columns)
+
+
+def answer_columns(study: Study) -> pl.DataFrame:
+    """One row an answer, with the columns of its question."""
+    questions = question_columns(study.questions)[study.question]
+    reasons = [None if reason == "" else reason for reason in study.reasons] or [None] * len(study.participants)
+    who = study.participant
+    people = [*_names("participant", study.participants), None]  # -1 is nobody
+    aside = [
+        ((reasons[p] if p >= 0 else None) or SET_ASIDE) if is_aside else None
+        for p, is_aside in zip(who.tolist(), study.set_aside.tolist(), strict=True)
+    ]
+    own = pl.DataFrame(
+        {
+            "answer": np.arange(1, len(study) + 1),
+            "question": questions["question"],
+            "participant": _text([people[p] for p in who]),
+            "choice": _text([CHOICES[choice] for choice in study.choice.tolist()]),
+            "first": _text([("a", "b", None)[swapped] for swapped in study.swapped.tolist()]),
+            "seconds": _numbers(study.seconds),
+            "heard": _numbers(study.heard),
+            "at": _text(_moments(study.at)),
+            "set_aside": _text([None if why is None else _one_line(why) for why in aside]),
+            "comment": _text([_plain(text) or None for text in study.comments] or [None] * len(study)),
+        }
+    )
+    if study.least_seconds is not None:
+        asked = [one.name for one in study.questions.questions]
+        least = np.array([study.least_seconds.get(name, np.nan) for name in asked], dtype=np.float64)
+        own = own.with_columns(least_seconds=_numbers(least[study.question]))
+    if study.rules is not None:
+        own = own.with_columns(rules=pl.lit(str(study.rules)))
+    return own.hstack(questions.drop("question"))
+
+
+def _joined(expected: frozenset[str]) -> str | None:
+    return "|".join(choice for choice in CHOICES if choice in expected) or None
+
+
+def _text(cells: Sequence[str | None]) -> pl.Series:
+    return pl.Series(cells, dtype=pl.String)
+
+
+def _numbers(values: Floats) -> pl.Series:
+    """Numbers that are empty where unknown, whole where all are."""
+    known = values[~np.isnan(values)]
+    column = pl.Series(values).fill_nan(None)
+    return column.cast(pl.Int64) if bool((known == np.round(known)).all()) else column
+
+
+def _names(kind: str, cells: Sequence[str | None]) -> pl.Series:
+    """Identifiers that a file gives back as they are; others are refused."""
+    for cell in cells:
+        if cell is not None and (not cell or cell.strip(BLANKS) != cell or not _plain(cell) == cell or "\n" in cell):
+            raise AdjudgeError(f"Expected a {kind} that a file can hold, got {shown(cell)}")
+    return _text(cells)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(_plain(text).split())
+
+
+def _moments(at: Floats) -> list[str | None]:
+    """Times as ISO 8601 in UTC, to the microsecond where they are not whole seconds."""
+    known = ~np.isnan(at)
+    micro = np.round(np.where(known, at, 0.0) * 1e6).astype(np.int64).astype("datetime64[us]")
+    texts = np.datetime_as_string(micro)
+    return [
+        f"{text.removesuffix('.000000')}Z" if is_known else None for text, is_known in zip(texts, known, strict=True)
+    ]

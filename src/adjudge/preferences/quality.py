@@ -12,15 +12,13 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import check_whole
-from adjudge.preferences.evidence import evidence, judged_by_all
-from adjudge.preferences.influence import Pair, default_combination
-from adjudge.preferences.leaving_out import curves_without
+from adjudge.preferences.influence import Pair, curves_without, default_combination
 from adjudge.preferences.questions import CHOICES
-from adjudge.preferences.study import B, Study
+from adjudge.preferences.study import B, Study, evidence, judged_by_all
 from adjudge.preferences.trust import Trust, TrustRules, assess_all
 from adjudge.stats.agreement import Estimate
 from adjudge.stats.effects import table
-from adjudge.words import counted, number
+from adjudge.text import counted, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -255,7 +253,8 @@ def _alpha(study: Study, resamples: int, seed: int) -> tuple[Estimate, int]:
     It does not matter whose they are, only which are of one question. So answers are put into as many columns as the
     most that a question has, which keeps the table small.
     """
-    from adjudge.stats.agreement import Ratings, agreement, krippendorff_alpha
+    from adjudge.stats.agreement import Ratings, agreement
+    from adjudge.stats.coefficients import krippendorff_alpha
 
     firsts = _first_answers(study)
     firsts = firsts.select(np.argsort(firsts.question, kind="stable"))
@@ -305,8 +304,8 @@ def _means(values: Floats, who: Ints, n: int) -> Floats:
 
 def _against(study: Study, combination: Pair, form: str, parameters: Floats) -> Floats:
     """The same for answers that are set aside, which no curve was fitted to."""
-    from adjudge.users.agreement_fit import agreement_data, agreement_model
-    from adjudge.users.likelihood import log_shares
+    from adjudge.users.curves import log_shares
+    from adjudge.users.noticing import agreement_data, agreement_model
 
     seen = evidence(study.with_aside(), *combination)
     logs = log_shares(agreement_model(form), agreement_data(seen.delta, seen.prefers), parameters)

@@ -17,10 +17,9 @@ from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError, shown, unknown
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
-from adjudge.preferences.combinations import Combination, as_combinations
-from adjudge.preferences.generation_data import by_scale
-from adjudge.preferences.questions import Question, Questions
-from adjudge.users.binning import bin_of
+from adjudge.preferences.generation import by_scale
+from adjudge.preferences.questions import Combination, Question, Questions, as_combinations
+from adjudge.users.curves import bin_of
 
 _LOOKED_AT = 20_000  # pairs of lists to choose from
 _NONE = -1  # past the end of a list

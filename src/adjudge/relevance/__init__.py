@@ -1,13 +1,8 @@
-"""Relevance as a random variable: estimate it, rank systems by it, choose what to judge next, know when to stop.
+"""Relevance as a random variable: estimate it, rank systems by it, choose what to judge next, know when to stop."""
 
-Importing this package registers every estimator, selection rule and goal.
-"""
-
-from adjudge.relevance import estimators, hierarchical
 from adjudge.relevance.base import ESTIMATORS, RelevanceModel, Scores, estimator
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.choosing import RULES, rule
-from adjudge.relevance.goals import GOALS, Goal
+from adjudge.relevance.choosing import GOALS, RULES, Goal, rule
 from adjudge.relevance.session import Session, judging
 
 __all__ = [
@@ -21,8 +16,6 @@ __all__ = [
     "Session",
     "candidates",
     "estimator",
-    "estimators",
-    "hierarchical",
     "judging",
     "rule",
 ]

@@ -16,10 +16,9 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.relevance.base import start
+from adjudge.relevance.base import scoring, start
 from adjudge.relevance.candidates import Candidates
-from adjudge.relevance.goals import Goal
-from adjudge.relevance.scoring import scoring
+from adjudge.relevance.choosing import Goal
 from adjudge.relevance.simulation import Checkpoint, Simulation, run_all, simulate
 
 EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)

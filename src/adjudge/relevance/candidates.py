@@ -15,10 +15,9 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, shown, warn
-from adjudge.model.collection import Collection
+from adjudge.model.collection import Collection, Similarity, similarities
 from adjudge.model.runs import Run
 from adjudge.model.scales import Scale
-from adjudge.model.similarity import Similarity, similarities
 
 _AT_ONCE = 256  # documents whose similarity is asked for at a time
 

@@ -3,26 +3,349 @@
 Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013, chapters 7 and 8.
 Urbano, J. and Schedl, M., Towards minimal test collections for evaluation of audio music similarity and retrieval,
 WWW 2012 Companion (AdMIRe), doi:10.1145/2187980.2188223.
+
+Beliefs in which pairs are independent: an expectation and a variance each, and exact sums of them (thesis 8.1).
+
+With w_is the weight of pair i in the score of system s, n queries, and relevance E_i ± √V_i, linear measures have
+
+    E[score_s] = Σ_i w_is E_i / n        Cov[score_a, score_b] = Σ_i V_i w_ia w_ib / n²
+
+so Var[Δ_ab] = Σ_i V_i (w_ia - w_ib)² / n² (T 8.9-8.18): a pair with the same weight in both systems counts for nothing.
+Measures with a judged ideal are ratios X_s / Y of a query, where Y sums the candidates with the largest E_i. Numerator
+and denominator taken as independent, the delta method (T 8.5, 8.6) says of scores and differences
+
+    E[X_s / Y] = E[X_s] / E[Y]
+    Cov[X_a / Y, X_b / Y] = Cov[X_a, X_b] / E[Y]² + E[X_a] E[X_b] Var[Y] / E[Y]⁴
+
+The second line is a covariance whose quadratic form (1, -1) is the variance of T 8.1.2 for X = X_a - X_b, so one matrix
+serves absolute scores and differences. Where nothing relevant is expected of a query, E[Y] = 0, scores are 0.
+
+A judgment replaces E_i by what was judged and V_i by 0: a rank-one change of the sums, or, for ratios, of one query.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypedDict
 
 import numpy as np
 
-from adjudge.arrays import Floats
+from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError, warn
 from adjudge.model.scales import Scale
-from adjudge.relevance.base import estimator
+from adjudge.relevance.base import RelevanceModel, Scores, Scoring, estimator
 from adjudge.relevance.candidates import Candidates
-from adjudge.relevance.features import Evidence
-from adjudge.relevance.fitting import FittedModel
-from adjudge.relevance.independent import Estimate, IndependentModel
-from adjudge.relevance.kriging import SoundCorrection
-from adjudge.relevance.levels import uniform_moments
-from adjudge.relevance.scoring import Scoring
-from adjudge.relevance.table_a_1 import PUBLISHED_SCALES, published_model
+from adjudge.relevance.features import Evidence, uniform_moments
+from adjudge.relevance.hierarchical.kriging import SoundCorrection
+from adjudge.relevance.models import PUBLISHED_SCALES, FittedModel, published_model
+
+Estimate = Callable[[Floats], tuple[Floats, Floats]]
+"""Relevance, NaN where a pair is not judged -> expectation and variance of every pair. Judged pairs are overruled."""
+
+_FRESH = 1000  # sums are added up again after so many changes, so that rounding does not pile up,
+_WORN = 1e-4  # or when only this share of the variance is left, so that it is not what rounding left
+_BLOCK = 2_000_000  # numbers in a dense block of weights
+
+
+class LinearSums:
+    """Expected mean scores and their covariance, kept up to date, for measures that are linear in relevance."""
+
+    def __init__(self, candidates: Candidates, scoring: Scoring) -> None:
+        if candidates.cutoff > len(scoring.weights):
+            raise AdjudgeError(
+                f"{scoring.measure} looks at {len(scoring.weights)} documents of a list, but candidates were taken "
+                f"from {candidates.cutoff}; take them from {len(scoring.weights)}."
+            )
+        self.candidates, self.scoring = candidates, scoring
+        self.n_systems, self.n_queries = candidates.n_systems, candidates.n_queries
+        self.pair, self.system = candidates.entry_pair, candidates.entry_system
+        self.weight = scoring.entries(candidates) / (scoring.divisor or 1.0)
+        self.first = np.searchsorted(self.pair, np.arange(len(candidates) + 1)).tolist()
+        self.query = candidates.query[self.pair]
+        self.mean: Floats = np.zeros(self.n_systems)
+        self.covariance: Floats = np.zeros((self.n_systems, self.n_systems))
+        self._changes, self._filled = 0, 0.0
+
+    def fill(self, mean: Floats, variance: Floats) -> None:
+        """Add everything up from scratch."""
+        self._add_up(mean, variance)
+        self._changes, self._filled = 0, float(self.covariance.trace())
+
+    def change(self, mean: Floats, variance: Floats, pair: int, relevance: float) -> None:
+        """Replace the belief about a pair by its relevance, in the two arrays and in the sums."""
+        self._change(mean, variance, pair, relevance)
+        self._count(mean, variance)
+
+    def _count(self, mean: Floats, variance: Floats) -> None:
+        """Add up again when there were many changes, or when little is left."""
+        self._changes += 1
+        if self._changes == _FRESH or self.covariance.trace() < _WORN * self._filled:
+            self.fill(mean, variance)
+
+    def change_query(self, mean: Floats, variance: Floats, query: int, new: tuple[Floats, Floats]) -> None:
+        """Replace the beliefs about all pairs of a query, in the two arrays and in the sums."""
+        before, spread = self._query_sums(query, mean, variance)
+        rows = slice(int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1]))
+        mean[rows], variance[rows] = new
+        self._before_sums(query, mean, variance)
+        after, new_spread = self._query_sums(query, mean, variance)
+        self.mean += (after - before) / self.n_queries
+        self.covariance += (new_spread - spread) / self.n_queries**2
+        self._count(mean, variance)
+
+    def _before_sums(self, query: int, mean: Floats, variance: Floats) -> None:
+        """Renew what sums of a query depend on; nothing, where they are linear."""
+
+    def _query_sums(self, query: int, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Expected scores of a query and their covariance."""
+        start, stop = int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1])
+        weights = self._block(start, stop, np.ones(stop - start))
+        return mean[start:stop] @ weights, weights.T @ (weights * variance[start:stop, None])
+
+    def _add_up(self, mean: Floats, variance: Floats) -> None:
+        self.mean = self._sums(mean).sum(axis=0) / self.n_queries
+        self.covariance = self._quadratic(variance) / self.n_queries**2
+
+    def _change(self, mean: Floats, variance: Floats, pair: int, relevance: float) -> None:
+        at = slice(self.first[pair], self.first[pair + 1])
+        system, weight = self.system[at], self.weight[at] / self.n_queries
+        self.mean[system] += (relevance - mean[pair]) * weight
+        self.covariance[system[:, None], system] -= variance[pair] * (weight[:, None] * weight)
+        mean[pair], variance[pair] = relevance, 0.0
+
+    def query_scores(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Expectation and variance by query and system."""
+        return self._sums(mean), self._sums(variance, squared=True)
+
+    def influence(self, variance: Floats) -> Floats:
+        """Variance of each pair times the slope of each system's mean score in its relevance, pairs x systems."""
+        return self._spread_out(self.weight * variance[self.pair] / self.n_queries)
+
+    def ideal(self) -> Floats:
+        """What scores of each query are divided by, as expected: 1, as weights contain the constant already."""
+        return np.ones(self.n_queries)
+
+    def _sums(self, values: Floats, *, squared: bool = False) -> Floats:
+        """Weighted sums of values of pairs by query and system; weights squared for variances."""
+        weights = self.weight**2 if squared else self.weight
+        cells = self.query * self.n_systems + self.system
+        n = self.n_queries * self.n_systems
+        sums = np.bincount(cells, weights=weights * values[self.pair], minlength=n)
+        return np.asarray(sums, dtype=np.float64).reshape(-1, self.n_systems)
+
+    def _spread_out(self, entries: Floats) -> Floats:
+        """A value of each entry as pairs x systems, 0 where a system did not retrieve a pair."""
+        flat: Floats = np.zeros(len(self.candidates) * self.n_systems)
+        flat[self.pair * self.n_systems + self.system] = entries
+        return flat.reshape(-1, self.n_systems)
+
+    def _quadratic(self, variance: Floats) -> Floats:
+        """Σ_i variance_i w_i w_i', systems x systems."""
+        total: Floats = np.zeros((self.n_systems, self.n_systems))
+        root, step = np.sqrt(variance), max(1, _BLOCK // self.n_systems)
+        for start in range(0, len(variance), step):
+            stop = min(start + step, len(variance))
+            block = self._block(start, stop, root[start:stop])
+            total += block.T @ block
+        return total
+
+    def _block(self, start: int, stop: int, factor: Floats) -> Floats:
+        """Weights of the pairs from start up to stop times a factor each, pairs x systems."""
+        at = slice(self.first[start], self.first[stop])
+        block: Floats = np.zeros((stop - start, self.n_systems))
+        row = self.pair[at] - start
+        block[row, self.system[at]] = self.weight[at] * factor[row]
+        return block
+
+
+class RatioSums(LinearSums):
+    """The same for measures with a judged ideal: ratios of each query, by the delta method."""
+
+    _sum: Floats  # expected numerators, queries x systems
+    _top: Floats  # expected ideal of each query, and its variance
+    _top_variance: Floats
+    _ideal_pairs: Ints  # queries x ranks, -1 where there are fewer candidates
+
+    def _add_up(self, mean: Floats, variance: Floats) -> None:
+        self._all_ideals(mean, variance)
+        over = _inverse(self._top)
+        self._sum = self._sums(mean)
+        self.mean = (over[:, None] * self._sum).mean(axis=0)
+        within = self._quadratic(variance * over[self.candidates.query] ** 2)
+        tilted = self._sum * (np.sqrt(self._top_variance) * over**2)[:, None]
+        self.covariance = (within + tilted.T @ tilted) / self.n_queries**2
+
+    def _change(self, mean: Floats, variance: Floats, pair: int, relevance: float) -> None:
+        query = int(self.candidates.query[pair])
+        before, spread = self._of_query(query, variance)
+        at = slice(self.first[pair], self.first[pair + 1])
+        self._sum[query, self.system[at]] += (relevance - mean[pair]) * self.weight[at]
+        mean[pair], variance[pair] = relevance, 0.0
+        self._one_ideal(query, mean, variance)
+        after, new_spread = self._of_query(query, variance)
+        self.mean += (after - before) / self.n_queries
+        self.covariance += (new_spread - spread) / self.n_queries**2
+
+    def _before_sums(self, query: int, mean: Floats, variance: Floats) -> None:
+        start, stop = int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1])
+        self._sum[query] = mean[start:stop] @ self._block(start, stop, np.ones(stop - start))
+        self._one_ideal(query, mean, variance)
+
+    def _query_sums(self, query: int, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        return self._of_query(query, variance)
+
+    def query_scores(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        over = _inverse(self._top)[:, None]
+        spread = self._sums(variance, squared=True) * over**2
+        return self._sum * over, spread + self._sum**2 * self._top_variance[:, None] * over**4
+
+    def influence(self, variance: Floats) -> Floats:
+        """With the slope of the ratio: what the numerator gains, less what a larger ideal takes from every system."""
+        over = _inverse(self._top)
+        influence = self._spread_out(self.weight * variance[self.pair] * over[self.query] / self.n_queries)
+        query, rank = np.nonzero(self._ideal_pairs >= 0)
+        chosen = self._ideal_pairs[query, rank]
+        taken = self.scoring.weights[rank] * variance[chosen] * over[query] ** 2 / self.n_queries
+        influence[chosen] -= taken[:, None] * self._sum[query]
+        return influence
+
+    def ideal(self) -> Floats:
+        """Expected weighted sum of the ideal list of each query (the denominator of the weights in T 8.3)."""
+        return self._top.copy()
+
+    def _of_query(self, query: int, variance: Floats) -> tuple[Floats, Floats]:
+        """Expected scores of a query and their covariance."""
+        top, offsets = self._top[query], self.candidates.offsets
+        if top <= 0:
+            return np.zeros(self.n_systems), np.zeros((self.n_systems, self.n_systems))
+        start, stop = int(offsets[query]), int(offsets[query + 1])
+        block = self._block(start, stop, np.sqrt(variance[start:stop]))
+        scores = self._sum[query] / top
+        return scores, (block.T @ block + (scores[:, None] * scores) * self._top_variance[query]) / top**2
+
+    def _all_ideals(self, mean: Floats, variance: Floats) -> None:
+        """The ideal list of every query: largest expectation first, of equal ones the surest."""
+        c = self.candidates
+        order = np.lexsort((variance, -mean, c.query))
+        rank = np.arange(len(order)) - c.offsets[c.query[order]]
+        used = rank < len(self.scoring.weights)
+        self._ideal_pairs = np.full((self.n_queries, len(self.scoring.weights)), -1, dtype=np.int64)
+        self._ideal_pairs[c.query[order[used]], rank[used]] = order[used]
+        has = self._ideal_pairs >= 0
+        self._top = (np.where(has, mean[self._ideal_pairs], 0.0) * self.scoring.weights).sum(axis=1)
+        self._top_variance = (np.where(has, variance[self._ideal_pairs], 0.0) * self.scoring.weights**2).sum(axis=1)
+
+    def _one_ideal(self, query: int, mean: Floats, variance: Floats) -> None:
+        start, stop = int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1])
+        order = np.lexsort((variance[start:stop], -mean[start:stop]))[: len(self.scoring.weights)] + start
+        weights = self.scoring.weights[: len(order)]
+        self._ideal_pairs[query, : len(order)] = order
+        self._top[query] = (mean[order] * weights).sum()
+        self._top_variance[query] = (variance[order] * weights**2).sum()
+
+
+def _inverse(ideal: Floats) -> Floats:
+    """1 / ideal, and 0 where the ideal is 0: scores there are 0 and do not vary."""
+    return np.where(ideal > 0, 1.0 / np.where(ideal > 0, ideal, 1.0), 0.0)
+
+
+class IndependentModel(RelevanceModel):
+    """Independent pairs with the expectations and variances of an estimate, made once or every ``refresh`` judgments.
+
+    ``sound`` corrects them by the sound of what was judged: with every judgment within its query, and what sound is
+    worth whenever estimates are made. ``confidence_df`` are the degrees of freedom with which confidence is to be
+    computed, None for the normal distribution. :meth:`influence` is exact for linear measures; for ratios it is V_i
+    times the gradient of the ratio at the expectation. It sees that a pair enters numerator and ideal, which the
+    covariance of the thesis leaves out.
+
+    >>> import adjudge as aj
+    >>> from adjudge.relevance.candidates import candidates
+    >>> from adjudge.relevance.base import scoring
+    >>> found = candidates(aj.read({"a": {"q": ["x"]}, "b": {"q": ["y"]}}, {"q": {"x": 1}}), cutoff=1)
+    >>> half = lambda relevance: (np.full(2, 0.5), np.full(2, 0.25))
+    >>> model = IndependentModel(found, scoring("CG@1", found.scale), half)
+    >>> model.judge(found.find("q", "x"), 1.0)
+    >>> model.scores().mean.tolist(), model.scores().covariance.tolist()
+    ([1.0, 0.5], [[0.0, 0.0], [0.0, 0.25]])
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        scoring: Scoring,
+        estimate: Estimate,
+        *,
+        refresh: int | None = None,
+        confidence_df: int | None = None,
+        sound: SoundCorrection | None = None,
+    ) -> None:
+        if refresh is not None and refresh < 1:
+            raise AdjudgeError(f"'refresh' must be at least 1, got {refresh}")
+        self.candidates, self.scoring = candidates, scoring
+        self.refresh, self.confidence_df = refresh, confidence_df
+        self.judged = np.zeros(len(candidates), dtype=np.bool_)
+        self._relevance: Floats = np.full(len(candidates), np.nan)
+        self._estimate, self._sound = estimate, sound
+        self._sums = LinearSums(candidates, scoring) if scoring.linear else RatioSums(candidates, scoring)
+        self._re_estimate()
+
+    @property
+    def mean(self) -> Floats:
+        return self._mean.copy()
+
+    @property
+    def variance(self) -> Floats:
+        return self._variance.copy()
+
+    def judge(self, pair: int, relevance: float) -> None:
+        self._check(pair, relevance)
+        self._relevance[pair], self.judged[pair] = relevance, True
+        self._since += 1
+        if self._since == self.refresh:
+            self._re_estimate()
+        elif self._sound is None:
+            self._sums.change(self._mean, self._variance, pair, relevance)
+        else:
+            query = int(self.candidates.query[pair])
+            rows = self._sound.rows(query)
+            new = self._overruled(rows, *self._sound.of_query(query, self._relevance))
+            self._sums.change_query(self._mean, self._variance, query, new)
+
+    def judge_all(self) -> None:
+        """Learn all that the candidates know at once, and estimate the rest from all of it."""
+        known = self.candidates.judged & ~self.judged
+        self._relevance[known], self.judged[known] = self.candidates.relevance[known], True
+        self._re_estimate()
+
+    def scores(self) -> Scores:
+        covariance = self._sums.covariance.copy()
+        np.fill_diagonal(covariance, np.maximum(np.diagonal(covariance), 0.0))
+        return Scores(self._sums.mean.copy(), covariance)
+
+    def influence(self) -> Floats:
+        return self._sums.influence(self._variance)
+
+    def query_scores(self) -> tuple[Floats, Floats]:
+        return self._sums.query_scores(self._mean, self._variance)
+
+    def ideal(self) -> Floats:
+        """By query, what sums over ranks are divided by, as expected; 1 for linear measures."""
+        return self._sums.ideal()
+
+    def _re_estimate(self) -> None:
+        self._since = 0
+        mean, variance = self._estimate(self._relevance)
+        if self._sound is not None:
+            self._sound.learn(mean, variance, self._relevance)
+            mean, variance = self._sound.corrected(self._relevance)
+        self._mean, self._variance = self._overruled(slice(None), mean, variance)
+        self._sums.fill(self._mean, self._variance)
+
+    def _overruled(self, rows: slice, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        """Expectations and variances of some pairs, of judged ones what was judged and 0."""
+        judged = self.judged[rows]
+        return np.where(judged, self._relevance[rows], mean), np.where(judged, 0.0, variance)
+
 
 REFRESH = 20
 """After how many judgments estimates are made again (T 8.3)."""
@@ -35,11 +358,11 @@ def uniform(candidates: Candidates, scoring: Scoring, *, sound: bool = True) -> 
     """Every grade of the scale is as likely, whatever was judged (AdMIRe 2012).
 
     Where the candidates have a similarity, estimates of this and of all estimators below are corrected by the ``sound``
-    of what was judged (:mod:`~adjudge.relevance.kriging`).
+    of what was judged (:mod:`~adjudge.relevance.hierarchical.kriging`).
 
     >>> import adjudge as aj
     >>> from adjudge.relevance.candidates import candidates
-    >>> from adjudge.relevance.scoring import scoring
+    >>> from adjudge.relevance.base import scoring
     >>> found = candidates(aj.demo(depth=5), cutoff=5)
     >>> uniform(found, scoring("CG@5", found.scale)).scores().mean.round(2)[:2].tolist()
     [0.5, 0.5]
@@ -86,7 +409,7 @@ def output(
     """M_out: relevance from runs and metadata alone, so that systems can be ranked with no judgments at all (T 7.3).
 
     Table A.1 for the scales Broad and Fine; on any other give a ``model`` fitted with
-    :func:`~adjudge.relevance.fitting.fit_estimator`. Documents without the metadata that it needs get the uniform
+    :func:`~adjudge.relevance.models.fit_estimator`. Documents without the metadata that it needs get the uniform
     prior.
     """
     chosen = model or _published("output", candidates.scale, "output")

@@ -21,17 +21,13 @@ from scipy.special import ndtri, stdtrit
 from adjudge._version import __version__
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, InputError, reason, shown
-from adjudge.model.collection import Collection
+from adjudge.model.collection import Collection, Similarity
 from adjudge.model.scales import Scale, parse_scale
-from adjudge.model.similarity import Similarity
-from adjudge.relevance.base import RelevanceModel, start
+from adjudge.relevance.base import RelevanceModel, View, estimable, scoring, start
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.candidates import candidates as candidates_of
-from adjudge.relevance.choosing import RULES, Ask, choose
-from adjudge.relevance.goals import Goal
-from adjudge.relevance.scoring import estimable, scoring
-from adjudge.relevance.view import View
-from adjudge.words import counted
+from adjudge.relevance.choosing import RULES, Ask, Goal, choose
+from adjudge.text import counted
 
 Pair = tuple[str, str]
 
@@ -293,7 +289,7 @@ class Session:
 
     def save(self, path: str | Path) -> None:
         """Write the state as JSON, whole or not at all."""
-        from adjudge.formats import write_whole
+        from adjudge.io import write_whole
 
         try:
             text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)

@@ -15,9 +15,9 @@ import numpy as np
 from adjudge.arrays import Floats, Mask
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.processes import CrashedError, Progress, run_jobs
+from adjudge.relevance.base import Scoring
 from adjudge.relevance.candidates import Candidates
-from adjudge.relevance.goals import Goal
-from adjudge.relevance.scoring import Scoring
+from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import Session
 
 

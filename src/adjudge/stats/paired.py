@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.choices import Alternative
+from adjudge.checks import Alternative
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.registry import Registry
 from adjudge.stats import resampling

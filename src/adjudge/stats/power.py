@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.choices import Alternative
+from adjudge.checks import Alternative
 from adjudge.errors import AdjudgeError, unknown
 
 MOST_QUERIES = 10_000_000

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from adjudge.choices import Interval, check_choice
+from adjudge.checks import Interval, check_choice
 from adjudge.errors import unknown
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.bootstrap import bootstrap_interval
 from adjudge.stats.intervals import t_interval, with_interval
-from adjudge.words import counted
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd

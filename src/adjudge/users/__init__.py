@@ -9,38 +9,40 @@
 most users notice differences in CG@5 from 0.29 on
 """
 
-from adjudge.users.agreement import (
+from adjudge.users.combinations import Lookup, scale_of
+from adjudge.users.files import Mappings, read_mappings, write_mappings
+from adjudge.users.noticing import (
     FORMS,
     Agreement,
+    AgreementFit,
     AgreementForm,
     AgreementMapping,
     agreement,
     agreement_form,
     agreement_interval,
     find_agreement,
+    fit_agreement,
+    held_out,
     noticeable_difference,
     noticeable_differences,
     noticeable_interval,
 )
-from adjudge.users.agreement_fit import AgreementFit, fit_agreement, held_out
-from adjudge.users.combinations import Lookup, scale_of
-from adjudge.users.mapping_files import Mappings, read_mappings, write_mappings
 from adjudge.users.satisfaction import (
     CURVES,
+    MONOTONE,
     CurveKind,
     Satisfaction,
+    SatisfactionFit,
+    SatisfactionForm,
     SatisfactionMapping,
     SystemSatisfaction,
-    find_satisfaction,
-    p_satisfied,
-    satisfaction,
-)
-from adjudge.users.satisfaction_curves import MONOTONE, SatisfactionForm, satisfaction_form
-from adjudge.users.satisfaction_fit import (
-    SatisfactionFit,
     curve_error,
+    find_satisfaction,
     fit_satisfaction,
     held_out_satisfaction,
+    p_satisfied,
+    satisfaction,
+    satisfaction_form,
     satisfaction_interval,
 )
 

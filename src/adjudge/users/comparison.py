@@ -4,12 +4,16 @@ Statistically significant and practically noticeable are two answers to two ques
 when its corrected p-value is at most α; *noticeable* when, averaged over the queries, more than half of the users
 would prefer the better system. Between them stands equivalence: the data may show that a difference is too small to
 notice, which is more than failing to show that there is one.
+
+Two systems compared: the numbers of one pair, and how to say them.
+
+The table of ``adjudge compare``: pairs of systems under each measure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,23 +21,106 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.choices import Alternative, Interval, check_choice
+from adjudge.checks import Alternative, Interval, check_choice
 from adjudge.errors import AdjudgeError, unknown, warn
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.reporting import tables
+from adjudge.reporting.tables import FittedTable, as_csv, as_json
 from adjudge.stats.bootstrap import bootstrap_differences
 from adjudge.stats.effects import Effects, effect_sizes
 from adjudge.stats.equivalence import LIBERAL, MANY_QUERIES, Verdict, p_equivalence
+from adjudge.stats.intervals import percent, with_interval
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS
 from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates, paired_tests
-from adjudge.users.agreement import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
+from adjudge.text import counted
 from adjudge.users.combinations import scale_of
-from adjudge.users.pairs import Pair
-from adjudge.words import counted
+from adjudge.users.noticing import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+    from rich.console import RenderableType
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two systems, the one with the higher mean first (one-sided: the system first, its baseline second).
+
+    ``prefer`` and ``prefer_other`` are the shares of users who would prefer the first and the second system, averaged
+    over the queries, ``cannot_tell`` the rest; None without a mapping from differences to users. ``p_error`` is the
+    Monte-Carlo error of ``p``; ``p_is_least`` says that no smaller p could have come out. The interval is of this
+    pair alone, and ``smallest_significant`` is the mean difference from which on a t test of this pair alone would have
+    been significant at the level of the interval. ``estimate`` is what the test itself is about, and ``estimand`` its
+    name: the mean difference, or the pseudo-median (wilcoxon), share of wins (sign) or difference of mean ranks.
+    """
+
+    system: str
+    other: str
+    difference: float
+    low: float
+    high: float
+    p: float
+    p_corrected: float
+    p_error: float
+    p_is_least: bool
+    significant: bool
+    noticeable: bool | None
+    verdict: str | None
+    p_equivalence: float | None
+    smallest_significant: float
+    d_z: float
+    superiority: float
+    prefer: float | None
+    cannot_tell: float | None
+    prefer_other: float | None
+    n_queries: int
+    estimand: str
+    estimate: float
+
+    @property
+    def parted(self) -> bool:
+        """Whether the two answers part ways: significant but not noticeable, or noticeable but not significant."""
+        return self.noticeable is not None and self.significant != self.noticeable
+
+    @property
+    def shown_p(self) -> str:
+        """The corrected p-value to two significant digits, with ≤ where it could not have been smaller."""
+        return f"{'≤ ' if self.p_is_least else ''}{shown_p(self.p_corrected)}"
+
+    @property
+    def shown_estimate(self) -> str | None:
+        """What the test estimates, where that is not the mean difference."""
+        if self.estimand == MEAN:
+            return None
+        return f"{self.estimate:.0%}" if self.estimand == "share of wins" else f"{self.estimate:.3f}"
+
+    @property
+    def shown_users(self) -> str:
+        """Shares of users who prefer the first, cannot tell, prefer the second; a dash where nobody knows."""
+        if self.prefer is None or self.cannot_tell is None or self.prefer_other is None:
+            return "–"
+        return f"{self.prefer:.0%} | {self.cannot_tell:.0%} | {self.prefer_other:.0%}"
+
+    def sentence(self, measure: str, digits: int = 3) -> str:
+        """The difference as the papers recommend to report it: ``ΔCG@5 = 0.037 ± 0.031 (p = 0.02)``.
+
+        A test that is not about the mean has its own estimate beside p: ``(pseudo-median 0.035, p = 0.02)``.
+        """
+        value = with_interval(self.difference, self.low, self.high, digits)
+        sign = "" if self.shown_p[0] in "<≤" else "= "
+        own = "" if self.shown_estimate is None else f"{self.estimand} {self.shown_estimate}, "
+        return f"Δ{measure} = {value} ({own}p {sign}{self.shown_p})"
+
+
+def shown_p(p: float) -> str:
+    """A p-value to two significant digits.
+
+    >>> shown_p(0.0213), shown_p(0.2), shown_p(0.00000002)
+    ('0.021', '0.2', '< 1e-06')
+    """
+    return "< 1e-06" if p < 1e-6 else f"{p:.2g}"
+
 
 RESAMPLES = 100_000
 _MOST_RESAMPLES = 2_000_000  # that the default goes up to for many pairs
@@ -458,3 +545,108 @@ def _preferences(matrix: Floats, a: int, b: int, mapping: AgreementMapping | Non
         float(cannot_tell.mean()),
         float(np.where(ahead, disagree, agree).mean()),
     )
+
+
+_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class ComparisonTable:
+    """Comparisons ready to be shown. ``drawing`` is for a terminal, ``text`` for ``csv``, ``json`` and ``latex``."""
+
+    comparisons: tuple[Comparison, ...]
+    notes: tuple[str, ...]
+    command: str | None
+
+    def text(self, style: str) -> str:
+        """The table as ``csv``, ``json`` or ``latex``."""
+        styles: dict[str, Callable[[], str]] = {"csv": self._csv, "json": self._json, "latex": self._latex}
+        return styles[style]()
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [{"measure": one.measure, **row} for one in self.comparisons for row in one.to_dicts()]
+
+    def _csv(self) -> str:
+        return as_csv([{k: "" if v is None else v for k, v in row.items()} for row in self._records()])
+
+    def _json(self) -> str:
+        first = self.comparisons[0]
+        settings = {"resamples": first.resamples, "seed": first.seed, "command": self.command}
+        return as_json(
+            {
+                "pairs": self._records(),
+                "margins": {
+                    one.measure: {"margin": one.margin, "source": one.margin_source} for one in self.comparisons
+                },
+                "notes": [*self.notes, *dict.fromkeys(line for one in self.comparisons for line in one.cautions)],
+                "provenance": first.provenance.with_settings(**settings).to_dict(),
+            }
+        )
+
+    def _latex(self) -> str:
+        parts = []
+        for one in self.comparisons:
+            header = [tables.escape(name) for name in _header(one)]
+            rows = [[tables.escape(cell) for cell in cells(pair)] for pair in one.pairs]
+            comment = [f"Adjudge {one.provenance.version}", self.command or "", *_foot(one, n_shown=len(one))]
+            parts.append(tables.booktabs(header, rows, align=f"ll{'r' * (len(header) - 7)}ccrrr", comment=comment))
+        return "\n".join(parts)
+
+    def drawing(self) -> RenderableType:
+        """A table a measure: differences, p-values, and the two answers side by side."""
+        from rich.console import Group
+        from rich.text import Text
+
+        parts: list[RenderableType] = []
+        for one in self.comparisons:
+            parts.append(self._table(one))
+            parts.extend(Text(line, style="dim") for line in _foot(one, n_shown=_SHOWN))
+        return Group(*parts, *(Text(note, style="dim") for note in self.notes))
+
+    @staticmethod
+    def _table(one: Comparison) -> FittedTable:
+        shown = one.pairs[:_SHOWN]
+        header = _header(one)
+        place = header.index("significant")
+        styles = {(r, place): "bold" for r, pair in enumerate(shown) if pair.significant}
+        styles |= {(r, place + 1): "bold yellow" for r, pair in enumerate(shown) if pair.parted}
+        return FittedTable(header, [cells(pair) for pair in shown], 2, 2, styles)
+
+
+def _header(one: Comparison) -> list[str]:
+    first, second = ("better", "worse") if one.alternative == "two-sided" else ("system", "baseline")
+    own = [one.estimand] if one.about_test else []
+    return [first, second, f"Δ{one.measure}", *own, "p", "significant", "noticeable", "users", "wins", "d"]
+
+
+def cells(pair: Pair) -> list[str]:
+    """A pair as text: systems, difference, p (a test's own estimate before it), the two answers, users, wins, size."""
+    return [
+        pair.system,
+        pair.other,
+        with_interval(pair.difference, pair.low, pair.high),
+        *([] if pair.shown_estimate is None else [pair.shown_estimate]),
+        pair.shown_p,
+        "yes" if pair.significant else "no",
+        "–" if pair.noticeable is None else "yes" if pair.noticeable else "no",
+        pair.shown_users,
+        f"{pair.superiority:.0%}",
+        f"{pair.d_z:.2f}",
+    ]
+
+
+def _foot(one: Comparison, *, n_shown: int) -> list[str]:
+    correction = "no correction" if one.correction == "none" else f"{one.correction} correction"
+    lines = [
+        f"{one.test} test, {correction}, α = {one.alpha:g}; "
+        f"{percent(one.confidence)} intervals are of one pair each, not corrected."
+    ]
+    if len(one) > n_shown:
+        lines.append(f"{len(one) - n_shown} smaller differences are not shown; --csv has them all.")
+    known = one.margin is not None
+    lines.append(f"Noticeable: {one.margin_source}." if known else f"Noticeable is not known: {one.margin_source}.")
+    if one.agreement is not None:
+        lines.append("Users, averaged over queries: prefer the first | cannot tell | prefer the second.")
+    if one.parted:
+        lines.append(f"Significant and noticeable part ways in {len(one.parted)} of {len(one)} pairs.")
+    return [*lines, f"{one.about_test}."] if one.about_test else lines

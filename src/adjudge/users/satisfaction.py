@@ -5,30 +5,132 @@ share of "good" among lists of like effectiveness is P(Sat | λ), learnt for eac
 queries, their intervals and the share of successful queries follow from it (4.1, 4.3).
 
 Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013.
+
+Families of satisfaction curves that never fall and never leave [0, 1], whatever their parameters.
+
+A cubic (eq 4.3) may do both. These rise from P(Sat | 0) to P(Sat | 1) and are fitted to single answers; see
+:mod:`adjudge.users.satisfaction`.
+
+Fit satisfaction curves to lists that people called good or bad, and say what is unknown of them.
+
+Two kinds of curves. *As published*: the cubic of eq 4.3 by least squares on the shares of bins, each bin weighted by
+the number of lists in it. (The thesis does not say whether its bins count alike. Unweighted, a bin of four lists pulls
+the curve as hard as one of four hundred.) *Better behaved*: families that never fall and never leave [0, 1]
+(:mod:`adjudge.users.satisfaction`), by maximum likelihood on single answers.
+
+Two kinds of answers. Somebody may call *one list* good or bad: then P(good) = f(λ). Somebody who has no preference
+calls *a pair* good or bad, and the two lists differ. With f the curve, and λ+ and λ- the effectiveness of the better
+and of the worse list,
+
+    P(good | λ+, λ-) = f(w λ+ + (1 - w) λ-)
+
+where w, in [0, 1], says which list people go by: the better one (1), the worse one (0), both alike (1/2). It is fitted
+with the curve. Where both lists are as good as one another, w does not matter: f(λ) is P(Sat | λ). The covariance of
+the curve's coefficients allows for w being estimated, and is in no direction less than the likelihood alone would have
+it: the sandwich alone holds P(Sat) 80 to 95 times in 100 at 0 and 1 where 95 are claimed, the larger of both 90 to 99
+(``python -m benchmarks.preference_curves``). The cubic takes bins of the mean of both lists, w = 1/2.
+
+The satisfaction mappings of the thesis: its Table 4.3, 40 combinations of measure and scale.
+
+Cubics fitted to 4,050 lists of five songs that crowd workers called good or bad; every measure is at cutoff 5 and
+user-oriented (``ideal=max``). Rounded to four digits, as published. RMS residuals .0034 to .0402 (its Table 4.2).
+
+Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import check_choice
 from adjudge.errors import AdjudgeError, shown, unknown
 from adjudge.measures import Measure
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.registry import Registry
 from adjudge.stats.intervals import t_interval, wilson_interval
+from adjudge.text import counted
 from adjudge.users.combinations import Lookup, find, relevance_scale, scale_of, wrong_covariance
-from adjudge.users.satisfaction_curves import MONOTONE, SatisfactionForm
-from adjudge.words import counted
+from adjudge.users.curves import (
+    Clusters,
+    CurveForm,
+    Data,
+    Model,
+    as_clusters,
+    between_clusters,
+    bin_of,
+    blocks,
+    covariance,
+    fewest,
+    held_out_logs,
+    log_shares,
+    logistic_of,
+    maximum,
+    no_less_than_model,
+    registering,
+    rows_of,
+    widened,
+)
+from adjudge.users.noticing import Given
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+
+_EDGE = 1e-12  # powers of 0 have no slope
+
+
+@dataclass(frozen=True)
+class SatisfactionForm(CurveForm):
+    """A family of curves: (effectiveness, *parameters) -> P(Sat)."""
+
+    def __call__(self, effectiveness: Floats, parameters: Floats) -> Floats:
+        """P(Sat) at effectiveness in [0, 1]."""
+        found: Floats = self.function(effectiveness, *parameters)
+        return found
+
+
+MONOTONE: Registry[SatisfactionForm] = Registry("monotone satisfaction curve")
+
+
+satisfaction_form = registering(MONOTONE, SatisfactionForm)
+"""Register a family of curves; each parameter has the value that a fit starts from, its lowest and its highest."""
+
+
+@satisfaction_form("logistic", base=(-1.5, -20.0, 20.0), slope=(3.5, 0.0, 200.0))
+def logistic(values: Floats, base: float, slope: float) -> Floats:
+    """P(Sat) = 1 / (1 + e^-(base + slope·λ))."""
+    return logistic_of(base + slope * values)
+
+
+@satisfaction_form(
+    "psychometric", low=(0.1, 0.0, 1.0), rise=(0.8, 0.0, 1.0), slope=(7.0, 0.0, 200.0), middle=(0.5, -0.5, 1.5)
+)
+def psychometric(values: Floats, low: float, rise: float, slope: float, middle: float) -> Floats:
+    """P(Sat) = low + (1 - low)·rise / (1 + e^(-slope·(λ - middle))).
+
+    Some are satisfied whatever they get (``low``), some never are: the curve levels off at both ends, wherever these
+    lie (Wichmann and Hill 2001).
+    """
+    return low + (1.0 - low) * rise * logistic_of(slope * (values - middle))
+
+
+@satisfaction_form("bounded", low=(0.15, 0.0, 1.0), rise=(0.8, 0.0, 1.0), a=(1.2, 0.2, 20.0), b=(1.2, 0.2, 20.0))
+def bounded(values: Floats, low: float, rise: float, a: float, b: float) -> Floats:
+    """P(Sat) = low + (1 - low)·rise·(1 - (1 - λ^a)^b), which is ``low`` at 0 and low + (1 - low)·rise at 1.
+
+    The middle is the distribution function of Kumaraswamy (1980), much like a beta distribution's: S-shaped, straight,
+    or bent to either side. With a = b = 1 it is a straight line.
+    """
+    inside = np.clip(values, _EDGE, 1.0 - _EDGE)
+    return low + (1.0 - low) * rise * -np.expm1(b * np.log1p(-np.exp(a * np.log(inside))))
+
 
 _ROUNDING = 1e-9  # by which effectiveness computed elsewhere may leave [0, 1]
 
@@ -42,7 +144,7 @@ class SatisfactionMapping:
     """P(Sat | λ) for one measure on one scale.
 
     ``kind`` says which curve: ``cubic`` has ``coefficients`` a0..a3 (eq 4.3), ``points`` has ``points`` (λ, P(Sat))
-    from λ = 0 to λ = 1 that straight lines join, and each family of :mod:`adjudge.users.satisfaction_curves` has its
+    from λ = 0 to λ = 1 that straight lines join, and each family of :mod:`adjudge.users.satisfaction` has its
     parameters as ``coefficients``. What leaves [0, 1] is clipped. ``source`` says where it comes from in one line;
     ``provenance`` holds further facts as name and value; ``covariance`` is that of the coefficients, empty when nobody
     knows it.
@@ -179,8 +281,6 @@ def find_satisfaction(
     >>> find_satisfaction("nDCG@10", "binary20").reason
     'no satisfaction mapping for nDCG@10 on binary20; known on binary20: AP(ideal=max)@5, DCG@5, P@5, RBP(ideal=max)@5'
     """
-    from adjudge.users.table_4_3 import TABLE_4_3
-
     return find("satisfaction", [*(mappings or ()), *TABLE_4_3], measure, scale)
 
 
@@ -336,8 +436,6 @@ def _curve_half(
     """Half an interval of mean P(Sat) that comes from what is unknown of the curve; 0 where nobody knows that."""
     from scipy.special import ndtri
 
-    from adjudge.users.satisfaction_fit import curve_error
-
     errors = np.zeros((len(eff.systems), len(place)))
     for column, (m, mapping) in enumerate(zip(place, mappings, strict=True)):
         if mapping.covariance:
@@ -371,3 +469,333 @@ def p_satisfied(k: npt.ArrayLike, n: int, p: npt.ArrayLike, *, at_least: bool = 
     ways = gammaln(n + 1) - gammaln(count + 1) - gammaln(n - count + 1)
     exactly: Floats = np.exp(ways + xlogy(count, chance) + xlog1py(n - count, -chance))
     return exactly
+
+
+Place = Literal["centre", "mean", "lower", "ends"]
+"""Where a bin stands for the cubic: at its centre, the mean of its lists, its lower end, or evenly from 0 to 1."""
+
+_WEIGHT = (0.5, 0.0, 1.0)  # of the better list of a pair: where a fit starts, lowest, highest
+_LEAST = 0.01  # what a cubic deems (almost) impossible has this probability, lest one list cost it everything
+_STEP = 1e-5
+
+
+@dataclass(frozen=True)
+class SatisfactionFit:
+    """A fitted curve; ``covariance`` is robust, answers about one query or of one person counting as dependent.
+
+    ``weight`` is that of the better list of a pair; None for single lists, and for the cubic.
+    """
+
+    kind: str
+    coefficients: Floats
+    covariance: Floats
+    log_likelihood: float
+    n_rows: int
+    n_clusters: int
+    weight: float | None = None
+
+    @property
+    def parameters(self) -> Floats:
+        """All that was fitted: the coefficients of the curve, then the weight of the better list where there is one."""
+        return self.coefficients if self.weight is None else np.append(self.coefficients, self.weight)
+
+    def mapping(
+        self, measure: str, scale: str, *, source: str = "", provenance: tuple[tuple[str, str], ...] = ()
+    ) -> SatisfactionMapping:
+        """The curve as a mapping for a measure on a scale."""
+        return SatisfactionMapping(
+            measure,
+            scale,
+            self.kind,
+            tuple(self.coefficients.tolist()),
+            (),
+            source,
+            provenance,
+            rows_of(self.covariance),
+        )
+
+
+def satisfaction_model(kind: str, *, pairs: bool = False) -> Model:
+    """A family of monotone curves as a model of two outcomes: not satisfied, satisfied.
+
+    Of single lists, or of pairs: these have the weight of the better list as their last parameter.
+    """
+    form = MONOTONE[kind]
+
+    def shares(values: Floats, parameters: Floats) -> Floats:
+        if not pairs:
+            good = form(values, parameters)
+        else:
+            weight = parameters[-1]
+            good = form(weight * values.max(axis=1) + (1.0 - weight) * values.min(axis=1), parameters[:-1])
+        return np.stack([1.0 - good, good], axis=1)
+
+    bounds = form.start, form.lowest, form.highest
+    return Model(shares, *((*row, own) if pairs else row for row, own in zip(bounds, _WEIGHT, strict=True)))
+
+
+def _ends(data: Data) -> Data:
+    """What a monotone curve sees besides: as if λ = 0, and λ = 1, had been called good once and bad once, in part.
+
+    Half an answer each for single lists, a quarter each for pairs, which are half as many rows.
+    """
+    x = np.broadcast_to([0.0, 0.0, 1.0, 1.0], (*data.x.shape[1:], 4)).T
+    return Data(x, np.array([0, 1, 0, 1]), np.full(4, 0.5 / data.x.ndim))
+
+
+def fit_satisfaction(
+    effectiveness: npt.ArrayLike,
+    satisfied: npt.ArrayLike,
+    *,
+    kind: str = "bounded",
+    clusters: Given = None,
+    weights: npt.ArrayLike | None = None,
+    few_clusters: bool = True,
+    bins: int = 10,
+    place: Place = "centre",
+) -> SatisfactionFit:
+    """Fit a curve to lists, or to pairs of lists: their effectiveness, and 1 where somebody was satisfied, 0 where not.
+
+    ``effectiveness`` has one number per answer about a single list, (n,), or two per answer about a pair, (n, 2).
+    ``kind`` is ``cubic`` or a family of monotone curves. ``clusters`` say what makes answers alike: an array, or one
+    per kind by name (query and participant). Where an answer about a pair is given as two lists (Urbano et al. 2012),
+    both must be in one cluster. ``few_clusters`` widens the covariance so that 95 % bands are those of Student's t.
+    ``bins`` and ``place`` are for the cubic: how many bins, and where each stands.
+
+    A monotone curve also sees half a satisfied and half an unsatisfied list at λ = 0 and at λ = 1, as in Jeffreys's
+    prior for a share (a quarter with pairs): so few lists at an end never make it certain of what happens there.
+
+    >>> rng = np.random.default_rng(3)
+    >>> values = rng.random(3000)
+    >>> fit = fit_satisfaction(values, rng.random(3000) < 0.2 + 0.7 * values)
+    >>> curve = fit.mapping("CG@5", "fine")
+    >>> np.round(curve([0, 0.5, 1]), 1).tolist()
+    [0.2, 0.6, 0.9]
+    """
+    check_choice("place", place, Place)
+    data = _checked(effectiveness, satisfied, weights)
+    groups = as_clusters(clusters, len(data.x))
+    if kind == "cubic":
+        return _fit_cubic(_levelled(data), groups, bins, place, few_clusters)
+    pairs = data.x.ndim > 1
+    model, ends = satisfaction_model(kind, pairs=pairs), _ends(data)
+    found = maximum(model, data.joined(ends))
+    spread = covariance(model, data, found, groups, prior=ends)
+    if pairs:
+        spread = no_less_than_model(spread, model, data.joined(ends), found)
+    own = len(MONOTONE[kind].parameters)
+    return SatisfactionFit(
+        kind,
+        found[:own],
+        (widened(spread, groups) if few_clusters else spread)[:own, :own],
+        float(data.weighted(log_shares(model, data, found)).sum()),
+        len(data.x),
+        fewest(groups, len(data.x)),
+        float(found[own]) if pairs else None,
+    )
+
+
+def held_out_satisfaction(
+    effectiveness: npt.ArrayLike,
+    satisfied: npt.ArrayLike,
+    *,
+    kind: str,
+    clusters: Given = None,
+    folds: int = 10,
+    seed: int = 0,
+    bins: int = 10,
+    place: Place = "centre",
+) -> Floats:
+    """Log-likelihood of each answer under the curve fitted without its fold; no cluster is on both sides.
+
+    A cubic is clipped to [0.01, 0.99]: outside [0, 1] it has no likelihood at all.
+    """
+    data = _checked(effectiveness, satisfied, None)
+    groups = as_clusters(clusters, len(data.x))
+    if kind == "cubic":
+        data = _levelled(data)
+    else:
+        model = satisfaction_model(kind, pairs=data.x.ndim > 1)
+        return held_out_logs(model, data, groups, folds=folds, seed=seed, prior=_ends(data))
+    seen: Floats = np.empty(len(data.x))
+    for fit_on, out in blocks(groups, len(data.x), folds, np.random.default_rng(seed)):
+        outside = data.select(out)
+        good = np.clip(cubic(outside.x, _least_squares(*_binned(data.select(fit_on), bins, place))), _LEAST, 1 - _LEAST)
+        seen[out] = np.log(np.where(outside.outcome == 1, good, 1 - good))
+    return seen
+
+
+def satisfaction_interval(
+    mapping: SatisfactionMapping, effectiveness: npt.ArrayLike, *, confidence: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Lower and upper end of P(Sat), by the delta method on the logit scale; NaN when the mapping has no covariance.
+
+    They cover what is unknown of the curve (which users were asked), not the spread of users around it.
+    """
+    from scipy.special import expit, logit, ndtri
+
+    if not 0 < confidence < 1:
+        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
+    centre = np.clip(mapping(effectiveness), 1e-9, 1 - 1e-9)
+    if not mapping.covariance:
+        return np.full(centre.shape, np.nan), np.full(centre.shape, np.nan)
+    slopes = curve_slopes(mapping, effectiveness)
+    variance = np.einsum("i...,ij,j...->...", slopes, np.array(mapping.covariance), slopes)
+    half = float(ndtri(0.5 + confidence / 2)) * np.sqrt(np.maximum(variance, 0.0)) / (centre * (1 - centre))
+    return expit(logit(centre) - half), expit(logit(centre) + half)
+
+
+def curve_error(mapping: SatisfactionMapping, effectiveness: npt.ArrayLike) -> float:
+    """Standard error of the mean P(Sat) over some effectiveness that comes from the curve alone; NaN if unknown.
+
+    It adds to the error that comes from the sample of queries: sqrt(g' V g) with g the mean slope in the coefficients.
+    """
+    values = np.asarray(effectiveness, dtype=np.float64)
+    known = values[~np.isnan(values)]
+    if not mapping.covariance or not len(known):
+        return float("nan")
+    slope = curve_slopes(mapping, known).reshape(len(mapping.coefficients), -1).mean(axis=1)
+    return float(np.sqrt(max(slope @ np.array(mapping.covariance) @ slope, 0.0)))
+
+
+def curve_slopes(mapping: SatisfactionMapping, effectiveness: npt.ArrayLike) -> Floats:
+    """Derivatives of P(Sat) in the coefficients, stacked."""
+    at = CURVES[mapping.kind].at
+    if at is None:
+        raise AdjudgeError(f"{mapping.measure} on {mapping.scale}: {mapping.kind!r} has no coefficients")
+    values, centre = np.asarray(effectiveness, dtype=np.float64), np.array(mapping.coefficients)
+    return np.stack(
+        [(at(values, centre + d) - at(values, centre - d)) / (2 * _STEP) for d in _STEP * np.eye(len(centre))]
+    )
+
+
+def _checked(effectiveness: npt.ArrayLike, satisfied: npt.ArrayLike, weights: npt.ArrayLike | None) -> Data:
+    x, y = np.asarray(effectiveness, dtype=np.float64), np.asarray(satisfied, dtype=np.float64)
+    if x.shape not in (y.shape, (*y.shape, 2)) or y.ndim != 1 or len(x) < 2:
+        raise AdjudgeError(f"expected as many answers as lists or pairs, 2 or more, got {y.shape} and {x.shape}")
+    if not bool(((x >= -1e-9) & (x <= 1 + 1e-9)).all()) or not bool(((y >= 0) & (y <= 1)).all()):
+        raise AdjudgeError("expected effectiveness in [0, 1] and answers 0 or 1")
+    x = np.clip(x, 0.0, 1.0)
+    if bool((y % 1 == 0).all()):
+        return Data(x, y.astype(np.int64), None if weights is None else np.asarray(weights, dtype=np.float64))
+    # shares: each list counts as satisfied and as not, in parts
+    given = np.ones(len(x)) if weights is None else np.asarray(weights, dtype=np.float64)
+    both = np.repeat([1, 0], len(x)).astype(np.int64)
+    return Data(np.concatenate([x, x]), both, np.concatenate([given * y, given * (1 - y)]))
+
+
+def _levelled(data: Data) -> Data:
+    """Answers about pairs as answers about the mean of both lists."""
+    return data if data.x.ndim == 1 else replace(data, x=data.x.mean(axis=1))
+
+
+def _binned(data: Data, bins: int, place: Place) -> tuple[Floats, Floats, Floats]:
+    """Where each bin with lists stands, its share of satisfied ones and how many there are."""
+    which, weight = bin_of(data.x, bins), np.ones(len(data.x)) if data.weight is None else data.weight
+    n = np.bincount(which, weight, minlength=bins).astype(np.float64)
+    used = np.flatnonzero(n)
+    share = np.bincount(which, weight * data.outcome, minlength=bins)[used] / n[used]
+    mean = np.bincount(which, weight * data.x, minlength=bins)[used] / n[used]
+    x = {"centre": (used + 0.5) / bins, "mean": mean, "lower": used / bins, "ends": used / max(bins - 1, 1)}[place]
+    return x, share, n[used]
+
+
+def _least_squares(x: Floats, share: Floats, n: Floats) -> Floats:
+    """Coefficients a0..a3 of the cubic nearest to the shares, bins counting by their lists; the smallest if several."""
+    powers = np.vander(x, 4, increasing=True) * np.sqrt(n)[:, None]
+    found: Floats = np.linalg.lstsq(powers, share * np.sqrt(n), rcond=None)[0].astype(np.float64)
+    return found
+
+
+def _fit_cubic(data: Data, groups: Clusters, bins: int, place: Place, few_clusters: bool) -> SatisfactionFit:
+    """The cubic, and its covariance: that of the shares of the bins by clusters, carried through least squares."""
+    x, share, n = _binned(data, bins, place)
+    if len(x) < 4:
+        raise AdjudgeError(f"a cubic needs lists in 4 bins of effectiveness or more, got {len(x)}")
+    found = _least_squares(x, share, n)
+    powers = np.vander(x, 4, increasing=True)
+    carried = np.linalg.pinv(powers * np.sqrt(n)[:, None]) @ np.diag(1.0 / np.sqrt(n))
+    used, which = np.unique(bin_of(data.x, bins), return_inverse=True)
+    scores = np.zeros((len(data.x), len(used)))
+    scores[np.arange(len(data.x)), which] = data.weighted(data.outcome - share[which])
+    spread = carried @ between_clusters(scores, groups) @ carried.T
+    good = np.clip(cubic(data.x, found), _LEAST, 1 - _LEAST)
+    logs = np.log(np.where(data.outcome == 1, good, 1 - good))
+    return SatisfactionFit(
+        "cubic",
+        found,
+        widened(spread, groups) if few_clusters else spread,
+        float(data.weighted(logs).sum()),
+        len(data.x),
+        fewest(groups, len(data.x)),
+    )
+
+
+SOURCE = "Urbano 2013 (thesis), Table 4.3"
+
+_P, _AP, _GAP = "P@5", "AP(ideal=max)@5", "GAP(ideal=max)@5"
+_CG, _CG_EXP = "CG@5", "CG(gain=exp)@5"
+_DCG, _DCG_EXP = "DCG@5", "DCG(gain=exp)@5"
+_Q, _Q_EXP = "Q(ideal=max)@5", "Q(gain=exp,ideal=max)@5"
+_RBP, _RBP_EXP = "RBP(ideal=max)@5", "RBP(gain=exp,ideal=max)@5"
+
+_COEFFICIENTS: dict[str, dict[str, tuple[float, float, float, float]]] = {
+    "broad": {
+        _CG: (0.1872, -0.0969, 1.9908, -1.237),
+        _CG_EXP: (0.1601, 0.9345, -0.3245, 0.1463),
+        _DCG: (0.1614, 0.4043, 1.1288, -0.8535),
+        _DCG_EXP: (0.1253, 1.2334, -0.7733, 0.2884),
+        _Q: (0.1291, 1.0993, -0.2774, -0.1157),
+        _Q_EXP: (0.1117, 1.6064, -1.4001, 0.5267),
+        _RBP: (0.1666, 0.3591, 1.2609, -0.9536),
+        _RBP_EXP: (0.1297, 1.1906, -0.6452, 0.204),
+        _GAP: (0.1018, 1.7272, -1.6028, 0.6471),
+    },
+    "fine": {
+        _CG: (0.2007, -0.4632, 3.6754, -2.6338),
+        _DCG: (0.1873, -0.3, 3.3552, -2.4675),
+        _Q: (0.1509, 0.3214, 2.0057, -1.7292),
+        _RBP: (0.1722, -0.1443, 3.0142, -2.253),
+        _GAP: (0.1131, 1.0327, 0.6077, -0.9409),
+    },
+    "graded4": {
+        _CG: (0.2162, -0.1609, 2.151, -1.3492),
+        _CG_EXP: (0.1879, 0.6952, 0.5243, -0.5204),
+        _DCG: (0.1908, 0.1522, 1.637, -1.1374),
+        _DCG_EXP: (0.1592, 1.1177, -0.4211, 0.0049),
+        _Q: (0.143, 0.9574, -0.0258, -0.2404),
+        _Q_EXP: (0.1125, 1.8645, -1.93, 0.8061),
+        _RBP: (0.1884, 0.1822, 1.5873, -1.1176),
+        _RBP_EXP: (0.1605, 1.0565, -0.2106, -0.1524),
+        _GAP: (0.124, 1.4399, -0.883, 0.1802),
+    },
+    "graded5": {
+        _CG: (0.1895, -0.0282, 1.9266, -1.2236),
+        _CG_EXP: (0.1734, 1.1467, -0.3836, -0.0491),
+        _DCG: (0.1853, 0.1434, 1.737, -1.2215),
+        _DCG_EXP: (0.141, 1.5581, -1.2976, 0.465),
+        _Q: (0.1438, 0.8224, 0.3413, -0.4773),
+        _Q_EXP: (0.0956, 2.4332, -3.2653, 1.5964),
+        _RBP: (0.1761, 0.2562, 1.5186, -1.1098),
+        _RBP_EXP: (0.1406, 1.5719, -1.3141, 0.4653),
+        _GAP: (0.1209, 1.4456, -0.8938, 0.2014),
+    },
+    "binary20": {
+        _P: (0.1541, 0.1227, 0.0152, 0.5589),
+        _AP: (0.1428, 0.4791, 0.4859, -0.3479),
+        _DCG: (0.1742, -0.0972, 1.0231, -0.2768),
+        _RBP: (0.1635, 0.0401, 0.6029, 0.0208),
+    },
+    "binary40": {
+        _P: (0.2352, -0.3261, 1.5421, -0.5807),
+        _AP: (0.1659, 0.9044, -0.0926, -0.1725),
+        _DCG: (0.2292, -0.1256, 1.4722, -0.7195),
+        _RBP: (0.2291, -0.1532, 1.5484, -0.7779),
+    },
+}
+
+TABLE_4_3: tuple[SatisfactionMapping, ...] = tuple(
+    SatisfactionMapping(measure, scale, "cubic", coefficients, source=SOURCE)
+    for scale, measures in _COEFFICIENTS.items()
+    for measure, coefficients in measures.items()
+)

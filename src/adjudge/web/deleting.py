@@ -13,13 +13,13 @@ from pathlib import Path
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, select, update
 
+from adjudge.text import counted
 from adjudge.web.campaign_rows import Campaign, find_campaign, locked, log_event
 from adjudge.web.database import Database
 from adjudge.web.errors import Conflict
 from adjudge.web.media import kept_files
 from adjudge.web.schema import answer, campaign, event, item, listed, metadata, pair, participant, sound
 from adjudge.web.settings import Settings
-from adjudge.words import counted
 
 DELETABLE = ("draft", "closed")
 _FRESH = 3600.0  # seconds for which a file may wait until the campaign that takes it in names it

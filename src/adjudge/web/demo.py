@@ -157,7 +157,7 @@ def _give_sound(
     progress: Progress | None,
 ) -> None:
     """Synthesise what somebody will be asked about, and take it the way of any folder of music: clips, then a store."""
-    from adjudge.audio.library.preparing import prepare_library
+    from adjudge.audio.library.prepare import prepare_library
     from adjudge.audio.synthesis import write_demo_audio
 
     with database.read() as connection:

@@ -9,9 +9,9 @@ from sqlalchemy import Connection
 
 from adjudge.embedded import demo
 from adjudge.errors import kept_warnings
+from adjudge.preferences.attention_checks import make_traps
 from adjudge.preferences.generation import make_questions
 from adjudge.preferences.questions import Questions, joined
-from adjudge.preferences.traps import make_traps
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.demo_campaigns import own_demo

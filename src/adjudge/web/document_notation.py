@@ -17,7 +17,7 @@ from adjudge.web.settings import Settings
 from adjudge.web.uploads import Files
 
 if TYPE_CHECKING:
-    from adjudge.audio.notation_files import Piece
+    from adjudge.audio.notation.files import Piece
     from adjudge.processes import Progress
 
 COLUMNS = ("pae", "notation", "incipit")
@@ -26,7 +26,7 @@ _PARTS = ("clef", "keysig", "timesig")
 
 def pieces_of_file(name: str, path: Path, *, needed: set[str] | None) -> dict[str, Piece]:
     """The pieces of a file by document; a file of one document that nobody needs is not even read."""
-    from adjudge.audio.notation_files import Piece, read_pieces
+    from adjudge.audio.notation.files import Piece, read_pieces
 
     given = PurePosixPath(name)
     if needed is not None and given.suffix.lower() != ".pae" and given.stem not in needed:
@@ -36,7 +36,7 @@ def pieces_of_file(name: str, path: Path, *, needed: set[str] | None) -> dict[st
 
 def piece_of_row(document: str, row: Mapping[str, str], files: Files) -> Piece:
     """The piece of a row whose column ``notation`` has the music, or the name of a file that has it."""
-    from adjudge.audio.notation_files import Piece, read_pieces
+    from adjudge.audio.notation.files import Piece, read_pieces
 
     value = row["notation"].strip()
     if PurePosixPath(value).suffix.lower() in NOTATION and len(value.splitlines()) == 1:
@@ -59,7 +59,7 @@ def stored_pieces(
 ) -> tuple[list[NewItem], dict[str, str]]:
     """Items of pieces whose files are all there, and one line for each piece that cannot be used."""
     from adjudge.audio.clips import write_whole
-    from adjudge.audio.notation_files import prepare_pieces
+    from adjudge.audio.notation.files import prepare_pieces
 
     folders = {"clips": settings.media / "clips", "drawings": settings.media / "drawings"}
     played, problems = prepare_pieces(pieces, **folders, workers=workers, progress=progress)

@@ -44,7 +44,7 @@ from adjudge.web.uploads import Files
 if TYPE_CHECKING:
     from sqlalchemy.engine import RowMapping
 
-    from adjudge.audio.notation_files import Piece
+    from adjudge.audio.notation.files import Piece
     from adjudge.processes import Progress
 
 _CONTENT = ("audio", "image", "text", "url", *COLUMNS)

@@ -189,7 +189,7 @@ def _log_row(row: RowMapping, scales: Sequence[str]) -> dict[str, Any]:
 
 def export_report(connection: Connection, campaign: Campaign, *, form: str = "html") -> bytes:
     """The ranking as it is believed, and the report of ``adjudge report`` about the judgments so far."""
-    from adjudge.reports.render import render
+    from adjudge.reporting.render import render
     from adjudge.web.reporting import campaign_report
 
     used = campaign.judging.evaluated.name

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.reports.document import Column, Paragraph, Section, TableBlock
+from adjudge.reporting.document import Column, Paragraph, Section, TableBlock
+from adjudge.text import counted
 from adjudge.web.rehearsal import Trial
-from adjudge.words import counted
 
 
 @dataclass(frozen=True)

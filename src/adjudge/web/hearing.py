@@ -147,7 +147,7 @@ def _heard(clips: list[str], folder: Path, *, workers: int) -> Iterator[dict[str
 
 def _sound_of(path: Path) -> dict[str, Floats] | str:
     """Features of a clip, or why it cannot be heard."""
-    from adjudge.audio.features.extracting import extract
+    from adjudge.audio.features.extract import extract
 
     try:
         return extract(path, tuple(_versions()))

@@ -19,10 +19,8 @@ from pydantic import (
 
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.scales import Scale, parse_scale
-from adjudge.relevance.base import ESTIMATORS
-from adjudge.relevance.choosing import RULES
-from adjudge.relevance.goals import GOALS, Goal
-from adjudge.relevance.scoring import estimable, scoring
+from adjudge.relevance.base import ESTIMATORS, estimable, scoring
+from adjudge.relevance.choosing import GOALS, RULES, Goal
 from adjudge.web.asking_settings import AskingSettings, Language, Line, one_line
 
 MOST_BUTTONS = 11

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, select
 
 from adjudge.relevance.base import start
 from adjudge.relevance.candidates import Candidates
-from adjudge.relevance.hierarchical import HierarchicalModel, last_due
+from adjudge.relevance.hierarchical.model import HierarchicalModel, last_due
 from adjudge.relevance.session import Session
 from adjudge.web.answers import CurrentGrade
 from adjudge.web.campaign_rows import Campaign

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, select
 
-from adjudge.stats.agreement import Ratings, agreement, drift, self_consistency
+from adjudge.stats.agreement import Ratings, agreement
+from adjudge.stats.coefficients import drift, self_consistency
 from adjudge.web.answers import CurrentGrade, RepeatedAnswer, current_grades, repeats
 from adjudge.web.judging_settings import AskedScale
 from adjudge.web.schema import answer, pair, participant

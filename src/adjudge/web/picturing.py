@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from adjudge.plain import plain
+from adjudge.io import plain
 from adjudge.relevance.session import Session, SystemPair
 from adjudge.web import monitoring
 from adjudge.web.campaign_rows import Campaign

@@ -1,6 +1,6 @@
 """The curves of a preference campaign so far: satisfaction by effectiveness, agreement by difference.
 
-Shares of bins come with the intervals of :mod:`adjudge.preferences.bins`; a curve is fitted once there are answers
+Shares of bins come with the intervals of :mod:`adjudge.preferences.curves`; a curve is fitted once there are answers
 enough to say something. Only answers that count are looked at.
 """
 
@@ -15,10 +15,9 @@ from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.arrays import Floats
-    from adjudge.preferences.bins import ShareBins
-    from adjudge.preferences.evidence import Evidence
+    from adjudge.preferences.curves import ShareBins
     from adjudge.preferences.questions import Questions
-    from adjudge.preferences.study import Study
+    from adjudge.preferences.study import Evidence, Study
 
 MOST_CURVES = 4
 """Combinations whose curves are drawn."""
@@ -41,9 +40,9 @@ def wanted_combinations(questions: Questions, named: Sequence[str]) -> list[str]
 
 
 def _curves(study: Study, name: str) -> dict[str, Any]:
-    from adjudge.preferences.bins import agreement_bins, satisfaction_bins
-    from adjudge.preferences.combinations import Combination
-    from adjudge.preferences.evidence import evidence
+    from adjudge.preferences.curves import agreement_bins, satisfaction_bins
+    from adjudge.preferences.questions import Combination
+    from adjudge.preferences.study import evidence
 
     wanted = Combination.parse(name)
     measure, scale = wanted.measure, wanted.scale
@@ -104,7 +103,7 @@ def _satisfaction(seen: Evidence) -> dict[str, Any]:
 def _agreement(seen: Evidence) -> dict[str, Any]:
     """The curve of those who prefer the better list, its band, and from which difference on more than half do."""
     from adjudge.preferences.curves import agreement_curve
-    from adjudge.users.agreement import agreement_interval, noticeable_difference, noticeable_interval
+    from adjudge.users.noticing import agreement_interval, noticeable_difference, noticeable_interval
 
     unknown = dict.fromkeys(("noticeable", "noticeable_low", "noticeable_high"))
     nothing: dict[str, Any] = {"curve": [], "band": [], **unknown}

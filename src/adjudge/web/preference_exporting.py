@@ -51,7 +51,7 @@ def export_preference(connection: Connection, campaign: Campaign, what: str, *, 
 
     if what == "mapping":
         return fitted_mappings(connection, campaign)
-    from adjudge.reports.render import render
+    from adjudge.reporting.render import render
 
     return render(preference_report(connection, campaign), form).encode()
 

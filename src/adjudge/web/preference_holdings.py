@@ -16,8 +16,7 @@ from sqlalchemy import Connection, func, select
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, shown
-from adjudge.preferences.combinations import Combination
-from adjudge.preferences.questions import Question, Questions
+from adjudge.preferences.questions import Combination, Question, Questions
 from adjudge.users.combinations import RelevanceScale
 from adjudge.web.campaign_rows import Campaign, locked, log_event, refuse_unless_draft
 from adjudge.web.errors import Refused

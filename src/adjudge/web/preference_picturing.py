@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sqlalchemy import Connection
 
-from adjudge.plain import plain
+from adjudge.io import plain
 from adjudge.web import monitoring
 from adjudge.web.asking_settings import AskingSettings
 from adjudge.web.campaign_rows import Campaign

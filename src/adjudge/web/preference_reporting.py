@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection, func, select
 
 from adjudge.errors import AdjudgeError, kept_warnings
-from adjudge.reports.document import Block, Paragraph, Report, Section
+from adjudge.reporting.document import Block, Paragraph, Report, Section
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
 from adjudge.web.preference_curves import FEWEST_ANSWERS, wanted_combinations
@@ -68,11 +68,11 @@ def fitted_mappings(connection: Connection, campaign: Campaign) -> bytes:
 
     It says the same of where it comes from as ``adjudge fit`` would on the answers as they are exported now.
     """
-    from adjudge.preferences.combinations import Combination
     from adjudge.preferences.curves import agreement_curve, satisfaction_curve
-    from adjudge.preferences.evidence import evidence
     from adjudge.preferences.learning import facts_of
-    from adjudge.users.mapping_files import Mappings, write_mappings
+    from adjudge.preferences.questions import Combination
+    from adjudge.preferences.study import evidence
+    from adjudge.users.files import Mappings, write_mappings
 
     study = study_of(connection, campaign)
     wanted = [Combination.parse(text) for text in _wanted(campaign, study)]
@@ -111,7 +111,7 @@ def _so_far(campaign: Campaign, study: Study) -> Section:
 
 
 def _taught(campaign: Campaign, study: Study) -> list[Section]:
-    from adjudge.reports.preference_sections import preference_sections, preference_sentences
+    from adjudge.preferences.report import preference_sections, preference_sentences
 
     try:
         learnt = learnt_from(campaign, study)
@@ -123,7 +123,7 @@ def _taught(campaign: Campaign, study: Study) -> list[Section]:
 
 def _people(connection: Connection, campaign: Campaign, study: Study) -> list[Section]:
     from adjudge.preferences.quality import quality
-    from adjudge.reports.participant_section import participant_sections
+    from adjudge.preferences.report import participant_sections
 
     with kept_warnings():
         try:

@@ -15,8 +15,7 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from adjudge.preferences.questions import CHOICES
-from adjudge.preferences.trust import Trust, TrustRules, assess
-from adjudge.preferences.trust_cues import AnswerFacts, chance_of, side_of
+from adjudge.preferences.trust import AnswerFacts, Trust, TrustRules, assess, chance_of, side_of
 from adjudge.web.answering import least_heard
 from adjudge.web.aside import TAKEN_BACK, change_participant
 from adjudge.web.campaign_rows import Campaign

@@ -21,11 +21,10 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, kept_warnings
-from adjudge.relevance.base import RelevanceModel, Scores, start
+from adjudge.relevance.base import RelevanceModel, Scores, View, start
 from adjudge.relevance.choosing import RULES, choose
-from adjudge.relevance.hierarchical import HierarchicalModel, last_due
+from adjudge.relevance.hierarchical.model import HierarchicalModel, last_due
 from adjudge.relevance.session import Session
-from adjudge.relevance.view import View
 
 PATHS = 24
 _LEAST_STEP = 20  # judgments in thought at a time, at least

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.engine import RowMapping
 
-from adjudge.choices import DEFAULT_CONSTRUCTION
+from adjudge.checks import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
@@ -49,7 +49,7 @@ def export_ranking(
         return _log(connection, campaign, form=form)
     if what == "people":
         return _people(connection, campaign)
-    from adjudge.reports.render import render
+    from adjudge.reporting.render import render
     from adjudge.web.ranking_reporting import ranking_report
 
     return render(ranking_report(connection, campaign), form).encode()

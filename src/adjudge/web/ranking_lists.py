@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.choices import DEFAULT_CONSTRUCTION
+from adjudge.checks import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.groundtruth import (
     COMPARISONS,
@@ -21,7 +21,7 @@ from adjudge.groundtruth import (
     parse_construction,
 )
 from adjudge.groundtruth.evidence import default_comparison
-from adjudge.plain import plain
+from adjudge.io import plain
 from adjudge.web.ranking_watching import Sent
 
 MOST_MARKS = 400

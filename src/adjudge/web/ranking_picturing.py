@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection
 
-from adjudge.choices import DEFAULT_CONSTRUCTION
+from adjudge.checks import DEFAULT_CONSTRUCTION
 from adjudge.groundtruth import DEFAULT_ALPHA, RankedQuery
-from adjudge.plain import plain
+from adjudge.io import plain
 from adjudge.web import monitoring
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.ranking_agreement import Agreement, agreements

@@ -20,7 +20,8 @@ from adjudge.arrays import Ints
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.groundtruth import PartialLists
 from adjudge.groundtruth.simulated import recovered
-from adjudge.reports.document import Column, Paragraph, Section, TableBlock
+from adjudge.reporting.document import Column, Paragraph, Section, TableBlock
+from adjudge.text import counted
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.client import Campaign, connect
 from adjudge.web.client_assessor import RankingExpert, join_ranking
@@ -34,7 +35,6 @@ from adjudge.web.rehearsal import NAME, SPREAD, Plan
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 from adjudge.web.simulated import Behaviour
-from adjudge.words import counted
 
 GROUPS = 5
 """True groups of a query, where it has documents enough."""

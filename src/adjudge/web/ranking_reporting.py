@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, select
 
-from adjudge.choices import DEFAULT_CONSTRUCTION
+from adjudge.checks import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
-from adjudge.reports.document import Column, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.document import Column, Paragraph, Report, Section, TableBlock
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
 from adjudge.web.ranking_exporting import rankings_of, without_early
@@ -30,7 +30,7 @@ _HALVES = 5
 def ranking_report(connection: Connection, campaign: Campaign) -> Report:
     """Lists and what they rest on; refused in one line while there are no rankings."""
     from adjudge.groundtruth import build
-    from adjudge.reports.groundtruth_sections import groundtruth_document
+    from adjudge.groundtruth.report import groundtruth_document
 
     rankings = without_early(rankings_of(connection, campaign))
     seen = watch_rankings(connection, campaign.id, now=0.0)

@@ -33,8 +33,8 @@ from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, reason
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
+from adjudge.relevance.base import scoring
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.scoring import scoring
 from adjudge.relevance.simulation import true_scores
 from adjudge.web.client import Campaign, connect
 from adjudge.web.database import open_database
@@ -149,7 +149,7 @@ def candidates_for(collection: Collection, campaign: JudgingSettings) -> Candida
 def drawn_truths(pool: Candidates, measure: str, *, n: int, seed: int) -> list[Floats]:
     """Relevance of all candidates together, drawn from the hierarchical model, given what ``pool`` knows already."""
     from adjudge.relevance.base import start
-    from adjudge.relevance.hierarchical import HierarchicalModel
+    from adjudge.relevance.hierarchical.model import HierarchicalModel
 
     model = start("hierarchical", pool, scoring(measure, pool.scale))
     if not isinstance(model, HierarchicalModel):  # pragma: no cover - that is what it starts

@@ -15,10 +15,10 @@ from sqlalchemy import Connection, select
 from adjudge.errors import kept_warnings
 from adjudge.measures import evaluate
 from adjudge.model.collection import Collection
+from adjudge.relevance.report import estimate_section
 from adjudge.relevance.session import Session
-from adjudge.reports.document import Block, Column, Paragraph, Report, Section, TableBlock
-from adjudge.reports.evidence import gather, make_report
-from adjudge.reports.judging_sections import estimate_section
+from adjudge.reporting.document import Block, Column, Paragraph, Report, Section, TableBlock
+from adjudge.users.report import gather, make_report
 from adjudge.web.answers import CurrentGrade
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused

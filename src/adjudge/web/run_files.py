@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from adjudge.choices import Names
+from adjudge.checks import Names
 from adjudge.errors import kept_warnings
 
 if TYPE_CHECKING:

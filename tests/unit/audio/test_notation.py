@@ -12,9 +12,9 @@ import pytest
 from tests.unit.audio.notation_texts import MEI, RUBBISH, mei, musicxml, note, pae
 
 from adjudge.audio.loudness import integrated_loudness
-from adjudge.audio.notation import MOST_NOTES, Engraved, NotationError, engrave
-from adjudge.audio.notation_drawing import drawing_from
-from adjudge.audio.notation_sound import LEAD, RATE, clip_times, render
+from adjudge.audio.notation.checks import NotationError
+from adjudge.audio.notation.engraving import MOST_NOTES, Engraved, drawing_from, engrave
+from adjudge.audio.notation.files import LEAD, RATE, clip_times, render
 from adjudge.errors import AdjudgeError
 
 QUARTER = 0.6  # seconds, at 100 quarters a minute

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from tests.unit.audio.notation_texts import pae
 
-from adjudge.audio import notation_files
-from adjudge.audio.notation import Engraved, NotationError, engrave
-from adjudge.audio.notation_drawing import drawing_from
-from adjudge.audio.notation_files import Piece, prepare_pieces, read_pieces
+from adjudge.audio.notation import files
+from adjudge.audio.notation.checks import NotationError
+from adjudge.audio.notation.engraving import Engraved, drawing_from, engrave
+from adjudge.audio.notation.files import Piece, prepare_pieces, read_pieces
 
 CONTAINER = b'<container><rootfiles><rootfile full-path="a.xml"/></rootfiles></container>'
 
@@ -88,7 +88,7 @@ def test_whatever_a_piece_does_to_its_reader_costs_no_other(tmp_path: Path, monk
             raise RecursionError("too\ndeep")
         return engrave(text)
 
-    monkeypatch.setattr(notation_files, "engrave", fail)
+    monkeypatch.setattr(files, "engrave", fail)
     pieces = {"bad": Piece("bad", None, "bad.mei"), "good": Piece(pae("'8CD"))}
     played, problems = prepare_pieces(pieces, clips=tmp_path / "c", drawings=tmp_path / "d", workers=1)
     assert list(played) == ["good"]
@@ -105,7 +105,7 @@ def test_what_is_far_too_long_is_refused_before_it_is_loaded(text: str) -> None:
 def test_a_piece_cannot_take_all_memory() -> None:
     # Figures may be repeated: 60 kB of Plaine & Easie took 6.6 GB before its notes could be counted.
     program = (
-        "from adjudge.audio.notation_files import MOST_MEMORY, limit_process\n"
+        "from adjudge.audio.notation.files import MOST_MEMORY, limit_process\n"
         "limit_process()\n"
         "bytearray(MOST_MEMORY // 4)\n"
         "print('some is there')\n"

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from tests.unit.audio.notation_texts import mei, musicxml, note, pae
 
-from adjudge.audio import notation_files
-from adjudge.audio.notation import NotationError, engrave
-from adjudge.audio.notation_files import Piece, prepare_piece, prepare_pieces, read_pieces
+from adjudge.audio.notation import files
+from adjudge.audio.notation.checks import NotationError
+from adjudge.audio.notation.engraving import engrave
+from adjudge.audio.notation.files import Piece, prepare_piece, prepare_pieces, read_pieces
 
 QUARTER = 0.6
 HEAD = "X:1\nT:Ελ\nM:4/4\nL:1/4\nK:%s\n"
@@ -184,13 +185,13 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path, name: str, data: 
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
-    bomb = zipped({"META-INF/container.xml": CONTAINER, "s/score.xml": b"<" * (notation_files.MOST_BYTES + 1)})
+    bomb = zipped({"META-INF/container.xml": CONTAINER, "s/score.xml": b"<" * (files.MOST_BYTES + 1)})
     (tmp_path / "a.mxl").write_bytes(bomb)
     assert len(bomb) < 100_000
     with pytest.raises(NotationError, match=r"at most 7 MiB of 's/score\.xml'"):
         read_pieces(tmp_path / "a.mxl")
     with (tmp_path / "b.pae").open("wb") as file:
-        file.truncate(notation_files.MOST_BYTES + 1)
+        file.truncate(files.MOST_BYTES + 1)
     with pytest.raises(NotationError, match="expected at most 7 MiB"):
         read_pieces(tmp_path / "b.pae")
 
@@ -226,7 +227,7 @@ def crash(piece: Piece, **folders: Path) -> str:
 
 
 def test_a_crash_of_the_engraver_ends_its_own_process_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notation_files, "_attempt", crash)
+    monkeypatch.setattr(files, "_attempt", crash)
     pieces = {"a": Piece("crash", source="a.mei")}
     _, problems = prepare_pieces(pieces, clips=tmp_path, drawings=tmp_path)
     assert problems == {"a": "a.mei: expected notation, got a crash while drawing it"}

@@ -88,12 +88,12 @@ def test_mistakes_are_one_line(folder: Path, capsys: Captured, options: list[str
 
 
 def test_an_interruption_says_how_to_go_on(folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    from adjudge.audio.library import preparing
+    from adjudge.audio.library import prepare
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(preparing, "run_jobs", interrupted)
+    monkeypatch.setattr(prepare, "run_jobs", interrupted)
     assert main(["audio", "prepare", "music", "-o", "lab", *QUICK]) == 130
     assert capsys.readouterr().err == "adjudge: interrupted: nothing is lost; the same command goes on in lab\n"
 

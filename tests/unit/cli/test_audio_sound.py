@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from adjudge.audio.features import AUDIO_FEATURES
-from adjudge.audio.features.keeping import save_values
+from adjudge.audio.features.extract import save_values
 from adjudge.audio.library.folder import CLIP_COLUMNS
 from adjudge.cli import main
 

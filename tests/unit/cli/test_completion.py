@@ -18,7 +18,7 @@ from adjudge.cli.parser import COMMANDS, build_parser
 from adjudge.measures import MEASURES
 from adjudge.model.scales import parse_scale
 from adjudge.relevance import ESTIMATORS, RULES
-from adjudge.relevance.goals import GOALS
+from adjudge.relevance.choosing import GOALS
 
 Captured = pytest.CaptureFixture[str]
 

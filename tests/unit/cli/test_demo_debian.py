@@ -63,7 +63,7 @@ def test_without_the_web_extra_there_are_clips_and_runs(
     def refuse() -> None:
         raise AdjudgeError("Campaigns need fastapi, which is not installed: pip install 'adjudge[web]'")
 
-    monkeypatch.setattr("adjudge.cli.campaign_store.need_web", refuse)
+    monkeypatch.setattr("adjudge.cli.campaign.store.need_web", refuse)
     assert main(COMMAND) == 0
     said = capsys.readouterr()
     assert "adjudge: note: Campaigns need fastapi" in said.err

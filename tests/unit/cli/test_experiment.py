@@ -15,7 +15,7 @@ import pytest
 
 import adjudge as aj
 from adjudge.cli import main
-from adjudge.cli.experiment_options import KINDS, parse_sizes
+from adjudge.cli.experiment.options import KINDS, parse_sizes
 from adjudge.errors import AdjudgeError
 
 Capture = pytest.CaptureFixture[str]
@@ -54,16 +54,14 @@ def values_of(capsys: Capture, *arguments: str) -> dict[str, Any]:
 
 
 def test_every_setting_of_every_experiment_is_an_option_and_no_other() -> None:
-    import adjudge.experiments.kinds  # noqa: F401 - registers them
-    from adjudge.experiments.specification import EXPERIMENTS
+    from adjudge.experiments.spec import EXPERIMENTS
 
     settings = {name: {"trials", "seed", *kind.settings} for name, kind in KINDS.items()}
     assert settings == {name: {one.name for one in fields(kind)} for name, kind in EXPERIMENTS.items()}
 
 
 def test_help_says_the_defaults_that_experiments_have() -> None:
-    import adjudge.experiments.kinds  # noqa: F401 - registers them
-    from adjudge.experiments.specification import EXPERIMENTS
+    from adjudge.experiments.spec import EXPERIMENTS
 
     for name, kind in KINDS.items():
         spec = EXPERIMENTS[name]()
@@ -173,7 +171,7 @@ def test_systems_that_are_all_equal_have_no_power_in_a_table_with_others(folder:
 
 
 def test_long_tables_are_left_to_files(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adjudge.cli.experiment_run._MOST_ROWS", 2)
+    monkeypatch.setattr("adjudge.cli.experiment.run._MOST_ROWS", 2)
     _, out, _ = run(capsys, *POWER)
     assert "Power by number of queries. 3 rows: -o page.html or -o page.txt has them." in out
     assert "Lost" not in out
@@ -305,7 +303,7 @@ def test_levels_are_of_experiments_with_tests(folder: Path, capsys: Capture) -> 
 def test_an_interruption_says_what_is_kept_and_how_to_go_on(
     folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from adjudge.experiments import running
+    from adjudge.experiments import run as running
 
     def interrupted(*_: Any, progress: Any, **__: Any) -> None:
         progress(0, 3)

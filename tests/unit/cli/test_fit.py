@@ -339,8 +339,8 @@ def test_rows_are_recognised_on_a_narrow_terminal(folder: Path, capsys: pytest.C
 
     from adjudge.cli.fit import _summary
     from adjudge.preferences.learning import learn
-    from adjudge.reports.document import Report
-    from adjudge.reports.terminal import drawing
+    from adjudge.reporting.document import Report
+    from adjudge.reporting.render import drawing
 
     learnt = learn(example_study(), ["CG@2 on fine", "CG@2 on binary40"])
     narrow = Console(file=io.StringIO(), width=60, highlight=False)

@@ -8,7 +8,7 @@ import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.samples import Samples, samples_of
-from adjudge.experiments.specification import make_experiment
+from adjudge.experiments.spec import make_experiment
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from adjudge.experiments.dependence import (
+from adjudge.experiments.simulate.dependence import (
     EmpiricalBeta,
     Gaussian,
     StudentT,

@@ -11,12 +11,12 @@ import scipy.stats
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.experiments import models, simulation
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.error_findings import LEVELS, ErrorFindings, difference_bins, level_of
-from adjudge.experiments.error_rates import Errors
+from adjudge.experiments.conflicts import LEVELS
+from adjudge.experiments.error_rates import ErrorFindings, Errors, difference_bins, level_of
 from adjudge.experiments.samples import Sample, Samples
-from adjudge.experiments.specification import Draws, experiment_from
+from adjudge.experiments.simulate import collection
+from adjudge.experiments.spec import Draws, experiment_from
 from adjudge.model.provenance import Provenance
 
 MEANS = np.array([0.30, 0.32, 0.35, 0.40, 0.50])
@@ -41,7 +41,7 @@ class NormalModel:
 
 @pytest.fixture(autouse=True)
 def normal_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
+    monkeypatch.setattr(collection, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def spec() -> Errors:
 @pytest.fixture(scope="module")
 def findings(samples: Samples, spec: Errors) -> ErrorFindings:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(models, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
+        patch.setattr(collection, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
         rows = run_chunk(spec, samples, 0, TRIALS)
     return spec.findings(samples, rows, Provenance())
 
@@ -280,11 +280,11 @@ def test_fits_are_kept_by_what_they_are_of(samples: Samples, monkeypatch: pytest
         calls.append(dependence)
         return NormalModel(MEANS)
 
-    monkeypatch.setattr(models, "_KEPT", {})
-    monkeypatch.setattr(simulation, "fit_collection", fit)
+    monkeypatch.setattr(collection, "_KEPT", {})
+    monkeypatch.setattr(collection, "fit_collection", fit)
     copy = Samples(samples.members)
-    assert models.models_of(samples, "auto", "empirical") is models.models_of(copy, "auto", "empirical")
-    models.models_of(samples, "auto", "gaussian")
+    assert collection.models_of(samples, "auto", "empirical") is collection.models_of(copy, "auto", "empirical")
+    collection.models_of(samples, "auto", "gaussian")
     assert calls == ["empirical", "gaussian"]
 
 

@@ -19,7 +19,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.experiments import dask_cluster
 from adjudge.experiments.chunks import Chunk, Work
 from adjudge.experiments.executors import Plan
-from adjudge.experiments.running import run_experiment
+from adjudge.experiments.run import run_experiment
 from adjudge.processes import CrashedError
 
 SAMPLES = some_samples()

@@ -12,8 +12,7 @@ from tests.unit.experiments.trial_runs import Numbers, register, some_samples
 
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.chunks import Work
-from adjudge.experiments.folder import claimed, missing_spans
-from adjudge.experiments.running import open_experiment, resume_experiment, run_experiment
+from adjudge.experiments.run import claimed, missing_spans, open_experiment, resume_experiment, run_experiment
 from adjudge.experiments.samples import samples_of
 from adjudge.model.effectiveness import Effectiveness
 
@@ -118,7 +117,7 @@ def test_who_comes_second_to_a_new_folder_removes_nothing(tmp_path: Path, monkey
     def refuse(*_: object, doing: str) -> NoReturn:
         raise AdjudgeError("another process")
 
-    monkeypatch.setattr("adjudge.experiments.folder.lock", refuse)
+    monkeypatch.setattr("adjudge.experiments.run.lock", refuse)
     with pytest.raises(AdjudgeError, match="another process"):
         run_experiment(Numbers(trials=3), SAMPLES, folder=tmp_path / "new", workers=1)
     assert (tmp_path / "new").is_dir()

@@ -9,8 +9,7 @@ import scipy.stats
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.goodness import Fit, FitFindings
-from adjudge.experiments.goodness_fits import distances
+from adjudge.experiments.goodness import Fit, FitFindings, distances
 from adjudge.experiments.samples import Samples, samples_of
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.distributions import DISTRIBUTIONS, omega

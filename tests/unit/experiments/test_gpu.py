@@ -13,8 +13,8 @@ import pytest
 
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
-from adjudge.experiments import gpu, gpu_kernels
-from adjudge.experiments.fixed_point import UNIT, WIDEST, bits, fixed_point
+from adjudge.experiments import gpu
+from adjudge.experiments.gpu import UNIT, WIDEST, bits, fixed_point
 from adjudge.stats.paired import How, Outcome, resampled_tests
 from adjudge.stats.resampling import FLIPPED, SHIFTED, Resampling, draws
 
@@ -162,4 +162,4 @@ def test_nothing_of_pytorch_is_loaded_before_it_is_used(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     assert gpu.tabled([continuous()]).values.shape == (6, 50)
-    assert gpu_kernels.padded(WIDEST) == WIDEST
+    assert gpu.padded(WIDEST) == WIDEST

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from adjudge.experiments.conflicts import left_out
-from adjudge.experiments.leading import leading
+from adjudge.experiments.conflicts import leading, left_out
 
 
 def test_equals_are_seldom_told_apart_also_with_few_trials() -> None:

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, stats
 
 from adjudge.errors import AdjudgeError
-from adjudge.experiments.margins import MARGINS, Margin, fit_margin, support_of
+from adjudge.experiments.simulate.margins import MARGINS, Margin, fit_margin, support_of
 
 THREE = Margin("by hand", np.array([0.0, 0.4, 1.0]), np.array([0.5, 0.3, 0.2]), np.zeros(3))
 

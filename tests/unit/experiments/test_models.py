@@ -5,25 +5,25 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adjudge.experiments import models
 from adjudge.experiments.samples import samples_of
-from adjudge.experiments.simulation import fit_collection
+from adjudge.experiments.simulate import collection
+from adjudge.experiments.simulate.collection import fit_collection
 from adjudge.model.effectiveness import Effectiveness
 
 
 def test_a_model_is_that_of_its_sample_and_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "_KEPT", {})
+    monkeypatch.setattr(collection, "_KEPT", {})
     values = np.random.default_rng(0).random((8, 3))
     samples = samples_of(Effectiveness.from_matrix(values, measure="AP"))
-    (model,) = models.models_of(samples, "kernel", "independent")
+    (model,) = collection.models_of(samples, "kernel", "independent")
     assert model.systems == samples.systems
     alone = fit_collection(values, systems=samples.systems, margin="kernel", dependence="independent")
     assert model.means.tolist() == alone.means.tolist()
-    assert models.models_of(samples, "kernel", "independent")[0] is model
+    assert collection.models_of(samples, "kernel", "independent")[0] is model
 
 
 def test_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "_KEPT", {})
+    monkeypatch.setattr(collection, "_KEPT", {})
     made: list[int] = []
 
     def make(i: int) -> tuple[()]:
@@ -31,5 +31,5 @@ def test_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
         return ()
 
     for i in (0, 1, 2, 3, 4, 4, 0):
-        models.kept((str(i),), lambda i=i: make(i))  # type: ignore[misc]
+        collection.kept((str(i),), lambda i=i: make(i))  # type: ignore[misc]
     assert made == [0, 1, 2, 3, 4, 0]

@@ -12,7 +12,7 @@ from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.optimality import BINS, Optimality, OptimalityFindings
 from adjudge.experiments.procedures import parse_procedures
 from adjudge.experiments.samples import Sample, Samples
-from adjudge.experiments.specification import experiment_from, make_experiment
+from adjudge.experiments.spec import experiment_from, make_experiment
 from adjudge.model.provenance import Provenance
 
 

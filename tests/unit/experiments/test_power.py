@@ -12,10 +12,10 @@ from adjudge.errors import AdjudgeError
 from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.power import Power, PowerFindings
 from adjudge.experiments.rates import Rates
+from adjudge.experiments.report import experiment_report
 from adjudge.experiments.samples import Samples, samples_of
-from adjudge.experiments.specification import experiment_from, make_experiment
-from adjudge.reports.experiments import experiment_report
-from adjudge.reports.render import render
+from adjudge.experiments.spec import experiment_from, make_experiment
+from adjudge.reporting.render import render
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pytest
 
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.rates import rates
-from adjudge.experiments.running import run_experiment
+from adjudge.experiments.run import run_experiment
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.intervals import wilson_interval
 

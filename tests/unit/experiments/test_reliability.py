@@ -9,13 +9,17 @@ import scipy.stats
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.components import components, true_components
-from adjudge.experiments.reliability import Reliability, compared_means
-from adjudge.experiments.reliability_findings import ReliabilityFindings
+from adjudge.experiments.reliability import (
+    Reliability,
+    ReliabilityFindings,
+    compared_means,
+    components,
+    true_components,
+)
 from adjudge.experiments.samples import samples_of
-from adjudge.experiments.simulation import fit_collection
+from adjudge.experiments.simulate.collection import fit_collection
 from adjudge.model.effectiveness import Effectiveness
-from adjudge.stats.generalizability import gstudy
+from adjudge.stats.gtheory.gstudy import gstudy
 
 
 def normal(rng: np.random.Generator, n_queries: int, n_systems: int, sets: int = 1) -> Floats:

@@ -17,8 +17,8 @@ from tests.unit.experiments.trial_runs import Numbers, register, some_samples
 
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.experiments.chunks import Work
-from adjudge.experiments.running import open_experiment, resume_experiment, run_experiment
-from adjudge.formats.writing import write_whole
+from adjudge.experiments.run import open_experiment, resume_experiment, run_experiment
+from adjudge.io import write_whole
 from adjudge.processes import CrashedError
 
 TRIALS = 20
@@ -137,7 +137,7 @@ def test_a_run_that_is_killed_goes_on_and_leaves_no_process(tmp_path: Path) -> N
     folder = tmp_path / "results"
     script = (
         "from tests.unit.experiments.trial_runs import *\n"
-        "from adjudge.experiments.running import run_experiment\n"
+        "from adjudge.experiments.run import run_experiment\n"
         "if __name__ == '__main__':\n"
         f"    run_experiment(Numbers(trials={TRIALS}, seconds=0.05), some_samples(), folder={str(folder)!r}, "
         "workers=2, chunk=2)\n"
@@ -204,7 +204,7 @@ def test_a_full_disk_loses_nothing(expected: dict[str, bytes], tmp_path: Path, m
         write_whole(target, data)
 
     with monkeypatch.context() as patch:
-        patch.setattr("adjudge.experiments.folder.write_whole", full)
+        patch.setattr("adjudge.experiments.run.write_whole", full)
         with pytest.raises(AdjudgeError, match=r"000009-000012.parquet: cannot be written: no space left on device"):
             resume_experiment(tmp_path, workers=1, chunk=3)
     assert len(list((tmp_path / "trials").iterdir())) == 3

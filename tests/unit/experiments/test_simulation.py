@@ -8,7 +8,7 @@ import pytest
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.samples import samples_of
-from adjudge.experiments.simulation import NULLS, CollectionModel, asymmetry, fidelity, fit_collection
+from adjudge.experiments.simulate.collection import NULLS, CollectionModel, asymmetry, fidelity, fit_collection
 from adjudge.model.effectiveness import Effectiveness
 
 

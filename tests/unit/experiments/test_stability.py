@@ -8,12 +8,12 @@ import pytest
 
 import adjudge as aj
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.running import run_experiment
+from adjudge.experiments.report import experiment_report
+from adjudge.experiments.run import run_experiment
 from adjudge.experiments.samples import Samples, samples_of
-from adjudge.experiments.specification import make_experiment
+from adjudge.experiments.spec import make_experiment
 from adjudge.experiments.stability import Stability, StabilityFindings
-from adjudge.reports.experiments import experiment_report
-from adjudge.reports.render import render
+from adjudge.reporting.render import render
 
 
 @pytest.fixture(scope="module")

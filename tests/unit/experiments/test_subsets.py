@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from adjudge.arrays import Ints
 from adjudge.errors import AdjudgeError
-from adjudge.experiments.subsets import draw_subsets
+from adjudge.experiments.comparing import draw_subsets
 
 
 @st.composite

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.experiments.words import share, share_with
+from adjudge.text import share, share_with
 
 
 @pytest.mark.parametrize("value", [1e-7, 0.0002, 0.004, 0.00999, 0.0101, 0.5, 0.98999, 0.9951, 0.9998, 1 - 1e-7])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from adjudge.experiments.samples import Samples, samples_of
-from adjudge.experiments.specification import EXPERIMENTS, Draws, Experiment, Findings, Rows
+from adjudge.experiments.spec import EXPERIMENTS, Draws, Experiment, Findings, Rows
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 

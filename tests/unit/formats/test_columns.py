@@ -24,7 +24,7 @@ from adjudge.formats.columns import (
 from adjudge.formats.effectiveness import read_effectiveness
 from adjudge.formats.reading import read_judgments
 from adjudge.groundtruth import read_lists, read_preferences, read_rankings
-from adjudge.model.assessed import AssessedEffectiveness
+from adjudge.model.effectiveness import AssessedEffectiveness
 from adjudge.preferences.files import read_answers
 
 

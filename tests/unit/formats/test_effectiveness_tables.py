@@ -24,8 +24,8 @@ import zstandard
 import adjudge as aj
 from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
 from adjudge.formats import read_effectiveness
-from adjudge.model.assessed import AssessedEffectiveness
-from adjudge.reports.scores import ScoreTable
+from adjudge.model.effectiveness import AssessedEffectiveness
+from adjudge.users.scores import ScoreTable
 
 Write = Callable[..., Path]
 

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from adjudge.errors import InputError
-from adjudge.formats.frames import frame_from_object, frame_from_pandas_or_polars
+from adjudge.formats.inputs import frame_from_object, frame_from_pandas_or_polars
 
 RUN = {"query_id": ["q1", "q1"], "doc_id": ["a", "b"], "score": [1.5, 0.5]}
 ROWS = [("me", "q1", "a", 1.5), ("me", "q1", "b", 0.5)]
@@ -118,5 +118,5 @@ def test_what_holds_no_table_is_refused(obj: object) -> None:
 
 
 def test_pandas_is_not_imported_without_need() -> None:
-    code = "import adjudge.formats.frames, sys; sys.exit('pandas' in sys.modules or 'pyarrow' in sys.modules)"
+    code = "import adjudge.formats.inputs, sys; sys.exit('pandas' in sys.modules or 'pyarrow' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -14,7 +14,7 @@ from polars.testing import assert_frame_equal
 
 from adjudge.errors import InputError
 from adjudge.formats.base import Kind
-from adjudge.formats.jsons import Json, JsonLines, frame_from_nested
+from adjudge.formats.json import Json, JsonLines, frame_from_nested
 from adjudge.formats.source import Source
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(lambda name: name == name.strip())

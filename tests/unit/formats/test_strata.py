@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import InputError
-from adjudge.formats.strata import read_strata
+from adjudge.formats.reading import read_strata
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import InputError
-from adjudge.formats.teams import Inputs, read_teams
+from adjudge.formats.reading import Inputs, read_teams
 
 TEAMS = {"a1": "A, Inc.", "b1": "B"}
 

@@ -12,8 +12,8 @@ import pytest
 import adjudge as aj
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.formats import convert
-from adjudge.formats.compression import COMPRESSIONS
-from adjudge.formats.writing import format_for, write, write_whole
+from adjudge.formats.writing import format_for, write
+from adjudge.io import COMPRESSIONS, write_whole
 
 
 def test_a_link_stays_and_its_target_is_written(tmp_path: Path) -> None:

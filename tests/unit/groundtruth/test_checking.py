@@ -8,8 +8,7 @@ import pytest
 
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.groundtruth import PartialLists, Preferences, Rankings, build
-from adjudge.groundtruth.checking import check_lists
-from adjudge.groundtruth.summary import list_record, sentences, total_record
+from adjudge.groundtruth.building import check_lists, list_record, sentences, total_record
 
 
 def clear_rankings(order: str = "abcd", *, experts: int = 8) -> Rankings:

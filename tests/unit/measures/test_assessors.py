@@ -16,7 +16,7 @@ import adjudge as aj
 from adjudge.embedded import demo_tables
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.measures.assessors import evaluate_assessors
-from adjudge.model.assessed import AssessedEffectiveness
+from adjudge.model.effectiveness import AssessedEffectiveness
 
 NAMES = ["nDCG@5", "AP", "P@3", "RR", "CG(ideal=none)@2", "Bpref", "P(judged_only=True)@5", "Q@5"]
 COLUMNS = ["query", "document", "assessor", "grade"]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import adjudge as aj
-from adjudge.choices import Precision
+from adjudge.checks import Precision
 from adjudge.measures import MEASURES
 
 GROUPS = [["a", "b"], ["c", "d", "e"], ["f"], ["g", "h"]]  # best score first

@@ -7,7 +7,7 @@ import pytest
 
 from adjudge.errors import AdjudgeError
 from adjudge.measures import parse_measure
-from adjudge.model.assessed import AssessedEffectiveness
+from adjudge.model.effectiveness import AssessedEffectiveness
 from adjudge.model.provenance import Provenance
 
 QUERIES, SYSTEMS, ASSESSORS, MEASURES = ("q1", "q2", "q3"), ("s1", "s2"), ("ann", "bob"), ("AP", "nDCG@5")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.arrays import Keys
-from adjudge.model.coding import HashIndex, Vocabulary
+from adjudge.model.vocabulary import HashIndex, Vocabulary
 
 keys = st.lists(st.integers(0, 2**64 - 2), unique=True, max_size=200)
 

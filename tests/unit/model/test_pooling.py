@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adjudge as aj
-from adjudge.model import pooling
-from adjudge.model.pooling import Overlap, overlap
-from adjudge.model.runs import Runs
+from adjudge.model import runs as pooling
+from adjudge.model.runs import Overlap, Runs, overlap
 
 Lists = list[list[list[str]]]  # systems x queries x documents
 

@@ -11,7 +11,7 @@ from adjudge.preferences.questions import CHOICES, Question, Questions, joined
 from adjudge.preferences.simulated import Simulated, simulate_study
 from adjudge.preferences.study import Study
 from adjudge.users import find_agreement, find_satisfaction
-from adjudge.users.agreement import AgreementMapping
+from adjudge.users.noticing import AgreementMapping
 from adjudge.users.satisfaction import SatisfactionMapping
 
 LEAST_SECONDS = 40.0

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 import adjudge as aj
-from adjudge.preferences.bins import agreement_bins, satisfaction_bins, share_bins
-from adjudge.preferences.endpoints import endpoints
+from adjudge.preferences.curves import agreement_bins, endpoints, satisfaction_bins, share_bins
 from adjudge.preferences.questions import Question, Questions
 from adjudge.preferences.simulated import example_study
 from adjudge.preferences.study import Study
 from adjudge.stats.intervals import wilson_interval
-from adjudge.users.binning import bin_of
+from adjudge.users.curves import bin_of
 
 
 @pytest.fixture(scope="module")

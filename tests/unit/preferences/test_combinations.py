@@ -9,14 +9,15 @@ import numpy as np
 import pytest
 
 from adjudge.errors import AdjudgeError
-from adjudge.preferences.combinations import (
+from adjudge.preferences.questions import (
     Combination,
+    Question,
+    Questions,
     as_combinations,
     crossed,
     possible,
     thesis_combinations,
 )
-from adjudge.preferences.questions import Question, Questions
 from adjudge.users.combinations import fingerprint, same_print
 
 THESIS_COMBINATIONS = thesis_combinations()

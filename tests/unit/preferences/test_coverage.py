@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from adjudge.errors import AdjudgeError
-from adjudge.preferences.coverage import coverage_of
-from adjudge.preferences.questions import Question, Questions
-from adjudge.users.binning import bin_of
+from adjudge.preferences.questions import Question, Questions, coverage_of
+from adjudge.users.curves import bin_of
 
 
 def asked(*grades: tuple[float, float], expected: frozenset[str] = frozenset()) -> Questions:

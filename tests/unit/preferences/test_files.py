@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import adjudge as aj
-from adjudge.preferences.files import read_answers, read_questions, write_answers, write_questions
-from adjudge.preferences.files_joining import joined_studies
+from adjudge.preferences.files import joined_studies, read_answers, read_questions, write_answers, write_questions
 from adjudge.preferences.questions import CHOICES, Question, Questions
 from adjudge.preferences.simulated import example_study
 from adjudge.preferences.study import Study

@@ -13,11 +13,20 @@ import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.formats.reading import read_judgments
 from adjudge.model.judgments import Judgments
-from adjudge.preferences.combinations import Combination, possible, thesis_combinations
-from adjudge.preferences.coverage import FILLED, IMPOSSIBLE, SHORT, Coverage, coverage_of
 from adjudge.preferences.generation import Generated, make_questions
-from adjudge.preferences.questions import Question, Questions
-from adjudge.users.binning import bin_of
+from adjudge.preferences.questions import (
+    FILLED,
+    IMPOSSIBLE,
+    SHORT,
+    Combination,
+    Coverage,
+    Question,
+    Questions,
+    coverage_of,
+    possible,
+    thesis_combinations,
+)
+from adjudge.users.curves import bin_of
 
 SOME = (
     "CG@3 on fine",

@@ -10,23 +10,22 @@ from tests.unit.preferences.people_study import LEAST_SECONDS, renamed, simulate
 
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
-from adjudge.preferences.evidence import Evidence, evidence
 from adjudge.preferences.influence import (
     MEDIUM,
     Conclusions,
     Influence,
     InfluenceRow,
+    curves_without,
     default_combination,
     gone_list,
     influence,
+    satisfaction_without,
 )
-from adjudge.preferences.leaving_out import curves_without, satisfaction_without
 from adjudge.preferences.questions import Questions
-from adjudge.preferences.study import GOOD, Study
+from adjudge.preferences.study import GOOD, Evidence, Study, evidence
 from adjudge.preferences.trust import assess_all, set_aside
-from adjudge.users.agreement import FORMS, AgreementMapping, noticeable_difference
-from adjudge.users.agreement_fit import fit_agreement
-from adjudge.users.satisfaction_fit import fit_satisfaction
+from adjudge.users.noticing import FORMS, AgreementMapping, fit_agreement, noticeable_difference
+from adjudge.users.satisfaction import fit_satisfaction
 
 
 def study(**options: int) -> Study:

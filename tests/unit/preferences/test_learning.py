@@ -9,15 +9,11 @@ import numpy as np
 import pytest
 
 import adjudge as aj
-from adjudge.preferences.curves import agreement_curve, compare_kinds, satisfaction_curve
-from adjudge.preferences.endpoints import endpoints
-from adjudge.preferences.evidence import Evidence, evidence
-from adjudge.preferences.learning import Learnt, learn
-from adjudge.preferences.prediction import predictions
-from adjudge.preferences.priors import interpolated_difference, prior_of
+from adjudge.preferences.curves import agreement_curve, compare_kinds, endpoints, predictions, satisfaction_curve
+from adjudge.preferences.learning import Learnt, interpolated_difference, learn, prior_of
 from adjudge.preferences.questions import Question, Questions
 from adjudge.preferences.simulated import KINDS, SATISFIED_BY, Simulated, example_study, simulate_study
-from adjudge.preferences.study import Study
+from adjudge.preferences.study import Evidence, Study, evidence
 from adjudge.users import (
     AgreementMapping,
     SatisfactionMapping,

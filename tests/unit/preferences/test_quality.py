@@ -14,7 +14,7 @@ from adjudge.preferences.quality import quality
 from adjudge.preferences.questions import Question, Questions
 from adjudge.preferences.study import BAD, GOOD, A, B, Study
 from adjudge.preferences.trust import TrustRules, assess_all, set_aside
-from adjudge.stats.agreement import krippendorff_alpha
+from adjudge.stats.coefficients import krippendorff_alpha
 
 ANN, BOB, CAT = range(3)
 

@@ -9,7 +9,7 @@ import pytest
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError
-from adjudge.preferences.coverage import coverage_of
+from adjudge.preferences.questions import coverage_of
 from adjudge.preferences.system_lists import questions_from_runs
 
 RUNS = {

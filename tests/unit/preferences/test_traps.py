@@ -9,8 +9,8 @@ import pytest
 
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.formats.reading import read_judgments
+from adjudge.preferences.attention_checks import make_traps
 from adjudge.preferences.questions import Questions
-from adjudge.preferences.traps import make_traps
 
 
 def grades(n_queries: int = 30) -> dict[str, dict[str, int]]:

@@ -14,21 +14,23 @@ from tests.unit.preferences.people_study import LEAST_SECONDS, simulated
 
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.questions import Question, Questions
+from adjudge.preferences.simulated import BEHAVIOURS, Operating, operating, operating_table, simulated_answers
 from adjudge.preferences.study import GOOD, A, B, Study
 from adjudge.preferences.trust import (
+    CUES,
+    AnswerFacts,
     Trust,
     TrustRules,
     answer_facts,
     assess,
     assess_all,
+    chance_of,
     judged,
     must_stop,
     set_aside,
     trap_accuracy,
     trap_trust,
 )
-from adjudge.preferences.trust_cues import CUES, AnswerFacts, chance_of
-from adjudge.preferences.trust_simulated import BEHAVIOURS, Operating, operating, operating_table, simulated_answers
 
 
 def traps(right: int, wrong: int) -> list[AnswerFacts]:

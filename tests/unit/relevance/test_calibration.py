@@ -11,7 +11,7 @@ import adjudge as aj
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.relevance.calibration import Bin, Calibration, binned, calibrate
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.goals import Goal
+from adjudge.relevance.choosing import Goal
 from adjudge.relevance.simulation import simulate
 
 METHODS = [("uniform", "pairs"), ("prior", "random")]

@@ -13,13 +13,11 @@ import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
-from adjudge.relevance.base import RelevanceModel
+from adjudge.relevance.base import RelevanceModel, View, scoring
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.choosing import RULES, choose
-from adjudge.relevance.independent import IndependentModel
-from adjudge.relevance.scoring import scoring
+from adjudge.relevance.estimators import IndependentModel
 from adjudge.relevance.session import Session
-from adjudge.relevance.view import View
 
 MEASURES = ("CG@5", "DCG@5", "RBP@5", "nDCG@5", "RBP(ideal=judged)@5")
 Make = Callable[..., aj.Collection]

@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 from adjudge.errors import AdjudgeError
-from adjudge.relevance.base import Scores
-from adjudge.relevance.confidence import confidence, expected_tau, mean_confidence
+from adjudge.relevance.base import Scores, confidence, expected_tau, mean_confidence
 
 
 @pytest.fixture

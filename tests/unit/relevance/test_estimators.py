@@ -11,14 +11,11 @@ import pytest
 import adjudge as aj
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.model.scales import BINARY, BROAD, FINE, Scale
-from adjudge.relevance.base import ESTIMATORS, start
+from adjudge.relevance.base import ESTIMATORS, scoring, start
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.features import Evidence
-from adjudge.relevance.fitting import fit_estimator
-from adjudge.relevance.independent import IndependentModel
-from adjudge.relevance.levels import uniform_moments
-from adjudge.relevance.scoring import scoring
-from adjudge.relevance.table_a_1 import published_model
+from adjudge.relevance.estimators import IndependentModel
+from adjudge.relevance.features import Evidence, uniform_moments
+from adjudge.relevance.models import fit_estimator, published_model
 
 PUBLISHED = ("uniform", "prior", "output", "judgments")
 Make = Callable[..., aj.Collection]

@@ -13,12 +13,10 @@ import adjudge as aj
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.model.scales import BINARY, BROAD, FINE, Scale
-from adjudge.relevance import fitting
+from adjudge.relevance import models as fitting
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.fitting import FittedModel, fit_estimator
-from adjudge.relevance.levels import cut_levels
-from adjudge.relevance.ordinal import Ordinal
-from adjudge.relevance.table_a_1 import PUBLISHED_SCALES, published_model
+from adjudge.relevance.features import cut_levels
+from adjudge.relevance.models import PUBLISHED_SCALES, FittedModel, Ordinal, fit_estimator, published_model
 
 MODEL = {"features": ["fSYS"], "effects": [3.5], "intercepts": [1, -1], "levels": [0, 0.5, 1]}
 

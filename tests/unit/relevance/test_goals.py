@@ -9,10 +9,9 @@ from scipy import stats
 import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
-from adjudge.relevance.base import Scores
+from adjudge.relevance.base import Scores, confidence, within
 from adjudge.relevance.candidates import candidates
-from adjudge.relevance.confidence import confidence, within
-from adjudge.relevance.goals import GOALS, Goal, noticeable_zone
+from adjudge.relevance.choosing import GOALS, Goal, noticeable_zone
 from adjudge.relevance.session import Session
 from adjudge.users.comparison import compare
 

@@ -13,15 +13,11 @@ import pytest
 import adjudge as aj
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
-from adjudge.relevance.base import start
+from adjudge.relevance.base import scoring, start
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.hierarchical import HierarchicalModel, hierarchical
-from adjudge.relevance.hierarchical_effects import KINDS, design
-from adjudge.relevance.hierarchical_features import feature_columns
-from adjudge.relevance.hierarchical_posterior import Posterior
-from adjudge.relevance.hierarchical_scores import LinearScores, RatioScores
-from adjudge.relevance.hierarchical_variances import JudgedBlocks, estimate
-from adjudge.relevance.scoring import scoring
+from adjudge.relevance.hierarchical.effects import KINDS, design, feature_columns
+from adjudge.relevance.hierarchical.model import HierarchicalModel, LinearScores, RatioScores, hierarchical
+from adjudge.relevance.hierarchical.posterior import JudgedBlocks, Posterior, estimate
 
 LINEAR = ("CG@4", "DCG@4", "RBP@4", "nDCG(ideal=max)@4")
 RATIO = ("nDCG@4", "RBP(p=0.8,ideal=judged)@4")

@@ -12,10 +12,8 @@ from scipy.stats import norm
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.relevance.candidates import candidates
-from adjudge.relevance.hierarchical_draws import Draws, bounded, moments
-from adjudge.relevance.hierarchical_effects import KINDS, design
-from adjudge.relevance.hierarchical_features import feature_columns
-from adjudge.relevance.hierarchical_posterior import Posterior
+from adjudge.relevance.hierarchical.effects import KINDS, design, feature_columns
+from adjudge.relevance.hierarchical.posterior import Draws, Posterior, bounded, moments
 
 MEANS = np.array([0.005, 0.02, 0.1, 0.3, 0.5, 0.62, 0.9, 0.99])
 

@@ -10,10 +10,10 @@ import pytest
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.model.scales import FINE
+from adjudge.relevance.base import scoring
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.hierarchical import hierarchical
-from adjudge.relevance.hierarchical_features import feature_columns
-from adjudge.relevance.scoring import scoring
+from adjudge.relevance.hierarchical.effects import feature_columns
+from adjudge.relevance.hierarchical.model import hierarchical
 
 
 def with_strangers() -> Candidates:

@@ -12,15 +12,11 @@ import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import BINARY, BROAD, FINE, Scale
-from adjudge.relevance.base import start
+from adjudge.relevance.base import scoring, start
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.hierarchical import HierarchicalModel, last_due, learn_variances
-from adjudge.relevance.hierarchical_effects import KINDS, default_variances, design, replaced
-from adjudge.relevance.hierarchical_features import feature_columns
-from adjudge.relevance.hierarchical_posterior import Posterior
-from adjudge.relevance.hierarchical_scores import LinearScores
-from adjudge.relevance.hierarchical_variances import JudgedBlocks
-from adjudge.relevance.scoring import scoring
+from adjudge.relevance.hierarchical.effects import KINDS, default_variances, design, feature_columns, replaced
+from adjudge.relevance.hierarchical.model import HierarchicalModel, LinearScores, last_due, learn_variances
+from adjudge.relevance.hierarchical.posterior import JudgedBlocks, Posterior
 
 VARIANCES = dict(zip(KINDS, (0.03, 0.01, 0.02, 0.015, 0.004, 0.012, 0.025), strict=True))
 

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
+from adjudge.relevance.base import confidence, scoring
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.confidence import confidence
-from adjudge.relevance.independent import IndependentModel
-from adjudge.relevance.scoring import scoring
+from adjudge.relevance.estimators import IndependentModel
 
 LINEAR = ("CG@5", "DCG@5", "RBP@5")
 RATIO = ("nDCG@5", "RBP(ideal=judged)@5", "CG(ideal=judged)@5")

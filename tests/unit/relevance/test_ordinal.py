@@ -9,7 +9,7 @@ import pytest
 
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
-from adjudge.relevance.ordinal import Ordinal, _Likelihood, fit_ordinal
+from adjudge.relevance.models import Ordinal, _Likelihood, fit_ordinal
 
 SETTINGS = [(2, 1), (3, 2), (5, 4), (10, 3)]
 

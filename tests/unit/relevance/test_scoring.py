@@ -7,10 +7,10 @@ import pytest
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError
-from adjudge.measures.notation import parse_measure
+from adjudge.measures.base import parse_measure
 from adjudge.model.scales import BINARY, BROAD, FINE, Scale
+from adjudge.relevance.base import SUPPORTED, estimable, scoring
 from adjudge.relevance.candidates import candidates
-from adjudge.relevance.scoring import SUPPORTED, estimable, scoring
 from adjudge.relevance.session import Session
 
 RUNS = {"a": {"q1": ["x", "y", "z"], "q2": ["x"]}, "b": {"q1": ["z", "y", "x"], "q2": ["w", "x"]}}

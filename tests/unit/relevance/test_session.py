@@ -16,7 +16,7 @@ from adjudge.errors import AdjudgeError, InputError
 from adjudge.model.scales import BINARY, BROAD, FINE
 from adjudge.relevance import Goal, Session, judging
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.fitting import fit_estimator
+from adjudge.relevance.models import fit_estimator
 
 RUNS = {"a": {"q1": ["x", "y"], "q2": ["v", "w"]}, "b": {"q1": ["y", "z"], "q2": ["w", "u"]}}
 GRADES = {"x": 90, "y": 40, "z": 10, "u": 0, "v": 55, "w": 100}

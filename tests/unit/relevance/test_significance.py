@@ -14,9 +14,8 @@ import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
-from adjudge.relevance.base import RelevanceModel, start
+from adjudge.relevance.base import RelevanceModel, scoring, start
 from adjudge.relevance.candidates import candidates
-from adjudge.relevance.scoring import scoring
 from adjudge.relevance.significance import estimate_significance
 
 Dicts = Callable[..., tuple[dict[str, Any], dict[str, Any]]]

@@ -13,9 +13,9 @@ from scipy import stats
 import adjudge as aj
 from adjudge.errors import AdjudgeError, warn
 from adjudge.model.scales import FINE
+from adjudge.relevance.base import scoring
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.goals import Goal
-from adjudge.relevance.scoring import scoring
+from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import Session
 from adjudge.relevance.simulation import Simulation, checkpoint, run_all, simulate, true_scores
 

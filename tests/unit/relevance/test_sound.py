@@ -13,15 +13,13 @@ from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.model.scales import FINE
 from adjudge.relevance import ESTIMATORS, Session, judging
-from adjudge.relevance.base import start
+from adjudge.relevance.base import scoring, start
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.features import Evidence
-from adjudge.relevance.fitting import fit_estimator
-from adjudge.relevance.hierarchical import HierarchicalModel, learn_variances
-from adjudge.relevance.kriging import SoundCorrection
-from adjudge.relevance.scoring import scoring
+from adjudge.relevance.features import Evidence, sound_effects
+from adjudge.relevance.hierarchical.kriging import SoundCorrection
+from adjudge.relevance.hierarchical.model import HierarchicalModel, learn_variances
+from adjudge.relevance.models import fit_estimator
 from adjudge.relevance.session import fingerprint
-from adjudge.relevance.similar import sound_effects
 
 NAN = np.nan
 RUNS = {

@@ -6,9 +6,15 @@ import pytest
 from tests.unit.audio.systems.invented_sounds import invented
 
 from adjudge.audio.systems import make_runs
-from adjudge.audio.systems.statistics import Statistics, describe, describe_runs
-from adjudge.reports.audio_statistics import occurrence_figure, percent, statistics_sections
-from adjudge.reports.document import FigureBlock, Paragraph, TableBlock
+from adjudge.audio.systems.statistics import (
+    Statistics,
+    describe,
+    describe_runs,
+    occurrence_figure,
+    percent,
+    statistics_sections,
+)
+from adjudge.reporting.document import FigureBlock, Paragraph, TableBlock
 
 
 @pytest.fixture(scope="module")

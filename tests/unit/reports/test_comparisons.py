@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import adjudge as aj
-from adjudge.reports.comparisons import ComparisonTable
-from adjudge.reports.evidence import gather, make_report
-from adjudge.reports.render import render
+from adjudge.reporting.render import render
+from adjudge.users.comparison import ComparisonTable
+from adjudge.users.report import gather, make_report
 
 
 def test_latex_says_which_version_and_command_made_it_and_how_to_read_it() -> None:

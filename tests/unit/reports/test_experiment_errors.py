@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 from adjudge.arrays import Floats
-from adjudge.experiments import models, simulation
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.error_findings import ErrorFindings
-from adjudge.experiments.error_rates import Errors
+from adjudge.experiments.error_rates import ErrorFindings, Errors, error_sections
 from adjudge.experiments.samples import Sample, Samples
+from adjudge.experiments.simulate import collection
 from adjudge.model.provenance import Provenance
-from adjudge.reports.document import FigureBlock, TableBlock
-from adjudge.reports.experiment_errors import error_sections
+from adjudge.reporting.document import FigureBlock, TableBlock
 
 MEANS = np.array([0.3, 0.4, 0.5])
 
@@ -34,13 +32,13 @@ class NormalModel:
     def null(self, kind: str, system: str | None = None) -> NormalModel:
         return replace(self, means=np.full(3, 0.4))
 
-    def fidelity(self, values: Floats, rng: np.random.Generator, *, repeats: int) -> simulation.Fidelity:
-        return simulation.fidelity(self, values, rng, repeats=repeats)  # type: ignore[arg-type]
+    def fidelity(self, values: Floats, rng: np.random.Generator, *, repeats: int) -> collection.Fidelity:
+        return collection.fidelity(self, values, rng, repeats=repeats)  # type: ignore[arg-type]
 
 
 @pytest.fixture
 def findings(monkeypatch: pytest.MonkeyPatch) -> ErrorFindings:
-    monkeypatch.setattr(models, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
+    monkeypatch.setattr(collection, "models_of", lambda samples, margin, dependence: [NormalModel(MEANS)])
     values = MEANS + np.random.default_rng(5).normal(0, 0.1, size=(2000, 3))
     samples = Samples((Sample(values, tuple(map(str, range(2000))), ("a", "b", "c"), "AP"),))
     spec = Errors(procedures=("t", "sign"), sizes=(10, 20), trials=30, resamples=1000)  # type: ignore[arg-type]
@@ -84,7 +82,7 @@ def test_a_faithful_model_has_small_gaps(findings: ErrorFindings) -> None:
 
 def test_curves_on_logarithmic_axes_can_be_drawn(findings: ErrorFindings) -> None:
     pyplot = import_module("matplotlib.pyplot")
-    from adjudge.reports.figures import style
+    from adjudge.reporting.figures import style
 
     figure = error_sections(findings)[1].blocks[0]
     assert isinstance(figure, FigureBlock)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adjudge.reports.experiment_figures import Curve, Curves, Panel, curves
+from adjudge.reporting.figures import Curve, Curves, Panel, curves
 
 
 def data(labels: list[str], x: list[float]) -> Curves:

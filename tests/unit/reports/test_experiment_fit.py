@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.goodness import Fit, FitFindings
+from adjudge.experiments.goodness import Fit, FitFindings, fit_sections
 from adjudge.experiments.samples import samples_of
 from adjudge.model.effectiveness import Effectiveness
-from adjudge.reports.document import FigureBlock, TableBlock
-from adjudge.reports.experiment_figures import Curves
-from adjudge.reports.experiment_fit import fit_sections
+from adjudge.reporting.document import FigureBlock, TableBlock
+from adjudge.reporting.figures import Curves
 
 
 @pytest.fixture(scope="module")

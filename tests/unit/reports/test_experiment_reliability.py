@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 from adjudge.experiments.chunks import run_chunk
-from adjudge.experiments.reliability import Reliability
-from adjudge.experiments.reliability_findings import ReliabilityFindings
+from adjudge.experiments.reliability import Reliability, ReliabilityFindings, reliability_sections
 from adjudge.experiments.samples import samples_of
 from adjudge.model.effectiveness import Effectiveness
-from adjudge.reports.document import FigureBlock, TableBlock
-from adjudge.reports.experiment_reliability import reliability_sections
+from adjudge.reporting.document import FigureBlock, TableBlock
 
 
 @pytest.fixture(scope="module")

@@ -8,10 +8,10 @@ import pytest
 from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.optimality import Optimality, OptimalityFindings
 from adjudge.experiments.procedures import parse_procedures
+from adjudge.experiments.report import experiment_report
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.model.provenance import Provenance
-from adjudge.reports.document import FigureBlock, Paragraph, Report, TableBlock
-from adjudge.reports.experiments import experiment_report
+from adjudge.reporting.document import FigureBlock, Paragraph, Report, TableBlock
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ import pytest
 import adjudge as aj
 from adjudge.cli import main
 from adjudge.groundtruth import Rankings
-from adjudge.reports.document import SECTIONS, FigureBlock, Paragraph, Section, TableBlock
-from adjudge.reports.evidence import gather, make_report, sections_in_order
-from adjudge.reports.experts_section import experts_of, judgments_as_lists
+from adjudge.groundtruth.report import experts_of, judgments_as_lists
+from adjudge.reporting.document import SECTIONS, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.users.report import gather, make_report, sections_in_order
 
 RUNS = {"good": {q: ["a", "b", "c", "d"] for q in "xyz"}, "bad": {q: ["d", "c", "b", "a"] for q in "xyz"}}
 GRADES = {q: {"a": 2, "b": 2, "c": 1, "d": 0} for q in "xyz"}

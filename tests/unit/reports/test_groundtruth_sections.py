@@ -16,17 +16,23 @@ import adjudge as aj
 from adjudge.cli.output import drawn
 from adjudge.errors import kept_warnings
 from adjudge.groundtruth import GroundTruth, PartialList, PartialLists, Preferences, Rankings, build
-from adjudge.groundtruth.checking import check_lists
+from adjudge.groundtruth import report as groundtruth_sections
+from adjudge.groundtruth.building import check_lists
 from adjudge.groundtruth.comparing import ComparedConstructions, compare_constructions
+from adjudge.groundtruth.figures import n_cells, shortened
+from adjudge.groundtruth.report import (
+    MOST_ROWS,
+    construction_sections,
+    construction_sentences,
+    groundtruth_document,
+    list_figures,
+    list_sentences,
+    size_figure,
+    system_sentences,
+)
 from adjudge.model.provenance import Provenance
-from adjudge.reports import groundtruth_sections
-from adjudge.reports.document import Block, FigureBlock, Paragraph, Report, TableBlock
-from adjudge.reports.groundtruth_constructions import construction_sections, construction_sentences, system_sentences
-from adjudge.reports.groundtruth_lists import MOST_ROWS, list_figures, list_sentences
-from adjudge.reports.groundtruth_names import n_cells, shortened
-from adjudge.reports.groundtruth_sections import groundtruth_document, size_figure
-from adjudge.reports.render import figure_bytes, render
-from adjudge.reports.terminal import drawing
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, TableBlock
+from adjudge.reporting.render import drawing, figure_bytes, render
 
 NASTY = '<b>&_%{}\n$x$ 旋律"'
 ALIKE = Rankings.from_orders(

@@ -11,22 +11,21 @@ import pytest
 import adjudge as aj
 from adjudge.cli.output import drawn
 from adjudge.model.scales import FINE
+from adjudge.relevance import report as judging_figures
 from adjudge.relevance.calibration import Bin, Calibration
 from adjudge.relevance.candidates import candidates
-from adjudge.relevance.goals import Goal
-from adjudge.relevance.session import Session
-from adjudge.relevance.simulation import Checkpoint, Simulation
-from adjudge.reports import judging_figures
-from adjudge.reports.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reports.judging_sections import (
+from adjudge.relevance.choosing import Goal
+from adjudge.relevance.report import (
     calibration_records,
     calibration_section,
     estimate_section,
     simulation_records,
     simulation_section,
 )
-from adjudge.reports.render import figure_bytes, render
-from adjudge.reports.terminal import drawing
+from adjudge.relevance.session import Session
+from adjudge.relevance.simulation import Checkpoint, Simulation
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.render import drawing, figure_bytes, render
 
 RUNS = {
     "best": {"q1": ["a", "b"], "q2": ["a", "b"]},

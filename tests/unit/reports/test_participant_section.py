@@ -14,11 +14,10 @@ from tests.unit.preferences.people_study import LEAST_SECONDS, simulated
 from adjudge.cli.output import drawn
 from adjudge.preferences.influence import Influence, influence
 from adjudge.preferences.quality import Quality, quality
+from adjudge.preferences.report import participant_sections
 from adjudge.preferences.trust import assess_all, set_aside
-from adjudge.reports.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reports.participant_section import participant_sections
-from adjudge.reports.render import figure_bytes, render
-from adjudge.reports.terminal import drawing
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.render import drawing, figure_bytes, render
 
 
 @lru_cache(maxsize=1)

@@ -14,14 +14,13 @@ import pytest
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.cli import main
-from adjudge.reports.document import FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reports.evidence import gather, make_report
-from adjudge.reports.plan_section import plan_section, reliability
-from adjudge.reports.plans import Plan, Pricing, make_plan
-from adjudge.reports.render import render
-from adjudge.reports.tables import as_csv, as_json
-from adjudge.reports.terminal import drawing
-from adjudge.stats.budget import Costs
+from adjudge.reporting.document import FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.render import drawing, render
+from adjudge.reporting.tables import as_csv, as_json
+from adjudge.stats.gtheory.budget import Costs
+from adjudge.stats.gtheory.plan import Plan, Pricing, make_plan
+from adjudge.stats.gtheory.report import plan_section
+from adjudge.users.report import gather, make_report, reliability
 
 QUERIES, SYSTEMS, PEOPLE = [f"q{i}" for i in range(30)], [f"s{i}" for i in range(8)], ("ann", "bob", "cleo")
 

@@ -14,13 +14,12 @@ from tests.unit.preferences.people_study import simulated
 
 import adjudge as aj
 from adjudge.cli.output import drawn
-from adjudge.preferences.endpoints import Estimate
+from adjudge.preferences.curves import Estimate
 from adjudge.preferences.learning import Learnt, learn
+from adjudge.preferences.report import preference_sections, preference_sentences
 from adjudge.preferences.study import Study
-from adjudge.reports.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reports.preference_sections import preference_sections, preference_sentences
-from adjudge.reports.render import figure_bytes, render
-from adjudge.reports.terminal import drawing
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.render import drawing, figure_bytes, render
 
 NAN = float("nan")
 

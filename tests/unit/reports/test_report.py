@@ -14,9 +14,9 @@ import pytest
 import adjudge as aj
 from adjudge.cli import main
 from adjudge.model.provenance import Provenance
-from adjudge.reports.document import Column, FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reports.evidence import Evidence, gather, make_report, sections_in_order
-from adjudge.reports.render import figure_bytes, render, write_figures
+from adjudge.reporting.document import Column, FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.render import figure_bytes, render, write_figures
+from adjudge.users.report import Evidence, gather, make_report, sections_in_order
 
 NASTY = '<script>alert("x")</script>&_%'
 

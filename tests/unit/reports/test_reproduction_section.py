@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 from matplotlib import pyplot
+from papers.claims import Claim, Panel, Plot, Reason, Series, as_printed, between, independent
+from papers.report import draw_plot, panels_are_alike, report_of, study_section, together
+from papers.run import Reproduction
+from papers.studies import Effort, Found, Study
 
-from adjudge.reports.document import Paragraph, Section, TableBlock
-from adjudge.reports.latex import escape
-from adjudge.reports.reproduction_figures import draw_plot, panels_are_alike
-from adjudge.reports.reproduction_section import report_of, study_section, together
-from adjudge.reproduction.claims import Claim, Reason, as_printed, between, independent
-from adjudge.reproduction.plots import Panel, Plot, Series
-from adjudge.reproduction.reproducing import Reproduction
-from adjudge.reproduction.studies import Effort, Found, Study
+from adjudge.reporting.document import Paragraph, Section, TableBlock
+from adjudge.reporting.tables import escape
 
 SAME = Claim.printed("T 1", "a", ".5", 0.5)
 CHANCE = Claim.around("T 1", "b", ".5", 0.6, 0.2, basis="chance", why=Reason("draws", "chance"))

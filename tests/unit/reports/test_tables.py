@@ -8,7 +8,7 @@ import re
 import pytest
 from rich.console import Console
 
-from adjudge.reports.tables import FittedTable, as_csv, as_json, as_markdown, printable
+from adjudge.reporting.tables import FittedTable, as_csv, as_json, as_markdown, printable
 
 
 def _drawn(table: FittedTable, width: int) -> str:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import adjudge as aj
-from adjudge.reports.document import FigureBlock, Paragraph, TableBlock
-from adjudge.reports.evidence import gather, make_report
-from adjudge.users.agreement import AgreementMapping
+from adjudge.reporting.document import FigureBlock, Paragraph, TableBlock
+from adjudge.users.noticing import AgreementMapping
+from adjudge.users.report import gather, make_report
 from adjudge.users.satisfaction import SatisfactionMapping
 
 # Ordinal logit: half prefer the better system where slope x - threshold = 0, here at 0.25.

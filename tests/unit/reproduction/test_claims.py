@@ -7,8 +7,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from adjudge.reproduction.claims import (
+from papers.claims import (
     CAUSES,
     DIFFERING,
     Bound,

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from adjudge.reproduction.data import Data
-from adjudge.reproduction.studies import STUDIES, Effort, Found
+from papers.data import Data
+from papers.studies import STUDIES, Effort, Found
 
 
 @pytest.fixture(scope="module")

@@ -14,38 +14,28 @@ from typing import Any
 
 import numpy as np
 import pytest
+from papers import STUDIES, absolute, distributions, judging, minimal, power, reliability, significance
+from papers.claims import Claim
+from papers.data import Data
+from papers.judged import MEASURES, collection
+from papers.reliability import MEASURES as WRITTEN
+from papers.significance import LEVELS
+from papers.studies import Effort
 
 from adjudge.arrays import Floats
 from adjudge.experiments.optimality import OptimalityFindings
-from adjudge.experiments.running import run_experiment
-from adjudge.experiments.samples import samples_of
-from adjudge.experiments.strata import strata_of
-from adjudge.groundtruth import signs
+from adjudge.experiments.run import run_experiment
+from adjudge.experiments.samples import samples_of, strata_of
+from adjudge.groundtruth import comparisons
 from adjudge.measures import gains
 from adjudge.model.effectiveness import Effectiveness
-from adjudge.preferences import evidence as seen
+from adjudge.preferences import study as seen
 from adjudge.preferences.study import BAD
-from adjudge.relevance import estimators, table_a_1
-from adjudge.relevance.levels import uniform_moments
-from adjudge.relevance.ordinal import Ordinal
-from adjudge.reproduction import (
-    STUDIES,
-    absolute,
-    distributions,
-    judging,
-    minimal,
-    power,
-    reliability_printed,
-    significance,
-)
-from adjudge.reproduction.claims import Claim
-from adjudge.reproduction.data import Data
-from adjudge.reproduction.judged import MEASURES, collection
-from adjudge.reproduction.reliability_tables import MEASURES as WRITTEN
-from adjudge.reproduction.significance_tables import LEVELS
-from adjudge.reproduction.studies import Effort
+from adjudge.relevance import estimators, models
+from adjudge.relevance.features import uniform_moments
+from adjudge.relevance.models import Ordinal
 from adjudge.stats import power as sizes
-from adjudge.stats.reliability import errors
+from adjudge.stats.gtheory.dstudy import errors
 
 Patch = pytest.MonkeyPatch
 Mutation = Callable[[Patch], None]
@@ -100,17 +90,17 @@ def two_systems_are_swapped(patch: Patch) -> None:
 
 def errors_forget_queries(patch: Patch) -> None:
     """Absolute errors have the terms of relative ones."""
-    patch.setattr(reliability_printed, "errors", lambda *given, absolute: errors(*given, absolute=False))
+    patch.setattr(reliability, "errors", lambda *given, absolute: errors(*given, absolute=False))
 
 
 def answers_alike_do_not_count(patch: Patch) -> None:
-    right = signs.sign_tests
-    patch.setattr(signs, "sign_tests", lambda wins, alike, ties: right(wins, np.zeros_like(alike)))
+    right = comparisons.sign_tests
+    patch.setattr(comparisons, "sign_tests", lambda wins, alike, ties: right(wins, np.zeros_like(alike)))
 
 
 def preferences_are_turned_around(patch: Patch) -> None:
-    right = signs.sign_tests
-    patch.setattr(signs, "sign_tests", lambda wins, alike, ties: right(wins.T, alike))
+    right = comparisons.sign_tests
+    patch.setattr(comparisons, "sign_tests", lambda wins, alike, ties: right(wins.T, alike))
 
 
 def the_worse_list_is_preferred(patch: Patch) -> None:
@@ -133,7 +123,7 @@ def relevance_is_upside_down(patch: Patch) -> None:
 
 def a_term_is_dropped(patch: Patch) -> None:
     """M_out without its interaction of systems and overlap."""
-    effects = table_a_1._EFFECTS
+    effects = models._EFFECTS
     patch.setitem(effects, ("fine", "output"), effects["fine", "output"] | {"fSYS:OV": 0.0})
 
 
@@ -231,10 +221,10 @@ def short(monkeypatch: Patch) -> None:
 
 
 def families_are_swapped(patch: Patch) -> None:
-    from adjudge.experiments import goodness_fits
+    from adjudge.experiments import goodness
 
-    families = goodness_fits._FAMILIES
-    patch.setattr(goodness_fits, "_FAMILIES", families | {"beta": families["empirical"], "empirical": families["beta"]})
+    families = goodness._FAMILIES
+    patch.setattr(goodness, "_FAMILIES", families | {"beta": families["empirical"], "empirical": families["beta"]})
 
 
 @pytest.mark.usefixtures("short")

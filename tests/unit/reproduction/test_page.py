@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from adjudge.reproduction import STUDIES, reproduce
-from adjudge.reproduction.claims import CAUSES
-from adjudge.reproduction.impossible import IMPOSSIBLE
-from adjudge.reproduction.papers import PAPERS
-from adjudge.reproduction.reproducing import VERDICTS
+from papers import STUDIES, reproduce
+from papers.claims import CAUSES
+from papers.run import IMPOSSIBLE, VERDICTS
+from papers.studies import PAPERS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "reproduction.md").read_text()
 SHOWN = VERDICTS[:-1]  # nothing fails

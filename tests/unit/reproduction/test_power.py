@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from papers.claims import Claim
+from papers.data import Data
+from papers.power import MEASURES, power_claims, power_plots, run_both, stability_claims
+from papers.studies import Effort
 
 from adjudge.experiments.power import PowerFindings
-from adjudge.experiments.samples import samples_of
+from adjudge.experiments.samples import samples_of, strata_of
 from adjudge.experiments.stability import StabilityFindings
-from adjudge.experiments.strata import strata_of
-from adjudge.reproduction.claims import Claim
-from adjudge.reproduction.data import Data
-from adjudge.reproduction.power import MEASURES, power_claims, power_plots, run_both, stability_claims
-from adjudge.reproduction.studies import Effort
 
 Both = tuple[PowerFindings, StabilityFindings]
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from adjudge.reproduction.claims import printed_value
-from adjudge.reproduction.data import Data
-from adjudge.reproduction.reliability_tables import ROWS
-from adjudge.reproduction.studies import STUDIES, Effort, Found
+from papers.claims import printed_value
+from papers.data import Data
+from papers.reliability import ROWS
+from papers.studies import STUDIES, Effort, Found
 
 
 @pytest.fixture(scope="module")

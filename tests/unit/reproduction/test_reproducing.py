@@ -7,15 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from papers import STUDIES, reproduce
+from papers.claims import ANOTHER, Claim, Reason, as_printed, between
+from papers.data import PARTS, Data
+from papers.run import IMPOSSIBLE, Reproduction
+from papers.studies import PAPERS, Effort, Found, Study
 
 import adjudge as aj
-from adjudge.reproduction import STUDIES, reproduce
-from adjudge.reproduction.claims import ANOTHER, Claim, Reason, as_printed, between
-from adjudge.reproduction.data import PARTS, Data
-from adjudge.reproduction.impossible import IMPOSSIBLE
-from adjudge.reproduction.papers import PAPERS
-from adjudge.reproduction.reproducing import Reproduction
-from adjudge.reproduction.studies import Effort, Found, Study
 
 ITEMS = [f"{paper.key} {item}" for paper in PAPERS.values() for item in paper.items]
 COVERED = [item for study in STUDIES.values() for item in study.covers]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from papers.claims import printed_value
+from papers.data import Data
+from papers.distributions import fitted
+from papers.studies import STUDIES, Effort, Found
+from papers.thesis_tables import TABLE_3_2, TABLE_3_3, TABLE_3_4, TABLE_3_5, TABLE_4_4, TABLE_4_5
 
-from adjudge.preferences.combinations import thesis_combinations
-from adjudge.reproduction.claims import printed_value
-from adjudge.reproduction.data import Data
-from adjudge.reproduction.distributions import fitted
-from adjudge.reproduction.studies import STUDIES, Effort, Found
-from adjudge.reproduction.thesis_tables import TABLE_3_2, TABLE_3_3, TABLE_3_4, TABLE_3_5, TABLE_4_4, TABLE_4_5
-from adjudge.users.table_4_3 import TABLE_4_3
+from adjudge.preferences.questions import thesis_combinations
+from adjudge.users.satisfaction import TABLE_4_3
 
 CHAPTER_3 = (TABLE_3_2, TABLE_3_3, TABLE_3_4, TABLE_3_5)
 

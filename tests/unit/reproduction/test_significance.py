@@ -6,15 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-from adjudge.experiments.optimality import OptimalityFindings
-from adjudge.experiments.running import run_experiment
-from adjudge.experiments.samples import samples_of
-from adjudge.reproduction.claims import Claim
-from adjudge.reproduction.data import Data
-from adjudge.reproduction.reliability_tables import MEASURES as WRITTEN
-from adjudge.reproduction.significance import all_queries, optimality_claims, optimality_plots
-from adjudge.reproduction.significance_tables import (
+from papers.claims import Claim
+from papers.data import Data
+from papers.reliability import MEASURES as WRITTEN
+from papers.significance import (
     LEVELS,
     MEASURES,
     OUTCOMES,
@@ -22,7 +17,14 @@ from adjudge.reproduction.significance_tables import (
     TABLE_5_4,
     TABLE_5_5,
     TESTS,
+    all_queries,
+    optimality_claims,
+    optimality_plots,
 )
+
+from adjudge.experiments.optimality import OptimalityFindings
+from adjudge.experiments.run import run_experiment
+from adjudge.experiments.samples import samples_of
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from adjudge.reproduction.claims import Claim
-from adjudge.reproduction.data import Data
-from adjudge.reproduction.studies import STUDIES, Effort
+from papers.claims import Claim
+from papers.data import Data
+from papers.studies import STUDIES, Effort
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from scripts.docs.diagrams import CAMPAIGN_SERVER, DATA_FLOW, Diagram
 from scripts.docs.figures import FIGURES, write_figure
 from scripts.docs.pages import ROOT, all_pages, leads_somewhere
 
-from adjudge.reports.figures import PALETTE
+from adjudge.reporting.figures import PALETTE
 
 
 def test_every_figure_is_shown_on_a_page_and_every_figure_shown_is_drawn() -> None:

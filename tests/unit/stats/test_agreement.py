@@ -20,18 +20,8 @@ from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import BROAD, FINE, Scale
 from adjudge.stats import agreement as module
-from adjudge.stats.agreement import (
-    Agreement,
-    Metric,
-    Ratings,
-    agreement,
-    cohen_kappa,
-    drift,
-    fleiss_kappa,
-    krippendorff_alpha,
-    ratings,
-    self_consistency,
-)
+from adjudge.stats.agreement import Agreement, Ratings, agreement, ratings
+from adjudge.stats.coefficients import Metric, cohen_kappa, drift, fleiss_kappa, krippendorff_alpha, self_consistency
 
 NAN = float("nan")
 METRICS: tuple[Metric, ...] = get_args(Metric)
@@ -140,8 +130,8 @@ def test_of_several_sub_topics_the_highest_grade_counts() -> None:
 
 
 def encoded(frame: Any) -> Any:
-    from adjudge.model.coding import Vocabulary
     from adjudge.model.judgments import encode_judgments
+    from adjudge.model.vocabulary import Vocabulary
 
     return encode_judgments(frame, queries=Vocabulary(), documents=Vocabulary(), scale=BROAD, source="here")
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.stats.anova import anova
+from adjudge.stats.gtheory.anova import anova
 
 VASCULAR_GRAFTS = np.array(
     [  # Montgomery, Design and Analysis of Experiments, Example 4.1: blocks x treatments

@@ -10,9 +10,8 @@ import pytest
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.stats.arrangement import arranged, better_systems
-from adjudge.stats.designs import CROSSED, NESTED, SYSTEMS_QUERIES
-from adjudge.stats.generalizability import gstudy
+from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, arranged, better_systems
+from adjudge.stats.gtheory.gstudy import gstudy
 
 NAN = float("nan")
 

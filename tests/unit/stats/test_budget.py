@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import adjudge as aj
-from adjudge.stats.budget import MOST_QUERIES, Budgeting, Costs, Option, PricedDesign, whole_judgments
-from adjudge.stats.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design
-from adjudge.stats.generalizability import GStudy
+from adjudge.stats.gtheory.budget import MOST_QUERIES, Budgeting, Costs, Option, PricedDesign, whole_judgments
+from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design
+from adjudge.stats.gtheory.gstudy import GStudy
 
 CROSSED_VARIANCES = {
     "CG@3": {"s": 1.0, "q": 2.0, "a": 0.1, "sq": 2.5, "sa": 0.02, "qa": 0.2, "sqa": 1.5},

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.arrays import Floats
-from adjudge.stats.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, Effect, mean_squares
+from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, Effect, mean_squares
 
 DESIGNS = {"two-way": SYSTEMS_QUERIES, "crossed": CROSSED, "nested": NESTED}
 each_design = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)

@@ -19,9 +19,10 @@ from adjudge.stats.distributions import (
     Empirical,
     Normal,
     TruncatedNormal,
+    choose_distribution,
     omega,
+    prediction_interval,
 )
-from adjudge.stats.prediction import choose_distribution, prediction_interval
 
 X = np.linspace(-0.2, 1.2, 57)
 P = np.linspace(0.001, 0.999, 41)

@@ -17,11 +17,9 @@ from hypothesis import strategies as st
 
 import adjudge as aj
 from adjudge.arrays import Floats
-from adjudge.stats.decisions import DStudy
-from adjudge.stats.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, mean_squares
-from adjudge.stats.generalizability import GStudy
-from adjudge.stats.reliability import expected_tau
-from adjudge.stats.reliability_intervals import delta_interval, resampled_variances
+from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, mean_squares
+from adjudge.stats.gtheory.dstudy import DStudy, delta_interval, expected_tau, resampled_variances
+from adjudge.stats.gtheory.gstudy import GStudy
 
 TRUTH = {"s": 1.0, "q": 1.5, "a": 0.8, "sq": 1.2, "sa": 0.6, "qa": 0.7, "sqa": 0.9}  # by effect, in simulations
 DESIGNS = {"two-way": SYSTEMS_QUERIES, "crossed": CROSSED, "nested": NESTED}

@@ -16,10 +16,10 @@ from adjudge.stats.multiple import (
     friedman,
     friedman_tukey,
     randomised_tukey_hsd,
+    studentised_range_tail,
     tukey_hsd,
 )
 from adjudge.stats.paired import TINY, paired_tests
-from adjudge.stats.studentised import studentised_range_tail
 
 each_correction = pytest.mark.parametrize("name", CORRECTIONS)
 each_family = pytest.mark.parametrize("name", FAMILYWISE_TESTS)

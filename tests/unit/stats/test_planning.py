@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import adjudge as aj
 from adjudge.arrays import Floats
-from adjudge.choices import Assessors
-from adjudge.stats.planning import FEWEST_QUERIES, growth, pair_deviations, power_plan
+from adjudge.checks import Assessors
+from adjudge.stats.gtheory.plan import FEWEST_QUERIES, growth, pair_deviations, power_plan
 from adjudge.stats.power import detectable_difference, power, queries_needed
 
 

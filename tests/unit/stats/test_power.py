@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from adjudge.choices import Alternative
+from adjudge.checks import Alternative
 from adjudge.errors import AdjudgeError
 from adjudge.stats.power import (
     MOST_QUERIES,

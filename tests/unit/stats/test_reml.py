@@ -13,8 +13,8 @@ from scipy.optimize import minimize
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.stats.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, mean_squares
-from adjudge.stats.reml import RemlFit, reml
+from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, mean_squares
+from adjudge.stats.gtheory.reml import RemlFit, reml
 
 DESIGNS = (SYSTEMS_QUERIES, CROSSED, NESTED)
 TRUTH = {

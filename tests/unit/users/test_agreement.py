@@ -18,7 +18,7 @@ from adjudge.users import (
     noticeable_differences,
     noticeable_interval,
 )
-from adjudge.users.agreement_2012 import AGREEMENT_2012
+from adjudge.users.noticing import AGREEMENT_2012
 
 GRID = np.linspace(0, 1, 201)
 
@@ -182,7 +182,7 @@ def test_noticeable_differences_of_many_curves_are_those_of_each() -> None:
 
 
 def test_a_covariance_that_rounding_spoilt_is_one_again() -> None:
-    from adjudge.users.likelihood import _without_negatives, rows_of
+    from adjudge.users.curves import _without_negatives, rows_of
 
     spoilt = np.array([[1e12, 1e6, 0.0], [1e6, 1.0 - 1e-3, 0.0], [0.0, 0.0, -1e-18]])
     mended = _without_negatives(spoilt)

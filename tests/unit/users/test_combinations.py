@@ -11,7 +11,7 @@ from adjudge.measures import parse_measure
 from adjudge.model.provenance import Provenance
 from adjudge.users import SatisfactionMapping, find_agreement, find_satisfaction, scale_of
 from adjudge.users.combinations import fingerprint, relevance_scale, same_print
-from adjudge.users.table_4_3 import TABLE_4_3
+from adjudge.users.satisfaction import TABLE_4_3
 
 
 @pytest.mark.parametrize("mapping", TABLE_4_3, ids=lambda m: f"{m.measure} on {m.scale}")

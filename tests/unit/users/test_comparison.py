@@ -12,8 +12,8 @@ from scipy import stats
 import adjudge as aj
 from adjudge.stats.multiple import CORRECTIONS
 from adjudge.stats.paired import PAIRED_TESTS
-from adjudge.users.agreement import find_agreement
 from adjudge.users.comparison import Comparison
+from adjudge.users.noticing import find_agreement
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ import pytest
 
 import adjudge as aj
 from adjudge.users import Mappings, SatisfactionMapping, find_satisfaction, read_mappings, write_mappings
-from adjudge.users.agreement_2012 import AGREEMENT_2012
-from adjudge.users.table_4_3 import TABLE_4_3
+from adjudge.users.noticing import AGREEMENT_2012
+from adjudge.users.satisfaction import TABLE_4_3
 
 POINTS = SatisfactionMapping("nDCG@10", "0..3", "points", points=((0.0, 0.1), (0.4, 0.3), (1.0, 0.9)), source="ours")
 

@@ -13,7 +13,7 @@ from scipy import stats
 import adjudge as aj
 from adjudge.stats.intervals import wilson_interval
 from adjudge.users import SatisfactionMapping, p_satisfied, satisfaction
-from adjudge.users.table_4_3 import TABLE_4_3
+from adjudge.users.satisfaction import TABLE_4_3
 
 STEEP = SatisfactionMapping("CG@5", "fine", "cubic", (-0.5, 2.0, 0.0, 0.0))
 JOINED = SatisfactionMapping("CG@5", "fine", "points", points=((0.0, 0.1), (0.5, 0.2), (1.0, 0.8)))

@@ -22,9 +22,8 @@ from adjudge.users import (
     satisfaction_interval,
     write_mappings,
 )
-from adjudge.users.likelihood import Data, between_clusters, blocks, no_less_than_model, widened
-from adjudge.users.satisfaction_curves import SatisfactionForm
-from adjudge.users.satisfaction_fit import satisfaction_model
+from adjudge.users.curves import Data, between_clusters, blocks, no_less_than_model, widened
+from adjudge.users.satisfaction import SatisfactionForm, satisfaction_model
 
 
 def answers(seed: int, n: int = 1500) -> tuple[Floats, Mask]:

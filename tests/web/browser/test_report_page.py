@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from adjudge.model.provenance import Provenance
-from adjudge.reports.document import Column, Report, Section, TableBlock
-from adjudge.reports.render import render
+from adjudge.reporting.document import Column, Report, Section, TableBlock
+from adjudge.reporting.render import render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page

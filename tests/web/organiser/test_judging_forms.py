@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.relevance.goals import GOALS
+from adjudge.relevance.choosing import GOALS
 from adjudge.web.judging_settings import settings_from
 from adjudge.web.pages.organiser_forms import form_of, settings_of_form
 

@@ -26,7 +26,7 @@ class AudioFeature:
     version: int
 
 
-AUDIO_FEATURES: Registry[AudioFeature] = Registry("audio feature")
+AUDIO_FEATURES: Registry[AudioFeature] = Registry("audio feature", "adjudge.audio.features.*")
 
 
 def audio_feature(name: str, *, version: int = 1) -> Callable[[Compute], Compute]:

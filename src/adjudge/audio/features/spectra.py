@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from adjudge.audio.features.resampling import Samples, resampled, windows_of
 from adjudge.audio.loudness import AudioError
-from adjudge.audio.mp3_length import without_table
+from adjudge.audio.sources import without_table
 from adjudge.extras import need
 
 RATE = 22050  # Hz

@@ -189,8 +189,8 @@ def _representative(sound: Sound, wanted: int) -> int:
 
 def _moments(samples: Samples, rate: int) -> Floats:
     """Each whole second as 1 + 20 + 400 numbers: how many frames, the sums of their MFCCs and of their products."""
-    from adjudge.audio.features.mfcc import N_MFCC, mfcc
     from adjudge.audio.features.spectra import HOP, RATE, sound_of, spectra_of
+    from adjudge.audio.features.timbre import N_MFCC, mfcc
 
     n_seconds = len(samples) // rate
     if n_seconds == 0:

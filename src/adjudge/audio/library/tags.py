@@ -28,7 +28,7 @@ from adjudge.extras import need
 if TYPE_CHECKING:
     from tinytag import TinyTag
 
-    from adjudge.formats.text_table import TextTable
+    from adjudge.formats.tables import TextTable
 
 TAGS = ("artist", "title", "album", "genre", "year")
 LONGEST = 300  # characters of a value
@@ -169,7 +169,7 @@ def read_tag_table(path: str | Path) -> TagTable:
     ``seconds``, which is measured, are passed over.
     """
     from adjudge.formats.source import Source
-    from adjudge.formats.text_table import TextTable
+    from adjudge.formats.tables import TextTable
 
     table = TextTable.open(Source.open(Path(path)))
     file, document = _column(table, "file"), _column(table, "document")

@@ -1,12 +1,10 @@
 """Baseline systems for music similarity: registered distances between clips, and the runs they give.
 
-``base`` says what a system is, ``timbre``, ``patterns`` and ``plain`` have the systems, ``distances`` and ``proximity``
-what they compute with. ``queries`` chooses what is asked, ``ranking`` turns distances into runs, without documents that
-share an artist with the query (``labels``), ties by ``chance``; ``matrices`` writes distances as they are.
-``statistics`` has what MIREX reported of systems before anybody judged, ``statistics_words`` says it in sentences.
+``base`` says what a system is, and has the labels and the chance that systems share; ``patterns`` and ``plain`` have
+the systems, ``distances`` what they compute with (mutual proximity included). ``ranking`` chooses queries and turns
+distances into runs or matrices; ``statistics`` has what MIREX reported of systems before anybody judged.
 """
 
-from adjudge.audio.systems import patterns, plain, timbre  # noqa: F401 - registers them all
 from adjudge.audio.systems.base import BASELINES, Distances, Sounds, baseline
 from adjudge.audio.systems.ranking import choose_queries, make_runs, sounds_of, write_runs
 

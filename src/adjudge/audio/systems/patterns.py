@@ -1,13 +1,35 @@
-"""Systems by patterns in time and pitch: rhythm, harmony, and rhythm together with timbre."""
+"""Systems by patterns in time and pitch: rhythm, harmony, and rhythm together with timbre.
+
+Systems by timbre: what instruments and voices sound like, whatever they play.
+"""
 
 from __future__ import annotations
 
 from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems.base import Distances, Sounds, baseline
-from adjudge.audio.systems.distances import BestRotation, Euclidean
-from adjudge.audio.systems.proximity import mutual_proximity
-from adjudge.audio.systems.timbre import timbre_mp
+from adjudge.audio.systems.distances import BestRotation, Euclidean, SymmetricKL, mutual_proximity, symmetric_kl
 from adjudge.errors import AdjudgeError
+
+
+@baseline("timbre", needs=("timbre",))
+def timbre(sounds: Sounds) -> SymmetricKL:
+    """Timbre as one Gaussian of MFCCs, by symmetric Kullback-Leibler divergence.
+
+    The system of Mandel and Ellis, ISMIR 2005; known for its hubs. See
+    :class:`~adjudge.audio.systems.distances.SymmetricKL`.
+    """
+    from adjudge.audio.features.timbre import unpack
+
+    return symmetric_kl(*unpack(sounds.features["timbre"]))
+
+
+@baseline("timbre-mp", needs=("timbre",))
+def timbre_mp(sounds: Sounds) -> Distances:
+    """Timbre after mutual proximity, which takes hubs away.
+
+    Schnitzer et al., JMLR 13, 2012; see :mod:`adjudge.audio.systems.distances`.
+    """
+    return mutual_proximity(timbre(sounds), len(sounds))
 
 
 @baseline("rhythm", needs=("rhythm",))

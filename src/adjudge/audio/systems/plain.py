@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.audio.systems.base import Sounds, baseline
-from adjudge.audio.systems.chance import key_rows, keys_of
+from adjudge.audio.systems.base import Sounds, baseline, key_rows, keys_of
 
 if TYPE_CHECKING:
     import polars as pl

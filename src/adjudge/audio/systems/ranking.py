@@ -1,21 +1,29 @@
-"""From distances to runs: the nearest documents of each query, without the query and what its artist made."""
+"""From distances to runs: the nearest documents of each query, without the query and what its artist made.
+
+Which documents are asked about: all, some drawn by chance and balanced over genres, or those named.
+
+Whole matrices of distances in files, written block by block: of a million pairs, never all in memory.
+
+``npy`` is for NumPy, single precision, with the documents of its rows and columns in a text file beside it. ``mirex``
+is the text that MIREX had systems for audio music similarity write: the name of the system, numbered documents, a line
+``Q/R`` with the numbers of the columns, a row of distances a document.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Keys
-from adjudge.audio.systems.base import BASELINES, Distances, Sounds
-from adjudge.audio.systems.chance import key_rows, keys_of
+from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, folded, key_rows, keys_of
 from adjudge.audio.systems.distances import blocks
-from adjudge.audio.systems.labels import Labels
-from adjudge.audio.systems.queries import choose_queries
-from adjudge.checks import check_whole
-from adjudge.errors import AdjudgeError, reason, warn
+from adjudge.checks import check_choice, check_whole
+from adjudge.errors import AdjudgeError, InputError, reason, shown, warn
+from adjudge.io import whole_file
 from adjudge.model.runs import Runs
 from adjudge.processes import Progress
 
@@ -25,7 +33,79 @@ if TYPE_CHECKING:
 
     from adjudge.audio.library.folder import Library
 
-__all__ = ["choose_queries", "make_runs", "nearest", "sounds_of", "write_runs"]
+
+def choose_queries(
+    sounds: Sounds, number: int | None = None, *, per_genre: int | None = None, documents: Sequence[str] | None = None
+) -> tuple[str, ...]:
+    """Documents to be queries: all; a ``number`` of them; so many ``per_genre``; or the ``documents`` named.
+
+    What is drawn depends on the seed of ``sounds``. A number is spread over genres as evenly as these allow, where
+    documents of unknown genre count as one more; with ``per_genre`` these are left out, and genres with fewer documents
+    give all they have. Documents come and go without changing much of what is drawn. In the order of the library, but
+    named ones as named.
+
+    >>> import polars as pl
+    >>> tracks = pl.DataFrame({"genre": ["a"] * 4 + ["b"] * 2 + ["c"] * 4})
+    >>> sounds = Sounds(tuple("0123456789"), {}, tracks)
+    >>> len(choose_queries(sounds)), choose_queries(sounds, documents=["3", "1"])
+    (10, ('3', '1'))
+    >>> [sum(one in part for one in choose_queries(sounds, 8)) for part in ("0123", "45", "6789")]
+    [3, 2, 3]
+    """
+    if sum(one is not None for one in (number, per_genre, documents)) > 1:
+        raise AdjudgeError("expected one way to choose queries, got several: a number, per genre, or documents")
+    if documents is not None:
+        return _named(sounds, documents)
+    if per_genre is not None:
+        places = _per_genre(sounds, check_whole("per-genre", per_genre, 1))
+    elif number is not None:
+        check_whole("queries", number, 1)
+        if number > len(sounds):
+            raise AdjudgeError(f"expected at most {len(sounds):,} queries, as there are documents, got {number:,}")
+        groups = _by_genre(sounds)
+        rounds = (one for turn in zip_longest(*groups.values()) for one in turn if one is not None)
+        places = np.sort(np.fromiter(rounds, dtype=np.int64, count=len(sounds))[:number])
+    else:
+        return sounds.documents
+    return tuple(sounds.documents[place] for place in places)
+
+
+def _named(sounds: Sounds, documents: Sequence[str]) -> tuple[str, ...]:
+    known = set(sounds.documents)
+    wanted = tuple(dict.fromkeys(documents))
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        raise AdjudgeError(f"expected queries that are documents of the library, got {shown(missing[0])}{more}")
+    if not wanted:
+        raise AdjudgeError("expected queries, got none")
+    return wanted
+
+
+def _by_genre(sounds: Sounds) -> dict[str, list[int]]:
+    """Places of documents by genre, genres and documents in an order of chance; the unknown is called ''."""
+    column = sounds.tracks["genre"].to_list() if "genre" in sounds.tracks.columns else [None] * len(sounds)
+    groups: dict[str, list[int]] = {}
+    for place in np.argsort(keys_of(sounds.documents, seed=sounds.seed, about="queries"), kind="stable"):
+        groups.setdefault(folded(column[place] or ""), []).append(int(place))
+    order = np.argsort(keys_of(groups, seed=sounds.seed, about="genres"), kind="stable")
+    names = list(groups)
+    return {names[place]: groups[names[place]] for place in order}
+
+
+def _per_genre(sounds: Sounds, number: int) -> Ints:
+    groups = _by_genre(sounds)
+    unknown = groups.pop("", [])
+    if not groups:
+        raise AdjudgeError("expected genres for queries of each, got none; give a number of queries instead")
+    if unknown:
+        several = "documents of unknown genre are no queries"
+        warn(f"{len(unknown):,} {several if len(unknown) > 1 else 'document of unknown genre is no query'}.", 4)
+    short = sum(len(group) < number for group in groups.values())
+    if short:
+        warn(f"{short} of {len(groups)} genres have fewer than {number} documents: all of these are queries.", 4)
+    return np.sort(np.array([place for group in groups.values() for place in group[:number]], dtype=np.int64))
+
 
 LIST_LENGTH = 5
 """Documents retrieved for a query, as in MIREX."""
@@ -48,7 +128,7 @@ def sounds_of(
     needs = list(dict.fromkeys(need for system in chosen for need in system.needs))
     features: dict[str, Floats] = {}
     if needs and len(library):
-        from adjudge.audio.features.extracting import library_features
+        from adjudge.audio.features.extract import library_features
 
         features = library_features(library, needs, workers=workers, progress=progress)
     return Sounds(library.documents, features, library.tracks, seed)
@@ -219,3 +299,61 @@ def write_runs(runs: Runs, folder: Path) -> tuple[Path, ...]:
         write(Runs((run,), runs.queries, runs.documents, runs.cut_at), path, format="trec")
         paths.append(path)
     return tuple(paths)
+
+
+MatrixForm = Literal["npy", "mirex"]
+MATRIX_FOLDER = "matrices"
+_SUFFIXES = {"npy": ".npy", "mirex": ".txt"}
+
+
+def write_matrix(
+    sounds: Sounds, system: str, folder: Path, *, form: MatrixForm = "npy", progress: Progress | None = None
+) -> Path:
+    """Write the distances of a system between all documents to ``<system>.npy`` or ``<system>.txt`` in a folder.
+
+    The file appears when it is complete, and an older one stays until then. With ``npy`` the documents are in
+    ``<system>.documents.txt``, one a line. ``progress`` is told how many rows are done.
+    """
+    check_choice("matrix", form, MatrixForm)
+    distances = BASELINES[system].start(sounds)
+    target = folder / f"{system}{_SUFFIXES[form]}"
+    report = progress or (lambda done, total: None)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if form == "npy":
+            with whole_file(folder / f"{system}.documents.txt") as file:
+                file.write("".join(f"{name}\n" for name in sounds.documents).encode())
+        with whole_file(target) as file:
+            if form == "npy":
+                _write_npy(file, distances, len(sounds), report)
+            else:
+                _write_mirex(file, sounds, system, distances, report)
+    except OSError as error:
+        raise InputError(f"cannot be written: {reason(error)}", source=str(target)) from None
+    return target
+
+
+def _write_npy(file: BinaryIO, distances: Distances, n: int, progress: Progress) -> None:
+    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (n, n)})
+    done = 0
+    for part in blocks(np.arange(n), n):
+        file.write(distances.rows(part).astype("<f4").tobytes())
+        done += len(part)
+        progress(done, n)
+
+
+def _write_mirex(file: BinaryIO, sounds: Sounds, system: str, distances: Distances, progress: Progress) -> None:
+    import polars as pl
+
+    n = len(sounds)
+    numbers = [str(number) for number in range(1, n + 1)]
+    names = "".join(f"{number}\t{name}\n" for number, name in zip(numbers, sounds.documents, strict=True))
+    columns = "\t".join(numbers)
+    file.write(f"{system}\n{names}Q/R\t{columns}\n".encode())
+    done = 0
+    for part in blocks(np.arange(n), 4 * n):
+        table = pl.DataFrame(distances.rows(part).astype(np.float32))
+        table.insert_column(0, pl.Series("number", part + 1))
+        table.write_csv(file, separator="\t", include_header=False)
+        done += len(part)
+        progress(done, n)

@@ -10,30 +10,37 @@ the skewness of N: 0 where lists are spread evenly, above 1 where few documents 
 References: https://www.music-ir.org/mirex/wiki/2013:Audio_Music_Similarity_and_Retrieval; Radovanović, Nanopoulos,
 Ivanović: Hubs in space: popular nearest neighbors in high-dimensional data, Journal of Machine Learning Research 11,
 2487-2531, 2010, https://jmlr.org/papers/v11/radovanovic10a.html
+
+Statistics of systems in sentences: who has hubs, what becomes of them, who finds the genre.
+
+A report of what can be said of systems before anybody judges: hubs, coverage, neighbours of the same genre.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.audio.systems.base import BASELINES, Distances, Sounds
-from adjudge.audio.systems.chance import keys_of
+from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, keys_of
 from adjudge.audio.systems.distances import blocks
-from adjudge.audio.systems.labels import Labels
 from adjudge.audio.systems.ranking import nearest_by
 from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
 from adjudge.processes import Progress
+from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.figures import PALETTE, canvas
+from adjudge.text import number
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
     from adjudge.model.runs import Run, Runs
+
 
 CUTOFFS = (5, 10, 20, 50)
 """Lengths of lists in MIREX's statistics."""
@@ -359,3 +366,236 @@ def triangle_share(distances: Distances, places: Ints) -> float:
         holds += int((2 * np.maximum(np.maximum(a, b), c) <= (a + b + c) * (1 + 1e-9)).sum())
         total += len(row)
     return holds / total if total else float("nan")
+
+
+AFTER_PROXIMITY = {"timbre": "timbre-mp"}
+"""Systems, and the same after mutual proximity."""
+
+
+def sentences(statistics: Statistics) -> list[str]:
+    """What people want to know first, a sentence or two each, about the shortest lists."""
+    k = statistics.cutoffs[0]
+    shown = [one for one in statistics.found if one.lists == statistics.ways[0]]
+    return [_about(statistics), *_hubs(statistics, shown, k), *_never(shown, k), *_genres(shown, k), *_triangle(shown)]
+
+
+def _about(statistics: Statistics) -> str:
+    n, asked = len(statistics.documents), statistics.n_queries
+    lists = "All are queries" if asked == n else f"{asked:,} {'is a query' if asked == 1 else 'are queries'}"
+    if any(one.lists == GIVEN for one in statistics.found):
+        lists = f"There {'is' if asked == 1 else 'are'} {asked:,} quer{'y' if asked == 1 else 'ies'}"
+    some = [f"the {name} of {count:,}" for name, count in statistics.known.items() if 0 < count < n]
+    none = [name for name, count in statistics.known.items() if count == 0]
+    known = f" Known are only {_listed(some)}." if some else ""
+    return f"{n:,} documents. {lists}.{known}" + (f" No {_listed(none, 'or')} is known." if none else "")
+
+
+def _hubs(statistics: Statistics, shown: list[ListStatistics], k: int) -> list[str]:
+    found = []
+    for one in shown:
+        counted = one.at(k)
+        if counted.n_hubs == 0:
+            continue
+        name, share = statistics.documents[counted.hub], counted.largest / max(1, counted.n_lists)
+        others = f" (and {counted.n_hubs - 1:,} more)" if counted.n_hubs > 1 else ""
+        text = f"{one.system} has a hub{others}: {name} is in {counted.largest:,} of {counted.n_lists:,} top-{k} lists"
+        after = statistics.of(AFTER_PROXIMITY.get(one.system, ""), one.lists)
+        if after is not None:
+            now = int(after.at(k).counts[counted.hub])
+            text += f"; mutual proximity {'brings it down to' if now < counted.largest else 'leaves it in'} {now:,}"
+            found.append(f"{text}.")
+        else:
+            found.append(f"{text} ({share:.0%}).")
+    without = [one for one in shown if one.at(k).n_hubs == 0]
+    if without:
+        most = max(one.at(k).largest for one in without)
+        names = _listed([one.system for one in without])
+        has, whose = ("has", "its") if len(without) == 1 else ("have", "their")
+        found.append(f"{names} {has} no hub: no document is in more than {most:,} of {whose} lists.")
+    return found
+
+
+def _never(shown: list[ListStatistics], k: int) -> list[str]:
+    parts = [f"{one.system} {one.at(k).never:.0%}" for one in sorted(shown, key=lambda one: one.at(k).never)]
+    return [f"Documents in no top-{k} list: {_listed(parts)}."]
+
+
+def _genres(shown: list[ListStatistics], k: int) -> list[str]:
+    found = [(shared.share, one.system) for one in shown if (shared := one.sharing("genre", k)) is not None]
+    if not found:
+        return []
+    parts = [f"{system} {share:.0%}" for share, system in sorted(found, reverse=True)]
+    way = ", without the query's artist" if shown[0].lists == FILTERED else ""
+    return [f"Of the query's genre among the first {k}{way}: {_listed(parts)}."]
+
+
+def _triangle(shown: list[ListStatistics]) -> list[str]:
+    parts = [
+        f"{one.system} {one.triangle:.1%}"
+        for one in shown
+        if one.triangle is not None and one.triangle < 0.9995
+    ]  # fmt: skip
+    return [f"Triples for which the triangle inequality holds: {_listed(parts)}."] if parts else []
+
+
+def _listed(parts: list[str], last: str = "and") -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+
+
+_COLOURS = ("accent", "warm", "ink", "soft", "muted")
+_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)))
+_SYSTEM = Column("System", "left", "documents of the query's artist are left out, unless all artists are named")
+
+
+def statistics_sections(statistics: Statistics) -> tuple[Section, ...]:
+    """Sentences, hubs, MIREX's numbers by length of list, neighbours that share a label, and the figure."""
+    said = tuple(Paragraph(text) for text in sentences(statistics))
+    blocks: list[Block] = [*said, hub_table(statistics), occurrence_figure(statistics)]
+    if len(statistics.cutoffs) > 1:
+        blocks.append(length_table(statistics))
+    shared = tuple(table for label in LABELS if (table := shared_table(statistics, label)) is not None)
+    sections = [Section("hubs", "Hubs and coverage", tuple(blocks))]
+    if shared:
+        sections.append(Section("neighbours", "What neighbours share", shared))
+    return tuple(sections)
+
+
+def _named(statistics: Statistics, one: ListStatistics) -> str:
+    """The system, and how its lists were made where that is not the usual way."""
+    return f"{one.system}, {one.lists}" if one.lists == PLAIN and len(statistics.ways) > 1 else one.system
+
+
+def hub_table(statistics: Statistics) -> TableBlock:
+    """A row a system and way: how uneven the shortest lists are."""
+    k = statistics.cutoffs[0]
+    has_triangle = any(one.triangle is not None for one in statistics.found)
+    columns = (
+        _SYSTEM,
+        Column("Skewness", about=f"of the number of top-{k} lists that documents are in; 0 where all are alike"),
+        Column("Largest hub", about=f"most top-{k} lists that a document is in"),
+        Column("% of lists"),
+        Column("Hubs", about="documents in more than five times as many lists as the mean"),
+        Column("Never %", about="documents in no list"),
+        Column("Coverage %", about="documents in any list"),
+        *([Column("Triangle %", about="triples of documents for which that inequality holds")] if has_triangle else []),
+        Column("Hub", "left", "the document that is in most lists"),
+    )
+    rows = tuple(_hub_row(statistics, one, one.at(k)) for one in statistics.found)
+    records = [row for row in statistics.to_dicts() if row["cutoff"] == k]
+    return TableBlock("hubs", f"Hubs in top-{k} lists.", columns, rows, records)
+
+
+def _hub_row(statistics: Statistics, one: ListStatistics, counted: Occurrences) -> tuple[str, ...]:
+    return (
+        _named(statistics, one),
+        number(counted.skewness, 2),
+        f"{counted.largest:,}",
+        percent(counted.largest / max(1, counted.n_lists)),
+        f"{counted.n_hubs:,}",
+        percent(counted.never),
+        percent(counted.coverage),
+        *([] if one.triangle is None else [percent(one.triangle)]),
+        statistics.documents[counted.hub],
+    )
+
+
+def length_table(statistics: Statistics) -> TableBlock:
+    """A row a system and way: the most frequent document and what is never retrieved, by length of list."""
+    lengths = statistics.cutoffs
+    columns = (
+        _SYSTEM,
+        *(Column(f"Most @{k}", about=f"most top-{k} lists that a document is in") for k in lengths),
+        *(Column(f"Never % @{k}", about=f"documents in no top-{k} list") for k in lengths),
+        *(Column(f"Skewness @{k}") for k in lengths),
+    )
+    rows = tuple(
+        (
+            _named(statistics, one),
+            *(f"{one.at(k).largest:,}" for k in lengths),
+            *(percent(one.at(k).never) for k in lengths),
+            *(number(one.at(k).skewness, 2) for k in lengths),
+        )
+        for one in statistics.found
+    )
+    return TableBlock(
+        "lengths", "Always and never similar, by the length of lists.", columns, rows, statistics.to_dicts()
+    )
+
+
+def shared_table(statistics: Statistics, label: str) -> TableBlock | None:
+    """A row a system and way: % of neighbours that share a label, and of those that could; None where none is known."""
+    lengths = statistics.cutoffs
+    columns = (
+        _SYSTEM,
+        *(Column(f"% @{k}") for k in lengths),
+        *(Column(f"of possible @{k}", about="where fewer than so many share it, % of those") for k in lengths),
+    )
+    rows, records = [], []
+    for one in statistics.found:
+        found = [shared for k in lengths if (shared := one.sharing(label, k)) is not None]
+        if found:
+            cells = [percent(shared.share) for shared in found] + [percent(shared.of_possible) for shared in found]
+            rows.append((_named(statistics, one), *cells))
+            records += [{"system": one.system, "lists": one.lists, **asdict(shared)} for shared in found]
+    if not rows:
+        return None
+    n_known = f"known of {statistics.known[label]:,} of {len(statistics.documents):,} documents"
+    return TableBlock(
+        f"same-{label}", f"Neighbours of the query's {label}, in percent ({n_known}).", columns, tuple(rows), records
+    )
+
+
+def percent(share: float) -> str:
+    """A share in percent, with a decimal; a dash where there is none."""
+    return "–" if np.isnan(share) else f"{100 * share:.1f}"
+
+
+@dataclass(frozen=True)
+class OccurrenceCurves:
+    """Numbers of lists that documents are in, most first, one curve a system, one panel a way of making lists."""
+
+    cutoff: int
+    panels: tuple[str, ...]
+    systems: tuple[tuple[str, ...], ...]
+    counts: tuple[tuple[Ints, ...], ...]
+
+
+def occurrence_figure(statistics: Statistics) -> FigureBlock:
+    """The number-of-times-similar curve of MIREX: documents by the number of lists that they are in."""
+    k = statistics.cutoffs[0]
+    ways = statistics.ways
+    by_way = [[one for one in statistics.found if one.lists == way] for way in ways]
+    data = OccurrenceCurves(
+        k,
+        ways,
+        tuple(tuple(one.system for one in part) for part in by_way),
+        tuple(tuple(np.sort(one.at(k).counts)[::-1] for one in part) for part in by_way),
+    )
+    alt = "; ".join(
+        f"{one.system}: at most {one.at(k).largest:,} lists, {one.at(k).never:.0%} of documents in none"
+        for one in by_way[0]
+    )
+    caption = f"In how many top-{k} lists documents are, the most frequent first; a steep start is a hub."
+    return FigureBlock("occurrences", caption, f"Number of top-{k} lists by document. {alt}.", data, occurrence_curves)
+
+
+def occurrence_curves(data: OccurrenceCurves) -> Figure:
+    """A curve a system: rank of the document against the number of lists."""
+    figure, panels = canvas(3.2, len(data.panels))
+    for axes, way, systems, curves in zip(panels, data.panels, data.systems, data.counts, strict=True):
+        for i, (system, counts) in enumerate(zip(systems, curves, strict=True)):
+            style: dict[str, Any] = {"linestyle": _DASHES[(i // len(_COLOURS)) % len(_DASHES)], "linewidth": 1.4}
+            axes.step(
+                np.arange(1, len(counts) + 1), counts, where="mid", color=PALETTE[_COLOURS[i % len(_COLOURS)]],
+                label=system, **style,
+            )  # fmt: skip
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.set_xlabel("documents, the most frequent first")
+        axes.set_title(way, fontsize=9, loc="left")
+        axes.grid()
+        axes.set_axisbelow(True)
+    panels[0].set_ylabel(f"top-{data.cutoff} lists")
+    panels[0].set_ylim(bottom=0)
+    panels[-1].legend(frameon=False, fontsize=8, loc="upper right")
+    return figure

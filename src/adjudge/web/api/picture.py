@@ -20,7 +20,7 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 from sqlalchemy import select, update
 
-from adjudge.choices import DEFAULT_CONSTRUCTION
+from adjudge.checks import DEFAULT_CONSTRUCTION
 from adjudge.errors import shown
 from adjudge.groundtruth import DEFAULT_ALPHA, parse_construction
 from adjudge.web import monitoring

@@ -12,7 +12,7 @@ from typing import Any
 from starlette.datastructures import FormData
 
 from adjudge.errors import AdjudgeError, shown
-from adjudge.relevance.goals import GOALS
+from adjudge.relevance.choosing import GOALS
 from adjudge.web.asking_settings import AskingSettings
 from adjudge.web.errors import Refused
 from adjudge.web.judging_settings import AskedScale, JudgingSettings, asked_scale, settings_from

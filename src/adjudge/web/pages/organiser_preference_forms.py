@@ -182,7 +182,7 @@ def _combinations(text: str) -> list[str]:
     >>> _combinations("CG@5 on Fine; nDCG(ideal=max)@5 on broad")
     ['CG@5 on fine', 'nDCG(ideal=max)@5 on broad']
     """
-    from adjudge.preferences.combinations import Combination
+    from adjudge.preferences.questions import Combination
 
     lines = [part.strip() for line in text.splitlines() for part in line.split(";")]
     try:

@@ -88,7 +88,7 @@ def coverage_rows(settings: PreferenceSettings, questions: Questions) -> list[Co
 
 
 def _coverage_row(name: str, questions: Questions, judged_by: int) -> CoverageRow:
-    from adjudge.preferences.coverage import coverage_of
+    from adjudge.preferences.questions import coverage_of
 
     try:
         found = coverage_of(questions, [name], bins=_BINS, per_bin=-(-ENOUGH // judged_by))

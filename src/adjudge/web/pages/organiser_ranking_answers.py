@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import Request, Response
 from sqlalchemy import Connection, func, select
 
-from adjudge.choices import DEFAULT_CONSTRUCTION
+from adjudge.checks import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError
 from adjudge.web import monitoring
 from adjudge.web.campaign_rows import Campaign

@@ -11,14 +11,15 @@ import polars as pl
 import pytest
 import soundfile
 
-from adjudge.audio.features import AUDIO_FEATURES, AudioFeature, extracting
-from adjudge.audio.features.exporting import write_features
-from adjudge.audio.features.extracting import (
+from adjudge.audio.features import AUDIO_FEATURES, AudioFeature
+from adjudge.audio.features import extract as extracting
+from adjudge.audio.features.extract import (
     LibraryFeatures,
     extract,
     extract_library,
     extract_sound,
     library_features,
+    write_features,
 )
 from adjudge.audio.features.resampling import Samples
 from adjudge.audio.features.spectra import read_sound

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from adjudge.audio.features.mfcc import mfcc
 from adjudge.audio.features.spectra import spectra_of
-from adjudge.audio.features.timbre import RIDGE, timbre, unpack
+from adjudge.audio.features.timbre import RIDGE, mfcc, timbre, unpack
 from adjudge.errors import AdjudgeError
 
 TIME = np.arange(22050) / 22050

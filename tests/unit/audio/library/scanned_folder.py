@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from adjudge.audio.library.scanning import scan
+from adjudge.audio.library.scan import scan
 
 
 def files(folder: Path, *names: str) -> Path:

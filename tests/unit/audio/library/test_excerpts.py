@@ -15,8 +15,16 @@ from tests.unit.audio.sound_formats import FORMATS
 
 from adjudge.audio.library.excerpts import Excerpt, read_excerpt
 from adjudge.audio.loudness import AudioError
-from adjudge.audio.mp3_length import with_table, without_table
-from adjudge.audio.sources import BrokenError, ForeignError, NotAudioError, ShortError, UnreadableError, read_source
+from adjudge.audio.sources import (
+    BrokenError,
+    ForeignError,
+    NotAudioError,
+    ShortError,
+    UnreadableError,
+    read_source,
+    with_table,
+    without_table,
+)
 
 Floats = NDArray[np.float64]
 
@@ -100,8 +108,8 @@ def test_a_search_for_sound_that_meets_damage_at_once_stays_in_the_middle(tmp_pa
 
 
 def test_the_representative_part_has_the_least_divergence_by_the_direct_formula(tmp_path: Path) -> None:
-    from adjudge.audio.features.mfcc import mfcc
     from adjudge.audio.features.spectra import spectra_of
+    from adjudge.audio.features.timbre import mfcc
 
     rng = np.random.default_rng(8)
     levels = rng.uniform(0.02, 0.2, size=9)

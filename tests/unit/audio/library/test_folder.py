@@ -10,14 +10,17 @@ import pytest
 
 from adjudge.audio.library.folder import (
     CLIP_COLUMNS,
+    WORK_FOLDER,
+    Heard,
     Library,
+    Made,
     check_place,
     listed,
+    open_journal,
     open_library,
     save_tables,
 )
-from adjudge.audio.library.journal import WORK_FOLDER, Heard, Made, open_journal
-from adjudge.audio.library.scanning import FileProblem
+from adjudge.audio.library.scan import FileProblem
 from adjudge.errors import InputError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.audio.library.scanned_folder import files, found, table
 
-from adjudge.audio.library.scanning import NO_FILE, scan
+from adjudge.audio.library.scan import NO_FILE, scan
 from adjudge.errors import InputError
 
 

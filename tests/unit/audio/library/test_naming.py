@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.audio.library.naming import identifier, identifiers, is_identifier
+from adjudge.audio.library.scan import identifier, identifiers, is_identifier
 
 
 @given(st.text(alphabet=st.characters(codec=None), max_size=200))

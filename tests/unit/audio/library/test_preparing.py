@@ -16,12 +16,10 @@ import pytest
 import soundfile
 from numpy.typing import NDArray
 
-from adjudge.audio.library import choosing, making, preparing
-from adjudge.audio.library.choosing import common_loudness
-from adjudge.audio.library.folder import open_library
-from adjudge.audio.library.journal import WORK_FOLDER, Heard, open_journal
-from adjudge.audio.library.preparing import PreparedLibrary, counted_problems, prepare_library
-from adjudge.audio.library.scanning import FileProblem, Recording
+from adjudge.audio.library import prepare
+from adjudge.audio.library.folder import WORK_FOLDER, Heard, open_journal, open_library
+from adjudge.audio.library.prepare import PreparedLibrary, common_loudness, counted_problems, prepare_library
+from adjudge.audio.library.scan import FileProblem, Recording
 from adjudge.audio.loudness import integrated_loudness, true_peak
 from adjudge.errors import AdjudgeError, InputError
 
@@ -359,7 +357,7 @@ def test_a_full_disk_is_one_line_and_the_next_try_goes_on(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(making, "clip_of", full)
+        patch.setattr(prepare, "clip_of", full)
         with pytest.raises(InputError, match="lab: cannot be written: no space left"):
             prepare_library(music, tmp_path / "lab", **SETTINGS)
     assert prepare_library(music, tmp_path / "lab", **SETTINGS).n_new == 3
@@ -368,14 +366,14 @@ def test_a_full_disk_is_one_line_and_the_next_try_goes_on(
 def test_a_file_that_changes_meanwhile_is_a_problem_and_is_mended_by_the_next_try(
     music: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = choosing.choose
+    original = prepare.choose
 
     def choose(*given: Any, **options: Any) -> object:
         soundfile.write(music / "a.wav", tune(12), RATE)
         return original(*given, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(preparing, "choose", choose)
+        patch.setattr(prepare, "choose", choose)
         first = prepare_library(music, tmp_path / "lab", **SETTINGS)
     assert "a" not in first.library.documents
     assert [one.detail for one in first.problems if one.file == "a.wav"] == [
@@ -431,7 +429,7 @@ def test_a_recording_that_crashes_the_decoder_is_a_problem(
             is_fatal = document == "a"
             yield document, CrashedError("died") if is_fatal else function(job)
 
-    monkeypatch.setattr(preparing, "run_jobs", crashing)
+    monkeypatch.setattr(prepare, "run_jobs", crashing)
     prepared = prepare_library(music, tmp_path / "lab", **SETTINGS)
     assert ("a.wav", "broken", "expected sound, got a crash while reading it") in [
         (one.file, one.problem, one.detail) for one in prepared.problems
@@ -444,7 +442,7 @@ def test_a_recording_that_crashes_the_decoder_is_a_problem(
 def test_what_nobody_thought_of_is_the_problem_of_one_recording(
     music: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    original, calls = getattr(making, where), []
+    original, calls = getattr(prepare, where), []
 
     def once(*arguments: Any, **options: Any) -> Any:
         calls.append(arguments)
@@ -452,7 +450,7 @@ def test_what_nobody_thought_of_is_the_problem_of_one_recording(
             raise ValueError("a corner\nof a case")
         return original(*arguments, **options)
 
-    monkeypatch.setattr(making, where, once)
+    monkeypatch.setattr(prepare, where, once)
     prepared = prepare_library(music, tmp_path / "lab", **SETTINGS)
     assert FileProblem("a.wav", "broken", "expected sound, got a corner of a case") in prepared.problems
     assert "b-song" in prepared.library.documents
@@ -465,7 +463,7 @@ def test_problems_are_counted_the_most_frequent_first() -> None:
 
 
 def test_features_of_new_clips_are_those_that_would_be_computed_from_them(tmp_path: Path) -> None:
-    from adjudge.audio.features.extracting import extract, extract_library
+    from adjudge.audio.features.extract import extract, extract_library
 
     folder = tmp_path / "music"
     folder.mkdir()
@@ -488,7 +486,7 @@ def test_of_two_of_a_kind_the_one_stays_that_is_worth_more(tmp_path: Path) -> No
             for name, tags, _ in files
         }
         recordings = {name: Recording(name, tmp_path / name, name, told) for name, _, told in files}
-        return list(choosing.choose(heard, recordings, least_seconds=10, keep_duplicates=False).kept)
+        return list(prepare.choose(heard, recordings, least_seconds=10, keep_duplicates=False).kept)
 
     known = {"artist": "A"}
     assert kept(("a.flac", known, {}), ("b.mp3", {}, known)) == ["b.mp3"]  # the table describes it

@@ -13,7 +13,7 @@ import pytest
 from tests.unit.audio.library.scanned_folder import files, found, table
 
 from adjudge.audio.library.folder import CLIPS, TRACKS
-from adjudge.audio.library.scanning import (
+from adjudge.audio.library.scan import (
     DUPLICATE,
     FOREIGN,
     NO_FILE,

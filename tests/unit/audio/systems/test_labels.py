@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from adjudge.audio.systems.labels import Labels
+from adjudge.audio.systems.base import Labels
 
 
 def test_artists_are_the_same_whatever_their_capitals_and_blanks() -> None:

@@ -11,7 +11,7 @@ from tests.unit.audio.systems.invented_sounds import invented
 from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems import BASELINES, distances
 from adjudge.audio.systems.base import Baseline
-from adjudge.audio.systems.matrices import write_matrix
+from adjudge.audio.systems.ranking import write_matrix
 from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
 from adjudge.formats import read
 

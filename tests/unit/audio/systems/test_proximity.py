@@ -7,9 +7,8 @@ import pytest
 from tests.unit.audio.systems.invented_sounds import gaussians
 
 from adjudge.arrays import Floats, Ints
-from adjudge.audio.systems import proximity
-from adjudge.audio.systems.distances import symmetric_kl
-from adjudge.audio.systems.proximity import CountedProximity, EstimatedProximity, mutual_proximity
+from adjudge.audio.systems import distances as proximity
+from adjudge.audio.systems.distances import CountedProximity, EstimatedProximity, mutual_proximity, symmetric_kl
 
 
 class Given:

@@ -13,8 +13,16 @@ from tests.unit.audio.systems.invented_sounds import invented
 from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems import BASELINES, Sounds, make_runs
 from adjudge.audio.systems.base import Baseline
-from adjudge.audio.systems.statistics import FILTERED, GIVEN, PLAIN, Statistics, describe, describe_runs, triangle_share
-from adjudge.audio.systems.statistics_words import sentences
+from adjudge.audio.systems.statistics import (
+    FILTERED,
+    GIVEN,
+    PLAIN,
+    Statistics,
+    describe,
+    describe_runs,
+    sentences,
+    triangle_share,
+)
 from adjudge.errors import AdjudgeError
 from adjudge.formats import read
 

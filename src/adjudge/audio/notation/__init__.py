@@ -1,0 +1,1 @@
+"""Music as notation: files, checks, engraving, and the sound of it."""

@@ -1,0 +1,207 @@
+"""``adjudge audio runs``: similar documents by baseline systems, as runs."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adjudge.cli.options import Subparsers
+from adjudge.cli.output import progress, say
+from adjudge.errors import AdjudgeError, InputError
+
+if TYPE_CHECKING:
+    from adjudge.audio.library.folder import Library
+    from adjudge.audio.systems import Sounds
+
+
+_EXAMPLES = """examples:
+  adjudge audio runs lab
+  adjudge audio runs lab --system timbre-mp --system tags --queries 50 -k 10
+  adjudge audio runs lab --per-genre 5
+  adjudge audio runs lab --system timbre --matrix mirex
+then:
+  adjudge audio statistics lab
+  adjudge campaign create songs lab/runs --metadata lab/tracks.csv --audio lab/clips
+"""
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command."""
+    parser = commands.add_parser(
+        "runs",
+        help="let baseline systems retrieve similar documents",
+        description="Write the documents most similar to each query by baseline systems as TREC runs, "
+        "LIBRARY/runs/SYSTEM.txt. Audio features that are missing are computed first.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("library", metavar="LIBRARY", help="folder made by 'adjudge audio prepare'")
+    add_systems(parser)
+    group = parser.add_argument_group("queries")
+    which = group.add_mutually_exclusive_group()
+    which.add_argument(
+        "--queries",
+        metavar="N|FILE",
+        help="a number of documents, spread over genres; a file with one a line; or their names with commas "
+        "(default: all)",
+    )
+    which.add_argument("--per-genre", type=int, metavar="N", help="so many documents of each genre")
+    group = parser.add_argument_group("lists")
+    group.add_argument("-k", type=int, default=5, metavar="K", help="documents for each query (default: 5)")
+    group.add_argument(
+        "--artist-filter",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="leave out documents by the artist of the query (default: yes)",
+    )
+    group.add_argument("-o", "--output", metavar="DIR", help="folder for the runs (default: LIBRARY/runs)")
+    group.add_argument(
+        "--matrix",
+        choices=("npy", "mirex"),
+        help="write distances between all documents, too, to LIBRARY/matrices: for NumPy, or as text for MIREX",
+    )
+    parser.set_defaults(run=run)
+
+
+def add_systems(parser: argparse.ArgumentParser) -> None:
+    """Which systems, and what they are started with."""
+    group = parser.add_argument_group("systems")
+    group.add_argument(
+        "--system",
+        dest="systems",
+        action="append",
+        metavar="NAME",
+        help="a system, repeatable (default: all; see 'adjudge audio systems')",
+    )
+    group.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    group.add_argument("--workers", type=int, metavar="N", help="processes for audio features (default: all cores)")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Look at the library, ask the systems, write what they say."""
+    from adjudge.audio.library.folder import RUN_FOLDER, open_library
+    from adjudge.audio.systems import Sounds, choose_queries, make_runs, write_runs
+    from adjudge.checks import check_whole
+
+    check_whole("k", arguments.k, 1)
+    folder = Path(arguments.output or Path(arguments.library) / RUN_FOLDER)
+    number, listed = queries_asked(arguments.queries)
+    library = open_library(arguments.library)
+    _check_folder(folder)
+    names = systems_asked(arguments, library)
+    unheard = Sounds(library.documents, {}, library.tracks, arguments.seed)
+    queries = choose_queries(unheard, number, per_genre=arguments.per_genre, documents=listed)
+    sounds = heard(arguments, library, names)
+    with progress("systems") as advance:
+        runs = make_runs(sounds, names, queries, k=arguments.k, artist_filter=arguments.artist_filter, progress=advance)
+    written = write_runs(runs, folder)
+    filtered = "" if arguments.artist_filter else ", documents of the query's artist among them"
+    print(
+        f"{len(names)} system{'' if len(names) == 1 else 's'}, {len(queries):,} of {len(sounds):,} documents as "
+        f"queries, up to {arguments.k:,} documents each{filtered}: {_shown(written)}"
+    )
+    _say_others(folder, written)
+    if arguments.matrix is not None:
+        _write_matrices(arguments, sounds, names)
+
+
+def systems_asked(arguments: argparse.Namespace, library: Library) -> list[str]:
+    """The systems that the options name, or all that have something to go by."""
+    from adjudge.audio.systems import BASELINES
+    from adjudge.audio.systems.plain import TagDistances
+    from adjudge.checks import check_whole
+
+    check_whole("seed", arguments.seed, 0)
+    if arguments.workers is not None:
+        check_whole("workers", arguments.workers, 1)
+    names = [BASELINES[name].name for name in dict.fromkeys(arguments.systems or BASELINES)]
+    if len(library) < 2:
+        raise InputError(f"expected at least 2 documents, got {len(library)}", source=str(library.folder))
+    if "tags" in names and TagDistances(library.tracks).n_tagged == 0:
+        if arguments.systems:
+            say(["no document has tags that tell it from others, so that the lists of 'tags' are chance"])
+        else:
+            names.remove("tags")
+            say(["no document has tags that tell it from others: the system 'tags' is left out"])
+    return names
+
+
+def heard(arguments: argparse.Namespace, library: Library, names: Sequence[str]) -> Sounds:
+    """What these systems need of a library; audio features are computed where they are missing."""
+    from adjudge.audio.systems import sounds_of
+
+    with progress("audio features") as advance:
+        return sounds_of(library, names, seed=arguments.seed, workers=arguments.workers, progress=advance)
+
+
+def queries_asked(text: str | None) -> tuple[int | None, Sequence[str] | None]:
+    """What ``--queries`` means: a number, or the documents of a file or of a list with commas.
+
+    >>> queries_asked("50"), queries_asked("a,b"), queries_asked(None)
+    ((50, None), (None, ['a', 'b']), (None, None))
+    """
+    if text is None:
+        return None, None
+    if text.strip().removeprefix("-").isdecimal():
+        return int(text), None
+    if os.path.exists(text):
+        return None, _in_file(text)
+    if os.path.sep in text or text.endswith((".txt", ".csv")):
+        raise AdjudgeError(f"{text}: expected a file with queries, got none")
+    return None, [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _in_file(path: str) -> list[str]:
+    """Documents of a file, one a line, or the column ``document`` or ``query`` of a table."""
+    from adjudge.formats import Source
+
+    source = Source.open(Path(path))
+    lines = source.text.decode("utf-8-sig", errors="replace").splitlines()
+    rows = [line for line in lines if line.strip() and not line.startswith("#")]
+    if not rows:
+        raise InputError("expected queries, one a line, got none", source=source.name)
+    sign = next((sign for sign in ("\t", ",", ";") if sign in rows[0]), None)
+    cells = [[cell.strip() for cell in row] for row in csv.reader(rows, delimiter=sign or "\t")]
+    head = [cell.lower() for cell in cells[0]]
+    column = next((head.index(name) for name in ("document", "query") if name in head), None)
+    if column is None and sign is not None:
+        raise InputError("expected one query a line, or a column 'document'", source=source.name)
+    return [row[column or 0] for row in (cells if column is None else cells[1:]) if len(row) > (column or 0)]
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written to, before any work is done."""
+    there = folder
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    if not there.is_dir():
+        raise AdjudgeError(f"{folder}: expected a folder for runs, got a file")
+    if not os.access(there, os.W_OK):
+        raise AdjudgeError(f"{folder}: cannot be written: permission denied")
+
+
+def _shown(written: Sequence[Path]) -> str:
+    names = ", ".join(path.stem for path in written)
+    return f"{written[0].parent}{os.sep}({names}).txt" if len(written) > 1 else str(written[0])
+
+
+def _say_others(folder: Path, written: Sequence[Path]) -> None:
+    """Name the runs that are in the folder from before: who reads the folder reads them, too."""
+    others = sorted(path.name for path in folder.iterdir() if path not in written and not path.name.startswith("."))
+    if others:
+        some = ", ".join(others[:5]) + (" …" if len(others) > 5 else "")
+        say([f"{folder} has runs from before, too, which may be about other queries: {some}"])
+
+
+def _write_matrices(arguments: argparse.Namespace, sounds: Sounds, names: Sequence[str]) -> None:
+    from adjudge.audio.systems.ranking import MATRIX_FOLDER, write_matrix
+
+    folder = Path(arguments.library) / MATRIX_FOLDER
+    for name in names:
+        with progress(f"distances of {name}") as advance:
+            path = write_matrix(sounds, name, folder, form=arguments.matrix, progress=advance)
+        print(f"{len(sounds):,} x {len(sounds):,} distances of {name}: {path} ({path.stat().st_size / 1e6:,.1f} MB)")

@@ -1,0 +1,212 @@
+"""What experiments draw queries from: runs evaluated on one scale or several, or tables of effectiveness."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from adjudge.cli.options import add_collection, named_combinations, read_collection
+from adjudge.cli.output import command_line, progress, with_inputs
+from adjudge.cli.score import add_evaluation
+from adjudge.errors import AdjudgeError, kept_warnings, shown
+
+if TYPE_CHECKING:
+    from adjudge.experiments.samples import Samples
+    from adjudge.measures import Measure
+    from adjudge.model.collection import Collection
+    from adjudge.model.effectiveness import Effectiveness
+    from adjudge.preferences.questions import Combination
+
+
+_THESIS_CUTOFF = 5
+_UNNAMED = "effectiveness"  # what a measure is called that a table does not name
+_FOR_TABLES = ("measures", "seed", "metadata", "columns")  # options about judgments and runs that tables have a use for
+
+
+def add_samples(parser: argparse.ArgumentParser) -> None:
+    """Where effectiveness comes from, and the strata of queries."""
+    add_collection(parser, required=False)
+    add_evaluation(parser)
+    for_judgments = vars(parser.parse_args([]))
+    group = parser.add_argument_group("samples")
+    group.add_argument(
+        "--effectiveness",
+        action="append",
+        metavar="[NAME=]FILE",
+        help="a table of effectiveness instead of judgments and runs; NAME is that of its collection; repeatable",
+    )
+    group.add_argument("--on", metavar="SCALES", help="scales of the measures, with commas: fine,graded3,binary40")
+    group.add_argument(
+        "--combinations",
+        action="append",
+        metavar="WHICH",
+        help="single ones, as 'CG@5 on fine', a file with one a line, or 'thesis' (its 95, as far as grades allow); "
+        "repeatable",
+    )
+    group.add_argument(
+        "--stratify",
+        metavar="COLUMN",
+        help="draw as many queries of every value of this column of --metadata, such as genre; queries are documents",
+    )
+    group.add_argument("--strata", metavar="FILE", help="table of queries and their strata, instead of --stratify")
+    parser.set_defaults(for_judgments=for_judgments)
+
+
+def check_samples(arguments: argparse.Namespace) -> None:
+    """Refuse what cannot be sampled, before anything is read."""
+    given = arguments.judgments is not None
+    if given == bool(arguments.effectiveness):
+        raise AdjudgeError("expected judgments and runs, or --effectiveness with a table, and not both")
+    if given and not arguments.runs:
+        raise AdjudgeError("expected runs after the judgments, got none")
+    if arguments.unjudged == "bounds":
+        raise AdjudgeError("'unjudged' must be one of zero, condensed, got 'bounds': tests have no use for them")
+    if arguments.stratify is not None and arguments.strata is not None:
+        raise AdjudgeError("--stratify and --strata both say the strata of queries; expected one of them")
+    if arguments.stratify is not None and arguments.metadata is None:
+        raise AdjudgeError("--stratify takes a column of the metadata of documents; expected --metadata, got none")
+    if arguments.on is not None and not arguments.measures:
+        raise AdjudgeError("--on says on which scales the measures of --measure are; expected --measure, got none")
+    if not given:
+        _check_for_tables(arguments)
+
+
+def _check_for_tables(arguments: argparse.Namespace) -> None:
+    for name, usual in {**arguments.for_judgments, "on": None, "combinations": None}.items():
+        if name not in _FOR_TABLES and getattr(arguments, name) != usual:
+            raise AdjudgeError(f"--{name.replace('_', '-')} is for judgments and runs, not for --effectiveness")
+    if arguments.metadata is not None and arguments.stratify is None:
+        raise AdjudgeError("--metadata of tables of effectiveness are for strata; expected --stratify, got none")
+
+
+def input_files(arguments: argparse.Namespace) -> list[str]:
+    """Everything that is read, so that no output overwrites it."""
+    tables = [file for _, file in _named_tables(arguments.effectiveness or ())]
+    single = (arguments.judgments, arguments.metadata, arguments.teams, arguments.strata)
+    return [*tables, *(arguments.runs or ()), *(file for file in single if file is not None)]
+
+
+def samples_from(arguments: argparse.Namespace) -> Samples:
+    """The samples that the options describe, with what is worth saying about them."""
+    from adjudge.experiments.samples import Samples, samples_of
+    from adjudge.formats.columns import check_columns
+
+    with kept_warnings() as said:
+        parts = list(_read_tables(arguments) if arguments.effectiveness else _evaluated(arguments))
+        found = [samples_of({name: eff}, scale=scale, strata=_strata(eff, arguments)) for name, scale, eff in parts]
+        check_columns()
+    members = tuple(sample for samples in found for sample in samples)
+    inputs = dict(pair for samples in found for pair in samples.provenance.inputs)
+    settings = _settings([samples.provenance.settings for samples in found])
+    made = replace(found[0].provenance, inputs=tuple(inputs.items()), settings=settings)
+    files = [arguments.strata] if arguments.strata else [arguments.metadata] if arguments.effectiveness else []
+    made = with_inputs(made.with_settings(command=command_line()), [file for file in files if file])
+    notes = dict.fromkeys([*(note for samples in found for note in samples.notes), *said])
+    return Samples(members, made, tuple(notes))
+
+
+def _settings(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Settings in common: scales differ from sample to sample, and are said there."""
+    return {name: value for name, value in several[0].items() if all(one.get(name) == value for one in several)}
+
+
+def _named_tables(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The name of a collection, if one is given, and its file."""
+    for text in texts:
+        name, sign, file = text.partition("=")
+        is_named = bool(sign) and not os.path.exists(text)
+        if is_named and not (name.strip() and file):
+            raise AdjudgeError(f"--effectiveness: expected FILE or NAME=FILE, got {shown(text)}")
+        yield (name.strip(), file) if is_named else ("", text)
+
+
+def _read_tables(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effectiveness]]:
+    """Tables of effectiveness; a measure that a table does not name is called as its file, unless the collection is."""
+    from adjudge.formats import read_effectiveness
+    from adjudge.model.effectiveness import Effectiveness
+
+    named = list(_named_tables(arguments.effectiveness))
+    for name, file in named:
+        eff = read_effectiveness(file)
+        if not isinstance(eff, Effectiveness):
+            raise AdjudgeError(
+                f"{file}: expected effectiveness of one assessor or of all together, got a column of them"
+            )
+        if eff.measures == (_UNNAMED,) and not name:
+            eff = replace(eff, measures=(os.path.splitext(os.path.basename(file))[0],))
+        yield name, "", eff[_chosen(arguments.measures, eff.measures)] if arguments.measures else eff
+
+
+def _chosen(given: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Names of measures, each option one of them or several with blanks between."""
+    return list(dict.fromkeys(name for one in given for name in ([one] if one in known else one.split())))
+
+
+def _evaluated(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effectiveness]]:
+    """The runs by every measure on every scale asked for."""
+    from adjudge.measures import default_measures, evaluate, parse_measures
+
+    measures = parse_measures(arguments.measures) if arguments.measures else []  # a typo should not cost a reading
+    with progress("reading runs") as advance:
+        collection = read_collection(arguments, advance)
+    on = [one.strip() for one in (arguments.on or "").split(",") if one.strip()]
+    wanted: dict[str, list[Measure]] = {scale: list(measures) for scale in on or ([""] if measures else [])}
+    for one in _combinations(arguments, collection):
+        wanted.setdefault(one.scale, []).append(one.parsed)
+    for scale, some in (wanted or {"": list(default_measures(collection))}).items():
+        with progress("evaluating") as advance:
+            yield (
+                "",
+                scale,
+                evaluate(
+                    _on_scale(collection, scale),
+                    list(dict.fromkeys(some)),
+                    unjudged=arguments.unjudged,
+                    missing=arguments.missing,
+                    ties=arguments.ties,
+                    seed=arguments.seed,
+                    progress=advance,
+                ),
+            )
+
+
+def _combinations(arguments: argparse.Namespace, collection: Collection) -> tuple[Combination, ...]:
+    if not arguments.combinations:
+        return ()
+    from adjudge.users.combinations import relevance_scale
+
+    depth = max(int(run.lengths.max(initial=1)) for run in collection.runs)
+    scale = str(relevance_scale(str(collection.need_judgments().scale)))
+    return named_combinations(arguments.combinations, [scale], min(depth, _THESIS_CUTOFF))
+
+
+def _on_scale(collection: Collection, scale: str) -> Collection:
+    """The collection with grades on a scale: the one it has, or one that they can be converted to."""
+    from adjudge.users.combinations import relevance_scale
+
+    given = str(collection.need_judgments().scale)
+    if not scale or str(relevance_scale(scale)) == str(relevance_scale(given)):
+        return collection
+    asked = relevance_scale(scale)
+    if asked.conversion is None:
+        raise AdjudgeError(
+            f"--on {scale}: grades are on the scale {given}, and are converted to gradedN or binaryX only, such as "
+            "graded3 or binary40"
+        )
+    return collection.rescaled(asked.conversion.name)
+
+
+def _strata(eff: Effectiveness, arguments: argparse.Namespace) -> dict[str, str] | None:
+    if arguments.strata is not None:
+        from adjudge.formats.reading import read_strata
+
+        return read_strata(arguments.strata)
+    if arguments.stratify is None:
+        return None
+    from adjudge.experiments.samples import strata_of
+    from adjudge.formats.reading import read_metadata
+
+    return strata_of(read_metadata(arguments.metadata), arguments.stratify, eff.queries)

@@ -1,0 +1,282 @@
+"""``adjudge groundtruth show`` and ``constructions``: what experts said of each document; ways of making lists."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import TYPE_CHECKING, Any
+
+from adjudge.cli.groundtruth.options import (
+    FORMS,
+    add_alpha,
+    add_answers,
+    add_construction,
+    build_options,
+    check_numbers,
+    check_queries,
+    provenance_of,
+    read_answers,
+    without_hint,
+)
+from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.output import check_output, made_from, show_report, style_of
+from adjudge.errors import kept_warnings
+
+if TYPE_CHECKING:
+    from adjudge.groundtruth import BuiltList, GroundTruth
+    from adjudge.reporting.document import Section, TableBlock
+
+
+_STRIP = 31  # signs of the drawing of ranks
+_STRIP_AT = 5  # its column
+_NAMED = 6  # places to name before "and 3 more"
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare both commands."""
+    parser = commands.add_parser(
+        "show",
+        help="a list with what experts said of each document",
+        description="The list of a query: its groups, what experts said of each document, and which pairs contradict "
+        "the list.",
+    )
+    add_answers(parser)
+    parser.add_argument("-q", "--query", metavar="QUERY", action="append", default=[], help="repeatable (default: all)")
+    group = parser.add_argument_group("making lists")
+    add_construction(group)
+    add_alpha(group)
+    add_output(parser, page="markdown")
+    parser.set_defaults(run=run_show)
+    parser = commands.add_parser(
+        "constructions",
+        help="explain the ways of making lists",
+        description="Every aggregation function and every comparison of documents; a construction is one of each.",
+    )
+    add_output(parser, page="markdown")
+    parser.set_defaults(run=run_constructions)
+
+
+def run_show(arguments: argparse.Namespace) -> None:
+    """Read, make, show some lists in full."""
+    from adjudge.groundtruth import build, parse_construction
+
+    check_output(arguments, forms=FORMS)
+    check_numbers(arguments)
+    construction = parse_construction(arguments.construction)
+    answers = read_answers(arguments)
+    known = check_queries(arguments.query, answers)
+    unasked = [query for query in known if arguments.query and query not in arguments.query]
+    with kept_warnings() as notes, without_hint(is_needed=len(answers.queries) > 1 and not arguments.query):
+        truth = build(answers.without(unasked), construction, **build_options(arguments))
+    shown = [truth[query] for query in dict.fromkeys(arguments.query or known)]
+    provenance = provenance_of(arguments, answers).to_dict()
+    show_report(
+        arguments,
+        (*(_section(one, truth, is_text=style_of(arguments) == "text") for one in shown), _legend(truth)),
+        title="Partially ordered lists",
+        provenance=provenance,
+        values={
+            "construction": str(construction),
+            "alpha": truth.alpha,
+            "lists": [
+                {"query": one.list.query, "adr_1": one.consistency(1), "adr_2": one.consistency(2)}
+                | {"left_out": one.evidence.left_out, "documents": _records(one)}
+                for one in shown
+            ],
+            "notes": list(notes),
+            "provenance": provenance,
+        },
+        records=[_flat(record) for one in shown for record in _records(one)],
+        notes=tuple(notes),
+    )
+
+
+def _records(built: BuiltList) -> list[dict[str, Any]]:
+    """What is known of each document, and the places of those that contradict where it stands; places from 1."""
+    evidence, wrong = built.evidence, built.inconsistencies(1)
+    pairs = {"differs_from": wrong.intra, "like": wrong.inter, "misordered": wrong.misordered}
+    places = {name: _others(array.tolist()) for name, array in pairs.items()}
+    return [
+        {
+            "query": built.list.query,
+            "place": i + 1,
+            "group": number + 1,
+            "document": document,
+            "median": float(evidence.middle[i]),
+            "lower": float(evidence.lower[i]),
+            "upper": float(evidence.upper[i]),
+            "mean": float(evidence.mean[i]) if len(evidence.mean) else None,
+            "answers": int(evidence.answers[i]),
+            **{name: others.get(i, []) for name, others in places.items()},
+        }
+        for i, (document, number) in enumerate(zip(built.list.documents, built.list.group_numbers, strict=True))
+    ]
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    """The same with places as text, for a cell of CSV."""
+    return {name: " ".join(map(str, value)) if isinstance(value, list) else value for name, value in record.items()}
+
+
+def _others(pairs: list[list[int]]) -> dict[int, list[int]]:
+    """Places, from 1, of all that each document is paired with."""
+    found: dict[int, list[int]] = {}
+    for first, second in pairs:
+        found.setdefault(first, []).append(second + 1)
+        found.setdefault(second, []).append(first + 1)
+    return {place: sorted(others) for place, others in found.items()}
+
+
+def _section(built: BuiltList, truth: GroundTruth, *, is_text: bool) -> Section:
+    from adjudge.reporting.document import Paragraph, Section
+    from adjudge.text import counted, number
+
+    size = f"{counted(len(built.list), 'document')} in {counted(len(built.list.groups), 'group')}"
+    text = (
+        f"{built.list.query}: {size}, {truth.made_by} at α = {truth.alpha:g}. "
+        f"Consistency: ADR-1 {number(built.consistency(1), 3)}, ADR-2 {number(built.consistency(2), 3)}."
+    )
+    table = _table(built, text)
+    blocks: list[Any] = [_without_strip(table) if not is_text else table]
+    if built.evidence.left_out:
+        blocks.append(Paragraph(f"In no list: {', '.join(built.evidence.left_out)}."))
+    return Section(f"list-{built.list.query}", f"Query {built.list.query}", tuple(blocks))
+
+
+def _legend(truth: GroundTruth) -> Section:
+    from adjudge.reporting.document import Paragraph, Section
+
+    text = (
+        "Contradicted by documents, given by their places: ≠ is in the same group and differs, = is in another and "
+        f"does not differ, ↕ should stand on the other side ({truth.measured_by}, one tail, α = {truth.alpha:g})."
+    )
+    return Section("legend", "Signs", (Paragraph(text),))
+
+
+def _table(built: BuiltList, text: str) -> TableBlock:
+    from adjudge.reporting.document import Column, TableBlock
+
+    records, evidence = _records(built), built.evidence
+    ends = math.floor(min(evidence.lower.min(), evidence.middle.min())), math.ceil(evidence.upper.max())
+    is_rank = evidence.unit == "rank"
+    left, right = map(str, ends)
+    columns = (
+        Column("place"),  # first: where a terminal is narrow, it stands in every part
+        Column("group"),
+        Column("document", "left"),
+        Column("median" if is_rank else evidence.unit),
+        Column("quartiles" if is_rank else "interval"),
+        Column(left.ljust(_STRIP - len(right)) + right, "left"),
+        Column("experts" if is_rank else "answers"),
+        Column("contradicted by", "left"),
+    )
+    rows, before = [], None
+    for record in records:
+        rows.append(_cells(record, ends, is_first=record["group"] != before))
+        before = record["group"]
+    return TableBlock(f"list-{built.list.query}", text, columns, tuple(rows), records)
+
+
+def _without_strip(table: TableBlock) -> TableBlock:
+    """The same without the drawing, which is made of signs of one width."""
+    from dataclasses import replace
+
+    def rest(cells: tuple[Any, ...]) -> tuple[Any, ...]:
+        return cells[:_STRIP_AT] + cells[_STRIP_AT + 1 :]
+
+    return replace(table, columns=rest(table.columns), rows=tuple(map(rest, table.rows)))
+
+
+def _cells(record: dict[str, Any], ends: tuple[float, float], *, is_first: bool) -> tuple[str, ...]:
+    marks = (("≠", "differs_from"), ("=", "like"), ("↕", "misordered"))
+    return (
+        f"{record['place']}",
+        f"{record['group']}" if is_first else "",
+        record["document"],
+        f"{record['median']:.2f}",
+        f"{record['lower']:.2f} – {record['upper']:.2f}",
+        _strip(record["lower"], record["median"], record["upper"], ends),
+        f"{record['answers']}",
+        "  ".join(f"{sign} {_some(record[name])}" for sign, name in marks if record[name]),
+    )
+
+
+def _some(places: list[int]) -> str:
+    """Places, as ranges; the first few and a count where there are many.
+
+    >>> _some([2, 3, 4, 9])
+    '2–4, 9'
+    """
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == runs[-1][-1] + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    texts = [f"{run[0]}" if len(run) == 1 else f"{run[0]}{'–' if len(run) > 2 else ', '}{run[-1]}" for run in runs]
+    rest = sum(map(len, runs[_NAMED:]))
+    return ", ".join(texts[:_NAMED]) + (f" and {rest} more" if rest else "")
+
+
+def _strip(lower: float, middle: float, upper: float, ends: tuple[float, float]) -> str:
+    """The quartiles as a line and the median as a dot.
+
+    >>> _strip(1, 2, 3, (1, 3))
+    '━━━━━━━━━━━━━━━●━━━━━━━━━━━━━━━'
+    """
+    width = (ends[1] - ends[0]) or 1.0
+    at = [round((value - ends[0]) / width * (_STRIP - 1)) for value in (lower, middle, upper)]
+    signs = [" "] * at[0] + ["━"] * (at[2] - at[0] + 1)
+    signs[at[1]] = "●"
+    return "".join(signs)
+
+
+def run_constructions(arguments: argparse.Namespace) -> None:
+    """List what is registered."""
+    from adjudge.groundtruth import COMPARISONS, FUNCTIONS
+    from adjudge.groundtruth.evidence import default_comparison
+    from adjudge.reporting.document import Column, Paragraph, Section, TableBlock
+
+    check_output(arguments, forms=FORMS)
+    functions: list[dict[str, Any]] = [{"function": one.name, "about": one.about} for one in FUNCTIONS.values()]
+    comparisons: list[dict[str, Any]] = [
+        {
+            "comparison": one.name,
+            "takes": one.takes,
+            "default": one.name == default_comparison(one.takes),
+            "random": one.is_random,
+            "about": one.about,
+        }
+        for one in COMPARISONS.values()
+    ]
+    text = (
+        "A construction is a function, the tails of its tests and, after a colon, how documents are compared: Any-1, "
+        "All-2 (the original of 2005), Any-1:plackett-luce. Without a colon the default comparison is meant."
+    )
+    blocks = (
+        Paragraph(text),
+        TableBlock(
+            "functions",
+            "Functions: where a new group begins.",
+            (Column("function", "left"), Column("about", "left")),
+            tuple((one["function"], one["about"]) for one in functions),
+            functions,
+        ),
+        TableBlock(
+            "comparisons",
+            "Comparisons: in which order documents stand, and which of them differ; * is the default.",
+            (Column("comparison", "left"), Column("takes", "left"), Column("about", "left")),
+            tuple((f"{one['comparison']}{'*' * one['default']}", one["takes"], one["about"]) for one in comparisons),
+            comparisons,
+        ),
+    )
+    flat = [("function", one["function"], "", one["about"]) for one in functions]
+    flat += [("comparison", one["comparison"], one["takes"], one["about"]) for one in comparisons]
+    show_report(
+        arguments,
+        (Section("constructions", "Ways of making lists", blocks),),
+        title="Ways of making lists",
+        provenance=made_from([], seed=0).to_dict(),
+        values={"functions": functions, "comparisons": comparisons},
+        records=[dict(zip(("kind", "name", "takes", "about"), row, strict=True)) for row in flat],
+    )

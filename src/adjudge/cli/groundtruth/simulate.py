@@ -1,0 +1,123 @@
+"""``adjudge groundtruth simulate``: rankings or preferences by simulated experts, whose true lists are known."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING, Any
+
+from adjudge.cli.options import Subparsers
+from adjudge.cli.output import check_output
+from adjudge.errors import AdjudgeError
+
+if TYPE_CHECKING:
+    from adjudge.groundtruth import PartialLists, Preferences, Rankings
+
+
+_EXAMPLES = """examples:
+  adjudge groundtruth simulate -o rankings.csv
+  adjudge groundtruth simulate --experts 10 --noise 2 --lists truth.groups -o rankings.csv
+  adjudge groundtruth check truth.groups rankings.csv
+  adjudge groundtruth simulate --preferences --lists truth.groups -o preferences.csv
+"""
+_WHOLE = (
+    ("queries", 11, "queries to ask about"),
+    ("documents", 25, "documents of a query"),
+    ("experts", 35, "experts, the same for all queries"),
+    ("groups", 10, "groups that the documents of a query truly make"),
+)
+_SHARES = (
+    ("noise", 1.0, "how far experts see documents from their place; groups are 1 apart on average"),
+    ("unranked", None, "share of the documents that an expert leaves unranked, the furthest (default: 0.2)"),
+    ("ties", None, "distance below which experts tie documents (default: 0; 0.5 with --preferences)"),
+)
+_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command."""
+    parser = commands.add_parser(
+        "simulate",
+        help="rankings or preferences by simulated experts",
+        description="Rankings by experts who see the true groups of documents with noise, or their preferences for the "
+        "pairs that sorting takes: to try things out, and to see how many experts it takes.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for name, usual, about in _WHOLE:
+        parser.add_argument(f"--{name}", type=int, default=usual, metavar="N", help=f"{about} (default: {usual})")
+    for name, share, about in _SHARES:
+        text = about if share is None else f"{about} (default: {share:g})"
+        parser.add_argument(f"--{name}", type=float, default=share, metavar="X", help=text)
+    parser.add_argument(
+        "--preferences", action="store_true", help="which of two documents is more similar, for the pairs of a sort"
+    )
+    parser.add_argument("--answers", type=int, metavar="N", help="people asked about a pair (default: 10)")
+    parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same answers (default: 0)")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help=f"answers to write: {', '.join(_SUFFIXES)}, or - as CSV"
+    )
+    parser.add_argument("--lists", metavar="FILE", help="write the true lists, too: .groups, .json, .csv, .tsv")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Simulate, write, say; where the answers go to standard output, nothing else does."""
+    from adjudge.groundtruth.building import asked_of
+    from adjudge.groundtruth.files import write_lists, write_preferences, write_rankings
+    from adjudge.groundtruth.rankings import Rankings
+    from adjudge.text import counted
+
+    _check(arguments)
+    answers, truth = _simulated(arguments)
+    target = arguments.output
+    if isinstance(answers, Rankings):
+        write_rankings(answers, target)
+    else:
+        write_preferences(answers, target)
+    if arguments.lists is not None:
+        write_lists(truth, arguments.lists)
+    if "-" in (target, arguments.lists):
+        return
+    print(f"Wrote {asked_of(answers)} for {counted(arguments.queries, 'query')} to {target}. Try:")
+    print(f"  adjudge groundtruth compare {target}")
+    print(f"  adjudge groundtruth build {target} -o lists.groups --report lists.html")
+    if arguments.lists is not None:
+        print(f"The true lists are in {arguments.lists}. Try:")
+        print(f"  adjudge groundtruth check {arguments.lists} {target}")
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse what cannot work before any work is done."""
+    from pathlib import Path
+
+    from adjudge.cli.groundtruth.options import check_lists_name
+    from adjudge.io import without_compression
+
+    if arguments.seed < 0:
+        raise AdjudgeError(f"'seed' must be 0 or more, got {arguments.seed}")
+    if arguments.preferences and arguments.unranked is not None:
+        raise AdjudgeError("--unranked is about rankings, and --preferences makes none")
+    if not arguments.preferences and arguments.answers is not None:
+        raise AdjudgeError("--answers are asked for with --preferences; expected it, got rankings")
+    known = _SUFFIXES[:-1] if arguments.preferences else _SUFFIXES
+    if arguments.output != "-" and without_compression(Path(arguments.output)).suffix.lower() not in known:
+        raise AdjudgeError(f"{arguments.output}: expected a name of answers that ends in {', '.join(known)}")
+    check_lists_name(arguments.lists)
+    if arguments.lists is not None and os.path.realpath(arguments.lists) == os.path.realpath(arguments.output):
+        raise AdjudgeError(f"{arguments.output}: expected one file for the answers and another for the lists")
+    for target in (arguments.output, arguments.lists):
+        check_output(argparse.Namespace(output=target))
+
+
+def _simulated(arguments: argparse.Namespace) -> tuple[Rankings | Preferences, PartialLists]:
+    """The answers that the options ask for, and the true lists; options not given are the library's own."""
+    from adjudge.groundtruth import simulate_preferences, simulate_rankings
+
+    names = [name for name, _, _ in (*_WHOLE, *_SHARES)] + ["answers", "seed"]
+    options: dict[str, Any] = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    if arguments.preferences:
+        preferred = simulate_preferences(**options)
+        return preferred.preferences, preferred.truth
+    ranked = simulate_rankings(**options)
+    return ranked.rankings, ranked.truth

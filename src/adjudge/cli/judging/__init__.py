@@ -1,0 +1,1 @@
+"""The commands of low-cost judging: estimate, next, simulate and calibrate."""

@@ -1,0 +1,102 @@
+"""``adjudge estimate``: rank systems with few judgments, or none, and say how sure that is."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from adjudge.cli.judging.options import add_judging, add_runs, open_session
+from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.output import check_output, command_line, show_report
+from adjudge.errors import AdjudgeError
+
+if TYPE_CHECKING:
+    from adjudge.model.collection import Collection
+    from adjudge.relevance.session import Session
+
+
+_EXAMPLES = """examples:
+  adjudge estimate runs/*.txt --scale binary -m nDCG@10
+  adjudge estimate runs --judgments so-far.csv --scale fine -m CG@5 --metadata tracks.csv
+  adjudge estimate runs --judgments so-far.csv --opinions llm.txt --scale 0..3 -m nDCG@10 -o estimate.html
+"""
+
+
+def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
+    """Declare the command."""
+    parser = commands.add_parser(
+        "estimate",
+        help="rank systems with few judgments, or none",
+        description="Expected effectiveness of every system, confidence in their order, and whether judging can stop.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_runs(parser)
+    add_judging(parser)
+    parser.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
+    parser.add_argument(
+        "--history", action="store_true", help="follow confidence through the judgments in the order of their file"
+    )
+    add_output(parser, page="markdown")
+    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Read, learn, rank, show."""
+    from dataclasses import asdict
+
+    from adjudge.relevance.report import estimate_section
+
+    check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
+    if not 0 < arguments.confidence < 1:
+        raise AdjudgeError(f"'confidence' must be in (0, 1), got {arguments.confidence}")
+    judging, collection = open_session(arguments)
+    history = _history(judging, collection) if arguments.history else []
+    provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()
+    ranking = [asdict(row) for row in judging.ranking(level=arguments.confidence)]
+    values = {
+        "ranking": ranking,
+        "pairs": [asdict(pair) for pair in judging.pairs(level=arguments.confidence)],
+        "status": asdict(judging.status()),
+        "history": [{"n_judged": n, "mean_confidence": value} for n, value in history],
+        "measure": judging.scoring.measure,
+        "estimator": judging.estimator,
+        "notes": judging.candidates.notes,
+        "provenance": provenance,
+    }
+    rows = [{**row, "tied": ";".join(row["tied"])} for row in ranking]
+    section = estimate_section(judging, level=arguments.confidence, history=history)
+    title = f"{judging.scoring.measure} of {judging.candidates.n_systems} systems, estimated"
+    notes = judging.candidates.notes
+    show_report(arguments, (section,), title=title, provenance=provenance, values=values, records=rows, notes=notes)
+
+
+def _history(judging: Session, collection: Collection) -> list[tuple[int, float]]:
+    """Confidence after each twentieth of the judgments, as they stand in their file."""
+    from dataclasses import replace
+
+    from adjudge.relevance import Session
+
+    judgments = collection.judgments
+    if judgments is None or not len(judgments):
+        return []
+    order = dict.fromkeys(
+        zip(judgments.queries.decode(judgments.query), judgments.documents.decode(judgments.document), strict=True)
+    )
+    known = judging.candidates
+    answered = set(known.queries)
+    places = [known.find(*pair) for pair in order if pair[0] in answered]
+    found = []
+    for n in sorted({*range(0, len(places), max(1, len(places) // 20)), len(places)}):
+        relevance = known.unjudged().relevance
+        relevance[places[:n]] = known.relevance[places[:n]]
+        then = Session(
+            replace(known, relevance=relevance),
+            judging.scoring.measure,
+            estimator=judging.estimator,
+            rule=judging.rule,
+            goal=judging.goal,
+        )
+        found.append((n, then.view.mean_confidence))
+    return found

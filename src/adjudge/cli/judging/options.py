@@ -1,0 +1,226 @@
+"""What ``adjudge estimate``, ``next``, ``simulate`` and ``calibrate`` share: runs, perhaps judgments, and a goal."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from adjudge.cli.options import add_reading, read_collection
+from adjudge.cli.output import progress, with_inputs
+from adjudge.errors import AdjudgeError, kept_warnings, shown
+
+if TYPE_CHECKING:
+    from adjudge.audio.library.folder import Library
+    from adjudge.audio.similarity import SoundSimilarity
+    from adjudge.model.collection import Collection
+    from adjudge.model.scales import Scale
+    from adjudge.relevance.candidates import Candidates
+    from adjudge.relevance.choosing import Goal
+    from adjudge.relevance.session import Session
+
+
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Runs, and what is judged so far."""
+    parser.add_argument("runs", metavar="RUN", nargs="+", help="files, directories or patterns with runs")
+    parser.add_argument("--judgments", metavar="FILE", help="what is judged so far (default: nothing)")
+    add_reading(parser)
+
+
+def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Measure, estimator, rule and goal; ``several`` estimators and rules where they are compared."""
+    group = parser.add_argument_group("judging")
+    group.add_argument(
+        "-m", "--measure", metavar="MEASURE", help="CG, DCG, nDCG, RBP or P at a cutoff (default: CG@10)"
+    )
+    estimators = "uniform, prior, output, judgments or hierarchical"
+    rules = "information, variance, confidence, pairs, spread or random"
+    if several:
+        group.add_argument(
+            "--estimator", action="append", metavar="NAME", help=f"{estimators}; repeatable (default: hierarchical)"
+        )
+        group.add_argument(
+            "--rule", action="append", metavar="NAME", help=f"{rules}; repeatable (default: information)"
+        )
+    else:
+        group.add_argument(
+            "--estimator", default="hierarchical", metavar="NAME", help=f"{estimators} (default: hierarchical)"
+        )
+        group.add_argument("--rule", default="information", metavar="NAME", help=f"{rules} (default: information)")
+    _add_goal(group)
+    group.add_argument(
+        "--opinions",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="machine opinions, in any format of judgments; repeatable",
+    )
+    group.add_argument(
+        "--sound",
+        metavar="LIBRARY",
+        help="how documents sound, from a folder made by 'adjudge audio prepare'; every estimator hears it",
+    )
+    group.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="tells apart what is equally telling (default: 0)"
+    )
+
+
+def _add_goal(group: argparse._ArgumentGroup) -> None:
+    """When to stop."""
+    group.add_argument(
+        "--goal", default="confidence", metavar="KIND", help="confidence, tau, pairs or error (default: confidence)"
+    )
+    group.add_argument("--level", type=float, metavar="X", help="level of the goal (default: 0.95, 0.9, 0.95 or 0.05)")
+    group.add_argument(
+        "--zone",
+        default="0.01",
+        metavar="D",
+        help="differences that do not matter, or 'users' for those that most users do not notice (default: 0.01)",
+    )
+    group.add_argument(
+        "--correction",
+        type=float,
+        default=1.0,
+        metavar="X",
+        help="of the error that is claimed, for goal error (default: 1)",
+    )
+    group.add_argument("--least", type=int, metavar="N", help="judgments to make in any case (default: one a query)")
+
+
+def goal_of(arguments: argparse.Namespace, measure: str | None = None, pool: Candidates | None = None) -> Goal:
+    """The goal that the options describe; what users notice depends on the measure and the scale."""
+    from adjudge.relevance.choosing import Goal, noticeable_zone
+
+    if arguments.zone == "users":
+        zone = 0.0 if measure is None or pool is None else noticeable_zone(measure, pool.scale)
+    else:
+        try:
+            zone = float(arguments.zone)
+        except ValueError:
+            raise AdjudgeError(f"'zone' must be a number or 'users', got {shown(arguments.zone)}") from None
+    return Goal(arguments.goal, arguments.level, zone, arguments.least, arguments.correction)
+
+
+def check_names(arguments: argparse.Namespace) -> None:
+    """Refuse what is misspelt before anything is read."""
+    from adjudge.relevance import ESTIMATORS, RULES
+    from adjudge.relevance.base import estimable
+
+    for registry, given in ((ESTIMATORS, arguments.estimator), (RULES, arguments.rule)):
+        for name in [given] if isinstance(given, str) else given or ():
+            registry[name]
+    goal_of(arguments)
+    if arguments.measure is not None:
+        estimable(arguments.measure)
+    if arguments.seed < 0:
+        raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {arguments.seed}")
+
+
+def _usual(collection: Collection) -> str:
+    """The measure where none is named: cumulative gain, unless grades of lists only say an order."""
+    known = collection.judgments
+    name = "nDCG" if known is not None and known.scale.says_order_only else "CG"
+    return f"{name}@{max(1, min(10, collection.runs.depth))}"
+
+
+def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Candidates]:
+    """The collection, the measure, and what there is to judge."""
+    from dataclasses import replace
+
+    from adjudge.audio.library.folder import CLIPS
+    from adjudge.relevance.base import estimable
+    from adjudge.relevance.candidates import candidates
+
+    library, opinions = _library(arguments.sound), _opinions(arguments.opinions)
+    with progress("reading runs") as advance:
+        collection = read_collection(arguments, advance)
+    measure, cutoff = estimable(arguments.measure or _usual(collection))
+    sound = _sound(library)
+    with kept_warnings():  # they are among the notes
+        pool = candidates(collection, cutoff=cutoff, scale=_scale(arguments), opinions=opinions, similarity=sound)
+    pool = replace(pool, notes=(*pool.notes, *_unheard(arguments), *_heard(arguments, sound, pool)))
+    provenance = with_inputs(collection.provenance, arguments.opinions)
+    if sound is not None and library is not None:
+        provenance = with_inputs(provenance, [str(library.folder / CLIPS)]).with_settings(sound=sound.digest)
+    return replace(collection, provenance=provenance), str(measure), pool
+
+
+def _estimators(arguments: argparse.Namespace) -> list[str]:
+    given = arguments.estimator or ["hierarchical"]
+    return [given] if isinstance(given, str) else list(dict.fromkeys(given))
+
+
+def _unheard(arguments: argparse.Namespace) -> list[str]:
+    """What to say where opinions are given to estimators that do not hear them."""
+    deaf = [name for name in _estimators(arguments) if name != "hierarchical"]
+    if not arguments.opinions or not deaf:
+        return []
+    return [f"Opinions mean nothing to {' and '.join(deaf)}: only hierarchical learns what they are worth."]
+
+
+def _library(folder: str | None) -> Library | None:
+    """The library whose sound is to be heard; refused at once where there is none."""
+    if folder is None:
+        return None
+    from adjudge.audio.library.folder import open_library
+
+    return open_library(folder)
+
+
+def _sound(library: Library | None) -> SoundSimilarity | None:
+    """How its documents sound; features that are not there yet are computed."""
+    if library is None:
+        return None
+    from adjudge.audio.similarity import sound_similarity
+
+    with progress("listening") as advance:
+        return sound_similarity(library, progress=advance)
+
+
+def _heard(arguments: argparse.Namespace, sound: SoundSimilarity | None, pool: Candidates) -> list[str]:
+    """What to say of sound: of how many documents of the runs, by what, and who hears it."""
+    if sound is None:
+        return []
+    n_heard = sum(document in sound for document in set(pool.document))
+    aspects = ["harmony" if name == "tonal" else name for name in sound.aspects]
+    by = " and ".join([", ".join(aspects[:-1]), aspects[-1]] if aspects[1:] else aspects)
+    return [f"Sound of {n_heard:,} documents, compared by {by}, is heard by {' and '.join(_estimators(arguments))}."]
+
+
+def _scale(arguments: argparse.Namespace) -> Scale | None:
+    """The scale of grades that are still to come; None where judgments have one."""
+    from adjudge.model.scales import conversion, parse_scale
+
+    if arguments.judgments is not None or arguments.scale is None:
+        return None
+    scale = parse_scale(arguments.scale)
+    return scale if arguments.rescale is None else conversion(arguments.rescale, scale).scale
+
+
+def _opinions(files: list[str]) -> dict[str, dict[tuple[str, str], float]]:
+    """Machine opinions by the name of their file; the mean where several are about one pair."""
+    from pathlib import Path
+
+    import numpy as np
+
+    from adjudge.formats.reading import read_judgments
+
+    found: dict[str, dict[tuple[str, str], float]] = {}
+    for file in files:
+        name = Path(file).stem
+        if name in found:
+            raise AdjudgeError(f"{file}: expected opinions under different names, got {name!r} twice")
+        opinions = read_judgments(file)
+        query = np.repeat(np.arange(opinions.n_queries), np.diff(opinions.pool.offsets))
+        pairs = zip(opinions.queries.decode(query), opinions.documents.decode(opinions.pool.documents), strict=True)
+        found[name] = dict(zip(pairs, opinions.pool.grades.tolist(), strict=True))
+    return found
+
+
+def open_session(arguments: argparse.Namespace) -> tuple[Session, Collection]:
+    """Read everything and learn what is judged."""
+    from adjudge.relevance import Session
+
+    check_names(arguments)
+    collection, measure, pool = read_candidates(arguments)
+    settings = {"estimator": arguments.estimator, "rule": arguments.rule, "goal": goal_of(arguments, measure, pool)}
+    return Session(pool, measure, seed=arguments.seed, **settings), collection

@@ -1,0 +1,1 @@
+"""Simulated collections: margins of systems, their dependence (copulas), and both together."""

@@ -1,0 +1,482 @@
+"""Figures of ground truth: consistency by group size, constructions side by side, places of systems. They only draw.
+
+Names of documents and queries that fit beside a figure, whatever they are written in.
+
+A partially ordered list drawn: groups, spread of the answers, the pairs that experts contradict. It only draws.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjudge.arrays import Floats, Ints
+from adjudge.reporting.figures import PALETTE, canvas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def n_cells(text: str) -> int:
+    """How wide a text is, in signs of Latin width: those of East Asia count two, combining ones none.
+
+    >>> n_cells("abc"), n_cells("旋律")
+    (3, 4)
+    """
+    return sum(_width_of(sign) for sign in text)
+
+
+def _width_of(sign: str) -> int:
+    if unicodedata.combining(sign) or unicodedata.category(sign) in ("Cc", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+def cleaned(name: str) -> str:
+    r"""A name on one line, without signs that do not print.
+
+    >>> cleaned("two\nlines")
+    'two lines'
+    """
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
+
+
+def shortened(name: str, longest: int) -> str:
+    """A name of at most so many cells: what is too long loses its middle, as identifiers differ at their ends.
+
+    >>> shortened("000.111.706-1.1.1", 30)
+    '000.111.706-1.1.1'
+    >>> shortened("a-very-long-name-of-a-recording-take-12.wav", 20)
+    'a-very-lo…ake-12.wav'
+    """
+    name = cleaned(name)
+    if n_cells(name) <= longest:
+        return name
+    tail = _fitting(name[::-1], longest // 2)[::-1]
+    while tail and unicodedata.combining(tail[0]):
+        tail = tail[1:]
+    return f"{_fitting(name, longest - 1 - n_cells(tail))}…{tail}"
+
+
+def _fitting(text: str, width: int) -> str:
+    """The beginning of a text that is no wider."""
+    used = 0
+    for place, sign in enumerate(text):
+        used += _width_of(sign)
+        if used > width:
+            return text[:place]
+    return text
+
+
+_WIDTH = 7.2
+_CELL = 0.066  # inches that a sign of a name takes
+_SMALL = 7.5
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Mean group size and consistency of each query."""
+
+    queries: tuple[str, ...]
+    size: Floats
+    consistency: Floats
+
+
+def sizes(data: Sizes) -> Figure:
+    """Each query a dot: consistency against documents a group, with names as far as they do not touch."""
+    figure, (axes,) = canvas(3.1)
+    axes.plot(data.size, data.consistency, "o", color=PALETTE["accent"], markersize=4.5, alpha=0.75, markeredgewidth=0)
+    low, high = float(data.consistency.min()), float(data.consistency.max())
+    pad = max(0.012, 0.08 * (high - low))
+    axes.set_ylim(max(low - pad, -0.02), min(high + pad, 1.02))
+    left, right = float(data.size.min()), float(data.size.max())
+    width = max(0.5, right - left)
+    axes.set_xlim(left - 0.05 * width, right + 0.3 * width)
+    axes.set_xlabel("documents a group, mean of the list")
+    axes.set_ylabel("ADR-1 consistency")
+    axes.grid()
+    axes.set_axisbelow(True)
+    _named(axes, data)
+    return figure
+
+
+def _named(axes: Axes, data: Sizes) -> None:
+    """Names right of their dots, the least consistent first; one that would touch another is left out."""
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    x = (data.size - left) / (right - left) * 6.3  # inches, about
+    y = (data.consistency - low) / (high - low) * 2.5
+    taken = [(px - 0.04, py - 0.04, px + 0.04, py + 0.04) for px, py in zip(x, y, strict=True)]
+    for i in np.argsort(data.consistency, kind="stable"):
+        name = shortened(data.queries[i], 22)
+        box = (x[i] + 0.06, y[i] - 0.06, x[i] + 0.1 + 0.06 * n_cells(name), y[i] + 0.06)
+        if box[2] < 6.4 and not any(_touch(box, other) for other in taken):
+            axes.annotate(
+                name, (data.size[i], data.consistency[i]), (5, 0), textcoords="offset points", va="center", fontsize=7,
+                color=PALETTE["muted"],
+            )  # fmt: skip
+            taken.append(box)
+
+
+def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
+@dataclass(frozen=True)
+class ByConstruction:
+    """Consistency and mean group size of each query by each construction, and the mean consistency held out."""
+
+    names: tuple[str, ...]
+    consistency: tuple[Floats, ...]
+    size: tuple[Floats, ...]
+    held_out: tuple[float, ...]
+
+
+def by_construction(data: ByConstruction) -> Figure:
+    """Left consistency, right group sizes: ticks for queries, the middle half, its median, the mean."""
+    figure, (left, right) = canvas(1.25 + 0.3 * len(data.names), 2)
+    for y, (consistency, size) in enumerate(zip(data.consistency, data.size, strict=True)):
+        _values(left, y, consistency)
+        _values(right, y, size)
+    known = [y for y, value in enumerate(data.held_out) if np.isfinite(value)]
+    left.plot(
+        [data.held_out[y] for y in known], known, "s", color=PALETTE["warm"], markersize=4.2, markeredgewidth=0,
+        label="mean, held out",
+    )  # fmt: skip
+    for axes, label in ((left, "ADR-1 consistency"), (right, "documents a group")):
+        axes.set_yticks(np.arange(len(data.names)), [shortened(name, 26) for name in data.names])
+        axes.set_ylim(len(data.names) - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0)
+        axes.spines["left"].set_visible(False)
+        axes.grid(axis="x")
+        axes.set_axisbelow(True)
+        axes.set_xlabel(label)
+    right.set_xlim(left=min(1.0, right.get_xlim()[0]))
+    handles, labels = left.get_legend_handles_labels()
+    named = {label: handle for handle, label in zip(handles, labels, strict=True) if label != "mean, held out" or known}
+    figure.legend(
+        named.values(), named.keys(), loc="outside upper left", ncols=len(named), frameon=False, fontsize=_SMALL
+    )
+    return figure
+
+
+def _values(axes: Axes, y: float, values: Floats) -> None:
+    """The values of one row: a tick each, the middle half, the median, the mean."""
+    known = values[np.isfinite(values)]
+    if not len(known):
+        return
+    quarter, middle, upper = np.quantile(known, [0.25, 0.5, 0.75])
+    x = np.stack([known, known, np.full(len(known), np.nan)], axis=1).reshape(-1)  # one path for all ticks
+    axes.plot(x, np.tile([y - 0.3, y + 0.3, np.nan], len(known)), color=PALETTE["soft"], linewidth=0.8)
+    axes.hlines(y, quarter, upper, color=PALETTE["accent"], linewidth=2.6)
+    axes.plot(
+        [middle], [y], "o", color=PALETTE["paper"], markeredgecolor=PALETTE["accent"], markersize=4.5, label="median"
+    )
+    axes.plot([known.mean()], [y], "D", color=PALETTE["ink"], markersize=3.6, markeredgewidth=0, label="mean")
+
+
+@dataclass(frozen=True)
+class Places:
+    """Place of each system (columns) by each construction (rows), best first by the baseline; tau against it."""
+
+    systems: tuple[str, ...]
+    constructions: tuple[str, ...]
+    place: Ints
+    tau: Floats
+    n_systems: int
+    baseline: int = 0
+
+
+def places(data: Places) -> Figure:
+    """A line for each system from construction to construction, the best at the top; coloured where it moves."""
+    names = [shortened(name, 24) for name in data.systems]
+    figure, (axes,) = canvas(1.1 + 0.21 * len(names))
+    x = np.arange(len(data.constructions))
+    looks = ("accent", "warm", "ink", "soft")
+    moving = 0
+    for s, name in enumerate(names):
+        place = data.place[:, s] + 0.12 * _shared(data.place, s)
+        is_still = bool((data.place[:, s] == data.place[0, s]).all())
+        colour = "line" if is_still else looks[moving % len(looks)]
+        style = "-" if is_still or moving < len(looks) else (0, (4, 2))
+        moving += not is_still
+        axes.plot(x, place, color=PALETTE[colour], linewidth=1.4, linestyle=style, marker="o", markersize=3.6)
+        ends: dict[str, Any] = {"va": "center", "fontsize": _SMALL, "textcoords": "offset points"}
+        axes.annotate(name, (x[0], place[0]), (-6, 0), ha="right", **ends)
+        axes.annotate(name, (x[-1], place[-1]), (6, 0), ha="left", **ends)
+    axes.set_ylim(float(data.place.max()) + 0.7, 0.3)
+    inches = _CELL * max(map(n_cells, names)) + 0.2
+    margin = (len(x) - 1) * inches / (_WIDTH - 2 * inches)
+    axes.set_xlim(-margin, len(x) - 1 + margin)
+    _construction_axis(axes, data)
+    axes.tick_params(axis="y", left=False, labelleft=False)
+    axes.spines["left"].set_visible(False)
+    return figure
+
+
+def _shared(place: Ints, s: int) -> Floats:
+    """How many systems before this one have the same place, by construction: their lines are drawn side by side."""
+    same: Floats = (place[:, :s] == place[:, s : s + 1]).sum(axis=1).astype(np.float64)
+    return same
+
+
+def _construction_axis(axes: Axes, data: Places) -> None:
+    """Constructions with their tau; long names are slanted."""
+    labels = [
+        shortened(name, 26) + ("" if i == data.baseline or np.isnan(tau) else f"\nτ {tau:.2f}")
+        for i, (name, tau) in enumerate(zip(data.constructions, data.tau, strict=True))
+    ]
+    is_long = max(n_cells(name) for name in data.constructions) * len(labels) > 60
+    axes.set_xticks(np.arange(len(labels)), labels, fontsize=_SMALL, rotation=35 if is_long else 0)
+    if is_long:
+        for label in axes.get_xticklabels():
+            label.set(ha="right", rotation_mode="anchor")
+    axes.grid(axis="x")
+    axes.set_axisbelow(True)
+
+
+_LONGEST = 30
+_GROUP, _COUNT, _GAP = 0.34, 0.5, 0.16  # inches: number of the group, number of answers, before the matrix
+_LEGEND_COLUMNS = 4
+_TITLE: dict[str, Any] = {"fontsize": _SMALL, "y": 1.0, "pad": 15, "color": PALETTE["ink"]}
+
+
+@dataclass(frozen=True)
+class DrawnList:
+    """A list, or the part of it from row ``start`` on: groups, spread of the answers, pairs that experts contradict.
+
+    ``documents`` and what is said of each are of the rows shown; ``group`` and pairs are of the whole list. ``unasked``
+    are runs of pairs that were never compared: row, first and last column.
+    """
+
+    documents: tuple[str, ...]
+    start: int
+    group: tuple[int, ...]
+    middle: Floats
+    lower: Floats
+    upper: Floats
+    mean: Floats
+    answers: tuple[int, ...]
+    is_rank: bool
+    label: str
+    middle_label: str
+    spread_label: str
+    answers_label: str
+    intra: Ints
+    inter: Ints
+    misordered: Ints
+    unasked: Ints
+    left_out: tuple[str, ...] = ()
+
+
+def drawn_list(data: DrawnList) -> Figure:
+    """Groups as bands: names, the middle of the answers with their spread, how many; beside it the pairs."""
+    from matplotlib import pyplot
+
+    rows, n = len(data.documents), len(data.group)
+    step = 0.165 if rows > 12 else 0.21
+    names = [shortened(name, _LONGEST) for name in data.documents]
+    for_names = max(0.7, _CELL * max(map(n_cells, names)) + 0.1)
+    side = min(2.3, max(1.0, 0.21 * n))
+    footer, legend = _footer(data.left_out), _marks(data)
+    top = 0.56 + 0.165 * -(-len(legend) // _LEGEND_COLUMNS)
+    bottom = 0.26 + (0.16 * len(footer) + 0.08 if footer else 0.0)
+    height = top + step * rows + bottom
+    figure = pyplot.figure(figsize=(_WIDTH, height), layout="none")
+
+    def panel(left: float, width: float) -> Axes:
+        axes = figure.add_axes((left / _WIDTH, bottom / height, width / _WIDTH, step * rows / height))
+        axes.set_ylim(data.start + rows - 0.5, data.start - 0.5)
+        return axes
+
+    before = _GROUP + for_names
+    spread = _WIDTH - before - _COUNT - _GAP - side - 0.06
+    back = panel(0, before + spread + _COUNT)
+    _bands(back, data, names, before, before + spread + _COUNT)
+    _spread(panel(before, spread - 0.06), data)
+    matrix = panel(before + spread + _COUNT + _GAP, side)
+    _pairs(matrix, data)
+    for line, text in enumerate(footer):
+        figure.text(0.01, (0.06 + 0.16 * (len(footer) - 1 - line)) / height, text, fontsize=7, color=PALETTE["muted"])
+    figure.legend(
+        handles=legend, loc="upper left", bbox_to_anchor=(0.0, 1.0), ncols=_LEGEND_COLUMNS, frameon=False,
+        fontsize=_SMALL, handlelength=1.2, handleheight=0.8, columnspacing=1.4, borderaxespad=0.1, handletextpad=0.5,
+    )  # fmt: skip
+    return figure
+
+
+def _footer(left_out: Sequence[str]) -> list[str]:
+    """Documents that are in no list, in at most three lines."""
+    if not left_out:
+        return []
+    lines, used = ["in no list: "], 0
+    for place, name in enumerate(left_out):
+        text = shortened(name, _LONGEST) + (", " if place < len(left_out) - 1 else "")
+        if n_cells(lines[-1] + text) > 100:
+            if len(lines) == 3:
+                break
+            lines.append("")
+        lines[-1] += text
+        used = place + 1
+    if used < len(left_out):
+        lines[-1] += f"… and {len(left_out) - used} more"
+    return lines
+
+
+def _bands(axes: Axes, data: DrawnList, names: Sequence[str], before: float, width: float) -> None:
+    """Every other group shaded, groups numbered at the left, names, and how many spoke of each document."""
+    axes.set_xlim(0, width)
+    axes.axis("off")
+    first, last = data.start, data.start + len(data.documents) - 1
+    for number, (begin, end) in enumerate(_stretches(data.group)):
+        shown = max(begin, first), min(end, last)
+        if shown[0] > shown[1]:
+            continue
+        if number % 2 == 0:
+            axes.axhspan(shown[0] - 0.5, shown[1] + 0.5, color=PALETTE["line"], alpha=0.34, linewidth=0)
+        axes.text(
+            0.26, sum(shown) / 2, str(number + 1), ha="right", va="center", fontsize=_SMALL, color=PALETTE["muted"]
+        )
+    for row, (name, answers) in enumerate(zip(names, data.answers, strict=True), start=first):
+        axes.text(before - 0.07, row, name, ha="right", va="center", fontsize=_SMALL)
+        axes.text(width - 0.1, row, str(answers), ha="right", va="center", fontsize=7, color=PALETTE["muted"])
+    above: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "fontsize": 7, "color": PALETTE["muted"]}
+    axes.annotate("group", (0.36, first - 0.5), (0, 15), **above)
+    axes.annotate(data.answers_label, (width - 0.06, first - 0.5), (0, 15), **above)
+
+
+def _stretches(group: Sequence[int]) -> list[tuple[int, int]]:
+    """First and last place of each group."""
+    starts = [place for place in range(len(group)) if place == 0 or group[place] != group[place - 1]]
+    return list(zip(starts, [*(start - 1 for start in starts[1:]), len(group) - 1], strict=True))
+
+
+def _spread(axes: Axes, data: DrawnList) -> None:
+    """A line for the spread, a dot for the middle, a tick for the mean; the axis stands above and below."""
+    from matplotlib.ticker import MaxNLocator
+
+    y = data.start + np.arange(len(data.documents))
+    axes.hlines(y, data.lower, data.upper, color=PALETTE["soft"], linewidth=2.2)
+    if len(data.mean):
+        axes.plot(data.mean, y, "|", color=PALETTE["ink"], markersize=6, markeredgewidth=0.9)
+    axes.plot(data.middle, y, "o", color=PALETTE["accent"], markersize=3.8, markeredgewidth=0)
+    ends = np.concatenate([data.middle, data.lower, data.upper, data.mean])
+    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+    pad = 0.03 * (high - low or 1.0)
+    axes.set_xlim(*((low - pad, high + pad) if data.is_rank else (high + pad, low - pad)))
+    axes.xaxis.set_major_locator(MaxNLocator(6, integer=data.is_rank, min_n_ticks=2))
+    axes.tick_params(axis="x", labelsize=7, top=True, labeltop=True, length=2, pad=2)
+    axes.tick_params(axis="y", left=False, labelleft=False)
+    axes.spines["left"].set_visible(False)
+    axes.spines["top"].set_visible(True)
+    axes.grid(axis="x")
+    axes.set_axisbelow(True)
+    axes.set_title(data.label, **_TITLE)
+
+
+def _pairs(axes: Axes, data: DrawnList) -> None:
+    """A square for each pair of the list: outlined within groups, marked where experts contradict it."""
+    from matplotlib.patches import Rectangle
+
+    first, last, n = data.start, data.start + len(data.documents) - 1, len(data.group)
+    left, right = _window(data, n)
+    axes.set_xlim(left - 0.5, right + 0.5)
+    _draw_cells(axes, np.stack([np.arange(first, last + 1)] * 2, axis=1), 0.84, PALETTE["line"])
+    for row, begin, end in data.unasked:
+        axes.add_patch(Rectangle((begin - 0.5, row - 0.5), end - begin + 1, 1, color=PALETTE["line"], alpha=0.45, lw=0))
+    _draw_cells(axes, _shown(data.inter, first, last), 0.84, PALETTE["accent"])
+    _draw_cells(axes, _shown(data.intra, first, last), 0.84, PALETTE["warm"])
+    _crosses(axes, _shown(data.misordered, first, last))
+    stretches = _stretches(data.group)
+    for begin, end in stretches:
+        size = end - begin + 1
+        axes.add_patch(
+            Rectangle((begin - 0.5, begin - 0.5), size, size, fill=False, edgecolor=PALETTE["muted"], linewidth=0.7)
+        )
+    axes.spines[:].set_visible(True)
+    axes.spines[:].set_color(PALETTE["line"])
+    axes.tick_params(axis="y", left=False, labelleft=False)
+    places, numbers = _labelled(stretches, left, right)
+    axes.set_xticks(places, numbers)
+    axes.tick_params(axis="x", length=0, labelsize=7, pad=2, bottom=False, labelbottom=False, top=False, labeltop=True)
+    axes.set_title("pairs, by group", **_TITLE)
+
+
+def _window(data: DrawnList, n: int) -> tuple[int, int]:
+    """First and last column to show: all of a whole list, of a part what its groups and its pairs reach."""
+    first, last = data.start, data.start + len(data.documents) - 1
+    if last - first + 1 == n:
+        return 0, n - 1
+    rows = [begin_end for begin_end in _stretches(data.group) if begin_end[1] >= first and begin_end[0] <= last]
+    marked = np.concatenate([_shown(pairs, first, last)[:, 1] for pairs in (data.intra, data.inter, data.misordered)])
+    reached = [rows[0][0], rows[-1][1], *marked.tolist()]
+    return min(reached), max(reached)
+
+
+def _labelled(stretches: Sequence[tuple[int, int]], left: int, right: int) -> tuple[list[float], list[str]]:
+    """Numbers of groups above the columns, as many as do not touch."""
+    places: list[float] = []
+    shown = []
+    for number, (begin, end) in enumerate(stretches, start=1):
+        middle = (max(begin, left) + min(end, right)) / 2
+        if begin > right or end < left:
+            continue
+        if not places or (middle - places[-1]) / (right - left + 1) >= 0.03 + 0.03 * len(str(number)):
+            places.append(middle)
+            shown.append(str(number))
+    return places, shown
+
+
+def _shown(pairs: Ints, first: int, last: int) -> Ints:
+    """Rows and columns of pairs in both directions, of the rows that are shown."""
+    both: Ints = np.concatenate([pairs, pairs[:, ::-1]]).reshape(-1, 2)
+    shown: Ints = both[(both[:, 0] >= first) & (both[:, 0] <= last)]
+    return shown
+
+
+def _draw_cells(axes: Axes, cells: Ints, size: float, colour: str) -> None:
+    """Squares in the matrix, one path for all of them: thousands are no burden to a page."""
+    from matplotlib.patches import PathPatch
+    from matplotlib.path import Path
+
+    if not len(cells):
+        return
+    half = size / 2
+    corners = np.array([[-half, -half], [half, -half], [half, half], [-half, half], [-half, -half]])
+    vertices = (cells[:, None, ::-1] + corners[None]).reshape(-1, 2)
+    codes = np.tile([Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY], len(cells))
+    axes.add_patch(PathPatch(Path(vertices, codes), facecolor=colour, edgecolor="none", linewidth=0))
+
+
+def _crosses(axes: Axes, cells: Ints) -> None:
+    """A cross over each pair that stands in the wrong order."""
+    if len(cells):
+        row, column = cells[:, 0].astype(np.float64), cells[:, 1].astype(np.float64)
+        nothing = np.full(len(cells), np.nan)
+        x = np.stack([column - 0.5, column + 0.5, nothing, column - 0.5, column + 0.5, nothing], axis=1).reshape(-1)
+        y = np.stack([row - 0.5, row + 0.5, nothing, row + 0.5, row - 0.5, nothing], axis=1).reshape(-1)
+        axes.plot(x, y, color=PALETTE["ink"], linewidth=0.9)
+
+
+def _marks(data: DrawnList) -> list[Any]:
+    """What each mark means; of the pairs only what there is."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    dot: dict[str, Any] = {"linestyle": "none", "marker": "o", "color": PALETTE["accent"], "markersize": 4}
+    tick: dict[str, Any] = {"linestyle": "none", "marker": "|", "color": PALETTE["ink"], "markersize": 6}
+    cross: dict[str, Any] = {"linestyle": "none", "marker": "x", "color": PALETTE["ink"], "markersize": 5}
+    marks: list[tuple[bool, Any]] = [
+        (True, Line2D([], [], **dot, label=data.middle_label)),
+        (True, Line2D([], [], color=PALETTE["soft"], linewidth=2.2, label=data.spread_label)),
+        (bool(len(data.mean)), Line2D([], [], **tick, label="mean")),
+        (bool(len(data.intra)), Patch(color=PALETTE["warm"], label="one group, but they differ")),
+        (bool(len(data.inter)), Patch(color=PALETTE["accent"], label="two groups, but no difference")),
+        (bool(len(data.misordered)), Line2D([], [], **cross, label="wrong order")),
+        (bool(len(data.unasked)), Patch(color=PALETTE["line"], alpha=0.45, label="never compared")),
+    ]
+    return [mark for is_there, mark in marks if is_there]

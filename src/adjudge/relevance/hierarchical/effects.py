@@ -1,0 +1,431 @@
+"""Effects of the hierarchical relevance model: which ones each pair has, and how much they vary before any judgment.
+
+Relevance is r_i = h_i'θ + f_i'φ_q + ε_i. Global effects θ are shared by all queries: coefficients β of features, u_s of
+systems, t_s of systems in genres. Local effects φ_q belong to one query: its own b_q, a of its artists, g of its
+genres, w_qs of systems in it, and those of sound where documents have a similarity
+(:mod:`~adjudge.relevance.features`). ε_i belongs to one pair. An artist or genre that a single document of the query
+has is no shared effect: its variance goes to that document's ε_i, which is the same model with fewer effects. A
+document whose artist (genre) is unknown has one of its own, in the same way.
+
+What the hierarchical model expects of relevance before any judgment: features of pairs, and their coefficients.
+
+Documents that several systems retrieve tend to be relevant, more so if those systems are unlike each other; and systems
+that often agree with unlike ones tend to be good (Soboroff, Nicholas and Cahan 2001, doi:10.1145/383952.383961, rank
+systems by such agreement alone). Both are known before anybody judges. Their worth is not: every coefficient is an
+effect with a prior, which judgments sharpen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from adjudge.arrays import Floats, Ints, Mask
+from adjudge.errors import AdjudgeError, unknown
+from adjudge.model.scales import Scale
+from adjudge.relevance.candidates import Candidates
+from adjudge.relevance.features import Evidence, sound_effects, uniform_moments
+
+KINDS = ("query", "artist", "genre", "system_query", "system", "system_genre", "residual")
+"""Kinds of effects with a variance of their own."""
+WITH_SOUND = (*KINDS, "sound")
+"""The same where documents have a similarity."""
+_PLAIN = (0.02, 0.0, 0.0, 0.01, 0.003, 0.0, 0.03)
+_WITH_METADATA = (0.02, 0.007, 0.012, 0.004, 0.002, 0.01, 0.02)
+_SOUND = 0.003
+_FINE_VARIANCE = 0.085
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Columns of the mean of relevance, and what is believed of their coefficients before any judgment."""
+
+    names: tuple[str, ...]
+    values: Floats  # pairs x features
+    mean: Floats
+    sd: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Which effects each pair has.
+
+    ``x`` is pairs x global effects, with their prior mean, prior variance (NaN where it is one of those estimated) and
+    kind (index into ``kinds``; -1 for coefficients of features). ``local`` is pairs x (queries · m): effect c of query
+    q is column q·m + c, of kind ``local_kind[q, c]``, -1 where the query has fewer than m effects. ``own[i, kind]`` is
+    the share of the variance of that kind that belongs to ε_i: 1 or 0, and parts of it for sound.
+    """
+
+    candidates: Candidates
+    names: tuple[str, ...]
+    x: Floats
+    prior_mean: Floats
+    prior_variance: Floats
+    kind: Ints
+    local: csr_array
+    local_kind: Ints
+    own: Floats
+    kinds: tuple[str, ...] = KINDS
+
+    @property
+    def n_local(self) -> int:
+        """Most local effects that a query has."""
+        return int(self.local_kind.shape[1])
+
+    @cached_property
+    def active(self) -> Mask:
+        """Which kinds of effects there are."""
+        active: Mask = np.asarray(self.own.any(axis=0), dtype=np.bool_)
+        active[self.kind[self.kind >= 0]] = True
+        active[self.local_kind[self.local_kind >= 0]] = True
+        return active
+
+    def global_variance(self, variances: Floats) -> Floats:
+        """Prior variance of each global effect."""
+        return np.where(self.kind >= 0, variances[self.kind], self.prior_variance)
+
+    def local_variance(self, variances: Floats) -> Floats:
+        """Prior variance of each local effect, queries x m; 0 where there is none."""
+        return np.where(self.local_kind >= 0, variances[self.local_kind], 0.0)
+
+    def own_variance(self, variances: Floats) -> Floats:
+        """Variance of ε of each pair."""
+        return np.asarray(self.own @ variances, dtype=np.float64)
+
+
+def default_variances(scale: Scale, *, metadata: bool, sound: bool = False) -> Floats:
+    """Variances by KINDS, or WITH_SOUND, before any judgment: those of the Fine scale, times scale variance / .085.
+
+    The scale's variance is that of the uniform distribution on its levels: .25 binary, .167 for three levels. With
+    metadata, artists and genres take over part of what systems, queries and the residual hold without. That of sound is
+    small: judgments have to tell that it is worth something.
+    """
+    fine = np.array([*(_WITH_METADATA if metadata else _PLAIN), *([_SOUND] if sound else [])])
+    return fine * (uniform_moments(scale)[1] / _FINE_VARIANCE)
+
+
+def replaced(variances: Floats, given: Mapping[str, float]) -> Floats:
+    """Variances by KINDS or WITH_SOUND, those that are given by name in place of the others.
+
+    That of sound means nothing where documents have no similarity, and may be given all the same.
+    """
+    chosen = variances.copy()
+    for name, value in given.items():
+        if name not in WITH_SOUND:
+            raise unknown("variance", name, WITH_SOUND)
+        if not 0 <= value < np.inf or (name == "residual" and value == 0):
+            wanted = "above 0" if name == "residual" else "of at least 0"
+            raise AdjudgeError(f"hierarchical: expected a variance {wanted} for {name!r}, got {value}")
+        if WITH_SOUND.index(name) < len(chosen):
+            chosen[WITH_SOUND.index(name)] = value
+    return chosen
+
+
+def design(candidates: Candidates, features: Features, *, sound: bool = False) -> Design:
+    """The effects of candidates: features, systems, systems in genres; queries, artists, genres, systems in queries.
+
+    With n_i systems that retrieved pair i, z_is = 1/√n_i for each of them and 0 for others; zbar[q, genre, s] is the
+    mean of the shares 1/n_i [s retrieved i] over the documents of that genre. Pairs that nobody retrieved have z = 0.
+    Without genres (artists) in the candidates their effects are left out; those of ``sound`` are there when asked for.
+    """
+    n, s = len(candidates), candidates.n_systems
+    share = 1.0 / candidates.n_retrieving[candidates.entry_pair]
+    z = np.zeros((n, s))
+    z[candidates.entry_pair, candidates.entry_system] = np.sqrt(share)
+    columns, kinds = [features.values, z], [np.full(len(features.names), -1), np.full(s, KINDS.index("system"))]
+    names = [*features.names, *(f"system {name}" for name in candidates.systems)]
+    if (candidates.genre >= 0).any():
+        columns.append(_genre_shares(candidates, share))
+        kinds.append(np.full(s, KINDS.index("system_genre")))
+        names += [f"system {name} in genres" for name in candidates.systems]
+    kind = np.concatenate(kinds).astype(np.int64)
+    n_rest = len(kind) - len(features.names)
+    return Design(
+        candidates,
+        tuple(names),
+        np.hstack(columns),
+        np.concatenate([features.mean, np.zeros(n_rest)]),
+        np.concatenate([features.sd**2, np.full(n_rest, np.nan)]),
+        kind,
+        *_local_effects(candidates, np.sqrt(share), sound=sound),
+        WITH_SOUND if sound else KINDS,
+    )
+
+
+def _genre_shares(candidates: Candidates, share: Floats) -> Floats:
+    """Zbar of each pair: who retrieves its genre for its query, pairs x systems; 0 where the genre is unknown."""
+    group = Evidence(candidates).genre_groups
+    n_groups = int(group.max()) + 1
+    total = np.zeros((n_groups + 1, candidates.n_systems))  # the last row takes what has no genre
+    np.add.at(total, (group[candidates.entry_pair], candidates.entry_system), share)
+    total[:-1] /= np.bincount(group[group >= 0], minlength=n_groups)[:, None]
+    total[-1] = 0.0
+    return total[group]
+
+
+@dataclass(frozen=True)
+class Block:
+    """Local effects of one kind: which pairs have which, by number within the query, and by how much."""
+
+    kind: str
+    pair: Ints
+    number: Ints
+    value: Floats
+
+
+def _local_effects(candidates: Candidates, root_share: Floats, *, sound: bool) -> tuple[csr_array, Ints, Floats]:
+    """Local effects as pairs x (queries · m), the kinds of the m effects of each query, and what belongs to ε."""
+    n = len(candidates)
+    own = np.zeros((n, len(WITH_SOUND if sound else KINDS)))
+    own[:, KINDS.index("residual")] = 1.0
+    blocks = [Block("query", np.arange(n), np.zeros(n, dtype=np.int64), np.ones(n))]
+    evidence = Evidence(candidates)
+    for kind, group in (("artist", evidence.artist_groups), ("genre", evidence.genre_groups)):
+        if (group >= 0).any():
+            number = _shared(candidates.query, group)
+            pair = np.flatnonzero(number >= 0)
+            own[:, KINDS.index(kind)] = number < 0
+            blocks.append(Block(kind, pair, number[pair], np.ones(len(pair))))
+    blocks.append(Block("system_query", candidates.entry_pair, candidates.entry_system, root_share))
+    if sound:
+        heard = sound_effects(evidence)
+        own[:, WITH_SOUND.index("sound")] = heard.own
+        blocks.append(Block("sound", heard.pair, heard.number, heard.value))
+    return *assembled(blocks, candidates, WITH_SOUND), own
+
+
+def assembled(blocks: list[Block], candidates: Candidates, kinds: tuple[str, ...]) -> tuple[csr_array, Ints]:
+    """Blocks side by side within each query: pairs x (queries · m), and the kinds of the m effects of each query."""
+    n_queries, used = candidates.n_queries, np.zeros(candidates.n_queries, dtype=np.int64)
+    columns = []
+    for block in blocks:
+        query = candidates.query[block.pair]
+        columns.append(used[query] + block.number)
+        most = np.zeros(n_queries, dtype=np.int64)
+        np.maximum.at(most, query, block.number + 1)
+        used = used + most
+    m, pair, column = int(used.max()), np.concatenate([block.pair for block in blocks]), np.concatenate(columns)
+    kind_of = np.full((n_queries, m), -1, dtype=np.int64)
+    kind_of[candidates.query[pair], column] = np.repeat(
+        [kinds.index(block.kind) for block in blocks], [len(block.pair) for block in blocks]
+    )
+    value = np.concatenate([block.value for block in blocks])
+    local = csr_array((value, (pair, candidates.query[pair] * m + column)), shape=(len(candidates), n_queries * m))
+    local.sort_indices()
+    return local, kind_of
+
+
+def _shared(query: Ints, group: Ints) -> Ints:
+    """Number of each pair's group among the groups of its query that have several pairs; -1 where it is alone.
+
+    Groups are numbered by query, -1 for none.
+    """
+    known = np.flatnonzero(group >= 0)
+    found, first, count = np.unique(group[known], return_index=True, return_counts=True)
+    several = count >= 2
+    before: Ints = np.cumsum(several) - several  # shared groups up to here, in all queries
+    of_query = query[known][first]
+    number = np.where(several, before - before[np.searchsorted(of_query, of_query)], -1)
+    shared = np.full(len(query), -1, dtype=np.int64)
+    shared[known] = number[np.searchsorted(found, group[known])]
+    return shared
+
+
+SETS = ("full", "plain")
+_OPINION_SD = 0.5  # of a coefficient, in standard deviations of relevance on the scale
+_SOUND_SD = 0.25
+_OPINION_MOST = 4.0  # standard deviations; an opinion further out counts as that far out
+
+Column = tuple[str, Floats, float, float]  # name, values, prior mean and standard deviation of the coefficient
+
+
+def feature_columns(
+    candidates: Candidates, base: Floats | None = None, chosen: str = "full", *, sound: bool = False
+) -> Features:
+    """Features of a set, or on the expectations of another estimator, and a column for every machine opinion.
+
+    ``plain``: a constant, √n - 1 with n the systems that retrieved a pair, and with genres sGEN and fGEN. ``full`` adds
+    (see :func:`agreement`, :func:`rank_signal`, :func:`by_system`)
+
+    - agreement, √n_eff - 1, where n_eff counts systems that retrieve the same documents as one;
+    - rank, how high those systems rank it;
+    - crowd, the mean agreement of what its systems retrieve, over all queries and then for this query;
+    - query agreement, the mean over all that was retrieved for the query: systems agree more on easy ones;
+    - with genres, sGEN averaged over what its systems retrieve; with artists, fART.
+
+    Averages of features over groups, next to the features themselves, let effects of a group depend on what it
+    retrieves (Mundlak 1978, doi:10.2307/1913646): without them the model takes systems for equal until judged.
+    ``sound`` adds sSIM, how a document sounds like the query. ``base`` replaces all of this but opinions and sound by a
+    constant, the given expectations and √n - 1. Pairs that nobody retrieved have √n - 1 = 0 and a coefficient of their
+    own, as they come from elsewhere.
+    """
+    if chosen not in SETS:
+        raise unknown("set of features", chosen, SETS)
+    n = candidates.n_retrieving
+    found = n > 0
+    systems = np.where(found, np.sqrt(n) - 1.0, 0.0)
+    if base is not None:
+        columns = _on_base(_checked(base, candidates), systems)
+    elif chosen == "plain":
+        columns = _plain(candidates, systems)
+    else:
+        columns = _full(candidates, systems)
+    if not found.all():
+        columns.append(("retrieved by none", (~found).astype(np.float64), -0.15, 0.15))
+    columns += _opinions(candidates)
+    if sound:
+        columns += _sound(candidates)
+    names, values, mean, sd = zip(*columns, strict=True)
+    return Features(names, np.column_stack(values), np.array(mean), np.array(sd))
+
+
+def _checked(base: Floats, candidates: Candidates) -> Floats:
+    values = np.asarray(base, dtype=np.float64)
+    if values.shape != (len(candidates),):
+        raise AdjudgeError(f"'base': expected one number for each of {len(candidates):,} pairs, got {values.shape}")
+    if not np.isfinite(values).all():
+        raise AdjudgeError(f"'base': expected finite numbers, got {values[~np.isfinite(values)][0]}")
+    return values
+
+
+def _on_base(base: Floats, systems: Floats) -> list[Column]:
+    one = np.ones(len(base))
+    return [("constant", one, 0.0, 0.15), ("base", base, 1.0, 0.2), ("systems", systems, 0.0, 0.1)]
+
+
+def _plain(candidates: Candidates, systems: Floats) -> list[Column]:
+    one = np.ones(len(candidates))
+    if not (candidates.genre >= 0).any():
+        return [("constant", one, 0.35, 0.25), ("systems", systems, 0.2, 0.15)]
+    same, share = _columns(candidates, "sGEN", "fGEN")
+    return [
+        ("constant", one, 0.3, 0.25),
+        ("systems", systems, 0.15, 0.15),
+        ("sGEN", same, 0.15, 0.15),
+        ("fGEN", share, 0.15, 0.15),
+    ]
+
+
+def _full(candidates: Candidates, systems: Floats) -> list[Column]:
+    genres, agreed = bool((candidates.genre >= 0).any()), agreement(candidates)
+    overall, in_query = by_system(candidates, agreed)
+    columns = [
+        ("constant", np.ones(len(candidates)), 0.3 if genres else 0.35, 0.25),
+        ("systems", systems, 0.1, 0.12),
+        ("agreement", agreed, 0.1, 0.15),
+        ("rank", rank_signal(candidates), 0.05, 0.1),
+        ("crowd", overall, 0.2 if genres else 0.6, 0.3 if genres else 0.4),
+        ("crowd in query", in_query, 0.15, 0.15),
+        ("query agreement", by_query(candidates, agreed), 0.5, 0.4),
+    ]
+    if genres:
+        same, share = _columns(candidates, "sGEN", "fGEN")
+        columns += [("sGEN", same, 0.15, 0.15), ("fGEN", share, 0.15, 0.15)]
+        columns.append(("sGEN of systems", by_system(candidates, same)[0], 0.25, 0.2))
+    if (candidates.artist >= 0).any():
+        columns.append(("fART", _columns(candidates, "fART")[0], 0.3, 0.3))
+    return columns
+
+
+def _columns(candidates: Candidates, *names: str) -> list[Floats]:
+    """Features of thesis 7.2.3; 0 where they are not defined."""
+    evidence = Evidence(candidates)
+    return [np.nan_to_num(evidence.column(name)) for name in names]
+
+
+def agreement(candidates: Candidates) -> Floats:
+    """√n_eff - 1 of each pair: how many unlike systems retrieved it; 0 where one system did, or none.
+
+    n_eff = n² / Σ_st O_st over the n systems that retrieved it, O_st = |R_s ∩ R_t| / √(|R_s| |R_t|) the overlap of what
+    two systems retrieve over all queries: n for systems with nothing else in common, 1 for copies of one system.
+    """
+    n, pair, system = candidates.n_retrieving, candidates.entry_pair, candidates.entry_system
+    shape = (len(candidates), candidates.n_systems)
+    retrieved = csr_array((np.ones(len(pair)), (pair, system)), shape=shape)
+    common = (retrieved.T @ retrieved).toarray()
+    size = np.sqrt(np.maximum(np.diagonal(common), 1.0))
+    overlap = common / size / size[:, None]
+    total = np.bincount(pair, (retrieved @ overlap)[pair, system], minlength=len(candidates))
+    effective = np.divide(n.astype(np.float64) ** 2, total, out=np.ones(len(candidates)), where=n > 0)
+    return np.sqrt(np.maximum(effective, 1.0)) - 1.0
+
+
+def rank_signal(candidates: Candidates) -> Floats:
+    """Σ_s (ρ(rank) - mean ρ) / √n over the n systems that retrieved a pair, ρ(i) = 1 - log i / log k at cutoff k."""
+    k, n = candidates.cutoff, candidates.n_retrieving
+    rho = 1.0 - np.log(np.arange(1, k + 1)) / np.log(max(k, 2))
+    total = np.bincount(candidates.entry_pair, (rho - rho.mean())[candidates.entry_rank - 1], minlength=len(n))
+    return total / np.sqrt(np.maximum(n, 1))
+
+
+def by_system(candidates: Candidates, feature: Floats) -> tuple[Floats, Floats]:
+    """Means of a feature over what the systems of each pair retrieve, over all queries and for its own query.
+
+    The first is the mean over those systems of m_s, itself the mean over the documents of system s less that of all
+    systems; the second the mean of what is special to the query, m_qs - m_s - m_q + m. 0 for pairs that nobody
+    retrieved.
+    """
+    pair, system, n_systems = candidates.entry_pair, candidates.entry_system, candidates.n_systems
+    query, value = candidates.query[pair], feature[pair]
+    of_system, of_query = mean_by(system, value, n_systems), mean_by(query, value, candidates.n_queries)
+    cell = query * n_systems + system
+    special = mean_by(
+        cell, value - of_system[system] - of_query[query] + value.mean(), candidates.n_queries * n_systems
+    )
+    of_system -= of_system[np.unique(system)].mean()
+    return mean_by(pair, of_system[system], len(candidates)), mean_by(pair, special[cell], len(candidates))
+
+
+def by_query(candidates: Candidates, feature: Floats) -> Floats:
+    """Mean of a feature over what was retrieved for each pair's query, less the mean of all queries."""
+    found = np.flatnonzero(candidates.n_retrieving)
+    of_query = mean_by(candidates.query[found], feature[found], candidates.n_queries)
+    return np.asarray((of_query - of_query.mean())[candidates.query], dtype=np.float64)
+
+
+def _opinions(candidates: Candidates) -> list[Column]:
+    """Machine opinions, standardised, with their means over each query and over what the systems of a pair retrieve.
+
+    Coefficients are believed to be 0, give or take half a standard deviation of relevance for each standard deviation
+    of opinion: judgments tell what an opinion is worth, whether it knows good queries from bad ones, and whether it
+    favours some systems. 0 where there is no opinion.
+    """
+    columns: list[Column] = []
+    sd = _OPINION_SD * float(np.sqrt(uniform_moments(candidates.scale)[1]))
+    for name, column in sorted(candidates.opinions.items()):
+        opinion = standardised(column)
+        known = np.flatnonzero(np.isfinite(column))
+        of_query = mean_by(candidates.query[known], opinion[known], candidates.n_queries)
+        columns.append((f"opinion {name}", opinion, 0.0, sd))
+        columns.append((f"opinion {name} of query", of_query[candidates.query], 0.0, sd))
+        columns.append((f"opinion {name} of systems", by_system(candidates, opinion)[0], 0.0, sd))
+    return columns
+
+
+def _sound(candidates: Candidates) -> list[Column]:
+    """How a document sounds like the query, standardised, 0 where it is not known; nothing where no query has sound.
+
+    The coefficient is believed to be 0, give or take a quarter of a standard deviation of relevance.
+    """
+    alike = Evidence(candidates).column("sSIM")
+    sd = _SOUND_SD * float(np.sqrt(uniform_moments(candidates.scale)[1]))
+    return [("sSIM", standardised(alike), 0.0, sd)] if np.isfinite(alike).any() else []
+
+
+def standardised(column: Floats) -> Floats:
+    """Mean 0, sd 1 over what is known, at most 4 from 0; 0 where nothing is known, or where all is the same."""
+    known = np.isfinite(column)
+    values = np.zeros(len(column))
+    spread = float(column[known].std()) if known.any() else 0.0
+    if spread > 0:
+        values[known] = (column[known] - column[known].mean()) / spread
+    return np.clip(values, -_OPINION_MOST, _OPINION_MOST)
+
+
+def mean_by(code: Ints, values: Floats, n: int) -> Floats:
+    """Mean of the values under each code; 0 where there are none."""
+    return np.asarray(np.bincount(code, values, minlength=n) / np.maximum(np.bincount(code, minlength=n), 1))

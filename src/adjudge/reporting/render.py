@@ -1,0 +1,259 @@
+"""Reports as HTML, Markdown, LaTeX and JSON.
+
+A report on a terminal: its sentences and tables; figures are for other places.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, is_dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from adjudge.errors import AdjudgeError
+from adjudge.extras import need
+from adjudge.reporting import tables
+from adjudge.reporting.document import Align, Block, FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.figures import PALETTE, style
+from adjudge.reporting.tables import FittedTable, as_json
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.table import Table
+
+
+def render(report: Report, form: str, *, figures: str = "") -> str:
+    """The report as ``html``, ``markdown``, ``latex`` or ``json``.
+
+    ``figures`` is the folder, seen from the page, in which Markdown and LaTeX find what :func:`write_figures` wrote.
+    """
+    forms: dict[str, Callable[[Report], str]] = {
+        "html": as_html,
+        "markdown": lambda one: as_markdown_page(one, figures),
+        "latex": lambda one: as_latex(one, figures),
+        "json": as_json_document,
+    }
+    if form not in forms:
+        raise AdjudgeError(f"Reports are written as {', '.join(forms)}, not as {form!r}.")
+    return forms[form](report)
+
+
+def as_html(report: Report) -> str:
+    """One self-contained page: no network, light and dark, prints well."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    page = resources.files("adjudge.reporting").joinpath("page.html.jinja").read_text(encoding="utf-8")
+    template = environment.from_string(page)
+    return (
+        template.render(report=report, groups=_groups(report), kind=lambda block: type(block).__name__, svg=_inline_svg)
+        + "\n"
+    )
+
+
+def _groups(report: Report) -> list[tuple[Section, list[Section]]]:
+    """Every section of level 1 with its parts."""
+    groups: list[tuple[Section, list[Section]]] = []
+    for section in report.sections:
+        if section.level == 1:
+            groups.append((section, []))
+        else:
+            groups[-1][1].append(section)
+    return groups
+
+
+def _inline_svg(block: FigureBlock) -> Any:
+    """The figure as an SVG element whose colours follow the page's, no wider than it was drawn."""
+    import markupsafe
+
+    text = figure_bytes(block, "svg").decode()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, count=1, flags=re.DOTALL)
+    width = re.search(r'<svg[^>]*? width="([\d.]+)pt"', text)
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*" height="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r"<[^>]+>", lambda tag: _themed(tag[0], block.name), text)
+    label = markupsafe.escape(block.alt)
+    widest = "" if width is None else f' style="max-width: {float(width[1]) * 1.5:.0f}px"'
+    return markupsafe.Markup(text.replace("<svg", f'<svg role="img" aria-label="{label}"{widest}', 1))
+
+
+def _themed(tag: str, name: str) -> str:
+    """A tag with the page's colours, and with identifiers of its own figure: all share one name space on a page."""
+    tag = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", tag)
+    for variable, colour in PALETTE.items():
+        tag = tag.replace(colour, f"var(--{variable})")
+    return tag
+
+
+def figure_bytes(block: FigureBlock, form: str) -> bytes:
+    """One figure as ``svg`` or ``pdf``, the same bytes every time."""
+    need("plots", "Figures need")
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    metadata = {"Date": None} if form == "svg" else {"CreationDate": None}
+    buffer = io.BytesIO()
+    with mpl.rc_context(style()), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of signs that a font lacks and names too long for a layout
+        drawing = block.draw(block.data)
+        drawing.savefig(buffer, format=form, metadata=metadata)
+        pyplot.close(drawing)
+    return buffer.getvalue()
+
+
+def write_figures(report: Report, directory: Path) -> list[Path]:
+    """Every figure as SVG and PDF; returns what was written."""
+    from adjudge.io import write_whole
+
+    need("plots", "Figures need")  # before a folder is made for them
+    directory.mkdir(parents=True, exist_ok=True)
+    written = []
+    for block in report.figures:
+        for form in ("svg", "pdf"):
+            target = directory / f"{block.name}.{form}"
+            write_whole(target, figure_bytes(block, form))
+            written.append(target)
+    return written
+
+
+def as_markdown_page(report: Report, figures: str = "") -> str:
+    """The report as Markdown; figures are named, with their captions."""
+    parts = [f"# {_plain_markdown(' '.join(report.title.split()))}\n\n{_plain_markdown(report.subtitle)}\n"]
+    for section in report.sections:
+        parts.append(f"\n#{'#' * section.level} {section.title}\n")
+        parts.extend(_markdown(block, figures) for block in section.blocks)
+    parts.append("\n## Provenance\n\n")
+    parts.extend(f"- {name}: {_plain_markdown(value)}\n" for name, value in _origins(report))
+    return "".join(parts)
+
+
+def _origins(report: Report) -> list[tuple[str, str]]:
+    """Where the report came from, as names and values."""
+    inputs = [("input", f"{entry['file']} (sha256 {entry['sha256']})") for entry in report.provenance["inputs"]]
+    settings = [(name, str(value)) for name, value in report.provenance["settings"].items()]
+    return [("adjudge", report.provenance["adjudge"]), *settings, *inputs]
+
+
+def _plain_markdown(text: str) -> str:
+    """Text that Markdown shows as it is."""
+    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", text)
+
+
+def _markdown(block: Block, figures: str) -> str:
+    if isinstance(block, Paragraph):
+        return f"\n{_plain_markdown(block.text)}\n"
+    if isinstance(block, FigureBlock):
+        return f"\n![{block.alt}]({quote(_file(block, figures))}.svg)\n\n*{block.caption}*\n"
+    marks = {"left": ":---", "right": "---:", "center": ":---:"}
+    lines = [
+        " | ".join(_plain_markdown(column.name) for column in block.columns),
+        " | ".join(marks[column.align] for column in block.columns),
+        *(" | ".join(map(_plain_markdown, row)) for row in block.rows),
+    ]
+    key = "".join(f"- {_plain_markdown(column.name)}: {column.about}\n" for column in block.columns if column.about)
+    table = "".join(f"| {line} |\n" for line in lines)
+    return f"\n*{block.caption}*\n\n{table}" + (f"\n{key}" if key else "")
+
+
+def _file(block: FigureBlock, figures: str) -> str:
+    """Where a figure is, without its suffix."""
+    return f"{figures}/{block.name}" if figures else block.name
+
+
+def as_latex(report: Report, figures: str = "") -> str:
+    """The report's sections for a paper: booktabs tables, figures by file name."""
+    origins = [f"{name}: {value}" for name, value in _origins(report)]
+    heads = [*report.title.splitlines(), "needs: booktabs, graphicx; figures by --figures", *origins]
+    parts = ["".join(f"% {line}\n" for head in heads for line in head.splitlines())]
+    for section in report.sections:
+        parts.append(f"\n\\{'sub' * (section.level - 1)}section{{{tables.escape(section.title)}}}\n")
+        parts.extend(_latex(block, figures) for block in section.blocks)
+    return "".join(parts)
+
+
+def _latex(block: Block, figures: str) -> str:
+    if isinstance(block, Paragraph):
+        return f"\n{tables.escape(block.text)}\n"
+    if isinstance(block, FigureBlock):
+        body = f"\\includegraphics[width=\\linewidth]{{{_file(block, figures)}}}\n"
+        place = "figure"
+    else:
+        header = [tables.escape(column.name) for column in block.columns]
+        rows = [[tables.escape(cell) for cell in row] for row in block.rows]
+        body = tables.booktabs(header, rows, align="".join(column.align[0] for column in block.columns))
+        place = "table"
+    caption = f"\\caption{{{tables.escape(block.caption)}}}\n\\label{{{place[:3]}:{block.name}}}\n"
+    return f"\n\\begin{{{place}}}\n\\centering\n{body}{caption}\\end{{{place}}}\n"
+
+
+def as_json_document(report: Report) -> str:
+    """Everything as values: sentences, records of tables, data of figures."""
+    return as_json(
+        {
+            "title": report.title,
+            "subtitle": report.subtitle,
+            "sections": {
+                section.name: {"title": section.title, "blocks": [_values(block) for block in section.blocks]}
+                for section in report.sections
+            },
+            "provenance": report.provenance,
+        }
+    )
+
+
+def _values(block: Block) -> dict[str, Any]:
+    if isinstance(block, Paragraph):
+        return {"text": block.text}
+    if isinstance(block, TableBlock):
+        records = block.records or [dict(zip((c.name for c in block.columns), row, strict=True)) for row in block.rows]
+        return {"table": block.name, "caption": block.caption, "rows": list(records)}
+    data = asdict(block.data) if is_dataclass(block.data) and not isinstance(block.data, type) else block.data
+    return {"figure": block.name, "caption": block.caption, "data": _listed(data)}
+
+
+def _listed(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _listed(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_listed(value) for value in data]
+    return data.tolist() if hasattr(data, "tolist") else data
+
+
+def drawing(report: Report, *, notes: tuple[str, ...] = ()) -> RenderableType:
+    """Sentences and tables of all sections, each table with its caption above it."""
+    from rich.console import Group
+    from rich.text import Text
+
+    parts: list[RenderableType] = []
+    for block in (block for section in report.sections for block in section.blocks):
+        if isinstance(block, Paragraph):
+            parts.append(Text(block.text))
+        elif isinstance(block, TableBlock):
+            parts += [Text(), Text(block.caption, style="bold"), _table(block)]
+    return Group(*parts, *(Text(note, style="dim") for note in notes))
+
+
+@dataclass(frozen=True)
+class _AlignedTable(FittedTable):
+    """A fitted table whose columns stand as its block says."""
+
+    aligns: tuple[Align, ...] = ()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        for columns in self._parts(options.max_width):
+            table = self._part(columns)
+            for i, column in zip(columns, table.columns, strict=True):
+                column.justify = self.aligns[i]
+            yield table
+
+
+def _table(block: TableBlock) -> FittedTable:
+    names = [column.name for column in block.columns]
+    return _AlignedTable(names, block.rows, 0, aligns=tuple(column.align for column in block.columns))

@@ -1,0 +1,77 @@
+"""Numbers in sentences.
+
+Words that conclusions of experiments have in common: lists of names, and shares in per cent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from math import floor, isnan, log10
+
+_PLURALS = {"person": "people", "query": "queries"}
+
+
+def counted(n: int, noun: str) -> str:
+    """A number and what it counts, as one says it.
+
+    >>> counted(1, "query"), counted(2200, "query"), counted(0, "person"), counted(2, "bin")
+    ('1 query', '2,200 queries', '0 people', '2 bins')
+    """
+    return f"{n:,} {noun if n == 1 else _PLURALS.get(noun, f'{noun}s')}"
+
+
+def number(value: float, digits: int = 2) -> str:
+    """A number, or a dash where it is not known.
+
+    >>> number(0.256), number(math.nan)
+    ('0.26', '–')
+    """
+    return f"{value:.{digits}f}" if math.isfinite(value) else "–"
+
+
+_EXACT = 6  # digits of per cent beyond which what is left is rounding
+_OF_BOUNDS = 3  # digits that a bound next to 0 or 100 may ask for, lest it blows up the others
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a row.
+
+    >>> listed(["t"]), listed(["t", "sign", "wilcoxon"])
+    ('t', 't, sign and wilcoxon')
+    """
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def share(value: float, digits: int = 1) -> str:
+    """A share in per cent; two digits that count where it is below 1 % or above 99 %, – where it is not known.
+
+    What is not quite nothing or everything never reads as 0 or 100.
+
+    >>> share(0.0331), share(0.5, 0), share(0.0096), share(0.0002), share(0.9998), share(float("nan"))
+    ('3.3 %', '50 %', '0.96 %', '0.020 %', '99.980 %', '–')
+    >>> share(0.0), share(1.0, 0)
+    ('0.0 %', '100 %')
+    """
+    return "–" if isnan(value) else f"{100 * value:.{max(digits, _needed(value, 2))}f} %"
+
+
+def share_with(value: float, low: float, high: float) -> str:
+    """A share in per cent with its interval, all with as many digits.
+
+    >>> share_with(0.0491, 0.046, 0.0522), share_with(0.0093, 0.0084, 0.0102), share_with(0.0, 0.0, 0.0037)
+    ('4.9 % [4.6, 5.2]', '0.93 % [0.84, 1.02]', '0.00 % [0.00, 0.37]')
+    >>> share_with(0.9998, 0.9981, 1.0), share_with(0.012, 0.0004, 0.05)
+    ('99.980 % [99.810, 100.000]', '1.20 % [0.04, 5.00]')
+    """
+    if isnan(value):
+        return "–"
+    near, far = (low, high) if value < 0.5 else (high, low)  # as seen from the nearest end
+    digits = max(1, _needed(value, 2), _needed(far, 2), min(_needed(near, 1), _OF_BOUNDS))
+    return f"{100 * value:.{digits}f} % [{100 * low:.{digits}f}, {100 * high:.{digits}f}]"
+
+
+def _needed(value: float, counting: int) -> int:
+    """Digits after the point that leave so many that count of what lies between a share and the nearest end."""
+    off = round(min(100 * value, 100 - 100 * value), _EXACT)
+    return counting - 1 - floor(log10(off)) if 0 < off < 1 else 0

@@ -1,0 +1,294 @@
+"""Own mappings from files and back: what a team learnt about *its* users, in place of the published curves.
+
+JSON holds everything::
+
+    {"satisfaction": [{"measure": "CG@5", "scale": "fine", "kind": "cubic", "coefficients": [0.2, 0.1, 0.9, -0.3]},
+                      {"measure": "nDCG@10", "scale": "0..3", "kind": "points", "points": [[0, 0.1], [1, 0.9]]},
+                      {"measure": "P@5", "scale": "binary40", "kind": "bounded", "coefficients": [0.2, 0.8, 1.1, 1.4]}],
+     "agreement": [{"measure": "CG@5", "scale": "fine", "form": "two-stage", "parameters": [-0.2, 3.0, 4.2]}]}
+
+with ``source``, ``provenance`` (names and texts) and ``covariance`` where there are any. CSV holds satisfaction:
+``measure,scale,a0,a1,a2,a3`` for cubics, one row each, or ``measure,scale,effectiveness,satisfaction`` for points, one
+row a point. Whatever cannot be used is refused with its line or its place.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.formats import Source
+from adjudge.io import write_whole
+from adjudge.users.combinations import Mapped, check_combination, relevance_scale
+from adjudge.users.noticing import AgreementMapping
+from adjudge.users.satisfaction import SatisfactionMapping
+
+M = TypeVar("M", bound=Mapped)
+_COMMON = ("measure", "scale", "source", "provenance")
+_CUBIC = ("a0", "a1", "a2", "a3")
+_POINT = ("effectiveness", "satisfaction")
+
+
+@dataclass(frozen=True)
+class Mappings:
+    """Mappings of both kinds, to be given to what asks for them: ``satisfaction(eff, mappings=own.satisfaction)``."""
+
+    satisfaction: tuple[SatisfactionMapping, ...] = ()
+    agreement: tuple[AgreementMapping, ...] = ()
+
+    def __str__(self) -> str:
+        satisfied = [f"satisfaction: {m.measure} on {m.scale}" for m in self.satisfaction]
+        return "\n".join([*satisfied, *(f"agreement: {m.measure} on {m.scale}" for m in self.agreement)])
+
+
+def read_mappings(path: str | Path) -> Mappings:
+    """Read a JSON or CSV file of mappings, which is which by its first sign."""
+    source = Source.open(Path(path))
+    mappings = _from_json(source) if source.text.lstrip()[:1] in (b"{", b"[") else _from_csv(source)
+    if not mappings.satisfaction and not mappings.agreement:
+        raise source.error("expected at least one mapping, got none")
+    return mappings
+
+
+def write_mappings(mappings: Mappings, path: str | Path) -> None:
+    """Write mappings as JSON, or as CSV where the name ends so; the file appears when it is complete."""
+    target = Path(path)
+    text = _to_csv(mappings, target) if target.suffix.lower() == ".csv" else _to_json(mappings)
+    write_whole(target, text.encode())
+
+
+# JSON
+
+
+def _to_json(mappings: Mappings) -> str:
+    plain = {
+        "satisfaction": [
+            _entry(m, kind=m.kind, coefficients=m.coefficients, points=m.points, covariance=m.covariance)
+            for m in mappings.satisfaction
+        ],
+        "agreement": [
+            _entry(m, form=m.form, parameters=m.parameters, covariance=m.covariance) for m in mappings.agreement
+        ],
+    }
+    return json.dumps({kind: rows for kind, rows in plain.items() if rows}, ensure_ascii=False, indent=1) + "\n"
+
+
+def _entry(mapping: SatisfactionMapping | AgreementMapping, **own: Any) -> dict[str, Any]:
+    entry = {"measure": mapping.measure, "scale": mapping.scale, **own, "source": mapping.source}
+    return {name: value for name, value in entry.items() if value} | (
+        {"provenance": dict(mapping.provenance)} if mapping.provenance else {}
+    )
+
+
+def _from_json(source: Source) -> Mappings:
+    try:
+        plain = json.loads(source.text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise source.error(f"expected JSON: {error.msg.lower()}", error.lineno) from None
+    except AdjudgeError as error:
+        raise source.error(str(error)) from None
+    known = {"satisfaction": _satisfaction, "agreement": _agreement}
+    if not isinstance(plain, dict) or not plain or not set(plain) <= set(known):
+        names = ", ".join(map(shown, plain)) if isinstance(plain, dict) else type(plain).__name__
+        raise source.error(f"expected an object with 'satisfaction' and 'agreement', got {names or 'an empty one'}")
+    return Mappings(
+        _entries(source, "satisfaction", plain.get("satisfaction", []), _satisfaction),
+        _entries(source, "agreement", plain.get("agreement", []), _agreement),
+    )
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise AdjudgeError(f"expected each key once, got {shown(twice[0])} again")
+    return dict(pairs)
+
+
+def _entries(source: Source, kind: str, entries: Any, make: Callable[[Mapping[str, Any]], M]) -> tuple[M, ...]:
+    """Every entry of a list as a mapping; the place of a bad one is named."""
+    if not isinstance(entries, list):
+        raise source.error(f"{kind}: expected a list of mappings, got {type(entries).__name__}")
+    made = []
+    for i, entry in enumerate(entries):
+        try:
+            if not isinstance(entry, dict):
+                raise AdjudgeError(f"expected an object, got {shown(entry)}")
+            made.append(_sound(make(entry)))
+        except AdjudgeError as error:
+            raise source.error(f"{kind}[{i}]: {error}") from None
+    _refuse_repeats(made, lambda i, text: source.error(f"{kind}[{i}]: {text}"))
+    return tuple(made)
+
+
+def _satisfaction(entry: Mapping[str, Any]) -> SatisfactionMapping:
+    _check_keys(entry, "kind", "coefficients", "points", "covariance")
+    kind = _text(entry, "kind", "points" if "points" in entry else "cubic")
+    points = _matrix(entry, "points")
+    if any(len(point) != 2 for point in points):
+        raise AdjudgeError("'points' must be pairs of effectiveness and satisfaction")
+    return SatisfactionMapping(
+        _text(entry, "measure"),
+        _text(entry, "scale"),
+        kind,
+        _numbers(entry.get("coefficients", []), "coefficients"),
+        tuple((x, y) for x, y in points),
+        _text(entry, "source", ""),
+        _facts(entry),
+        _matrix(entry, "covariance"),
+    )
+
+
+def _agreement(entry: Mapping[str, Any]) -> AgreementMapping:
+    _check_keys(entry, "form", "parameters", "covariance")
+    return AgreementMapping(
+        _text(entry, "measure"),
+        _text(entry, "scale"),
+        _text(entry, "form"),
+        _numbers(entry.get("parameters", []), "parameters"),
+        _matrix(entry, "covariance"),
+        _text(entry, "source", ""),
+        _facts(entry),
+    )
+
+
+def _check_keys(entry: Mapping[str, Any], *own: str) -> None:
+    for name in entry:
+        if name not in (*_COMMON, *own):
+            raise AdjudgeError(f"has no key {shown(name)}; known: {', '.join((*_COMMON, *own))}")
+
+
+def _text(entry: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    value = entry.get(name, default)
+    if not isinstance(value, str):
+        raise AdjudgeError(f"{name!r} must be text, got {'nothing' if value is None else shown(value)}")
+    return value
+
+
+def _numbers(value: Any, name: str) -> tuple[float, ...]:
+    if not isinstance(value, list) or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value):
+        raise AdjudgeError(f"{name!r} must be a list of numbers, got {shown(value)}")
+    return tuple(float(x) for x in value)
+
+
+def _matrix(entry: Mapping[str, Any], name: str) -> tuple[tuple[float, ...], ...]:
+    rows = entry.get(name, [])
+    if not isinstance(rows, list):
+        raise AdjudgeError(f"{name!r} must be a list of lists of numbers, got {shown(rows)}")
+    return tuple(_numbers(row, name) for row in rows)
+
+
+def _facts(entry: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    facts = entry.get("provenance", {})
+    if not isinstance(facts, dict):
+        raise AdjudgeError(f"'provenance' must be an object of names and texts, got {shown(facts)}")
+    return tuple((name, str(value)) for name, value in facts.items())
+
+
+def _sound(mapping: M) -> M:
+    check_combination(mapping.measure, mapping.scale)
+    return mapping
+
+
+def _refuse_repeats(mappings: Iterable[Mapped], error: Callable[[int, str], InputError]) -> None:
+    seen: set[tuple[str, str]] = set()
+    for i, mapping in enumerate(mappings):
+        key = mapping.measure, str(relevance_scale(mapping.scale))
+        if key in seen:
+            raise error(i, f"expected each combination once, got {key[0]} on {key[1]} again")
+        seen.add(key)
+
+
+# CSV
+
+
+def _to_csv(mappings: Mappings, target: Path) -> str:
+    kinds = {m.kind for m in mappings.satisfaction}
+    more = any(m.provenance or m.covariance for m in mappings.satisfaction)
+    if mappings.agreement or len(kinds) > 1 or more or not kinds <= {"cubic", "points"}:
+        raise AdjudgeError(
+            f"{target}: CSV holds satisfaction mappings of one kind, cubic or points, without provenance; write JSON"
+        )
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    cubic = kinds != {"points"}
+    table.writerow(["measure", "scale", *(_CUBIC if cubic else _POINT), "source"])
+    for m in mappings.satisfaction:
+        for numbers in [m.coefficients] if cubic else m.points:
+            table.writerow([m.measure, m.scale, *(repr(x) for x in numbers), m.source])
+    return text.getvalue()
+
+
+def _from_csv(source: Source) -> Mappings:
+    table = csv.reader(io.StringIO(source.text.decode(), newline=""))
+    head = [name.strip().lower() for name in next(table)]
+    columns = next((c for c in (_CUBIC, _POINT) if set(head) - {"source"} == {"measure", "scale", *c}), None)
+    if columns is None or len(head) != len(set(head)):
+        raise source.error(
+            "expected the columns measure,scale,a0,a1,a2,a3 or measure,scale,effectiveness,satisfaction, "
+            f"with source or without, got {shown(','.join(head))}",
+            1,
+        )
+    rows = [_csv_row(source, table.line_num, head, row, columns) for row in table if any(cell.strip() for cell in row)]
+    made, lines = _csv_mappings(source, rows, columns)
+    _refuse_repeats(made, lambda i, text: source.error(text, lines[i]))
+    return Mappings(tuple(made))
+
+
+@dataclass(frozen=True)
+class _Row:
+    line: int
+    measure: str
+    scale: str
+    source: str
+    numbers: tuple[float, ...]
+
+
+def _csv_row(source: Source, line: int, head: Sequence[str], row: Sequence[str], columns: Sequence[str]) -> _Row:
+    if len(row) != len(head):
+        raise source.error(f"expected {len(head)} columns, got {len(row)}", line)
+    cell = dict(zip(head, (text.strip() for text in row), strict=True))
+    try:
+        numbers = tuple(float(cell[name]) for name in columns)
+    except ValueError:
+        bad = next(name for name in columns if not _is_number(cell[name]))
+        raise source.error(f"expected a number in {bad!r}, got {shown(cell[bad])}", line) from None
+    return _Row(line, cell["measure"], cell["scale"], cell.get("source", ""), numbers)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _csv_mappings(
+    source: Source, rows: Sequence[_Row], columns: Sequence[str]
+) -> tuple[list[SatisfactionMapping], list[int]]:
+    """Mappings and the line on which each begins; neighbouring rows of points with one name are one mapping."""
+    groups: list[list[_Row]] = []
+    for row in rows:
+        last = groups[-1][-1] if groups else None
+        if columns == _POINT and last and (last.measure, last.scale) == (row.measure, row.scale):
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return [_csv_mapping(source, group, columns) for group in groups], [group[0].line for group in groups]
+
+
+def _csv_mapping(source: Source, group: Sequence[_Row], columns: Sequence[str]) -> SatisfactionMapping:
+    first = group[0]
+    try:
+        if columns == _CUBIC:
+            return _sound(SatisfactionMapping(first.measure, first.scale, "cubic", first.numbers, source=first.source))
+        points = tuple((row.numbers[0], row.numbers[1]) for row in group)
+        return _sound(SatisfactionMapping(first.measure, first.scale, "points", points=points, source=first.source))
+    except AdjudgeError as error:
+        raise source.error(str(error), first.line) from None

@@ -1,0 +1,638 @@
+"""What a report is made of: effectiveness, its summary, comparisons under every measure, what users make of them.
+
+The sections about systems: means, differences, ranking. Each computes; nothing here draws.
+
+The sections about queries and users: spread, hardest queries, power, and what was assumed.
+
+The section about users: the curves between effectiveness and what people notice and are satisfied with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adjudge.arrays import Floats, Mask
+from adjudge.errors import AdjudgeError, kept_warnings, unknown
+from adjudge.model.collection import Collection
+from adjudge.model.effectiveness import Effectiveness
+from adjudge.reporting import figures
+from adjudge.reporting.document import (
+    SECTIONS,
+    Block,
+    Column,
+    FigureBlock,
+    Paragraph,
+    Report,
+    Section,
+    TableBlock,
+    section,
+)
+from adjudge.stats.distributions import prediction_interval
+from adjudge.stats.equivalence import Verdict
+from adjudge.stats.gtheory.plan import PowerPlan, make_plan, power_plan
+from adjudge.stats.gtheory.report import plan_blocks
+from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.multiple import friedman
+from adjudge.stats.power import MOST_QUERIES
+from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
+from adjudge.text import counted
+from adjudge.users.comparison import Comparison, Pair, cells, compare, shown_p
+from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satisfaction_panels
+from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval
+from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
+
+if TYPE_CHECKING:
+    from adjudge.experiments.spec import Findings
+    from adjudge.groundtruth.report import Experts
+
+
+Progress = Callable[[int, int], None]
+_PAGE_ORDER = (
+    "overview", "differences", "ranking", "users", "reliability", "experiments", "effort", "experts", "queries",
+    "power", "assumptions",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything computed once, for all sections. The first measure is the main one."""
+
+    eff: Effectiveness
+    summary: Summary
+    comparisons: dict[str, Comparison]
+    satisfaction: Satisfaction
+    collection: Collection | None = None
+    experts: Experts | None = None
+    experiments: tuple[Findings, ...] = ()
+
+    @property
+    def main(self) -> Comparison:
+        """The comparison under the first measure."""
+        return self.comparisons[self.eff.measures[0]]
+
+
+def gather(
+    eff: Effectiveness,
+    *,
+    confidence: float = 0.95,
+    threshold: float = 0.5,
+    satisfied: Iterable[SatisfactionMapping] | None = None,
+    collection: Collection | None = None,
+    experts: Experts | None = None,
+    experiments: Iterable[Findings] = (),
+    **options: Any,
+) -> Evidence:
+    """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``options`` go to ``compare``.
+
+    With the ``collection`` a section can say what is not judged, with ``experts`` how far they bear out judgments, with
+    ``experiments`` how far tests and numbers of queries can be trusted.
+    """
+    comparisons = {name: compare(eff[name], confidence=confidence, **options) for name in eff.measures}
+    return Evidence(
+        eff,
+        summarize(eff, confidence=confidence, interval=options.get("interval", "t")),
+        comparisons,
+        satisfaction(eff, mappings=satisfied, threshold=threshold, confidence=confidence),
+        collection,
+        experts,
+        tuple(experiments),
+    )
+
+
+def sections_in_order() -> list[str]:
+    """All sections as a page has them, whatever was imported first; those of others come after ours."""
+    order = {name: place for place, name in enumerate(_PAGE_ORDER)}
+    return sorted(SECTIONS, key=lambda name: order.get(name, len(order)))
+
+
+def make_report(
+    evidence: Evidence,
+    *,
+    title: str | None = None,
+    sections: Iterable[str] | None = None,
+    command: str | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Let every section, or the named ones, say what it has to say; ``progress`` hears of each."""
+    known = sections_in_order()
+    names = known if sections is None else list(dict.fromkeys(sections))
+    for name in names:
+        if name not in SECTIONS:
+            raise unknown("report section", name, SECTIONS)
+    made: list[Section] = []
+    for n_done, name in enumerate(names, start=1):
+        if (part := SECTIONS[name](evidence)) is not None:
+            made += [part] if isinstance(part, Section) else part
+        if progress is not None:
+            progress(n_done, len(names) + 1)  # drawing it is still to come
+    if not made:
+        raise AdjudgeError(f"Nothing to report: {', '.join(names)} cannot be made for this evaluation.")
+    eff, main = evidence.eff, evidence.main
+    provenance = main.provenance.with_settings(threshold=evidence.satisfaction.threshold)
+    if command is not None:
+        provenance = provenance.with_settings(command=command)
+    subtitle = (
+        f"{len(eff.systems)} systems, {counted(eff.n_queries, 'query')}, {', '.join(eff.measures)}. "
+        f"Differences by {main.test} test with {main.correction} correction at α = {main.alpha:g}."
+    )
+    return Report(
+        title or f"{eff.measures[0]} of {len(eff.systems)} systems", subtitle, tuple(made), provenance.to_dict()
+    )
+
+
+_SHOWN_PAIRS = 30
+
+
+@section("overview")
+def overview(evidence: Evidence) -> Section:
+    """Means with intervals: a table of all measures and a forest plot of the main one."""
+    summary = evidence.summary
+    best, level = summary[0], percent(summary.confidence)
+    text = (
+        f"{best.system} has the highest mean: {best.measure} = {_shown(best)} over {best.n_queries} queries. "
+        f"Intervals of means hold {level} ({summary.interval})."
+    )
+    return Section("overview", "Overview", (Paragraph(text), _mean_table(evidence), _forest(evidence)))
+
+
+def _shown(row: MeanEffectiveness) -> str:
+    return with_interval(row.mean, row.low, row.high)
+
+
+def _mean_table(evidence: Evidence) -> TableBlock:
+    summary = evidence.summary
+    teams = any(row.team for row in summary)
+    rows, records = [], []
+    for system in summary.systems:
+        row = [summary.of(system, name) for name in summary.measures]
+        team = [row[0].team or ""] if teams else []
+        rows.append((system, *team, *map(_shown, row), percent(round(row[0].judged, 2))))
+        records.append({"system": system, "team": row[0].team, **{cell.measure: cell.mean for cell in row}})
+    means = np.array([[summary.of(system, name).mean for name in summary.measures] for system in summary.systems])
+    best = frozenset((int(np.nanargmax(means[:, m])), m + 1 + teams) for m in range(means.shape[1]))
+    columns = (
+        Column("System", "left"),
+        *([Column("Team", "left")] if teams else []),
+        *(Column(name) for name in summary.measures),
+        Column("Judged", about="share of the retrieved documents that were judged"),
+    )
+    caption = f"Mean effectiveness with {percent(summary.confidence)} intervals, by {summary.measures[0]}."
+    return TableBlock("effectiveness", caption, columns, tuple(rows), records, best)
+
+
+def _forest(evidence: Evidence) -> FigureBlock:
+    summary = evidence.summary
+    name, level = summary.measures[0], percent(summary.confidence)
+    column = [summary.of(system, name) for system in summary.systems]
+    data = figures.Forest(
+        f"{name}, mean and {level} interval",
+        summary.systems,
+        np.array([row.mean for row in column]),
+        np.array([row.low for row in column]),
+        np.array([row.high for row in column]),
+    )
+    alt = (
+        f"Mean {name} of each system with its interval, from {column[0].system} at {column[0].mean:.3f} down to "
+        f"{column[-1].system} at {column[-1].mean:.3f}."
+    )
+    caption = f"Means of {name}. Intervals may overlap although systems differ: pairs are compared below."
+    return FigureBlock("forest", caption, alt, data, figures.forest)
+
+
+@section("differences")
+def differences(evidence: Evidence) -> Section:
+    """Which differences are significant, which noticeable, and where the two part ways."""
+    main = evidence.main
+    blocks: list[Block] = [Paragraph(_counts(main))]
+    if main.parted:
+        blocks.append(Paragraph(_parting_sentence(main)))
+    if main.about_test:
+        blocks.append(Paragraph(f"{main.about_test}."))
+    blocks += [_pair_table(main), _parting_figure(main)]
+    if main.complete:
+        blocks.append(_matrix_figure(main))
+    if len(evidence.comparisons) > 1:
+        blocks.append(_by_measure(evidence))
+    return Section("differences", "Which differences are real, and which matter", tuple(blocks))
+
+
+def _counts(main: Comparison) -> str:
+    significant = sum(pair.significant for pair in main.pairs)
+    are = "is" if len(main) == 1 else "are"
+    text = f"{significant} of {counted(len(main), 'difference')} in {main.measure} {are} statistically significant."
+    known = [pair.noticeable for pair in main.pairs if pair.noticeable is not None]
+    if not known:
+        return f"{text} Whether users would notice them is not known: {main.margin_source}."
+    text += f" {sum(known) or 'None'} {'is' if sum(known) < 2 else 'are'} noticeable: {main.margin_source}."
+    if main.margin is None:
+        return text
+    small = sum(pair.verdict in (Verdict.EQUIVALENT, Verdict.BOTH) for pair in main.pairs)
+    text += f" Of {small} the data show that they are smaller than {main.margin:.3f}."
+    return f"{text} {main.about_equivalence}." if main.about_equivalence else text
+
+
+def _parting_sentence(main: Comparison) -> str:
+    parts = []
+    for is_significant, words in ((True, "significant but not noticeable"), (False, "noticeable but not significant")):
+        found = [pair for pair in main.parted if pair.significant == is_significant]
+        if found:
+            example = found[-1] if is_significant else found[0]
+            parts.append(
+                f"{len(found)} are {words}, such as {example.system} over {example.other}: "
+                f"{example.sentence(main.measure)}."
+            )
+    return " ".join(parts)
+
+
+def _pair_table(main: Comparison) -> TableBlock:
+    first, second = ("Better", "Worse") if main.alternative == "two-sided" else ("System", "Baseline")
+    columns = (
+        Column(first, "left"),
+        Column(second, "left"),
+        Column(f"Δ{main.measure}", about="difference of the means, with the interval of this pair alone"),
+        *([Column(main.estimand.capitalize(), about=main.about_test)] if main.about_test else []),
+        Column("p", about=f"{main.test} test, {main.correction} correction"),
+        Column("Significant", "center", about=f"p is at most {main.alpha:g}"),
+        Column("Noticeable", "center", about=main.margin_source),
+        Column("Users", about="share who prefer the first | cannot tell | prefer the second, averaged over queries"),
+        Column("Wins", about="share of queries on which the first is ahead, ties half"),
+        Column("d", about="mean difference in standard deviations of the differences"),
+    )
+    shown = main.pairs if len(main) <= _SHOWN_PAIRS else _telling(main)
+    caption = "Pairs of systems, largest difference first"
+    if len(shown) < len(main):
+        caption += f" ({len(shown)} of {len(main)}: neighbours in the ranking, then where the answers part ways)"
+    caption += ". Intervals are of one pair each; p-values are corrected for all pairs."
+    return TableBlock("pairs", caption, columns, tuple(tuple(cells(pair)) for pair in shown), main.to_dicts())
+
+
+def _telling(main: Comparison) -> Sequence[Pair]:
+    """With many pairs: neighbours in the ranking, which decide it, then pairs where the answers part ways."""
+    order = sorted(main.systems, key=lambda name: -main.means[main.systems.index(name)])
+    neighbours = {frozenset(pair) for pair in pairwise(order)}
+    chosen = [pair for pair in main.pairs if frozenset((pair.system, pair.other)) in neighbours]
+    rest = [pair for pair in main.parted if pair not in chosen]
+    return sorted([*chosen, *rest][:_SHOWN_PAIRS], key=lambda pair: -pair.difference)
+
+
+def _parting_figure(main: Comparison) -> FigureBlock:
+    data = figures.PartingWays(
+        f"size of the difference in {main.measure}",
+        np.array([abs(pair.difference) for pair in main.pairs]),
+        np.array([pair.p_corrected for pair in main.pairs]),
+        main.alpha,
+        main.margin,
+    )
+    caption = (
+        "Every pair by the size of its difference. Below the level line a difference is significant; the dashed line "
+        "is the smallest difference that matters. What lies below and left of it is real but small."
+    )
+    alt = f"Differences and p-values of {len(main)} pairs; in {len(main.parted)} the two answers part ways."
+    return FigureBlock("parting-ways", caption, alt, data, figures.parting_ways)
+
+
+def _matrix_figure(main: Comparison) -> FigureBlock:
+    order, difference, significant = pair_arrays(main)
+    data = figures.PairMatrix(f"{main.measure}, row minus column", order, difference, significant)
+    caption = (
+        "Each square is a difference of means: its area is the size, filled where significant, blue where the row's "
+        "system is better and red where it is worse."
+    )
+    alt = f"Matrix of {len(order)} by {len(order)} differences, {int(significant.sum()) // 2} pairs significant."
+    return FigureBlock("pair-matrix", caption, alt, data, figures.pair_matrix)
+
+
+def pair_arrays(main: Comparison) -> tuple[tuple[str, ...], Floats, Mask]:
+    """Systems from best to worst, differences of row minus column, and which are significant."""
+    order = tuple(sorted(main.systems, key=lambda name: -main.means[main.systems.index(name)]))
+    place = {name: i for i, name in enumerate(order)}
+    difference = np.zeros((len(order), len(order)))
+    significant = np.zeros(difference.shape, dtype=np.bool_)
+    for pair in main.pairs:
+        a, b = place[pair.system], place[pair.other]
+        difference[a, b], difference[b, a] = pair.difference, -pair.difference
+        significant[a, b] = significant[b, a] = pair.significant
+    return order, difference, significant
+
+
+def _by_measure(evidence: Evidence) -> TableBlock:
+    columns = (
+        Column("Measure", "left"),
+        Column("Pairs"),
+        Column("Significant"),
+        Column("Noticeable"),
+        Column("Smallest that matters", about="difference on a query from which on most users prefer the better list"),
+    )
+    rows = []
+    for name, comparison in evidence.comparisons.items():
+        known = [pair.noticeable for pair in comparison.pairs if pair.noticeable is not None]
+        margin = "not known" if comparison.margin is None else f"{comparison.margin:.3f}"
+        significant = sum(pair.significant for pair in comparison.pairs)
+        rows.append((name, str(len(comparison)), str(significant), str(sum(known)) if known else "–", margin))
+    return TableBlock("by-measure", "The same question under every measure.", columns, tuple(rows))
+
+
+@section("ranking")
+def ranking(evidence: Evidence) -> Section | None:
+    """Which systems cannot be told apart: a critical-difference diagram on mean ranks.
+
+    Nothing is said with fewer than three systems, with lists left out, or when only some pairs were compared.
+    """
+    main = evidence.main
+    matrix = evidence.eff[main.measure].matrix()
+    if len(evidence.eff.systems) < 3 or not np.isfinite(matrix).all() or not main.complete:
+        return None
+    result = friedman(matrix, systems=evidence.eff.systems)
+    ranks = len(result.mean_ranks) + 1 - result.mean_ranks  # 1 is best
+    order = np.argsort(ranks, kind="stable")
+    names = tuple(evidence.eff.systems[i] for i in order)
+    apart = {frozenset((pair.system, pair.other)) for pair in main.pairs if pair.significant}
+    groups = tied_groups(names, apart)
+    data = figures.CriticalDifference(f"mean rank in {main.measure}", names, ranks[order], groups)
+    p = shown_p(result.p)
+    text = (
+        f"The Friedman test asks whether all systems could be alike: χ² = {result.chi2:.1f}, df = {result.df}, "
+        f"p {p if p.startswith('<') else f'= {p}'}. A bar joins neighbours none of which differ significantly "
+        f"({main.test} test, {main.correction} correction)."
+    )
+    alt = f"Systems by mean rank from {names[0]} to {names[-1]}, with {len(groups)} groups that cannot be told apart."
+    caption = "Mean rank over queries, 1 is best; systems under one bar cannot be told apart by this collection."
+    figure = FigureBlock("critical-difference", caption, alt, data, figures.critical_difference)
+    return Section("ranking", "Who is tied with whom", (Paragraph(text), figure))
+
+
+def tied_groups(names: Sequence[str], apart: set[frozenset[str]]) -> tuple[tuple[int, int], ...]:
+    """First and last place of every longest stretch of systems without a significant difference inside.
+
+    >>> tied_groups("abcd", {frozenset("ac"), frozenset("ad"), frozenset("bd")})
+    ((0, 1), (1, 2), (2, 3))
+    """
+    groups: list[tuple[int, int]] = []
+    for first in range(len(names)):
+        last = first
+        while last + 1 < len(names) and not any(
+            frozenset((names[i], names[last + 1])) in apart for i in range(first, last + 1)
+        ):
+            last += 1
+        if last > first and (not groups or last > groups[-1][1]):
+            groups.append((first, last))
+    return tuple(groups)
+
+
+_SHOWN_QUERIES = 15
+_DIFFERENCES = (0.01, 0.02, 0.05, 0.1, 0.2)
+
+
+@section("reliability")
+def reliability(evidence: Evidence) -> Section | None:
+    """Would another collection of this size say the same; how many queries would make sure."""
+    with kept_warnings():
+        try:
+            plan = make_plan(evidence.eff, confidence=evidence.summary.confidence, alpha=evidence.main.alpha)
+        except AdjudgeError:  # one system, one query, or nothing that varies
+            return None
+    blocks = plan_blocks(plan)
+    kept = [block for block in blocks if getattr(block, "name", "") != "power-plan"]  # has a section of its own
+    return Section("reliability", "Would another collection say the same", tuple(kept))
+
+
+@section("queries")
+def queries(evidence: Evidence) -> Section:
+    """How effectiveness and satisfaction spread over queries, and which queries defeat everyone."""
+    main, eff = evidence.main.measure, evidence.eff.select(systems=evidence.summary.systems)
+    matrix = eff[main].matrix()
+    blocks = (
+        *_expectations(evidence, matrix),
+        _spread(evidence, matrix),
+        *_hardest(main, eff.systems, eff.queries, matrix),
+    )
+    return Section("queries", "From query to query", blocks)
+
+
+def _spread(evidence: Evidence, matrix: Floats) -> FigureBlock:
+    main, systems, satisfied = evidence.main.measure, evidence.summary.systems, evidence.satisfaction
+    labels, panels = [main], [matrix]
+    if main in satisfied.measures:
+        labels.append("P(satisfied)")
+        places = [satisfied.systems.index(name) for name in systems]
+        panels.append(satisfied.p_sat[:, places, satisfied.measures.index(main)])
+    wide = np.nanquantile(matrix, [0.05, 0.95], axis=0)
+    most = int(np.argmax(wide[1] - wide[0]))
+    alt = (
+        f"Distribution of {main} over {len(matrix)} queries for {len(systems)} systems; {systems[most]} varies most, "
+        f"from {wide[0, most]:.2f} to {wide[1, most]:.2f} for 90 % of the queries."
+    )
+    caption = "Every tick is a query; the thick line holds the middle half, the thin one 90 %, the dot is the median."
+    return FigureBlock("spread", caption, alt, figures.Spread(systems, tuple(labels), tuple(panels)), figures.spread)
+
+
+def _expectations(evidence: Evidence, matrix: Floats) -> tuple[Block, ...]:
+    """What to expect of a new query: prediction intervals, satisfaction and success."""
+    main, satisfied = evidence.main.measure, evidence.satisfaction
+    level, known = percent(evidence.summary.confidence), main in satisfied.measures
+    columns = [Column("System", "left"), Column(f"{main}, new query", about=f"{level} prediction interval")]
+    if known:
+        share = percent(satisfied.threshold)
+        columns += [
+            Column("P(Sat)", about="mean share of satisfied users, with its interval"),
+            Column("P(Succ)", about=f"share of queries on which more than {share} of the users are satisfied"),
+        ]
+    rows = []
+    for s, system in enumerate(evidence.summary.systems):
+        row = [system, _expected(matrix[:, s], evidence.summary.confidence)]
+        if known:
+            user = satisfied.of(system, main)
+            success = f"{user.success:.2f} [{user.success_low:.2f}, {user.success_high:.2f}]"
+            row += [f"{user.mean:.3f} [{user.low:.3f}, {user.high:.3f}]", success]
+        rows.append(tuple(row))
+    text = (
+        "A mean hides how different queries are. The prediction interval says where one more query may fall, which is "
+        "far wider than the interval of the mean."
+    )
+    caption = "What to expect of one more query, and of users."
+    return Paragraph(text), TableBlock("expectations", caption, tuple(columns), tuple(rows))
+
+
+def _expected(values: Floats, confidence: float) -> str:
+    """Where one more query may fall, with the level where too few queries allow no better one."""
+    known = values[np.isfinite(values)]
+    if len(known) < 2:
+        return "–"
+    found = prediction_interval(known, confidence=confidence)
+    short = f" ({found.attained:.0%})" if found.attained < confidence else ""
+    return f"{found.low:.3f} to {found.high:.3f}{short}"
+
+
+def _hardest(main: str, systems: tuple[str, ...], names: tuple[str, ...], matrix: Floats) -> tuple[Block, ...]:
+    """The queries on which all systems together do worst."""
+    counted = np.isfinite(matrix).sum(axis=1)
+    mean = np.divide(np.nansum(matrix, axis=1), counted, out=np.full(len(counted), np.inf), where=counted > 0)
+    hardest = np.argsort(mean, kind="stable")[:_SHOWN_QUERIES]
+    failed = int(np.count_nonzero(np.nan_to_num(matrix, nan=1.0).max(axis=1) <= 0))
+    worst = names[int(hardest[0])]
+    text = f"On average over systems, {worst} is the hardest query ({mean[hardest[0]]:.3f})."
+    if failed:
+        text += f" On {failed} queries every system has effectiveness 0."
+    top = max(1.0, float(np.nanmax(matrix)))
+    label = f"{main} on the {len(hardest)} hardest queries; a full disc is {top:g}"
+    data = figures.HardQueries(label, tuple(names[i] for i in hardest), systems, matrix[hardest] / top)
+    caption = "Queries on which systems fail together, hardest first; the larger the disc, the better."
+    alt = f"The {len(hardest)} hardest queries, from {worst} with a mean {main} of {mean[hardest[0]]:.3f}."
+    return Paragraph(text), FigureBlock("hard-queries", caption, alt, data, figures.hard_queries)
+
+
+@section("power")
+def power(evidence: Evidence) -> Section | None:
+    """What this collection can and cannot see: variance, detectable differences, queries needed."""
+    matrix = evidence.eff[evidence.main.measure].matrix()
+    if not np.isfinite(matrix).all() or len(matrix) < 2 or matrix.shape[1] < 2:
+        return None
+    plan = power_plan(matrix, differences=_DIFFERENCES, alpha=evidence.main.alpha, power=0.8)
+    if plan is None:
+        return None
+    blocks: list[Block] = [
+        Paragraph(
+            f"For a typical pair (differences vary with a standard deviation of {plan.typical:.3f}) these "
+            f"{plan.n_queries} queries detect a difference of {plan.detectable[0]:.3f} with 80 % power: paired t test, "
+            f"α = {plan.alpha:g}, one pair, two-sided."
+        ),
+        _needed(plan),
+    ]
+    return Section("power", "What this collection can see", tuple(blocks))
+
+
+def _needed(plan: PowerPlan) -> TableBlock:
+    columns = (Column("Difference", "left"), Column("Queries for 80 % power"))
+    rows = tuple((f"{size:g}", f"over {MOST_QUERIES:,}" if n is None else f"{n:,}") for size, n, _ in plan.rows)
+    return TableBlock("queries-needed", "Queries needed to detect a true difference of a typical pair.", columns, rows)
+
+
+@section("assumptions")
+def assumptions(evidence: Evidence) -> Section:
+    """What was assumed on the way, and what the data made it say aloud."""
+    settings, main = evidence.eff.provenance.settings, evidence.main
+    drawn = "" if main.resamples is None else f" {main.resamples:,} resamples, shared by all pairs, seed {main.seed}."
+    has_curves = bool(evidence.satisfaction.measures) or main.agreement is not None
+    sentences = [
+        f"Unjudged documents: {settings.get('unjudged', 'as given')}. "
+        f"Missing lists: {settings.get('missing', 'as given')}. Ties: {settings.get('ties', 'as given')}. "
+        f"Scale: {settings.get('scale', 'not known')}.",
+        "Queries are taken for a random sample of those that users ask; "
+        f"the same queries are compared in pairs ({main.test} test).{drawn}",
+        f"Noticeable: {main.margin_source}." if main.margin_source else "",
+        "Curves from effectiveness to users are taken as known: their own uncertainty is not in the intervals."
+        if has_curves
+        else "",
+        *(f"{reason[:1].upper()}{reason[1:]}." for reason in evidence.satisfaction.missing),
+        *evidence.eff.notes,
+    ]
+    return Section("assumptions", "What was assumed", tuple(Paragraph(text) for text in sentences if text))
+
+
+_GRID = np.linspace(0.0, 1.0, 101)
+_AT = np.array([0.0, 0.5, 1.0])
+_MOST = 6  # panels in a figure
+_NO_BINS = Series(*(np.empty(0) for _ in range(4)))
+
+
+@section("users")
+def users(evidence: Evidence) -> Section | None:
+    """What effectiveness means to users: curves, and where most notice a difference; nothing without a mapping."""
+    notice = {name: one.agreement for name, one in evidence.comparisons.items() if one.agreement is not None}
+    satisfy = dict(zip(evidence.satisfaction.measures, evidence.satisfaction.mappings, strict=True))
+    if not notice and not satisfy:
+        return None
+    blocks: list[Block] = [Paragraph(_sentence(notice, satisfy)), _table(evidence, notice, satisfy)]
+    if notice:
+        blocks.append(_agreement(notice))
+    if satisfy:
+        blocks.append(_satisfaction(satisfy))
+    return Section("users", "What it means to users", tuple(blocks))
+
+
+def _sentence(notice: dict[str, AgreementMapping], satisfy: dict[str, SatisfactionMapping]) -> str:
+    """Where most notice a difference under the first measure that is known, and where the curves come from."""
+    named = [*(one.source for one in notice.values()), *(one.source for one in satisfy.values())]
+    sources = "; ".join(dict.fromkeys(source for source in named if source)) or "mappings of your own"
+    text = f"These curves turn effectiveness into people: {sources}."
+    if not notice:
+        return text
+    name, mapping = next(iter(notice.items()))
+    least = noticeable_difference(mapping)
+    if least is None:
+        return f"{text} No difference in {name} is noticed by more than half of the users on one query."
+    return f"{text} On one query, more than half of the users notice differences in {name} from {least:.2f} on."
+
+
+def _table(
+    evidence: Evidence, notice: dict[str, AgreementMapping], satisfy: dict[str, SatisfactionMapping]
+) -> TableBlock:
+    columns = (
+        Column("Measure", "left"),
+        Column("Noticed from", about="difference on one query from which on more than half prefer the better system"),
+        *(Column(f"P(Sat | {value:g})", about=f"share satisfied with a list of {value:g}") for value in _AT),
+    )
+    rows = [
+        (name, _noticed(notice.get(name)), *_satisfied(satisfy.get(name)))
+        for name in evidence.eff.measures
+        if name in notice or name in satisfy
+    ]
+    return TableBlock("users-numbers", "What users notice, and are satisfied with.", columns, tuple(rows))
+
+
+def _noticed(mapping: AgreementMapping | None) -> str:
+    if mapping is None:
+        return "–"
+    value, (low, high) = noticeable_difference(mapping), noticeable_interval(mapping)
+    if value is None:
+        return "never"
+    ends = "" if low is None else f" [{low:.2f}, {1.0 if high is None else high:.2f}]"
+    return f"{value:.2f}{ends}"
+
+
+def _satisfied(mapping: SatisfactionMapping | None) -> list[str]:
+    if mapping is None:
+        return ["–"] * len(_AT)
+    lows, highs = (
+        satisfaction_interval(mapping, _AT) if mapping.covariance else (np.full(len(_AT), np.nan) for _ in range(2))
+    )
+    return [
+        f"{value:.2f}" if np.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
+        for value, low, high in zip(mapping(_AT), lows, highs, strict=True)
+    ]
+
+
+def _agreement(notice: dict[str, AgreementMapping]) -> FigureBlock:
+    names = ("prefer the better system", "cannot tell", "prefer the worse one")
+    panels = []
+    for name, mapping in list(notice.items())[:_MOST]:
+        value, (low, high) = noticeable_difference(mapping), noticeable_interval(mapping)
+        mark = None
+        if value is not None:
+            mark = (value, np.nan if low is None else low, np.nan if high is None else high)
+        panels.append(Panel(name, (_NO_BINS,) * 3, tuple(mapping(_GRID)), mark))
+    first = next(iter(notice))
+    shares = notice[first](np.array([0.1, 0.5]))
+    alt = (
+        f"Shares of users against the size of the difference. In {first}, {shares.agree[0]:.0%} prefer the better "
+        f"system at a difference of .1, and {shares.agree[1]:.0%} at one of .5."
+    ).replace("%", " %")
+    data = Panels("size of the difference", "share of users", _GRID, names, names, tuple(panels))
+    caption = "Whom users prefer, by the size of the difference; upright where more than half prefer the better system."
+    return FigureBlock("users-notice", caption, alt, data, agreement_panels)
+
+
+def _satisfaction(satisfy: dict[str, SatisfactionMapping]) -> FigureBlock:
+    panels = tuple(Panel(name, (), (mapping(_GRID),)) for name, mapping in list(satisfy.items())[:_MOST])
+    first = next(iter(satisfy))
+    low, middle, high = satisfy[first](_AT)
+    alt = (
+        f"P(Sat) against effectiveness. For {first} it is {low:.0%} at 0, {middle:.0%} at one half and {high:.0%} at 1."
+    ).replace("%", " %")
+    data = Panels("effectiveness", "P(Sat)", _GRID, (), ("share satisfied",), panels)
+    return FigureBlock("users-satisfied", "Share of users satisfied with a list.", alt, data, satisfaction_panels)
