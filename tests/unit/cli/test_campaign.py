@@ -1,4 +1,4 @@
-"""adjudge campaign, as an organiser types it, and as one mistypes it."""
+"""adjudge campaign of every kind, as an organiser types it, and as one mistypes it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.web.preferring_rows import some_questions
 
 from adjudge.cli import main
+from adjudge.preferences.files import read_questions, write_questions
 
 Captured = pytest.CaptureFixture[str]
 PASSWORD = "correct horse battery"
@@ -272,3 +274,231 @@ def test_help_imports_nothing_heavy() -> None:
         f"sys.exit(bool({heavy} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+__all__ = ["place"]  # a fixture
+CREATE_PREFERENCE = [
+    "create",
+    "lists",
+    "--questions",
+    "questions.csv",
+    "--traps",
+    "traps.csv",
+    "--quiz",
+    "2",
+]
+PROLIFIC = ["--recruiter", "prolific", "--code", "done=C1", "--code", "screened-out=C2", "--code", "failed=C3"]
+
+
+@pytest.fixture
+def here(place: Path) -> Path:
+    """A folder with questions, traps and documents."""
+    asked = some_questions(5, 3)
+    write_questions(asked.select(range(5)), place / "questions.csv")
+    write_questions(asked.select(range(5, 8)), place / "traps.csv")
+    (place / "texts").mkdir()
+    for name in {name for one in asked.questions for name in (*one.a, *one.b, one.query)}:
+        (place / "texts" / f"{name}.txt").write_text(f"about {name}")
+    return place
+
+
+def test_a_preference_campaign_from_first_to_last(here: Path, capsys: Captured) -> None:
+    options = ["--documents", "texts", "--title", "Which list?", *PROLIFIC, "--per-participant", "4", "--batch-size",
+               "3", "--pause-after-batch", "--pay", "0.12", "--pay-screened-out", "0.1", "--currency", "GBP", "--fee",
+               "0.33", "--judged-by", "2", "--combination", "CG@2 on fine"]  # fmt: skip
+    n_texts = len(list((here / "texts").iterdir()))
+    assert run(capsys, *CREATE_PREFERENCE, *options).splitlines() == [
+        "Made the campaign lists: 5 questions about 2 queries, 3 traps.",
+        f"{n_texts} documents taken in.",
+        "Everything is there. Open it with: adjudge campaign open lists",
+    ]
+    shown = json.loads(run(capsys, "show", "lists", "--json"))
+    settings = shown["settings"]
+    assert (shown["kind"], shown["missing"], shown["counts"]["traps"]) == ("preference", [], 3)
+    assert settings["recruiter"]["codes"] == {"done": "C1", "screened_out": "C2", "failed": "C3"}
+    assert settings["pay"] == {"currency": "GBP", "per_answer": 0.12, "per_participant": 0.0,
+                               "per_screened_out": 0.1, "fee_share": 0.33}  # fmt: skip
+    assert (settings["pause_after_batch"], settings["batch_size"], settings["per_participant"]) == (True, 3, 4)
+    lines = run(capsys, "show", "lists").splitlines()
+    assert [line.split("  ", 1)[1].strip() for line in lines if line.startswith(("questions", "traps", "pay"))] == [
+        "5, 0 answered",
+        "3; 2 in the quiz, then 20% of questions",
+        "0.12 GBP an answer + 0.1 GBP a screened-out participant, fee 33%",
+    ]
+    assert run(capsys, "open", "lists") == "The campaign lists is open.\n"
+    link = run(capsys, "invite", "lists", "--address", "https://judge.example.org").strip()
+    assert link.startswith("https://judge.example.org/i/")
+    assert link.endswith("?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}")
+    listed = json.loads(run(capsys, "list", "--json"))["campaigns"]
+    assert [(one["kind"], one["questions"], one["candidates"]) for one in listed] == [("preference", 5, 0)]
+    assert run(capsys, "export", "lists", "questions", "-o", "back.csv") == "Wrote back.csv.\n"
+    asked = some_questions(5, 3)
+    assert read_questions(here / "back.csv").questions == asked.questions
+    assert run(capsys, "export", "lists", "answers") == "Wrote lists-answers.csv.\n"
+    assert run(capsys, "export", "lists", "people") == "Wrote lists-people.csv.\n"
+    assert (here / "lists-people.csv").read_text().rstrip().endswith("PROLIFIC_PID,STUDY_ID,SESSION_ID")
+    assert run(capsys, "verify") == "Everything is there and adds up.\n"
+
+
+def test_documents_can_come_later(here: Path, capsys: Captured) -> None:
+    assert "Nothing to hear, read or see yet for" in run(capsys, *CREATE_PREFERENCE)
+    assert "something to hear, read or see for every document and query" in refused(capsys, "open", "lists")
+    assert "Everything is there." in run(capsys, "documents", "lists", "--documents", "texts")
+    assert run(capsys, "open", "lists") == "The campaign lists is open.\n"
+
+
+def test_another_recruiter_has_parameters_and_ways_back(here: Path, capsys: Captured) -> None:
+    options = ["--recruiter", "other", "--parameter", "pid", "--parameter", "study", "--way-back",
+               "done=https://panel.example.org/end?c={code}&p={pid}", "--code", "done=X"]  # fmt: skip
+    run(capsys, *CREATE_PREFERENCE, *options)
+    settings = json.loads(run(capsys, "show", "lists", "--json"))["settings"]
+    assert settings["recruiter"]["parameters"] == ["pid", "study"]
+    assert settings["recruiter"]["addresses"] == {"done": "https://panel.example.org/end?c={code}&p={pid}"}
+    assert run(capsys, "invite", "lists").strip().endswith("?pid={pid}&study={study}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["create", "x"], "Expected files with runs, or --questions FILE"),
+        ([*CREATE_PREFERENCE, "runs"], "Expected runs or --questions, not both; got 'runs'"),
+        (
+            [*CREATE_PREFERENCE, "--scale", "fine"],
+            "--scale is for judging documents; with --questions two lists are compared",
+        ),
+        ([*CREATE_PREFERENCE, "-m", "CG@5"], "--measure is for judging documents"),
+        ([*CREATE_PREFERENCE, "--names", "file"], "--names is for judging documents"),
+        (["create", "x", "runs", "--combination", "CG@5 on fine"], "--combinations is for comparing two lists"),
+        ([*CREATE_PREFERENCE, "--goal", "tau"], "--goal is for judging documents"),
+        (["create", "x", "runs", "--quiz", "3"], "--quiz is for comparing two lists; give --questions FILE as well"),
+        (["create", "x", "runs", "--pay", "3"], "--pay is for comparing two lists"),
+        (["create", "x", "runs", "--code", "done=1"], "--code is for comparing two lists"),
+        (["create", "x", "runs", "--traps", "traps.csv"], "--traps is for comparing two lists"),
+        (
+            [*CREATE_PREFERENCE, *PROLIFIC, "--code", "gone=1"],
+            "--code: expected OUTCOME=… with one of done, screened-out, failed",
+        ),
+        (
+            [*CREATE_PREFERENCE, *PROLIFIC, "--code", "done=C9"],
+            "--code: expected each outcome once, got done again",
+        ),
+        (
+            [*CREATE_PREFERENCE, "--code", "done=1"],
+            "expected parameters, codes and addresses with a recruiter only",
+        ),
+        (
+            [*CREATE_PREFERENCE, "--recruiter", "other"],
+            "expected the name of the URL parameter that identifies a person",
+        ),
+        ([*CREATE_PREFERENCE, "--currency", "pounds"], "pay.currency"),
+        ([*CREATE_PREFERENCE, "--combination", "CG@2"], "expected MEASURE on SCALE"),
+        (
+            [*CREATE_PREFERENCE, "--combination", "CG@2 on 0..4"],
+            "CG@2 on 0..4 needs grades on 0..4; the questions have fine, broad",
+        ),
+        (["create", "lists", "--questions", "questions.csv"], "The quiz wants 5 traps, and there are none"),
+        (["create", "lists", "--questions", "nowhere.csv"], "nowhere.csv"),
+        ([*CREATE_PREFERENCE, "--per-participant", "0"], "per_participant"),
+    ],
+)
+def test_mistakes_are_one_line_and_make_nothing(
+    here: Path, capsys: Captured, arguments: list[str], sentence: str
+) -> None:
+    assert sentence in refused(capsys, *arguments)
+    if (here / "adjudge-data").exists():
+        assert json.loads(run(capsys, "list", "--json"))["campaigns"] == []
+
+
+def test_what_belongs_to_judging_is_refused_in_one_line(here: Path, capsys: Captured) -> None:
+    run(capsys, *CREATE_PREFERENCE)
+    told = "asks for preferences, not for grades"
+    assert told in refused(capsys, "import", "lists", "fine.csv")
+    assert told in refused(capsys, "rehearse", "lists")
+    assert "got 'qrels'" in refused(capsys, "export", "lists", "qrels")
+    assert "expected a suffix among .csv for answers" in refused(capsys, "export", "lists", "answers", "-o", "a.json")
+
+
+def test_combinations_are_named_as_elsewhere(here: Path, capsys: Captured) -> None:
+    (here / "which.txt").write_text("CG@2 on fine  # first\nDCG@2 on broad\n")
+    run(capsys, *CREATE_PREFERENCE, "--combinations", "which.txt", "--combination", "CG@2 on broad")
+    settings = json.loads(run(capsys, "show", "lists", "--json"))["settings"]
+    assert settings["combinations"] == ["CG@2 on fine", "DCG@2 on broad", "CG@2 on broad"]
+    run(capsys, "create", "thesis", *CREATE_PREFERENCE[2:], "--combinations", "thesis")
+    settings = json.loads(run(capsys, "show", "thesis", "--json"))["settings"]
+    assert len(settings["combinations"]) == 95
+
+
+CREATE_RANKING = ["create", "incipits", "--candidates", "candidates.csv"]
+
+
+@pytest.fixture
+def with_rankings(place: Path) -> Path:
+    """A folder with candidates, runs and documents."""
+    (place / "candidates.csv").write_text("query,document\nq1,a\nq1,b\nq2,a\nq2,c\n")
+    (place / "one.run").write_text("q1 Q0 a 1 9 one\nq1 Q0 b 2 8 one\n")
+    (place / "two.run").write_text("q1 Q0 c 1 9 two\nq1 Q0 a 2 8 two\n")
+    (place / "texts").mkdir()
+    for name in ("a", "b", "c", "q1", "q2"):
+        (place / "texts" / f"{name}.txt").write_text(f"about {name}")
+    return place
+
+
+def test_a_ranking_campaign_from_first_to_last(with_rankings: Path, capsys: Captured) -> None:
+    options = ["--kind", "ranking", "--documents", "texts", "--judged-by", "3", "--no-ties", "--kept-hours", "24"]
+    assert run(capsys, *CREATE_RANKING, *options).splitlines() == [
+        "Made the campaign incipits: 4 candidates of 2 queries.",
+        "5 documents taken in.",
+        "Everything is there. Open it with: adjudge campaign open incipits",
+    ]
+    shown = json.loads(run(capsys, "show", "incipits", "--json"))
+    settings = shown["settings"]
+    assert (shown["kind"], shown["missing"], shown["counts"]["pairs"]) == ("ranking", [], 2)
+    assert (settings["ties"], settings["judged_by"], settings["kept_hours"], settings["listen_seconds"]) == (
+        False,
+        3,
+        24.0,
+        0.0,
+    )
+    assert run(capsys, "candidates", "incipits", "one.run", "two.run", "--cutoff", "1") == (
+        "The campaign incipits has 2 candidates of 1 query now.\n"
+    )
+    run(capsys, "candidates", "incipits", "candidates.csv")
+    assert run(capsys, "open", "incipits") == "The campaign incipits is open.\n"
+    assert "3 each" in run(capsys, "show", "incipits")
+    assert run(capsys, "export", "incipits", "rankings", "-o", "rankings.csv") == "Wrote rankings.csv.\n"
+    assert (with_rankings / "rankings.csv").read_text() == "query,expert,document,rank\n"
+    assert run(capsys, "verify") == "Everything is there and adds up.\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (["create", "x", "--kind", "ranking", "runs"], "--kind ranking needs --candidates FILE"),
+        ([*CREATE_RANKING, "--kind", "judging"], "--kind judging needs files with runs, not --candidates"),
+        (
+            [*CREATE_RANKING, "--scale", "fine"],
+            "--scale is for judging documents; with --candidates documents are put in order",
+        ),
+        (
+            [*CREATE_RANKING, "--quiz", "3"],
+            "--quiz is for comparing two lists; with --candidates documents are put in order",
+        ),
+        (["create", "x", "runs", "--rank-all"], "--rank-all is for putting documents in order; give --candidates FILE"),
+        (
+            [*CREATE_RANKING, "--questions", "questions.csv"],
+            "Expected --questions or --candidates, not both",
+        ),
+        ([*CREATE_RANKING, "--cutoff", "3"], "candidates.csv: expected runs where a cutoff is given"),
+        (
+            [*CREATE_RANKING, "--rank-all", "--least-ranked", "2"],
+            "either all documents ranked or a least number of them",
+        ),
+        ([*CREATE_RANKING, "--repeat-share", "0.1"], "repeat_share"),
+        (["create", "x", "--candidates", "nowhere.csv"], "nowhere.csv"),
+    ],
+)
+def test_what_is_mistyped_is_refused_in_one_line(
+    with_rankings: Path, capsys: Captured, typed: list[str], sentence: str
+) -> None:
+    assert sentence in refused(capsys, *typed)
+    assert not (with_rankings / "adjudge-data" / "adjudge.sqlite3").exists()

@@ -1,3 +1,5 @@
+"""Simulated collections: margins and dependence as fitted, models fitted once."""
+
 from __future__ import annotations
 
 import json
@@ -8,6 +10,7 @@ import pytest
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.samples import samples_of
+from adjudge.experiments.simulate import collection
 from adjudge.experiments.simulate.collection import NULLS, CollectionModel, asymmetry, fidelity, fit_collection
 from adjudge.model.effectiveness import Effectiveness
 
@@ -173,3 +176,27 @@ def test_what_cannot_be_simulated_is_refused_in_one_line(model: CollectionModel,
         model.with_means([0.2, 0.3])
     with pytest.raises(AdjudgeError, match=r"'n_queries' must be a whole number of at least 1, got 0\Z"):
         model.draw(np.random.default_rng(1), 0)
+
+
+def test_a_model_is_that_of_its_sample_and_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "_KEPT", {})
+    values = np.random.default_rng(0).random((8, 3))
+    samples = samples_of(Effectiveness.from_matrix(values, measure="AP"))
+    (model,) = collection.models_of(samples, "kernel", "independent")
+    assert model.systems == samples.systems
+    alone = fit_collection(values, systems=samples.systems, margin="kernel", dependence="independent")
+    assert model.means.tolist() == alone.means.tolist()
+    assert collection.models_of(samples, "kernel", "independent")[0] is model
+
+
+def test_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "_KEPT", {})
+    made: list[int] = []
+
+    def make(i: int) -> tuple[()]:
+        made.append(i)
+        return ()
+
+    for i in (0, 1, 2, 3, 4, 4, 0):
+        collection.kept((str(i),), lambda i=i: make(i))  # type: ignore[misc]
+    assert made == [0, 1, 2, 3, 4, 0]

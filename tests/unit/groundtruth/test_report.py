@@ -1,4 +1,4 @@
-"""Ground truth in a report: the words, the tables, the data of the figures, in every form."""
+"""Ground truth and experts in a report: the words, the tables, the data of the figures, in every form."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import re
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import adjudge as aj
+from adjudge.cli import main
 from adjudge.cli.output import drawn
 from adjudge.errors import kept_warnings
 from adjudge.groundtruth import GroundTruth, PartialList, PartialLists, Preferences, Rankings, build
@@ -24,15 +26,18 @@ from adjudge.groundtruth.report import (
     MOST_ROWS,
     construction_sections,
     construction_sentences,
+    experts_of,
     groundtruth_document,
+    judgments_as_lists,
     list_figures,
     list_sentences,
     size_figure,
     system_sentences,
 )
 from adjudge.model.provenance import Provenance
-from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, TableBlock
+from adjudge.reporting.document import SECTIONS, Block, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.render import drawing, figure_bytes, render
+from adjudge.users.report import gather, make_report, sections_in_order
 
 NASTY = '<b>&_%{}\n$x$ 旋律"'
 ALIKE = Rankings.from_orders(
@@ -60,14 +65,17 @@ def compared() -> ComparedConstructions:
     return compare_constructions(rankings, ["All-2", "Any-1", "Best-1"], runs=runs, halves=1, resamples=50)
 
 
-def of(report: Report, kind: type[Block], name: str) -> Any:
-    found = [b for s in report.sections for b in s.blocks if isinstance(b, kind) and getattr(b, "name", "") == name]
-    assert len(found) == 1, name
-    return found[0]
+def blocks(part: Report | Section) -> list[Block]:
+    return [b for s in (part.sections if isinstance(part, Report) else (part,)) for b in s.blocks]
 
 
-def texts(report: Report) -> str:
-    return " ".join(block.text for part in report.sections for block in part.blocks if isinstance(block, Paragraph))
+def of(part: Report | Section, kind: type[Block], name: str) -> Any:
+    (found,) = (block for block in blocks(part) if isinstance(block, kind) and getattr(block, "name", "") == name)
+    return found
+
+
+def texts(part: Report | Section) -> str:
+    return " ".join(block.text for block in blocks(part) if isinstance(block, Paragraph))
 
 
 def quiet(answers: Rankings | Preferences, construction: str = "Any-1") -> GroundTruth:
@@ -300,3 +308,91 @@ def test_groups_of_one_size_are_not_said_to_be_related_to_consistency() -> None:
     figure = size_figure(cast(GroundTruth, alike))
     assert figure is not None
     assert "Pearson" not in figure.caption + figure.alt
+
+
+RUNS = {"good": {q: ["a", "b", "c", "d"] for q in "xyz"}, "bad": {q: ["d", "c", "b", "a"] for q in "xyz"}}
+GRADES = {q: {"a": 2, "b": 2, "c": 1, "d": 0} for q in "xyz"}
+RANKINGS = Rankings.from_orders([(q, f"e{i}", [["a"], ["b"], ["c"]], ["d"]) for q in "xyz" for i in range(9)])
+
+
+def section(grades: Any = None, rankings: Rankings = RANKINGS) -> Section:
+    collection = aj.read(RUNS, GRADES if grades is None else grades, scale="0..2")
+    eff = aj.evaluate(collection, ["ADR"])
+    evidence = gather(eff, test="t", collection=collection, experts=experts_of(rankings, collection))
+    return make_report(evidence, sections=["experts"]).sections[0]
+
+
+def test_judgments_are_lists_of_what_is_relevant() -> None:
+    lists = judgments_as_lists(aj.read(RUNS, GRADES, scale="0..2"))
+    assert [set(group) for group in lists["x"].groups] == [{"a", "b"}, {"c"}]
+
+
+def test_judgments_are_measured_by_what_experts_said() -> None:
+    part = section()
+    # experts tell a from b: at a the list expands to b, which is wrong (0 of 1); at b to a, which is right
+    assert "have a mean ADR-1 consistency of 0.500 with what experts said" in texts(part)
+    assert "by Any-1 have a mean ADR-1 consistency of 1.000" in texts(part)
+    assert [row[5] for row in of(part, TableBlock, "lists-in-numbers").rows] == ["0.500"] * 4
+    assert of(part, FigureBlock, "list-1-drawn").data.intra.tolist() == [[0, 1]]
+
+
+def test_systems_are_ranked_by_each_way_of_making_lists() -> None:
+    table = of(section(), TableBlock, "systems-means")
+    assert [row[0] for row in table.rows] == ["good", "bad"]
+    assert [column.name for column in table.columns][1:] == ["All-2", "Any-2", "Prev-2", "All-1", "Any-1", "Prev-1"]
+
+
+@pytest.mark.filterwarnings("ignore:.*no document is judged")
+def test_judgments_of_other_documents_are_no_lists() -> None:
+    other = {q: {"u": 2, "v": 1} for q in "xyz"}
+    part = section(other)
+    assert "not about documents that experts were asked about" in texts(part)
+    assert "Lists by Any-1 in numbers" in of(part, TableBlock, "lists-in-numbers").caption
+
+
+def test_without_experts_there_is_nothing_to_say() -> None:
+    collection = aj.read(RUNS, GRADES, scale="0..2")
+    evidence = gather(aj.evaluate(collection, ["ADR"]), test="t", collection=collection)
+    assert "experts" not in [part.name for part in make_report(evidence).sections]
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{q} 0 {d} {grade}\n" for q, grades in GRADES.items() for d, grade in grades.items()]
+    Path("qrels.txt").write_text("".join(lines))
+    for name, lists in RUNS.items():
+        rows = [f"{q} Q0 {d} {r} {9 - r} {name}\n" for q, found in lists.items() for r, d in enumerate(found, start=1)]
+        Path(f"{name}.txt").write_text("".join(rows))
+    ranks = [f"{q},e{i},{d},{r}\n" for q in "xyz" for i in range(9) for r, d in enumerate("abc", start=1)]
+    Path("rankings.csv").write_text("query,expert,document,rank\n" + "".join(ranks))
+    return tmp_path
+
+
+def test_the_report_takes_a_file_of_experts(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["report", "qrels.txt", "good.txt", "bad.txt", "-m", "ADR", "--test", "t"]
+    assert main([*command, "--experts", "rankings.csv", "-o", "r.json", "--section", "experts"]) == 0
+    values = json.loads(Path("r.json").read_text())
+    assert "0.500 with what experts said" in json.dumps(values["sections"]["experts"])
+    assert "rankings.csv" in [one["file"] for one in values["provenance"]["inputs"]]
+
+
+def test_the_file_of_experts_is_not_overwritten(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rankings.json").write_text("{}")
+    assert main(["report", "qrels.txt", "good.txt", "--experts", "rankings.json", "-o", "rankings.json"]) == 2
+    assert "is an input" in capsys.readouterr().err
+
+
+def test_answers_about_other_queries_are_refused(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("rankings.csv").write_text("query,expert,document,rank\nw,e,a,1\nw,e,b,2\n")
+    command = ["report", "qrels.txt", "good.txt", "bad.txt", "-m", "ADR", "--experts", "rankings.csv", "-o", "r.md"]
+    assert main(command) == 2
+    assert "Lists and runs: expected queries in common, got none" in capsys.readouterr().err
+
+
+def test_sections_come_in_the_same_order_whatever_was_imported_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = sections_in_order()
+    assert usual[0] == "overview"
+    monkeypatch.setattr(SECTIONS, "_members", dict(sorted(SECTIONS.items(), key=lambda one: one[0] != "experts")))
+    assert next(iter(SECTIONS)) == "experts"
+    assert sections_in_order() == usual

@@ -16,7 +16,10 @@ from adjudge.cli import main
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Column, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.render import figure_bytes, render, write_figures
+from adjudge.users.comparison import ComparisonTable
+from adjudge.users.noticing import AgreementMapping
 from adjudge.users.report import Evidence, gather, make_report, sections_in_order
+from adjudge.users.satisfaction import SatisfactionMapping
 
 NASTY = '<script>alert("x")</script>&_%'
 
@@ -259,3 +262,82 @@ def test_the_help_of_compare_names_every_test_and_correction(capsys: pytest.Capt
     text = " ".join(capsys.readouterr().out.split())
     for name in (*PAIRED_TESTS, *FAMILYWISE_TESTS, *CORRECTIONS):
         assert name in text.replace("- ", "-")
+
+
+# Ordinal logit: half prefer the better system where slope x - threshold = 0, here at 0.25.
+NOTICE = AgreementMapping("CG@5", "fine", "ordinal", (8.0, 2.0), source="our listeners")
+SATISFY = SatisfactionMapping("CG@5", "fine", "points", points=((0.0, 0.1), (1.0, 0.9)), source="our listeners")
+
+
+@pytest.fixture(scope="module")
+def blocks() -> tuple[object, ...]:
+    eff = aj.evaluate(aj.demo(queries=10, depth=5), ["CG@5", "RR"])
+    evidence = gather(eff, satisfied=[SATISFY], mappings=[NOTICE], resamples=200)
+    return make_report(evidence, sections=["users"]).sections[0].blocks
+
+
+def test_it_names_the_study_and_where_most_notice(blocks: tuple[object, ...]) -> None:
+    said = blocks[0]
+    assert isinstance(said, Paragraph)
+    assert "our listeners." in said.text
+    assert "more than half of the users notice differences in CG@5 from 0.25 on" in said.text
+
+
+def test_measures_without_a_curve_have_no_row(blocks: tuple[object, ...]) -> None:
+    table = blocks[1]
+    assert isinstance(table, TableBlock)
+    assert [tuple(row) for row in table.rows] == [("CG@5", "0.25", "0.10", "0.50", "0.90")]
+
+
+def test_curves_are_those_of_the_mappings(blocks: tuple[object, ...]) -> None:
+    drawn = {block.name: block for block in blocks if isinstance(block, FigureBlock)}
+    notice, satisfied = drawn["users-notice"].data, drawn["users-satisfied"].data
+    assert np.allclose(sum(notice.panels[0].curves), 1.0)
+    assert notice.panels[0].mark[0] == pytest.approx(0.25)
+    assert np.allclose(satisfied.panels[0].curves[0], 0.1 + 0.8 * satisfied.grid)
+
+
+def test_the_legend_of_a_single_curve_fits_into_its_narrow_figure(blocks: tuple[object, ...]) -> None:
+    (block,) = (one for one in blocks if isinstance(one, FigureBlock) and one.name == "users-notice")
+    figure = block.draw(block.data)
+    figure.canvas.draw()
+    assert [text.get_text() for text in figure.legends[0].get_texts()][-1] == "prefer the worse one"
+    assert figure.legends[0].get_window_extent().x1 <= figure.bbox.x1
+
+
+def test_without_any_mapping_there_is_nothing_to_say() -> None:
+    eff = aj.evaluate(aj.demo(queries=10, depth=5), ["RR"])
+    evidence = gather(eff, resamples=200)
+    assert "users" not in [part.name for part in make_report(evidence).sections]
+
+
+def test_latex_says_which_version_and_command_made_it_and_how_to_read_it() -> None:
+    eff = aj.evaluate(aj.demo(queries=10, depth=5), "CG@5")
+    text = ComparisonTable((aj.compare(eff, test="t"),), (), "adjudge compare …").text("latex")
+    version, command, how, noticeable, *_ = text.splitlines()
+    assert (version, command) == (f"% Adjudge {aj.__version__}", "% adjudge compare …")
+    assert how.startswith("% t test, holm correction, α = 0.05; 95 % intervals")
+    assert noticeable.startswith("% Noticeable: more than half of the users")
+    assert text.count(r" \\") == 1 + 66
+    assert "not shown" not in text
+
+
+def test_whoever_waits_for_a_report_hears_of_each_section() -> None:
+    eff = aj.evaluate(aj.demo(queries=10, depth=5), "CG@5")
+    heard: list[tuple[int, int]] = []
+    make_report(gather(eff, test="t"), sections=["overview", "differences"], progress=lambda *step: heard.append(step))
+    assert heard == [(1, 3), (2, 3)]
+
+
+@pytest.mark.parametrize(
+    ("means", "said"),
+    [
+        ((0.1, 0.1, 0.1), "None is noticeable: "),
+        ((0.1, 0.4, 0.7), "1 is noticeable: "),
+        ((0.1, 0.1, 0.7), "2 are noticeable: "),
+    ],
+)
+def test_the_report_counts_noticeable_pairs_in_words(means: tuple[float, ...], said: str) -> None:
+    values = np.random.default_rng(1).normal(means, 0.01, size=(10, 3))
+    eff = aj.Effectiveness.from_matrix(values, measure="CG@5", systems=["a", "b", "c"])
+    assert said in render(make_report(gather(eff, test="t", margin=0.5)), "markdown")

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.unit.audio.library.scanned_folder import files, found, table
 
 from adjudge.audio.library.folder import CLIPS, TRACKS
@@ -22,6 +24,9 @@ from adjudge.audio.library.scan import (
     PROBLEM_WORDS,
     UNREADABLE,
     FileProblem,
+    identifier,
+    identifiers,
+    is_identifier,
     scan,
 )
 from adjudge.errors import InputError
@@ -168,3 +173,108 @@ def test_what_a_table_says_and_what_it_lacks_is_there(tmp_path: Path) -> None:
         ("b.mp3", NOT_IN_TABLE), ("c.mp3", NO_FILE),
     ]  # fmt: skip
     assert result.problems[1].detail == f"row 2 of {path}: no recording fits it"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "rock/Zoë.mp3",
+        "./rock/Zoë.mp3",
+        r"ROCK\zoë.MP3",
+        "Zoë.mp3",
+        "zoë",
+        "/home/me/Music/rock/Zoë.mp3",
+        "rock/Zoe\u0308",
+    ],
+)
+def test_cells_name_files_in_many_ways(cell: str, tmp_path: Path) -> None:
+    folder = files(tmp_path / "music", "rock/Zoë.mp3", "pop/other.mp3")
+    result = scan(folder, table=table(tmp_path, f"file,artist\n{cell},X\n"))
+    assert {recording.name: recording.tags for recording in result.recordings} == {
+        "pop/other.mp3": {}, "rock/Zoë.mp3": {"artist": "X"},
+    }  # fmt: skip
+
+
+def test_a_cell_that_fits_two_files_is_said_and_used_for_neither(tmp_path: Path) -> None:
+    files(tmp_path, "x/a.mp3", "y/a.mp3", "b.mp3")
+    problems = scan(tmp_path, table=table(tmp_path, "file,artist\na.mp3,X\nb.mp3,Y\nz/b.mp3,Z\n")).problems
+    assert [problem.detail.partition(": ")[2] for problem in problems if problem.problem == NO_FILE] == [
+        "2 recordings fit it", "no recording fits it",
+    ]  # fmt: skip
+
+
+def test_a_table_may_choose_the_identifiers(tmp_path: Path) -> None:
+    files(tmp_path, "rock/a1.mp3", "b.mp3", "c.mp3")
+    both = table(tmp_path, "document,file\nB,rock/a1.mp3\n")
+    assert found(tmp_path, table=both) == {"b.mp3": "b-2", "c.mp3": "c", "rock/a1.mp3": "B"}
+    alone = table(tmp_path, "document,artist\na1,X\nb,Y\n")
+    assert found(tmp_path, table=alone) == {"b.mp3": "b", "c.mp3": "c", "rock/a1.mp3": "a1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("file,artist\na.mp3,X\nA.mp3,Y\n", r"row 2: expected one row for 'a\.mp3', got another in row 1"),
+        ("file,document\na.mp3,x y\n", r"row 1: expected a document of at most 100 bytes .* got 'x y'"),
+        (
+            "file,document\na.mp3,x\nb.mp3,X\n",
+            r"row 2: expected different documents, got 'X' for 'b\.mp3' and 'a\.mp3'",
+        ),
+        (
+            "file,artist\nx.mp3,X\n",
+            r"expected rows about the recordings, such as 'a\.mp3', got none of them \('x\.mp3'",
+        ),
+    ],
+)
+def test_a_table_that_contradicts_itself_or_the_folder_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    files(tmp_path, "a.mp3", "b.mp3")
+    with pytest.raises(InputError, match=rf"table\.csv: {message}"):
+        scan(tmp_path, table=table(tmp_path, text))
+
+
+@given(st.text(alphabet=st.characters(codec=None), max_size=200))
+def test_every_name_has_an_identifier_that_every_system_can_use(name: str) -> None:
+    made = identifier(f"{name}.mp3")
+    assert is_identifier(made)
+    assert 1 <= len(made.encode()) <= 100
+    assert made[0] not in "-."
+    assert not any(sign.isspace() or sign in "/\\:*?\"<>|,;'" or not sign.isprintable() for sign in made)
+
+
+@given(st.lists(st.text(alphabet="aAß.- /2", min_size=1, max_size=6), unique=True, max_size=12))
+def test_identifiers_differ_even_without_case(names: list[str]) -> None:
+    made = identifiers(names)
+    assert list(made) == names
+    assert len({document.casefold() for document in made.values()}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("Artist/Album/01 - Song.mp3", "Artist-Album-01-Song"),
+        ("a.b.c.mp3", "a.b.c"),
+        (".../-x-.mp3", "x"),
+        ("Дельфин/Весна.ogg", "Дельфин-Весна"),
+        ("हिन्दी.mp3", "हिन्दी"),
+        ("CON.mp3", "CON_"),
+        ("a\u00a0b\u3000c.wav", "a-b-c"),
+        ("R&B/50% (live).wav", "R-B-50-live"),
+    ],
+)
+def test_identifiers_are_made_from_paths(name: str, wanted: str) -> None:
+    assert identifier(name) == wanted
+
+
+def test_long_paths_keep_head_and_tail_and_stay_apart() -> None:
+    one, other = (identifier(f"Artist/{middle * 60}/The Song.mp3") for middle in ("ab", "ac"))
+    assert one != other
+    assert one.startswith("Artist-ab")
+    assert "The-Song-" in one
+
+
+def test_files_that_come_and_go_change_no_other_identifier() -> None:
+    names = ["b/x.mp3", "b/x.flac", "b/x-2.mp3", "c.mp3"]
+    assert identifiers(names) == {"b/x.mp3": "b-x-3", "b/x.flac": "b-x", "b/x-2.mp3": "b-x-2", "c.mp3": "c"}
+    assert identifiers(["a.mp3", "b/x.flac", "c.mp3", "d.mp3"]) == {
+        "a.mp3": "a", "b/x.flac": "b-x", "c.mp3": "c", "d.mp3": "d",
+    }  # fmt: skip

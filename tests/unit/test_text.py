@@ -1,4 +1,4 @@
-"""Shares in words: never nothing or everything where it is not, and as many digits throughout an interval."""
+"""Sentences: shares never nothing or everything where they are not, as many digits throughout an interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any recording becomes mono sound at 22,050 Hz and power spectra, or one line that says why not."""
+"""Features: rhythm, spectra, timbre and tonal content of made-up sound."""
 
 from __future__ import annotations
 
@@ -10,8 +10,60 @@ import soundfile
 from numpy.typing import NDArray
 
 from adjudge.audio.features.resampling import resampled
+from adjudge.audio.features.rhythm import EDGES, N_BANDS, N_RATES, loudness, pattern, rates, rhythm
 from adjudge.audio.features.spectra import read_sound, sound_of, spectra_of
+from adjudge.audio.features.timbre import RIDGE, mfcc, timbre, unpack
+from adjudge.audio.features.tonal import chroma, tonal
 from adjudge.audio.loudness import AudioError
+from adjudge.errors import AdjudgeError
+
+
+def pulsing(hz: float, seconds: float, carrier: float = 1000.0) -> NDArray[np.float32]:
+    time = np.arange(round(seconds * 22050)) / 22050
+    samples: NDArray[np.float64] = 0.1 * np.sin(2 * np.pi * carrier * time) * (1 + np.sin(2 * np.pi * hz * time))
+    return samples.astype(np.float32)
+
+
+@pytest.mark.parametrize("hz", [1.0, 2.0, 4.0, 8.0])
+def test_the_strongest_rate_is_that_of_the_pulse(hz: float) -> None:
+    found = rhythm(spectra_of(pulsing(hz, 8))).reshape(N_BANDS, N_RATES)
+    assert abs(rates()[found.sum(axis=0).argmax()] - hz) < 0.17
+
+
+def test_the_strongest_band_is_that_of_the_carrier() -> None:
+    found = rhythm(spectra_of(pulsing(2, 6.5, carrier=3400))).reshape(N_BANDS, N_RATES)
+    band = int(found.max(axis=1).argmax())
+    assert EDGES[band] <= 3400 < EDGES[band + 1]
+
+
+def test_short_clips_compare_with_long_ones() -> None:
+    long, short, slow = (rhythm(spectra_of(pulsing(hz, s))) for hz, s in ((4, 8), (4, 3), (1, 8)))
+    assert np.linalg.norm(long - short) < 0.5 * np.linalg.norm(long - slow)
+    assert 0.5 < short.max() / long.max() < 2
+
+
+def test_what_does_not_change_has_no_rhythm() -> None:
+    steady = np.full((300, N_BANDS), 2.5)
+    assert pattern(steady).max() < 1e-12
+    assert not rhythm(spectra_of(np.zeros(1, dtype=np.float32))).any()
+
+
+def test_a_single_event_does_not_count() -> None:
+    once = np.ones((1280, N_BANDS))
+    once[600] = 50
+    assert pattern(once).max() < 1e-12  # in 2 of 9 segments: the median does not see it
+
+
+def test_a_tone_of_1_khz_at_40_db_has_about_a_sone() -> None:
+    tone = 10 ** (-56 / 20) * np.sin(2 * np.pi * 1000 * np.arange(22050) / 22050)
+    assert 0.7 < loudness(spectra_of(tone.astype(np.float32)))[10:-10].max(axis=1).mean() < 1.3
+
+
+def test_rates_go_up_to_10_hz() -> None:
+    assert len(rates()) == N_RATES
+    assert rates()[0] == pytest.approx(0.084, abs=1e-3)
+    assert rates()[-1] == pytest.approx(10.0, abs=0.05)
+
 
 RATES = [8000, 11025, 16000, 22050, 32000, 44056, 44100, 48000, 96000, 192000]
 
@@ -125,3 +177,78 @@ def test_only_mono_has_spectra() -> None:
         spectra_of(np.zeros((2, 5), dtype=np.float32))
     with pytest.raises(AudioError, match=r"expected samples x channels, got an array of shape \(2, 5, 1\)"):
         sound_of(np.zeros((2, 5, 1)), 44100)
+
+
+TIME = np.arange(22050) / 22050
+SOUNDS = {
+    "silence": np.zeros(22050),
+    "a tone": 0.5 * np.sin(2 * np.pi * 440 * TIME),
+    "zero frequency": np.full(22050, 0.9),
+    "clipped": np.sign(np.sin(2 * np.pi * 97 * TIME)),
+    "a click": np.eye(1, 22050, 11025)[0],
+    "noise": np.random.default_rng(3).normal(size=22050),
+    "shorter than a frame": np.random.default_rng(4).normal(size=700),
+    "one sample": np.ones(1),
+    "next to nothing": np.full(3000, 1e-30),
+    "the loudest": np.full(3000, 1e9),
+}
+
+
+@pytest.mark.parametrize("name", SOUNDS)
+def test_covariances_are_positive_definite_for_every_sound(name: str) -> None:
+    sound: NDArray[np.float32] = SOUNDS[name].astype(np.float32)
+    values = timbre(spectra_of(sound))
+    assert np.isfinite(values).all()
+    covariance = unpack(values[None])[1][0]
+    assert (covariance == covariance.T).all()
+    assert np.linalg.eigvalsh(covariance)[0] > 0.5 * RIDGE
+    assert np.isfinite(np.linalg.cholesky(covariance)).all()
+
+
+def test_mean_and_covariance_are_those_of_the_coefficients() -> None:
+    spectra = spectra_of(SOUNDS["noise"].astype(np.float32))
+    frames = mfcc(spectra).astype(np.float64)
+    means, covariances = unpack(np.stack([timbre(spectra)] * 2))
+    assert np.allclose(means[1], frames.mean(axis=0))
+    assert np.allclose(covariances[1] - RIDGE * np.eye(20), np.cov(frames.T, bias=True))
+    assert np.linalg.matrix_rank(covariances[0]) == 20
+
+
+def test_other_numbers_are_not_unpacked() -> None:
+    with pytest.raises(AdjudgeError, match=r"timbre: expected documents x 230 numbers, got an array of shape \(230,\)"):
+        unpack(np.zeros(230))
+
+
+C, E, G, A = 60, 64, 67, 69
+
+
+def notes(*chords: tuple[int, ...], up: int = 0) -> NDArray[np.float32]:
+    """Chords of MIDI numbers, half a second each."""
+    time = np.arange(11025) / 22050
+    played = [sum(np.sin(2 * np.pi * 440 * 2 ** ((n + up - 69) / 12) * time) for n in chord) for chord in chords]
+    return (0.1 * np.concatenate(played)).astype(np.float32)
+
+
+def test_a_chord_is_its_notes() -> None:
+    mean = tonal(spectra_of(notes((C, E, G))))[:12]
+    assert set(np.argsort(mean)[-3:]) == {0, 4, 7}
+
+
+def test_the_covariance_is_that_of_chroma_and_distances_are_those_of_matrices() -> None:
+    one, two = (spectra_of(notes((C, E, G), chord)) for chord in ((A, C, E), (C, 65, A)))
+    means, covariances = [], []
+    for spectra in (one, two):
+        frames = chroma(spectra).astype(np.float64)
+        means.append(frames.mean(axis=0))
+        covariances.append(np.cov(frames.T, bias=True))
+    assert np.allclose(tonal(one)[12:24], np.diag(covariances[0]))
+    assert tonal(one)[24 + 3] == pytest.approx(2**0.5 * covariances[0][3, 4])  # a semitone up from D sharp
+    wanted = np.sum((means[0] - means[1]) ** 2) + np.sum((covariances[0] - covariances[1]) ** 2)
+    assert np.sum((tonal(one) - tonal(two)) ** 2) == pytest.approx(wanted)
+
+
+def test_transposed_music_is_a_rotation() -> None:
+    here, there = (tonal(spectra_of(notes((C, E, G), (A, C, E), up=up))).reshape(8, 12) for up in (0, 5))
+    distances = [np.linalg.norm(np.roll(here, semitones, axis=1) - there) for semitones in range(12)]
+    assert np.argmin(distances) == 5
+    assert distances[5] < 0.1 * distances[0]
