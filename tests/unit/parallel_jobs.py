@@ -1,15 +1,45 @@
-"""Jobs that go wrong in all ways, for tests of processes; workers import them from here."""
+"""Jobs that go wrong in all ways, for tests of workers, which import them from here."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NoReturn
 
-from adjudge.processes import run_jobs
+from adjudge.errors import warn
+from adjudge.parallel import job_rng, run_jobs
+
+
+def invert(number: int) -> float:
+    return 1 / number
+
+
+def draw(place: int) -> float:
+    return float(job_rng(7, place).random())
+
+
+def count_threads(_: object) -> int:
+    """Threads that linear algebra may use; and a warning, which nobody hears."""
+    import numpy as np
+    from threadpoolctl import threadpool_info
+
+    warn("Something is weak.")
+    np.ones((2, 2)) @ np.ones((2, 2))
+    return max((int(library["num_threads"]) for library in threadpool_info()), default=1)
+
+
+def kill_worker(is_wanted: bool) -> str:
+    if is_wanted:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "done"
+
+
+def find_nothing(_: str) -> None:
+    """A worker on which a package is not installed."""
 
 
 class TwoWordsError(Exception):
