@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from adjudge.errors import AdjudgeError, shown
 
 EXTRAS: dict[str, dict[str, str]] = {  # modules, and the packages that they come in
-    "audio": {"soundfile": "soundfile", "pyloudnorm": "pyloudnorm", "tinytag": "tinytag"},
+    "audio": {"soundfile": "soundfile", "pyloudnorm": "pyloudnorm", "soxr": "soxr", "tinytag": "tinytag"},
     "dask": {"distributed": "distributed"},
     "notation": {"verovio": "verovio"},
     "plots": {"matplotlib": "matplotlib"},

@@ -28,8 +28,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.audio.features import AUDIO_FEATURES, AudioFeature
-from adjudge.audio.features.resampling import Samples
-from adjudge.audio.features.spectra import need_decoder, read_sound, sound_of, spectra_of
+from adjudge.audio.features.spectra import Samples, need_decoder, read_sound, sound_of, spectra_of
 from adjudge.audio.library.folder import FEATURE_FOLDER, Library
 from adjudge.audio.loudness import AudioError
 from adjudge.errors import AdjudgeError, InputError, warn

@@ -43,7 +43,7 @@ _SINE = N_FFT * 3 / 16 * N_FFT / 2  # power that a sine at full scale has in the
 _SMOOTH = np.array([0.05, 0.1, 0.25, 0.5, 1, 0.5, 0.25, 0.1, 0.05])
 
 
-@audio_feature("rhythm")
+@audio_feature("rhythm", version=2)
 def rhythm(spectra: Spectra) -> Floats:
     """Fluctuation patterns: how strongly loudness is modulated in 22 critical bands, at 60 rates up to 10 Hz.
 

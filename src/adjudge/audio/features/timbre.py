@@ -115,7 +115,7 @@ N_PACKED = N_MFCC * (N_MFCC + 1) // 2
 _UPPER = np.triu_indices(N_MFCC)
 
 
-@audio_feature("timbre")
+@audio_feature("timbre", version=2)
 def timbre(spectra: Spectra) -> Floats:
     """A single Gaussian: mean and covariance of 20 mel-frequency cepstral coefficients (MFCCs).
 

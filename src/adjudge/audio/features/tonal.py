@@ -29,7 +29,7 @@ N_CHROMA, N_INTERVALS = 12, 7
 _SCALE = np.array([1, *[2**0.5] * 5, 1])[:, None]
 
 
-@audio_feature("tonal")
+@audio_feature("tonal", version=2)
 def tonal(spectra: Spectra) -> Floats:
     """Chroma: mean and covariance of the strength of the twelve pitch classes.
 

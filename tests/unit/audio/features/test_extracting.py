@@ -21,8 +21,7 @@ from adjudge.audio.features.extract import (
     library_features,
     write_features,
 )
-from adjudge.audio.features.resampling import Samples
-from adjudge.audio.features.spectra import read_sound
+from adjudge.audio.features.spectra import Samples, read_sound
 from adjudge.audio.library.folder import CLIP_COLUMNS, Library, open_library
 from adjudge.audio.loudness import AudioError
 from adjudge.errors import AdjudgeError, InputError, kept_warnings

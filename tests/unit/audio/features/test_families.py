@@ -9,9 +9,8 @@ import pytest
 import soundfile
 from numpy.typing import NDArray
 
-from adjudge.audio.features.resampling import resampled
 from adjudge.audio.features.rhythm import EDGES, N_BANDS, N_RATES, loudness, pattern, rates, rhythm
-from adjudge.audio.features.spectra import read_sound, sound_of, spectra_of
+from adjudge.audio.features.spectra import read_sound, resample, sound_of, spectra_of
 from adjudge.audio.features.timbre import RIDGE, mfcc, timbre, unpack
 from adjudge.audio.features.tonal import chroma, tonal
 from adjudge.audio.loudness import AudioError
@@ -74,7 +73,7 @@ def tone(hz: float, rate: int, seconds: float = 0.5) -> NDArray[np.float32]:
 
 @pytest.mark.parametrize("rate", RATES)
 def test_a_tone_is_the_same_tone_from_any_rate(rate: int) -> None:
-    found, wanted = resampled(tone(1000, rate), rate, 22050), tone(1000, 22050)
+    found, wanted = resample(tone(1000, rate), rate, 22050), tone(1000, 22050)
     assert found.dtype == np.float32
     assert abs(len(found) - len(wanted)) <= 1
     inner = slice(500, min(len(found), len(wanted)) - 500)
@@ -83,11 +82,11 @@ def test_a_tone_is_the_same_tone_from_any_rate(rate: int) -> None:
 
 @pytest.mark.parametrize(("rate", "hz"), [(44100, 11100), (44100, 21000), (48000, 13000), (192000, 90000)])
 def test_what_is_above_the_new_range_does_not_fold_back(rate: int, hz: float) -> None:
-    assert np.abs(resampled(tone(hz, rate), rate, 22050)[500:-500]).max() < 0.5 * 10 ** (-98 / 20)
+    assert np.abs(resample(tone(hz, rate), rate, 22050)[500:-500]).max() < 0.5 * 10 ** (-120 / 20)
 
 
 def test_resampling_keeps_zero_frequency_and_length() -> None:
-    found = resampled(np.ones(4801, dtype=np.float32), 48000, 22050)
+    found = resample(np.ones(4801, dtype=np.float32), 48000, 22050)
     assert len(found) == 2206  # ceil(4801 x 147 / 320)
     assert np.abs(found[300:-300] - 1).max() < 1e-5
 
@@ -95,7 +94,7 @@ def test_resampling_keeps_zero_frequency_and_length() -> None:
 @pytest.mark.parametrize("n", [1, 2, 100])
 @pytest.mark.parametrize("rate", [8000, 44057, 192000])
 def test_a_few_samples_are_enough(n: int, rate: int) -> None:
-    found = resampled(np.ones(n, dtype=np.float32), rate, 22050)
+    found = resample(np.ones(n, dtype=np.float32), rate, 22050)
     assert len(found) == -(-n * 22050 // rate)
     assert np.isfinite(found).all()
 
@@ -103,7 +102,7 @@ def test_a_few_samples_are_enough(n: int, rate: int) -> None:
 @pytest.mark.parametrize("rate", [0, -44100, 500, 1_000_000])
 def test_rates_nobody_records_at_are_refused(rate: int) -> None:
     with pytest.raises(AudioError, match=f"expected a rate from 1000 to 768000 Hz, got {rate}"):
-        resampled(np.ones(10, dtype=np.float32), rate, 22050)
+        resample(np.ones(10, dtype=np.float32), rate, 22050)
 
 
 @pytest.mark.parametrize("channels", [1, 2, 6])
