@@ -48,6 +48,11 @@ def megabytes(_: object) -> bytes:
     return bytes(10_000_000)
 
 
+def wait_a_little(job: int) -> int:
+    time.sleep(0.001)
+    return job
+
+
 def mark_and_sleep(mark: str) -> None:
     Path(mark).write_text(str(os.getpid()))
     time.sleep(600)
@@ -161,27 +166,20 @@ def cut(tool: Tool) -> float:
     return _count(tool(end_while_sending, range(N_JOBS)))
 
 
-def kill_often(tool: Tool) -> float:
-    """Results of 10,000 jobs while a worker is killed 2 times a second."""
-    is_over = threading.Event()
+def kill_five(tool: Tool) -> float:
+    """Results of 10,000 jobs of a millisecond while the operating system kills a worker every second, five times."""
 
     def kill_some() -> None:
         rng = random.Random(1)
-        while not is_over.wait(0.5):
+        for _ in range(5):
+            time.sleep(1)
             with suppress(OSError, IndexError):
                 os.kill(rng.choice(_workers()), signal.SIGKILL)
 
-    with closing(tool(end_some_time, range(N_TINY))) as finished:
+    with closing(tool(wait_a_little, range(N_TINY))) as finished:
         next(finished)
         threading.Thread(target=kill_some, daemon=True).start()
-        n = 1 + _count(finished)
-    is_over.set()
-    return n
-
-
-def end_some_time(job: int) -> int:
-    time.sleep(0.0002)
-    return job
+        return 1 + _count(finished)
 
 
 def _workers() -> list[int]:
@@ -225,7 +223,7 @@ CASES: dict[str, tuple[Callable[[Tool], float], bool]] = {
     f"results of {N_JOBS} jobs, one has a segmentation fault": (fault, False),
     f"results of {N_JOBS} jobs, one is killed": (kill, False),
     f"results of {N_JOBS} jobs, one is killed while it sends": (cut, False),
-    f"results of {N_TINY:,} jobs, a worker is killed every 0.5 s": (kill_often, False),
+    f"results of {N_TINY:,} jobs, five times a worker is killed": (kill_five, False),
     "busy workers left when their parent is killed": (orphans, False),
 }
 

@@ -27,12 +27,12 @@ from adjudge.audio.similarity import ASPECTS, SoundSimilarity
 from adjudge.audio.synthesis import write_demo_audio
 from adjudge.errors import kept_warnings
 from adjudge.model.collection import Similarity
-from adjudge.processes import run_jobs
+from adjudge.parallel import run_calls, run_jobs
 from adjudge.relevance import Candidates, Session, candidates
 from adjudge.relevance.calibration import binned
 from adjudge.relevance.features import Evidence
 from adjudge.relevance.models import fit_estimator
-from adjudge.relevance.simulation import Simulation, checkpoint, run_all, simulate, true_scores
+from adjudge.relevance.simulation import Simulation, checkpoint, simulate, true_scores
 from benchmarks.report import Table, machine
 
 SEEDS = (2012, 1, 2, 3)
@@ -174,7 +174,7 @@ def sessions(pools: dict[int, Candidates], samples: int, workers: int | None, wa
                     for name in (name for name in names if name in wanted):
                         keys.append((case, name, way))
                         tasks.append(partial(simulate, told, "CG@5", estimator=name, at=SHARES, seed=i))
-    results = run_all(tasks, workers=workers, progress=_say)
+    results = run_calls(tasks, workers=workers, progress=_say)
     by_key: dict[tuple[str, str, str], list[Simulation]] = {}
     for key, result in zip(keys, results, strict=True):
         by_key.setdefault(key, []).append(result)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from adjudge.processes import Progress
+from adjudge.parallel import Progress
 from adjudge.registry import Registry
 from papers.claims import Claim, Plot
 from papers.data import Data

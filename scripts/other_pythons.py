@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 OLDEST, NEWEST = 11, 20
 _UNITS = (
     *("experiments", "formats", "groundtruth", "measures", "model", "stats", "users"),
-    *("test_errors.py", "test_processes.py", "test_results.py"),
+    *("test_errors.py", "test_parallel.py", "test_results.py"),
 )
 TESTS = ("tests/contracts", "tests/reference/test_peers.py", *(f"tests/unit/{part}" for part in _UNITS))
 _ASK = "import sys; print(sys.implementation.name, *sys.version_info[:2])"

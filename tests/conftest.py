@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.extras import EXTRAS, has
-from adjudge.processes import count_workers
+from adjudge.parallel import count_workers
 
 if find_spec("hypothesis"):
     from hypothesis import HealthCheck, settings

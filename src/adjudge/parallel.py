@@ -7,7 +7,7 @@ process (a fault in a decoder, no memory left) costs no other job its result.
 Processes are spawned, never forked: a web server has threads, and a fork among them may never wake up. Functions and
 jobs must therefore pickle, and a script that calls this needs the usual ``if __name__ == "__main__"``.
 
-The processes are our own, each with its own pipe. ``pebble``, whose workers share one, takes 2 times as long per job,
+The processes are our own, each with its own pipe. ``pebble``, whose workers share one, takes 1.4 times as long per job,
 waits forever when a worker is killed while it sends a result, and leaves busy workers behind when this process is
 killed (``benchmarks/parallel.py``).
 """

@@ -47,7 +47,7 @@ from adjudge.audio.loudness import (
 )
 from adjudge.audio.sources import Source, read_source
 from adjudge.io import whole_file
-from adjudge.processes import CrashedError, Progress, run_jobs
+from adjudge.parallel import CrashedError, Progress, run_jobs
 
 Value = TypeVar("Value")
 Samples = TypeVar("Samples", Floats, npt.NDArray[np.float32])

@@ -30,7 +30,7 @@ from adjudge.audio.debian_music import (
 from adjudge.audio.debian_packages import Found, Package, check_name, download, find_packages
 from adjudge.errors import AdjudgeError, reason
 from adjudge.io import write_whole
-from adjudge.processes import Progress
+from adjudge.parallel import Progress
 
 if TYPE_CHECKING:
     from adjudge.audio.library.folder import Library

@@ -22,7 +22,7 @@ from pathlib import Path
 from adjudge.audio.debian_copyright import paragraphs
 from adjudge.audio.sources import digest_of
 from adjudge.errors import AdjudgeError, shown
-from adjudge.processes import Progress
+from adjudge.parallel import Progress
 
 FREE = ("main", "universe")
 _TOOLS = ("apt-cache", "apt-get", "dpkg-deb")

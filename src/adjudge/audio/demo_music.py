@@ -17,7 +17,7 @@ import numpy as np
 from adjudge.audio.synthesis import RATE, write_demo_audio
 from adjudge.embedded import GENRES, N_ARTISTS, N_DOCUMENTS, N_TRACKS, demo_judgments, demo_space
 from adjudge.errors import AdjudgeError
-from adjudge.processes import Progress
+from adjudge.parallel import Progress
 
 BY_ARTIST = 2  # tracks of an artist before the next one comes
 OF_GENRE = 12  # tracks of a genre before there is another one

@@ -38,7 +38,7 @@ from adjudge.audio.synthesis_voices import INSTRUMENTS, Wave, drum, tone
 from adjudge.embedded import ARTIST_SPREAD, N_ARTISTS, N_DIMENSIONS, N_TRACKS, demo_space, demo_tables
 from adjudge.errors import AdjudgeError, shown
 from adjudge.extras import need
-from adjudge.processes import CrashedError, Progress, run_jobs
+from adjudge.parallel import CrashedError, Progress, run_jobs
 
 Choice = TypeVar("Choice")
 Spectrum = NDArray[np.complex64]

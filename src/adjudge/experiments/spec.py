@@ -21,6 +21,7 @@ from adjudge.experiments.procedures import Procedure
 from adjudge.experiments.samples import Samples
 from adjudge.io import plain
 from adjudge.model.provenance import Provenance
+from adjudge.parallel import job_rng
 from adjudge.registry import Registry
 from adjudge.text import counted
 
@@ -41,7 +42,7 @@ class Draws:
 
     def generator(self, purpose: int = 0) -> np.random.Generator:
         """A generator of its own for each purpose within the trial."""
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.trial, purpose)))
+        return job_rng(self.seed, self.trial, purpose)
 
     def number(self, purpose: int = 0) -> int:
         """A seed for functions that want one."""

@@ -18,7 +18,7 @@ from adjudge.web.uploads import Files
 
 if TYPE_CHECKING:
     from adjudge.audio.notation.files import Piece
-    from adjudge.processes import Progress
+    from adjudge.parallel import Progress
 
 COLUMNS = ("pae", "notation", "incipit")
 _PARTS = ("clef", "keysig", "timesig")

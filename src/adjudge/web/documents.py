@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import RowMapping
 
     from adjudge.audio.notation.files import Piece
-    from adjudge.processes import Progress
+    from adjudge.parallel import Progress
 
 _CONTENT = ("audio", "image", "text", "url", *COLUMNS)
 _AT_ONCE = 200  # clips between two steps into the store: what is done stays done

@@ -8,21 +8,23 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 from tests.unit.experiments.trial_runs import Numbers, register, some_samples
 
+from adjudge import parallel
 from adjudge.errors import AdjudgeError, AdjudgeWarning
-from adjudge.experiments.chunks import Work
-from adjudge.experiments.run import claimed, missing_spans, open_experiment, resume_experiment, run_experiment
+from adjudge.experiments.chunks import Chunk, Work
+from adjudge.experiments.run import Plan, claimed, missing_spans, open_experiment, resume_experiment, run_experiment
 from adjudge.experiments.samples import samples_of
 from adjudge.io import write_whole
 from adjudge.model.effectiveness import Effectiveness
-from adjudge.processes import CrashedError
+from adjudge.parallel import CrashedError
 
 TRIALS = 20
 SAMPLES = some_samples()
@@ -121,7 +123,7 @@ def test_trials_that_always_kill_their_worker_are_named_and_the_others_kept(tmp_
     faults.mkdir()
     (faults / "always-7").touch()
     spec = Numbers(trials=TRIALS, faults=str(faults))
-    with pytest.raises(CrashedError, match=r"trials 6 to 8: .* \(killed by signal 9\), 3 times; all finished .* kept$"):
+    with pytest.raises(CrashedError, match=r"trials 6 to 8: .*killed by signal 9.*; all finished .* kept$"):
         run_experiment(spec, SAMPLES, folder=tmp_path / "results", workers=2, chunk=3)
     (faults / "always-7").unlink()
     seen: list[int] = []
@@ -147,7 +149,8 @@ def test_a_run_that_is_killed_goes_on_and_leaves_no_process(tmp_path: Path) -> N
     )
     source = tmp_path / "script.py"
     source.write_text(script)
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    path = os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": path}
     process = subprocess.Popen([sys.executable, str(source)], env=environment)
     deadline = time.monotonic() + 300
     chunks = folder / "trials"
@@ -391,3 +394,135 @@ def test_gaps_are_what_is_not_covered() -> None:
     assert missing_spans([], 5) == [(0, 5)]
     assert missing_spans([(0, 5)], 5) == []
     assert missing_spans([(3, 4), (0, 2), (1, 2)], 5) == [(2, 3), (4, 5)]
+
+
+# Plans, and Dask
+
+
+@pytest.fixture(autouse=True)
+def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed workers take as long to come back as the machine is busy."""
+    monkeypatch.setattr(parallel, "SECONDS_TO_CONNECT", 300.0)
+    monkeypatch.setattr(parallel, "SECONDS_WITHOUT_WORKERS", 300.0)
+
+
+def test_a_plan_starts_with_one_trial_and_then_takes_what_is_quick() -> None:
+    plan = Plan([(0, 1000)], workers=2)
+    spans = iter(plan)
+    assert next(spans) == (0, 1)
+    plan.learn(Chunk((0, 1), b"", 0.1))
+    assert next(spans) == (1, 41)  # four seconds
+    plan.learn(Chunk((1, 41), b"", 0.04))
+    assert next(spans) == (41, 103)  # an eighth of what a worker gets
+    assert plan.left == 897
+
+
+def test_a_plan_with_a_chunk_keeps_to_it_and_to_gaps() -> None:
+    plan = Plan([(0, 5), (8, 10)], workers=2, chunk=3)
+    assert list(plan) == [(0, 3), (3, 5), (8, 10)]
+
+
+@pytest.mark.parametrize("chunk", [0, -1, 1.5, True])
+def test_a_chunk_that_is_none_is_refused(chunk: int) -> None:
+    with pytest.raises(AdjudgeError, match=r"'chunk' must be a whole number of at least 1, got"):
+        run_experiment(Numbers(trials=3), SAMPLES, chunk=chunk)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two workers of a cluster that is there already."""
+    pytest.importorskip("distributed")
+    with parallel._quiet_dask(), parallel._local_cluster(2) as found:
+        yield found
+
+
+def test_a_dask_cluster_gives_the_same_bytes_and_bears_a_killed_worker(cluster: Any, tmp_path: Path) -> None:
+    faults = tmp_path / "faults"
+    faults.mkdir()
+    spec = Numbers(trials=12, faults=str(faults))
+    run_experiment(spec, SAMPLES, folder=tmp_path / "here", workers=1)
+    (faults / "once-5").touch()
+    run_experiment(spec, SAMPLES, folder=tmp_path / "there", dask=cluster.scheduler_address, chunk=2)
+    assert not list(faults.iterdir())
+    assert (tmp_path / "here" / "trials.parquet").read_bytes() == (tmp_path / "there" / "trials.parquet").read_bytes()
+
+
+class Killer:
+    """Kills all workers while they hold a result, twice."""
+
+    def __init__(self, cluster: Any) -> None:
+        cluster.scheduler.allowed_failures = 100  # a task that was on more workers that died is given up
+        self.nannies = list(cluster.workers.values())
+        self.kills = 0
+
+    def kill(self, future: Any) -> None:
+        if self.kills == 2 or future.status != "finished":
+            return
+        until(self._all_run)  # a worker that dies while it starts is not started again
+        for nanny in self.nannies:
+            os.kill(nanny.pid, signal.SIGKILL)
+        self.kills += 1
+        until(lambda: future.status != "finished")
+
+    def _all_run(self) -> bool:
+        return all(nanny.process.status.name == "running" for nanny in self.nannies)
+
+
+def until(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 300
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("moment", ["before the status is seen", "before the result is fetched"])
+def test_results_whose_workers_die_before_they_are_fetched_are_computed_again(
+    cluster: Any, moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import distributed
+
+    killer = Killer(cluster)
+    wait, fetch = distributed.wait, distributed.Future.result
+
+    def wait_and_kill(*options: Any) -> Any:
+        found = wait(*options)
+        killer.kill(next(iter(found.done)))
+        return found
+
+    def kill_and_fetch(future: Any, **options: Any) -> Any:
+        killer.kill(future)
+        return fetch(future, **options)
+
+    if moment == "before the status is seen":
+        monkeypatch.setattr(distributed, "wait", wait_and_kill)
+    else:
+        monkeypatch.setattr(distributed.Future, "result", kill_and_fetch)
+    spec = Numbers(trials=12)
+    run_experiment(spec, SAMPLES, folder=tmp_path / "here", workers=1)
+    run_experiment(spec, SAMPLES, folder=tmp_path / "there", dask=cluster.scheduler_address, chunk=2)
+    assert killer.kills == 2
+    assert (tmp_path / "here" / "trials.parquet").read_bytes() == (tmp_path / "there" / "trials.parquet").read_bytes()
+
+
+def test_what_is_kept_is_said_where_a_cluster_has_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(parallel, "SECONDS_WITHOUT_WORKERS", 0.2)
+    with (
+        parallel._quiet_dask(),
+        distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
+        pytest.raises(AdjudgeError, match=r"got none within 0 seconds; all finished trials are kept$"),
+    ):
+        run_experiment(Numbers(trials=3), SAMPLES, dask=empty.scheduler_address)
+
+
+def test_what_a_trial_raises_on_dask_is_raised(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "wrong-2").touch()
+    with pytest.raises(ValueError, match=r"trial 2 is wrong"):
+        run_experiment(Numbers(trials=4, faults=str(tmp_path)), SAMPLES, dask=cluster.scheduler_address)
+
+
+def test_work_travels() -> None:
+    import pickle
+
+    work = Work(Numbers(trials=3), SAMPLES)
+    assert pickle.loads(pickle.dumps(work))((1, 3)).data == work((1, 3)).data

@@ -13,11 +13,12 @@ from scipy import stats
 import adjudge as aj
 from adjudge.errors import AdjudgeError, warn
 from adjudge.model.scales import FINE
+from adjudge.parallel import run_calls
 from adjudge.relevance.base import scoring
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import Session
-from adjudge.relevance.simulation import Simulation, checkpoint, run_all, simulate, true_scores
+from adjudge.relevance.simulation import Simulation, checkpoint, simulate, true_scores
 
 MEASURES = (
     "CG@5", "CG(ideal=none)@5", "CG(ideal=judged)@5", "DCG@5", "nDCG@5", "RBP@5", "RBP(ideal=max)@5",
@@ -194,8 +195,8 @@ def warned() -> int:
 def test_answers_do_not_depend_on_the_number_of_processes(judged: Candidates) -> None:
     tasks = [partial(run, judged, seed=seed, at=(0.1, 0.3)) for seed in range(3)]
     seen: list[tuple[int, int]] = []
-    one = run_all(tasks, workers=1, progress=lambda done, total: seen.append((done, total)))
-    two = run_all(tasks, workers=2, progress=lambda done, total: seen.append((done, total)))
+    one = run_calls(tasks, workers=1, progress=lambda done, total: seen.append((done, total)))
+    two = run_calls(tasks, workers=2, progress=lambda done, total: seen.append((done, total)))
     assert seen == 2 * [(1, 3), (2, 3), (3, 3)]
     for a, b in zip(one, two, strict=True):
         assert (a.seed, a.stop.n_judged, a.reached) == (b.seed, b.stop.n_judged, b.reached)
@@ -207,19 +208,19 @@ def test_answers_do_not_depend_on_the_number_of_processes(judged: Candidates) ->
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_a_task_refuses_is_refused(workers: int) -> None:
     with pytest.raises(AdjudgeError, match="Cannot do magic"):
-        run_all([partial(fails, "magic"), partial(fails, "magic")], workers=workers)
+        run_calls([partial(fails, "magic"), partial(fails, "magic")], workers=workers)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_tasks_warn_nobody(workers: int) -> None:
-    assert run_all([warned, warned], workers=workers) == [3, 3]
-    assert run_all([], workers=workers) == []
+    assert run_calls([warned, warned], workers=workers) == [3, 3]
+    assert run_calls([], workers=workers) == []
 
 
 @pytest.mark.parametrize("workers", [0, -2])
 def test_no_processes_are_refused(workers: int) -> None:
     with pytest.raises(AdjudgeError, match=f"'workers' must be an integer of at least 1, got {workers}"):
-        run_all([warned], workers=workers)
+        run_calls([warned], workers=workers)
 
 
 def test_seeds_only_matter_where_documents_are_equally_telling(judged: Candidates) -> None:

@@ -16,7 +16,7 @@ import io
 import time
 import zipfile
 import zlib
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -33,7 +33,7 @@ from adjudge.audio.library.folder import FEATURE_FOLDER, Library
 from adjudge.audio.loudness import AudioError
 from adjudge.errors import AdjudgeError, InputError, warn
 from adjudge.io import write_whole
-from adjudge.processes import CrashedError, Progress, count_workers, run_jobs, stream_jobs
+from adjudge.parallel import CrashedError, Progress, count_workers, run_jobs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -84,7 +84,6 @@ def _is_sound(digests: npt.NDArray[Any], values: npt.NDArray[Any], width: int) -
 
 SAVE_EVERY = 60.0  # seconds
 _SAVING_SHARE = 0.05  # of the time, where saving takes long
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # processes are enough
 _UNKNOWN = "?"  # begins what stands for a digest where there is none
 
 Values = dict[str, Floats]
@@ -191,7 +190,8 @@ class _Work:
         _make_folder(self.library.folder / FEATURE_FOLDER)
         due = time.monotonic() + SAVE_EVERY
         try:
-            with closing(_jobs(partial(_attempt, self.features), missing, workers, progress)) as finished:
+            compute = partial(_attempt, self.features)
+            with closing(run_jobs(compute, missing, workers=workers, progress=progress)) as finished:
                 for digest, result in finished:
                     self._take(digest, missing[digest], result)
                     if time.monotonic() > due:
@@ -256,22 +256,6 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise AdjudgeError(f"{folder}: expected a folder to keep features in, got {error.strerror}") from None
-
-
-def _jobs(
-    function: partial[Values | str], clips: Mapping[str, Path], workers: int, progress: Progress | None
-) -> Generator[tuple[str, Values | str | CrashedError], None, None]:
-    """Results by digest, as they finish; in processes of one thread each, unless one is asked for."""
-    if min(workers, len(clips)) <= 1:
-        yield from run_jobs(function, clips, workers=1, progress=progress)
-        return
-    with closing(
-        stream_jobs(function, clips.items(), workers=min(workers, len(clips)), environment=_ONE_THREAD)
-    ) as finished:
-        for done, pair in enumerate(finished, start=1):
-            if progress is not None:
-                progress(done, len(clips))
-            yield pair
 
 
 def _attempt(features: tuple[AudioFeature, ...], path: Path) -> Values | str:

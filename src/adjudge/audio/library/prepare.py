@@ -81,7 +81,7 @@ from adjudge.audio.sources import (
 )
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.extras import need
-from adjudge.processes import CrashedError, Progress, run_jobs
+from adjudge.parallel import CrashedError, Progress, run_jobs
 
 LOWEST = -23.0  # LUFS: EBU R 128
 LOSSY = (".mp3", ".ogg", ".oga", ".opus")
@@ -571,8 +571,7 @@ class _Preparing:
     ) -> Iterator[tuple[str, Result | CrashedError]]:
         """Results as they come, counted."""
         workers = self.wanted.workers
-        results = run_jobs(function, jobs, workers=workers, apart=workers is None)  # a decoder may crash
-        with closing(results):  # type: ignore[type-var]
+        with closing(run_jobs(function, jobs, workers=workers, apart=workers != 1)) as results:  # a decoder may crash
             for pair in results:
                 yield pair
                 self._advance(1)

@@ -41,7 +41,7 @@ from adjudge.audio.notation.checks import MOST_CHARACTERS, NotationError
 from adjudge.audio.notation.engraving import Engraved, engrave
 from adjudge.audio.synthesis_voices import INSTRUMENTS, tone
 from adjudge.errors import AdjudgeError, shown
-from adjudge.processes import CrashedError, Progress, run_jobs
+from adjudge.parallel import CrashedError, Progress, run_jobs
 
 RATE = 44100
 LEAD, TAIL = 0.1, 0.6  # seconds before the first beat and after the last

@@ -25,7 +25,7 @@ from adjudge.checks import check_choice, check_whole
 from adjudge.errors import AdjudgeError, InputError, reason, shown, warn
 from adjudge.io import whole_file
 from adjudge.model.runs import Runs
-from adjudge.processes import Progress
+from adjudge.parallel import Progress
 
 if TYPE_CHECKING:
     import polars as pl

@@ -30,7 +30,7 @@ from adjudge.audio.systems.distances import blocks
 from adjudge.audio.systems.ranking import nearest_by
 from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
-from adjudge.processes import Progress
+from adjudge.parallel import Progress
 from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import PALETTE, canvas
 from adjudge.text import number

@@ -422,7 +422,7 @@ def test_settings_that_cannot_be_are_refused(music: Path, tmp_path: Path, option
 def test_a_recording_that_crashes_the_decoder_is_a_problem(
     music: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from adjudge.processes import CrashedError
+    from adjudge.parallel import CrashedError
 
     def crashing(function: Any, jobs: dict[str, tuple[Recording, object]], **_: object) -> Iterator[object]:
         for document, job in jobs.items():
