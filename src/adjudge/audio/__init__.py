@@ -8,7 +8,7 @@
     similarity             how alike documents sound, for estimates of relevance
     synthesis, synthesis_… the invented music of the demo collection; demo_music: a folder of it
     debian, debian_…       freely licensed music from Debian packages, with who made it
-    notation, notation_…   incipits in ABC, MEI and other notation: checked, drawn, played
+    notation, notation_…   incipits in Plaine & Easie, MusicXML and MEI: checked, drawn, played
     extra                  whether the packages that read sound are there
 
 Nothing is imported here: soundfile, pyloudnorm and SciPy's signal processing load where they are used.

@@ -2,7 +2,8 @@
 
 The engraver draws whatever it is given, rubbish included, and some rubbish ends its process. What reaches it is
 therefore read here first: Plaine & Easie is split into its fields and every sign of it must be one of the code; XML
-must be well-formed, without entities, of a known root, and have notes; ABC is read by ``notation_abc``.
+must be well-formed, without entities, of a known root, and have notes. ABC is refused: the engraver's reader of it
+loses accidentals inside a bar, lengths of chords and clefs, and ends its process for a missing key or an open quote.
 
 References: IAML and RISM, "Plaine & Easie Code"; W3C MusicXML 4.0; Music Encoding Initiative, MEI 5.
 """
@@ -16,10 +17,10 @@ from xml.parsers import expat
 from adjudge.errors import InputError, shown
 
 MOST_CHARACTERS = 2_000_000  # MusicXML needs some hundreds of them for a note
-MOST_WRITTEN = 50_000  # characters of Plaine & Easie or ABC: notes are counted only once they are loaded
+MOST_WRITTEN = 50_000  # characters of Plaine & Easie: notes are counted only once they are loaded
 MOST_DEPTH = 100  # of elements inside elements
 MOST_OCTAVES = 5  # signs that move a note of Plaine & Easie up or down
-FORMS = {"pae": "Plaine & Easie", "musicxml": "MusicXML", "mei": "MEI", "abc": "ABC"}
+FORMS = {"pae": "Plaine & Easie", "musicxml": "MusicXML", "mei": "MEI"}
 
 _ROOTS = {"mei": "mei", "music": "mei", "score-partwise": "musicxml", "score-timewise": "musicxml"}
 _NOTES = {"mei": {"note", "rest", "mRest", "multiRest"}, "musicxml": {"note"}}
@@ -41,22 +42,19 @@ class NotationError(InputError):
 class Checked:
     """Notation that the engraver may have: its form, the text for the engraver, and where its fields came from.
 
-    ``lines`` are those of the fields of Plaine & Easie; ``tempo`` is in quarters a minute, where it is not in the text;
-    ``given_as`` is the form of the text where it is another.
+    ``lines`` are those of the fields of Plaine & Easie.
     """
 
     form: str
     text: str
     lines: dict[str, int] = field(default_factory=dict)
-    tempo: float | None = None
-    given_as: str | None = None
 
 
 def form_of(text: str) -> str | None:
-    r"""The form that a text seems to have; None where it is none of them.
+    """The form that a text seems to have; None where it is none of them.
 
-    >>> form_of("%G-2$xF@3/4 '4GAB"), form_of("X:1\nK:C\nCDE"), form_of("<mei/>"), form_of("Dear all,")
-    ('pae', 'abc', 'mei', None)
+    >>> form_of("%G-2$xF@3/4 '4GAB"), form_of("<mei/>"), form_of("Dear all,")
+    ('pae', 'mei', None)
     """
     head = text.lstrip("\ufeff \t\r\n")
     if head.startswith(("@", "%")) and not head.startswith("%abc"):
@@ -64,7 +62,7 @@ def form_of(text: str) -> str | None:
     if head.startswith("<"):
         root = re.search(r"<(?![?!])(?:[\w.-]+:)?([\w.-]+)", head)
         return _ROOTS.get(root[1], "musicxml") if root else "musicxml"
-    return "abc" if re.search(r"^K:", text, re.MULTILINE) else None
+    return None
 
 
 def check_notation(text: str, *, form: str | None = None, source: str | None = None, line: int = 1) -> Checked:
@@ -82,20 +80,17 @@ def check_notation(text: str, *, form: str | None = None, source: str | None = N
         raise NotationError("expected text, got a byte of zero", source=source, line=at_line)
     found = form or form_of(plain)
     if found is None:
-        wanted = " or ".join([", ".join(list(FORMS.values())[:-1]), list(FORMS.values())[-1]])
-        raise NotationError(f"expected {wanted}, got {shown(plain.strip())}", source=source, line=line)
+        is_abc = re.search(r"^K:", plain, re.MULTILINE)
+        came = "ABC (save the tune as MusicXML)" if is_abc else shown(plain.strip())
+        raise NotationError(f"expected Plaine & Easie, MusicXML or MEI, got {came}", source=source, line=line)
     if found not in FORMS:
         raise NotationError(f"expected a form among {', '.join(FORMS)}, got {shown(found)}", source=source)
-    if found in ("pae", "abc") and len(plain) > MOST_WRITTEN:
+    if found != "pae":
+        return _checked_xml(plain, source=source, first=line)
+    if len(plain) > MOST_WRITTEN:
         came = f"{len(plain):,} of {FORMS[found]}"
         raise NotationError(f"expected at most {MOST_WRITTEN:,} characters, got {came}", source=source, line=line)
-    if found == "pae":
-        return _checked_pae(plain, source=source, first=line)
-    if found == "abc":
-        from adjudge.audio.notation.abc import read_abc
-
-        return read_abc(plain, source=source, first=line)
-    return _checked_xml(plain, source=source, first=line)
+    return _checked_pae(plain, source=source, first=line)
 
 
 def _checked_pae(text: str, *, source: str | None, first: int) -> Checked:

@@ -1,9 +1,9 @@
 r"""Music as notation: a drawing that any page can show, and when each of its notes sounds.
 
-Plaine & Easie (the code of RISM's incipits), MusicXML, MEI and ABC come in; a clean SVG and a timeline come out, from
-one engraver, Verovio (``pip install adjudge[notation]``). It draws whatever it is given, so what it is given is checked
-first (``notation_checks``), what it says is heeded, and what it drew is cleaned (``notation_drawing``) and counted:
-where nothing was drawn, nothing is returned.
+Plaine & Easie (the code of RISM's incipits), MusicXML and MEI come in; a clean SVG and a timeline come out, from one
+engraver, Verovio (``pip install adjudge[notation]``). It draws whatever it is given, so its input is checked first
+(``notation.checks``), its warnings count as errors, and its drawing is cleaned and counted: where nothing was drawn,
+nothing is returned.
 
 The same notation gives the same drawing, to the byte. Without a tempo of its own, music goes at 100 quarters a minute.
 
@@ -15,18 +15,15 @@ The same notation gives the same drawing, to the byte. Without a tempo of its ow
 
 Reference: Pugin, Zitellini and Roland, "Verovio: a library for engraving MEI music notation into SVG", ISMIR 2014.
 
-What the engraver draws, made safe and small: shapes and words, nothing that runs, loads or styles.
+The drawing is made safe and small: shapes and words, nothing that runs, loads or styles. Only elements and attributes
+of a short list are kept, each with a value of the form that it should have. Glyphs that the engraver defines once and
+uses often are put where they are used, so that a drawing refers to nothing, not even to itself. Everything is drawn in
+``currentColor``: black on white, white on black, as the page is. Of all identifiers only those of notes stay, as n1,
+n2, … in the order in which they are drawn, so that one can point to the notes that sound.
 
-Only elements and attributes of a short list are kept, each with a value of the form that it should have. Signs that the
-engraver defines once and uses often are put where they are used, so that a drawing refers to nothing, not even to
-itself. Everything is drawn in ``currentColor``: black on white, white on black, as the page is. Of all identifiers only
-those of notes stay, as n1, n2, … in the order in which they are drawn, so that one can point to the notes that sound.
-
-When each note of a drawing sounds, and how high.
-
-The engraver says when it thinks that each note begins and ends, note by note; which of them are struck and which only
-held on (the second of two tied notes) is in the MIDI that it makes. Both count in quarters, which is what they are
-compared by. Repeats are played, and a note that is played twice is drawn once.
+The engraver says when each note begins and ends; which notes are struck and which are only held (the second of two tied
+notes) is in the MIDI that it makes. Both count in quarters, by which they are compared. Repeats are played, and a note
+that is played twice is drawn once.
 """
 
 from __future__ import annotations
@@ -352,7 +349,7 @@ class Engraved:
 def engrave(text: str, *, source: str | None = None, form: str | None = None, line: int = 1) -> Engraved:
     r"""Draw notation, and say when its notes sound.
 
-    ``form`` is pae, musicxml, mei or abc; None, and it is recognised. ``source`` is named in errors, with ``line``
+    ``form`` is pae, musicxml or mei; None, and it is recognised. ``source`` is named in errors, with ``line``
     where the text is only a part of it. At most 2,000 notes and 120 seconds.
 
     >>> engrave("@clef:G-2\n@data:'4CDZ", source="a.pae")
@@ -373,7 +370,7 @@ def _engraved(checked: Checked, source: str | None) -> Engraved:
     toolkit = _toolkit()
     if checked.form == "pae":
         _heed(toolkit.validatePAE(checked.text), checked, source)
-    toolkit.setInputFrom(checked.given_as or checked.form)
+    toolkit.setInputFrom(checked.form)
     if not toolkit.loadData(checked.text):
         raise NotationError(f"expected {FORMS[checked.form]} that can be drawn, got some that cannot")
     mei = _mended(toolkit, checked.form)
@@ -382,8 +379,7 @@ def _engraved(checked: Checked, source: str | None) -> Engraved:
     drawing = _drawn(toolkit)
     if not drawing.ids and not drawing.n_rests:
         raise NotationError(f"expected {FORMS[checked.form]} with notes, got none that can be drawn")
-    has_tempo = checked.tempo is not None or MEASURED_TEMPO.search(mei)
-    notes, seconds = _timed(toolkit, drawing, checked.tempo if has_tempo else TEMPO)
+    notes, seconds = _timed(toolkit, drawing, None if MEASURED_TEMPO.search(mei) else TEMPO)
     return Engraved(drawing.svg, notes, seconds, checked.form)
 
 

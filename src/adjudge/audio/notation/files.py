@@ -108,7 +108,7 @@ def sounding(times: Sequence[tuple[float, float, tuple[str, ...]]], seconds: flo
     return {name for start, end, ids in times if start <= seconds < end for name in ids}
 
 
-SUFFIXES = {".pae": "pae", ".musicxml": "musicxml", ".mxl": "musicxml", ".mei": "mei", ".abc": "abc", ".xml": None}
+SUFFIXES = {".pae": "pae", ".musicxml": "musicxml", ".mxl": "musicxml", ".mei": "mei", ".xml": None}
 """What files with notation are called, and the form that they must have; None where either XML will do."""
 MOST_BYTES = 4 * MOST_CHARACTERS
 MOST_MEMBERS = 1000  # files inside compressed MusicXML
