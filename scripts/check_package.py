@@ -121,6 +121,7 @@ def check_all_core_commands(environment: Environment) -> None:
     environment.adjudge("completion", "bash")
     _expect("adjudge[web]", environment.adjudge("serve", code=2))
     _expect("adjudge[audio]", environment.adjudge("demo", "--music", "music", code=2))
+    _expect("source checkout", environment.adjudge("reproduce", "--list", code=2))
 
 
 def check_plots(environment: Environment, package: Path) -> None:

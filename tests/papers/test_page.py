@@ -10,7 +10,7 @@ from papers.claims import CAUSES
 from papers.run import IMPOSSIBLE, VERDICTS
 from papers.studies import PAPERS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "reproduction.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "reproduction.md").read_text()
 SHOWN = VERDICTS[:-1]  # nothing fails
 CHEAP = [name for name, study in STUDIES.items() if study.weight <= 2]
 
