@@ -24,7 +24,7 @@ debian-music: $(VENV)/.ready-test ## a campaign from freely licensed music in De
 test: $(VENV)/.ready-test system-packages ## lint, types and layers beside the tests
 	@$(MAKE) --no-print-directory -j2 lint pytest
 
-test-pythons: $(VENV)/.ready-test ## the tests of the core on every other Python of this machine; minutes each
+test-pythons: $(VENV)/.ready-test ## what depends on the version of Python, on every other Python of this machine
 	$(BIN)/python scripts/other_pythons.py
 
 pytest: $(VENV)/.ready-test

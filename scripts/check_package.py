@@ -91,11 +91,11 @@ def _expect(text: str, said: str) -> None:
         raise Wrong(f"expected {text!r}, got {said[-2000:]!r}")
 
 
-def build(target: Path) -> tuple[Path, Path]:
-    """The wheel, made from the source distribution, and the latter."""
-    _call([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-t", "wheel", "-d", str(target)])
-    (wheel,), (sdist,) = target.glob("*.whl"), target.glob("*.tar.gz")
-    return wheel, sdist
+def build(target: Path, kind: str) -> Path:
+    """The wheel or the source distribution (sdist)."""
+    _call([sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(target / kind)])
+    (made,) = (target / kind).glob("adjudge-*")
+    return made
 
 
 def check_core(environment: Environment, package: Path) -> None:
@@ -181,7 +181,7 @@ def _check(folder: Path, *, only_core: bool) -> None:
     def told(step: str) -> None:
         print(f"{time.monotonic() - began:6.1f} s  {step}", flush=True)
 
-    wheel, sdist = build(folder / "dist")
+    wheel = build(folder / "dist", "wheel")
     told("built")
     first = Environment(folder)
     check_core(first, wheel)
@@ -195,7 +195,7 @@ def _check(folder: Path, *, only_core: bool) -> None:
     check_web(first, wheel)
     told("web: the server answers")
     (folder / "second").mkdir()
-    check_core(Environment(folder / "second"), sdist)
+    check_core(Environment(folder / "second"), build(folder / "dist", "sdist"))
     told("source distribution: demo, score, report")
 
 

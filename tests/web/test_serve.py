@@ -108,11 +108,13 @@ def test_the_address_follows_from_host_and_port(host: str, address: str) -> None
     assert at_address(Settings(data=Path("x")), host=host, port=81).address == address
 
 
-def test_it_says_where_it_is_in_one_line_and_stops_cleanly(
+def test_it_says_where_it_is_in_one_line_tells_commands_and_stops_cleanly(
     tmp_path: Path, server: Callable[..., ServerProcess]
 ) -> None:
-    running = server(tmp_path / "data")
+    data = tmp_path / "data"
+    running = server(data)
     assert running.said() == f"Adjudge is at {running.url}\n"
+    assert settings_of(Namespace(data=str(data), database=None, address=None)).address == running.url
     assert running.stop() == 0
     assert running.said() == f"Adjudge is at {running.url}\n"
     running.start()  # everything is still there
@@ -155,17 +157,7 @@ def test_ctrl_c_stops_it_within_seconds_while_somebody_watches(
         assert ended.wait(300)
         watcher.join()
     assert "Traceback" not in running.said()
-
-
-@pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
-def test_two_workers_serve_on_postgresql_and_stop_together(
-    database_url: str, tmp_path: Path, server: Callable[..., ServerProcess]
-) -> None:
-    running = server(tmp_path / "data", database=database_url, workers=2)
-    assert running.healthy()
-    assert running.stop() == 0
-    with pytest.raises(httpx.ConnectError):
-        httpx.get(f"{running.url}/healthz")
+    assert "Cancel" not in running.said(), "the stream ended by itself, not because patience did"
 
 
 def test_the_demo_prints_its_links_and_a_password_that_works(
@@ -234,9 +226,3 @@ def test_help_is_fast_and_loads_nothing_of_the_server() -> None:
 def test_a_free_port_is_free() -> None:
     with socket.create_server(("127.0.0.1", free_port())):
         pass
-
-
-def test_commands_that_print_links_learn_where_the_server_listens(tmp_path: Path) -> None:
-    data = tmp_path / "data"
-    with ServerProcess(data) as server:
-        assert settings_of(Namespace(data=str(data), database=None, address=None)).address == server.url
