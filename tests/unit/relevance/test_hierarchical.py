@@ -158,37 +158,6 @@ def test_variances_of_zero_leave_effects_out() -> None:
     np.testing.assert_allclose(model.variance, np.diagonal(covariance), atol=1e-10)
 
 
-@pytest.mark.parametrize("kind", COLLECTIONS)
-@pytest.mark.parametrize("measure", ["CG@4", "nDCG@4"])
-def test_the_order_of_judgments_does_not_matter(kind: str, measure: str) -> None:
-    c = some(kind)
-    one, pairs = judged_some(c, measure, 37)
-    other = started(c, measure, variances=VARIANCES)
-    for pair in pairs[::-1]:
-        other.judge(int(pair), float(c.relevance[pair]))
-    np.testing.assert_allclose(one.mean, other.mean, atol=1e-10)
-    np.testing.assert_allclose(one.variance, other.variance, atol=1e-10)
-    if measure == "CG@4":
-        np.testing.assert_allclose(one.influence(), other.influence(), atol=1e-10)
-        np.testing.assert_allclose(one.scores().covariance, other.scores().covariance, atol=1e-10)
-
-
-@pytest.mark.parametrize("kind", COLLECTIONS)
-def test_all_at_once_is_one_by_one(kind: str) -> None:
-    c = some(kind)
-    model, pairs = judged_some(c, "CG@4", 39)  # the last 19 are single steps
-    judged = np.zeros(len(c), dtype=np.bool_)
-    judged[pairs] = True
-    effects = design(c, feature_columns(c))
-    at_once = Posterior(effects, np.array(list(VARIANCES.values())), judged, c.relevance)
-    np.testing.assert_allclose(model.mean, at_once.mean, atol=1e-10)
-    np.testing.assert_allclose(model.variance, at_once.variance, atol=1e-10)
-    again = LinearScores(at_once, scoring("CG@4", c.scale))
-    np.testing.assert_allclose(model.influence(), again.influence, atol=1e-10)
-    np.testing.assert_allclose(model.scores().covariance, again.covariance, atol=1e-10)
-    np.testing.assert_allclose([mean for mean, _ in model.effects.values()], at_once.theta, atol=1e-10)
-
-
 @pytest.mark.parametrize("measure", ["CG@4", "nDCG@4"])
 @pytest.mark.parametrize("n", [3, 10, 31, 57])
 def test_what_candidates_know_is_learned_as_if_one_by_one(measure: str, n: int) -> None:

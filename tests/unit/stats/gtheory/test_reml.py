@@ -232,18 +232,6 @@ def test_known_variances_are_recovered_within_their_errors(design: Design, shape
     assert spread.max() < 1.5
 
 
-@every_design
-def test_the_order_of_queries_systems_and_assessors_does_not_matter(design: Design) -> None:
-    values, rng = simulated(design, 10, 7, 3, seed=4, missing=0.2), np.random.default_rng(4)
-    shuffled = values
-    for axis, length in enumerate(values.shape):
-        shuffled = np.take(shuffled, rng.permutation(length), axis=axis)
-    one, other = reml(values, design), reml(shuffled, design)
-    np.testing.assert_allclose(one.variances, other.variances, rtol=1e-5, atol=1e-9)
-    np.testing.assert_allclose(one.covariance, other.covariance, rtol=1e-4, atol=1e-9)
-    assert one.log_likelihood == pytest.approx(other.log_likelihood)
-
-
 def test_nested_assessors_of_two_queries_have_no_order_in_common() -> None:
     values = simulated(NESTED, 10, 7, 3, seed=4, missing=0.2)
     rng = np.random.default_rng(4)
