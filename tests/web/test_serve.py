@@ -16,11 +16,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import httpx
-import polars as pl
 import pytest
 
 from adjudge import cli
-from adjudge.audio.library.folder import Library
 from adjudge.cli import main
 from adjudge.cli.campaign.store import settings_of
 from adjudge.cli.serve import need_server
@@ -190,12 +188,14 @@ def test_a_log_says_how_far_the_demos_music_is(
     def count(*_: object, progress: Callable[[int, int], None], **__: object) -> Any:
         for done in range(11):
             progress(done, 10)
-        return SimpleNamespace(library=Library(tmp_path, pl.DataFrame({"document": []}), pl.DataFrame()),
-                               problems=[SimpleNamespace(problem="it was not made")])  # fmt: skip
+        return {}
 
-    for slow in ("audio.synthesis.write_demo_audio", "audio.library.preparing.prepare_library"):
-        monkeypatch.setattr(f"adjudge.{slow}", count)
-    monkeypatch.setattr("adjudge.web.demo.take_documents", count)
+    def refuse(*_: object, progress: Callable[[int, int], None], **__: object) -> Any:
+        count(progress=progress)
+        return SimpleNamespace(problems=[SimpleNamespace(problem="it was not made")])
+
+    monkeypatch.setattr("adjudge.audio.synthesis.write_demo_audio", count)
+    monkeypatch.setattr("adjudge.web.demo.take_documents", refuse)
     with pytest.raises(AdjudgeError, match="The demo's sound could not be used: it was not made"):
         _demo(Settings(data=tmp_path / "data"))
     first, *others = capsys.readouterr().err.splitlines()

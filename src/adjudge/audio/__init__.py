@@ -6,7 +6,7 @@
     features/              what clips sound like, as numbers: timbre, rhythm, harmony
     systems/               baseline systems, their runs, and what can be said of them before anybody judges
     similarity             how alike documents sound, for estimates of relevance
-    synthesis, synthesis_… the invented music of the demo collection; demo_music: a folder of it
+    synthesis: the invented music of the demo collection; demo_music: a folder of it
     debian, debian_…       freely licensed music from Debian packages, with who made it
     notation, notation_…   incipits in Plaine & Easie, MusicXML and MEI: checked, drawn, played
     extra                  whether the packages that read sound are there

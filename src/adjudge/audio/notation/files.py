@@ -8,7 +8,7 @@ A piece becomes a clip, prepared as any recording is (``clips``), and a drawing 
 
 Notation as sound: every note struck on a plain piano, exactly when the drawing's timeline says.
 
-The instrument is the demo's piano (``synthesis_voices``), the same for every piece, without a room and without
+The instrument is the demo's piano (``synthesis``), the same for every piece, without a room and without
 expression: what listeners compare is the music and not its performance. Loudness is left to the pipeline of clips.
 
 A clip begins with a tenth of a second of silence, so that no player swallows the first attack, and ends with the last
@@ -39,7 +39,7 @@ from adjudge.audio.clips import Clip, clip_of, write_whole
 from adjudge.audio.loudness import AudioError
 from adjudge.audio.notation.checks import MOST_CHARACTERS, NotationError
 from adjudge.audio.notation.engraving import Engraved, engrave
-from adjudge.audio.synthesis_voices import INSTRUMENTS, tone
+from adjudge.audio.synthesis import tone
 from adjudge.errors import AdjudgeError, shown
 from adjudge.parallel import CrashedError, Progress, run_jobs
 
@@ -87,9 +87,8 @@ def render(engraved: Engraved, *, rate: int = RATE) -> Floats:
 def _struck(pitch: int, held: float, rate: int) -> NDArray[np.float32]:
     """One note; high ones are a little softer, as they are on a piano."""
     softer = 2 ** ((60 - pitch) / 48)
-    frequency = 440 * 2 ** ((pitch - 69) / 12)
-    wave = tone(INSTRUMENTS["piano"], frequency, held, rate=rate, brightness=-0.06)
-    return np.asarray(np.broadcast_to(wave, (2, wave.shape[1])) * np.float32(LEVEL * softer), dtype=np.float32)
+    wave = tone("piano", pitch, held, rate=rate, brightness=-0.06)
+    return np.asarray(np.broadcast_to(wave, (2, len(wave))) * np.float32(LEVEL * softer), dtype=np.float32)
 
 
 def _faded(mix: NDArray[np.float32], rate: int) -> NDArray[np.float32]:
