@@ -410,7 +410,7 @@ class _Piece:
 
     def nearest_home(self, pitch: float, bar: int, step: int) -> int:
         """The tone of the chord nearest to a pitch."""
-        home = {(self.key + tone) % 12 for tone in self.chord_at(bar, step)[2]}
+        home = {(self.key + above) % 12 for above in self.chord_at(bar, step)[2]}
         near = range(round(pitch) - 6, round(pitch) + 7)
         return min((p for p in near if p % 12 in home), key=lambda p: abs(p - pitch))
 
@@ -475,9 +475,8 @@ class _Piece:
             bus = self.play_part(self.instruments[part], notes, n, rate, rng)
             if self.style.pump and part != "lead":
                 since = np.arange(n, dtype=np.float32) / np.float32(self.beat * rate) % 1  # beats since the last one
-                bus *= 1 - np.float32(self.style.pump) * np.minimum(1, 40 * since) * (
-                    np.exp(-4 * since) - np.float32(0.018)
-                )
+                dip = np.minimum(1, 40 * since) * (np.exp(-4 * since) - np.float32(np.exp(-4)))
+                bus *= 1 - np.float32(self.style.pump) * dip
             bus *= np.float32(10 ** (level / 20) / _rms(bus))
             _pan(mix, bus, PANS.get(part, 0.0))
             bus *= np.float32(WIDTHS[part])
@@ -488,7 +487,7 @@ class _Piece:
             wave, bus = _drum(name, rate, self.tuning), np.zeros(n, dtype=np.float32)
             for _, sign, start, _ in (event for bar in bars for event in self.events(pattern, bar)):
                 _place(bus, wave * np.float32(_STRENGTHS[sign]), start, rate)
-            _pan(mix, bus * np.float32(2.2 * 10 ** (self.traits.drums / 20)), PANS.get(name, 0.0))
+            _pan(mix, bus * np.float32(1.9 * 10 ** (self.traits.drums / 20)), PANS.get(name, 0.0))
         return _finish(mix, self.traits, rate)
 
     def play_part(self, name: str, notes: list[Note], n: int, rate: int, rng: np.random.Generator) -> Wave:
@@ -566,7 +565,7 @@ def _drum(name: str, rate: int, tuning: float) -> Wave:
     n = round(7 * max(decay, noise_decay) * rate)
     time, hertz = np.arange(n) / rate, np.maximum(np.fft.rfftfreq(n, 1 / rate), 1)
     lines = np.fft.rfft(np.random.default_rng(np.random.SeedSequence([*name.encode()])).normal(size=n))
-    noise = np.fft.irfft(lines / (1 + (noise_low * tuning / hertz) ** 4) / (1 + (hertz / 11000) ** 4), n)
+    noise = np.fft.irfft(lines / (1 + (noise_low * tuning / hertz) ** 4) / (1 + (hertz / 10000) ** 4), n)
     sine = np.sin(2 * np.pi * (low * tuning * time - extra * fall * np.expm1(-time / fall)))
     wave = level * sine * np.exp(-time / decay) + noise_level * noise / _rms(noise) * np.exp(-time / noise_decay)
     return np.asarray(wave * np.minimum(1, time / 0.0015), dtype=np.float32)
