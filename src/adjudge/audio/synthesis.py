@@ -534,7 +534,7 @@ def tone(name: str, pitch: float, held: float, *, rate: int, brightness: float =
     return wave
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=32)
 def _courses(name: str, rate: int, n: int) -> tuple[NDArray[np.uint32], Wave]:
     """What the tones of an instrument share: sample numbers; seconds by which vibrato is ahead, darkness, level."""
     instrument, steps = INSTRUMENTS[name], np.arange(n, dtype=np.uint32)
@@ -594,7 +594,7 @@ def _pan(mix: Wave, bus: Wave, pan: float) -> None:
     mix[1] += np.float32(np.sqrt(2) * np.sin(angle)) * bus
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def _room(reverb: float, size: int, rate: int) -> tuple[NDArray[np.complex64], Wave]:
     """Spectra of the two sides of a room: noise that fades within a time, the treble first.
 
