@@ -9,11 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from papers import STUDIES
 from papers.claims import Claim, Panel, Plot, Reason, Series, between, independent
 from papers.studies import Found, Study
 
 from adjudge.cli import main
+from papers import STUDIES
 
 Capture = pytest.CaptureFixture[str]
 EXACT = Claim.printed("T Table 9.1", "a number | with a bar", ".50", 0.5)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from papers import absolute, judging, minimal
 from papers.claims import ANOTHER
 from papers.data import Data
 from papers.studies import STUDIES, Effort, Found
 
 import adjudge as aj
 from adjudge.relevance.candidates import Candidates, candidates
+from papers import absolute, judging, minimal
 
 ALONE = Effort(workers=1)
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from papers import STUDIES, absolute, distributions, judging, minimal, power, reliability, significance
 from papers.claims import Claim
 from papers.data import Data
 from papers.judged import MEASURES, collection
@@ -36,6 +35,7 @@ from adjudge.relevance.features import uniform_moments
 from adjudge.relevance.models import Ordinal
 from adjudge.stats import power as sizes
 from adjudge.stats.gtheory.dstudy import errors
+from papers import STUDIES, absolute, distributions, judging, minimal, power, reliability, significance
 
 Patch = pytest.MonkeyPatch
 Mutation = Callable[[Patch], None]

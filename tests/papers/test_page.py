@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from papers import STUDIES, reproduce
 from papers.claims import CAUSES
 from papers.run import IMPOSSIBLE, VERDICTS
 from papers.studies import PAPERS
+
+from papers import STUDIES, reproduce
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "reproduction.md").read_text()
 SHOWN = VERDICTS[:-1]  # nothing fails

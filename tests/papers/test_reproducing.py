@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from papers import STUDIES, reproduce
 from papers.claims import ANOTHER, Claim, Reason, as_printed, between
 from papers.data import PARTS, Data
 from papers.run import IMPOSSIBLE, Reproduction
 from papers.studies import PAPERS, Effort, Found, Study
 
 import adjudge as aj
+from papers import STUDIES, reproduce
 
 ITEMS = [f"{paper.key} {item}" for paper in PAPERS.values() for item in paper.items]
 COVERED = [item for study in STUDIES.values() for item in study.covers]

@@ -14,9 +14,8 @@ from adjudge.cli.options import Subparsers, add_output
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
-    from papers import Reproduction
-
     from adjudge.processes import Progress
+    from papers import Reproduction
 
 _EXAMPLES = """examples:
   adjudge reproduce data -o reproduction.html

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import papers
 import pytest
 
 import adjudge
+import papers
 from adjudge.cli import main
 from adjudge.cli.reproduce import reproduce
 
@@ -22,9 +22,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_without_a_checkout_one_line_says_where_to_get_one(
-    installed: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_checkout_one_line_says_where_to_get_one(installed: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (installed / "papers").mkdir()  # of somebody else
     (installed / "papers" / "studies.py").write_text("raise SystemExit(99)")
     assert main(["reproduce", "--list"]) == 2
