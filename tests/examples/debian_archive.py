@@ -27,15 +27,14 @@ for name in "$@"; do
   if [ -e "$ARCHIVE/$name.fields" ]; then cat "$ARCHIVE/$name.fields"; echo; else echo "N: Unable to locate" >&2; fi
 done
 """,
-    # Warns as it does of the sandbox, counts its calls, and fails where the network is down.
+    # Counts its calls, and fails where the network is down.
     "apt-get": """
-echo "W: Download is performed unsandboxed as root" >&2
-echo "$3" >> "$ARCHIVE/calls"
-name=${3%%=*}
-if [ -e "$ARCHIVE/down" ]; then echo "E: Failed to fetch $name  Could not connect" >&2; exit 100; fi
-cp "$ARCHIVE/$name.package" "./${name}_1%3a1_all.deb"
+echo "$2" >> "$ARCHIVE/calls"
+if [ -e "$ARCHIVE/down" ]; then echo "E: Failed to fetch $2  Could not connect" >&2; exit 100; fi
+cp "$ARCHIVE/$2.package" "./$2_1%3a1_all.deb"
 """,
     "dpkg-deb": """
+if [ "$1" = --show ]; then name=${4##*/}; echo "${name%%_*} 1:1"; exit 0; fi
 mkdir -p "$3"
 tar -xf "$2" -C "$3" 2>/dev/null || { echo "dpkg-deb: error: not an archive" >&2; exit 2; }
 """,
@@ -63,7 +62,7 @@ class Archive:
         path = self.folder / "calls"
         return path.read_text().splitlines() if path.exists() else []
 
-    def add(self, name: str, content: dict[str, bytes], copyright_text: str | None, *, section: str = "games") -> None:
+    def add(self, name: str, content: dict[str, bytes], copyright_text: str | None, *, component: str = "main") -> None:
         """A package with these files and this copyright file."""
         root = self.folder / f"{name}.root"
         texts = {} if copyright_text is None else {f"usr/share/doc/{name}/copyright": copyright_text.encode()}
@@ -75,8 +74,8 @@ class Archive:
             tar.add(root, arcname=".")
         digest = hashlib.sha256(package.read_bytes()).hexdigest()
         (self.folder / f"{name}.fields").write_text(
-            f"Package: {name}\nVersion: 1:1\nInstalled-Size: 100\nSection: {section}\n"
-            f"Filename: pool/main/x/{name}.deb\nSize: {package.stat().st_size}\nSHA256: {digest}\n"
+            f"Package: {name}\nVersion: 1:1\nInstalled-Size: 100\nSection: games\n"
+            f"Filename: pool/{component}/x/{name}.deb\nSize: {package.stat().st_size}\nSHA256: {digest}\n"
             "Description: music\n of a game\n"
         )
 
