@@ -14,7 +14,7 @@ from adjudge.cli.options import Subparsers, add_output
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
-    from adjudge.processes import Progress
+    from adjudge.parallel import Progress
     from papers import Reproduction
 
 _EXAMPLES = """examples:
