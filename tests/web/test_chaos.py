@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import select
 from tests.web.chaos import BadNetwork, keep_killing
-from tests.web.conftest import tune_in_earnest
+from tests.web.conftest import ON_SQLITE, tune_in_earnest
 from tests.web.crowds import Crowd, Found, look, prepare
 from tests.web.near import NearServer
 
@@ -52,7 +52,7 @@ def test_a_server_killed_again_and_again_keeps_every_acknowledged_answer_once(
     database_url: str | None, tmp_path: Path, server: Callable[..., ServerProcess]
 ) -> None:
     data = tmp_path / "data"
-    invitation = prepare(data, database_url, n_queries=60, depth=8)
+    invitation = prepare(data, database_url, n_queries=30, depth=8)
     running = server(data, database=database_url)
     crowd = Crowd(running.url, invitation, people=6, pause=0.02)
     crowd.run(lambda: keep_killing(running, times=3, count=crowd.count))
@@ -206,6 +206,7 @@ def joined(client: TestClient, invitation: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {said['token']}"}
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("jump", [3600.0, -3600.0, 10 * 365 * 86400.0], ids=["an hour on", "an hour back", "years on"])
 def test_a_clock_that_jumps_loses_no_answer_and_gives_nothing_out_twice(
     client: TestClient, small_campaign: Callable[..., Any], clock: Any, database: Database, jump: float

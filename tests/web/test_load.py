@@ -31,10 +31,10 @@ def test_twenty_assessors_at_once_get_different_questions_and_lose_no_answer(
     data = tmp_path / "data"
     invitation = prepare(data, database_url, n_queries=30, depth=5, judged_by=3, agreement_share=0.5)
     running = near_server(data, database_url)
-    crowd = Crowd(running.url, invitation, people=20, each=6)
+    crowd = Crowd(running.url, invitation, people=20, each=4)
     crowd.run()
     running.stop()
-    assert looked(data, database_url, crowd).account.stored == 120
+    assert looked(data, database_url, crowd).account.stored == 80
 
 
 @pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
@@ -44,12 +44,12 @@ def test_two_workers_on_postgresql_share_the_questions_and_stop_together(
     data = tmp_path / "data"
     invitation = prepare(data, database_url, n_queries=30, depth=5)
     running = server(data, database=database_url, workers=2)
-    crowd = Crowd(running.url, invitation, people=20, each=6)
+    crowd = Crowd(running.url, invitation, people=20, each=4)
     crowd.run()
     assert running.stop() == 0
     with pytest.raises(httpx.ConnectError):
         httpx.get(f"{running.url}/healthz")
-    assert looked(data, database_url, crowd).account.stored == 120
+    assert looked(data, database_url, crowd).account.stored == 80
 
 
 def test_when_everything_is_judged_nobody_is_asked_and_nothing_is_judged_twice(
