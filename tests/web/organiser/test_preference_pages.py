@@ -201,7 +201,6 @@ def test_what_was_said_twice_is_compared(chief: Visitor, stage: Stage) -> None:
 
 
 @ON_SQLITE
-@ON_SQLITE
 def test_every_download_on_the_page_is_there_or_says_why_not(chief: Visitor, stage: Stage) -> None:
     stage.begin()
     stage.work(stage.come())

@@ -127,7 +127,6 @@ def test_a_query_that_does_not_show_is_kept_back_and_put_back(chief: Visitor, ra
 
 
 @ON_SQLITE
-@ON_SQLITE
 def test_every_download_on_the_page_is_there(chief: Visitor, ranking: Ranking) -> None:
     ranking.begin(queries=3, judged_by=3)
     chief.get("/campaigns/incipits/report")
