@@ -87,7 +87,7 @@ def test_an_empty_peak_is_minus_infinity() -> None:
 
 @pytest.mark.parametrize("samples", [np.zeros((48000, 2)), sine(2, dbfs=-80)], ids=["zeros", "below the gate"])
 def test_silence_is_refused_with_a_reason(samples: Floats) -> None:
-    with pytest.raises(AudioError, match=r"^expected sound, got silence \(nothing above -70 LUFS\)$"):
+    with pytest.raises(AudioError, match=r"sound.*got silence \(nothing above -70 LUFS\)"):
         levelling(samples, 48000)
 
 

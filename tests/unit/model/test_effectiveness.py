@@ -23,7 +23,7 @@ def test_a_measure_is_taken_by_name_or_by_itself(eff: aj.Effectiveness) -> None:
     assert eff["nDCG@5"].measures == ("nDCG@5",)
     assert (eff[aj.parse_measure("nDCG@5")].matrix() == eff.values[:, :, 1]).all()
     assert eff[["CG@5", "nDCG@5"]].measures == ("CG@5", "nDCG@5")
-    with pytest.raises(aj.AdjudgeError, match=r"No measure is called 'CG@10'. Did you mean 'CG@5'"):
+    with pytest.raises(aj.AdjudgeError, match=r"'CG@10'.*'CG@5'"):
         eff["CG@10"]
     with pytest.raises(aj.AdjudgeError, match="Which measure"):
         eff.matrix()
@@ -55,7 +55,7 @@ def test_everything_retrieved_by_the_demo_is_judged_at_any_cutoff(eff: aj.Effect
 def test_matrices_computed_elsewhere_are_welcome_unless_they_hold_no_numbers() -> None:
     eff = aj.Effectiveness.from_matrix(np.array([[0.1, 0.2]]), systems=["a", "b"])
     assert eff.mean() == {"effectiveness": {"a": 0.1, "b": 0.2}}
-    with pytest.raises(aj.AdjudgeError, match="expected finite numbers, got nan for query 1, system 2"):
+    with pytest.raises(aj.AdjudgeError, match=r"finite numbers.*got nan for query 1, system 2"):
         aj.Effectiveness.from_matrix([[0.1, np.nan]])
     with pytest.raises(aj.AdjudgeError, match="expected a matrix"):
         aj.Effectiveness.from_matrix([0.1, 0.2])
@@ -87,7 +87,7 @@ def test_the_summary_is_sorted_and_addressed_by_name(eff: aj.Effectiveness) -> N
     assert row.mean == pytest.approx(eff.mean()["CG@5"]["ZX1"])
     assert row.low < row.mean < row.high
     assert summary.to_polars().height == 12 * 3
-    with pytest.raises(aj.AdjudgeError, match=r"No system is called 'ZX2'. Did you mean 'ZX1'"):
+    with pytest.raises(aj.AdjudgeError, match=r"'ZX2'.*'ZX1'"):
         summary.of("ZX2", "CG@5")
 
 
@@ -151,9 +151,9 @@ def test_a_measure_is_taken_by_any_of_its_spellings(by_assessor: AssessedEffecti
 
 
 def test_a_measure_that_is_not_there_is_refused(by_assessor: AssessedEffectiveness) -> None:
-    with pytest.raises(AdjudgeError, match=r"^No measure is called 'nDCG@10'\. Did you mean 'nDCG@5'\?$"):
+    with pytest.raises(AdjudgeError, match=r"'nDCG@10'.*'nDCG@5'"):
         by_assessor["nDCG@10"]
-    with pytest.raises(AdjudgeError, match=r"^No measure is called 'no such thing'\. "):
+    with pytest.raises(AdjudgeError, match=r"No measure is called 'no such thing'\. "):
         by_assessor["no such thing"]
 
 
@@ -161,7 +161,7 @@ def test_the_array_of_one_measure_is_queries_by_systems_by_assessors(by_assessor
     assert by_assessor.array("AP").shape == (3, 2, 2)
     assert by_assessor.array("AP")[2, 1, 0] == 0.3211
     assert np.array_equal(by_assessor["AP"].array(), by_assessor.array("map"), equal_nan=True)
-    with pytest.raises(AdjudgeError, match=r"^Which measure\? Name one of AP, nDCG@5\.$"):
+    with pytest.raises(AdjudgeError, match=r"Which measure\? Name one of AP, nDCG@5"):
         by_assessor.array()
 
 
@@ -174,7 +174,7 @@ def test_a_selection_comes_in_the_order_asked_for_and_keeps_what_made_it(
     assert (part.notes, part.provenance) == (by_assessor.notes, by_assessor.provenance)
     assert part["ndcg_cut_5"].measures == ("nDCG@5",)
     assert by_assessor.select(assessors="bob").assessors == ("bob",)
-    with pytest.raises(AdjudgeError, match=r"^No assessor is called 'anne'\. Did you mean 'ann'\?$"):
+    with pytest.raises(AdjudgeError, match=r"'anne'.*'ann'"):
         by_assessor.select(assessors=["anne"])
 
 
@@ -217,8 +217,8 @@ def test_it_prints_the_mean_of_each_system_over_all_cells(by_assessor: AssessedE
 def test_a_shape_or_a_name_that_does_not_fit_is_refused() -> None:
     with pytest.raises(
         AdjudgeError,
-        match=r"^Effectiveness: expected queries x systems x assessors x measures \(3, 2, 2, 2\), got \(3, 2, 2\)$",
+        match=r"Effectiveness.*queries x systems x assessors x measures \(3, 2, 2, 2\).*got \(3, 2, 2\)",
     ):
         AssessedEffectiveness(np.zeros((3, 2, 2)), QUERIES, SYSTEMS, ASSESSORS, MEASURES)
-    with pytest.raises(AdjudgeError, match=r"^Effectiveness: expected each assessor once, got 'ann' twice$"):
+    with pytest.raises(AdjudgeError, match=r"Effectiveness.*each assessor once.*got 'ann' twice"):
         AssessedEffectiveness(np.zeros((3, 2, 2, 2)), QUERIES, SYSTEMS, ("ann", "ann"), MEASURES)

@@ -111,7 +111,7 @@ def test_traps_and_answers_set_aside_do_not_count(study: Study) -> None:
     n = int(agreement_bins(aside, "CG@2", "fine").agree.count.sum())
     assert n == np.count_nonzero(study.participant != 0)
     traps = tuple(replace(one, expected=frozenset({"a"})) for one in study.questions.questions)
-    with pytest.raises(aj.AdjudgeError, match="expected answers about lists that are judged, got none"):
+    with pytest.raises(aj.AdjudgeError, match=r"answers about lists that are judged.*got none"):
         agreement_bins(replace(study, questions=replace(study.questions, questions=traps)), "CG@2", "fine")
 
 

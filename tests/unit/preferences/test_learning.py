@@ -269,7 +269,7 @@ def test_priors_are_differences_of_all_pairs_of_systems() -> None:
     assert prior.cdf(1.0) == 1.0
     assert prior.cdf(0.2) == pytest.approx(np.mean(np.concatenate(sizes) <= 0.2 + 1e-9))
     assert prior_of(collection, "P@5", "binary40").scale == "binary40"
-    with pytest.raises(aj.AdjudgeError, match="CG@5 on broad: expected judgments on broad, got fine"):
+    with pytest.raises(aj.AdjudgeError, match=r"CG@5 on broad.*judgments on broad.*got fine"):
         prior_of(collection, "CG@5", "broad")
 
 

@@ -197,7 +197,7 @@ def test_a_part_leaves_out_queries_that_its_systems_did_not_answer() -> None:
     found = candidates(aj.read(RUNS), cutoff=2, scale=FINE).part(queries=[0, 1, 2], systems=[0])
     assert found.queries == ("q1", "q3")
     assert found.systems == ("a",)
-    with pytest.raises(AdjudgeError, match="Expected systems that answer some of the queries, got none that does"):
+    with pytest.raises(AdjudgeError, match=r"systems that answer some of the queries.*got none that does"):
         candidates(aj.read(RUNS), cutoff=2, scale=FINE).part(queries=[1], systems=[0])
 
 

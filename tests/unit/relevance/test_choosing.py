@@ -355,7 +355,7 @@ def test_goals_say_what_they_want() -> None:
 def test_what_users_notice_is_known_where_they_were_asked() -> None:
     zone = noticeable_zone("CG@5", FINE)
     assert zone == pytest.approx(compare(aj.evaluate(aj.demo(queries=20), ["CG@5"])).margin)
-    with pytest.raises(AdjudgeError, match=r"^What users notice is not known: no agreement mapping for RBP@5 on fine"):
+    with pytest.raises(AdjudgeError, match="What users notice is not known: no agreement mapping for RBP@5 on fine"):
         noticeable_zone("RBP@5", FINE)
 
 

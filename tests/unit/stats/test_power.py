@@ -172,5 +172,5 @@ def test_what_makes_no_sense_is_refused_in_one_line(call: Any, message: str) -> 
 
 
 def test_an_unknown_alternative_is_refused_with_the_nearest() -> None:
-    with pytest.raises(AdjudgeError, match=r"No alternative is called 'twosided'. Did you mean 'two-sided'\?"):
+    with pytest.raises(AdjudgeError, match=r"'twosided'.*'two-sided'"):
         power(0.1, 0.2, 10, alternative="twosided")  # type: ignore[arg-type]

@@ -116,7 +116,7 @@ def test_only_the_size_of_a_difference_matters() -> None:
     mapping = AGREEMENT_2012[0]
     assert np.array_equal(agreement(mapping, -GRID).agree, mapping(GRID).agree)
     assert np.isnan(mapping(np.nan).agree)
-    with pytest.raises(aj.AdjudgeError, match=r"CG@5 on broad: expected a difference .* in \[-1, 1\], got -1.5"):
+    with pytest.raises(aj.AdjudgeError, match=r"CG@5 on broad.*a difference .* in \[-1, 1\].*got -1.5"):
         mapping([0.2, -1.5])
 
 

@@ -182,7 +182,7 @@ def test_figures_are_written_as_svg_and_pdf(report: Report, tmp_path: Path) -> N
 
 def test_sections_can_be_chosen_and_bad_ones_are_refused(evidence: Evidence) -> None:
     assert [part.name for part in make_report(evidence, sections=["queries"]).sections] == ["queries"]
-    with pytest.raises(aj.AdjudgeError, match=r"No report section is called 'query'\. Did you mean 'queries'"):
+    with pytest.raises(aj.AdjudgeError, match=r"'query'.*'queries'"):
         make_report(evidence, sections=["query"])
 
 

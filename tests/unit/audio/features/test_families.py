@@ -172,9 +172,9 @@ def test_spectra_are_those_of_the_definition(n: int) -> None:
 
 
 def test_only_mono_has_spectra() -> None:
-    with pytest.raises(AudioError, match=r"expected mono sound in one dimension, got an array of shape \(2, 5\)"):
+    with pytest.raises(AudioError, match=r"mono sound in one dimension.*\(2, 5\)"):
         spectra_of(np.zeros((2, 5), dtype=np.float32))
-    with pytest.raises(AudioError, match=r"expected samples x channels, got an array of shape \(2, 5, 1\)"):
+    with pytest.raises(AudioError, match=r"samples x channels.*\(2, 5, 1\)"):
         sound_of(np.zeros((2, 5, 1)), 44100)
 
 
@@ -214,7 +214,7 @@ def test_mean_and_covariance_are_those_of_the_coefficients() -> None:
 
 
 def test_other_numbers_are_not_unpacked() -> None:
-    with pytest.raises(AdjudgeError, match=r"timbre: expected documents x 230 numbers, got an array of shape \(230,\)"):
+    with pytest.raises(AdjudgeError, match=r"timbre.*documents x 230 numbers.*\(230,\)"):
         unpack(np.zeros(230))
 
 

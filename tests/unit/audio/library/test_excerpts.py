@@ -184,7 +184,7 @@ def test_damage_is_said_where_it_is_heard(tmp_path: Path) -> None:
     middle = len(data) // 2
     data[middle - 6000 : middle + 6000] = bytes(12000)
     path.write_bytes(data)
-    with pytest.raises(BrokenError, match=r"song\.flac: expected a whole file, got one that is .*damaged"):
+    with pytest.raises(BrokenError, match=r"song\.flac.*a whole file.*got one that is .*damaged"):
         read_excerpt(path, seconds=2)
     assert read_excerpt(path, seconds=1, place="start").seconds == 1
 
@@ -219,7 +219,7 @@ def test_what_is_no_recording_is_said_in_one_line(
 
 def test_too_little_nothing_and_nonsense_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "blip.wav", steps(1)[:4000])
-    with pytest.raises(ShortError, match=r"blip\.wav: expected at least 0\.5 s, got 0\.250 s"):
+    with pytest.raises(ShortError, match=r"blip\.wav.*at least 0\.5 s.*got 0\.250 s"):
         read_excerpt(path)
     with pytest.raises(UnreadableError, match="expected a file, got something else"):
         read_excerpt(tmp_path)

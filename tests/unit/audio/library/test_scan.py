@@ -70,7 +70,7 @@ def test_sound_of_foreign_formats_is_a_problem_that_says_what_to_do(tmp_path: Pa
 
 
 def test_a_folder_without_recordings_is_refused_with_what_it_holds(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"expected recordings \(WAV, .*\), got none$"):
+    with pytest.raises(InputError, match=r"expected recordings \(WAV, .*\), got none"):
         scan(tmp_path)
     files(tmp_path, "b.m4a", "c.m4a")
     with pytest.raises(InputError, match=r"got only 'b.m4a' and 1 more \(foreign format: AAC or ALAC cannot"):
@@ -81,7 +81,7 @@ def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     files(tmp_path, "a.mp3")
     with pytest.raises(InputError, match="expected a folder with recordings, got a file"):
         scan(tmp_path / "a.mp3")
-    with pytest.raises(InputError, match="expected a folder with recordings, got nothing of that name"):
+    with pytest.raises(InputError, match=r"a folder with recordings.*got nothing of that name"):
         scan(tmp_path / "b")
 
 

@@ -72,14 +72,14 @@ def test_a_block_has_a_row_also_where_that_is_too_much() -> None:
 def test_numbers_that_are_none_are_refused() -> None:
     means, covariances = gaussians(5, 3)
     means[4, 1] = np.nan
-    with pytest.raises(AdjudgeError, match="expected finite means, got others for 1 documents, first 4"):
+    with pytest.raises(AdjudgeError, match=r"finite means.*got others for 1 documents, first 4"):
         symmetric_kl(means, covariances)
     with pytest.raises(AdjudgeError, match="expected finite features"):
         Euclidean(np.array([[1.0], [np.inf]]))
 
 
 def test_shapes_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"expected means of shape n x d .*, got \(5, 3\) and \(5, 2, 2\)"):
+    with pytest.raises(AdjudgeError, match=r"means of shape n x d .*got \(5, 3\) and \(5, 2, 2\)"):
         symmetric_kl(np.zeros((5, 3)), np.zeros((5, 2, 2)))
     with pytest.raises(AdjudgeError, match="n x parts x 12"):
         BestRotation(np.zeros((5, 2, 7)))

@@ -99,7 +99,7 @@ def test_far_longer_lists_than_there_are_documents_end_where_these_do() -> None:
 def test_one_artist_for_all_is_refused() -> None:
     sounds = invented(6)
     same = replace(sounds, tracks=sounds.tracks.with_columns(artist=pl.lit("me")))
-    with pytest.raises(AdjudgeError, match="expected documents by other artists than the queries', got none"):
+    with pytest.raises(AdjudgeError, match=r"documents by other artists than the queries'.*got none"):
         make_runs(same, ["random"])
 
 

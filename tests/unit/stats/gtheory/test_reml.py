@@ -311,27 +311,27 @@ def only(mask: Floats) -> Floats:
 def test_what_cannot_be_identified_is_refused_by_name() -> None:
     single = np.ones((6, 5, 1))
     with pytest.raises(
-        AdjudgeError, match=r"tell apart .* query and assessor in query; of system × query and residual$"
+        AdjudgeError, match=r"tell apart .* query and assessor in query; of system × query and residual"
     ):
         reml(only(single), NESTED)
-    with pytest.raises(AdjudgeError, match=r"say nothing of the variance of assessor$"):
+    with pytest.raises(AdjudgeError, match="say nothing of the variance of assessor"):
         reml(only(single), CROSSED)
     one_a_cell = (np.add.outer(np.arange(6), np.arange(5))[:, :, None] % 3 == np.arange(3)).astype(float)
-    with pytest.raises(AdjudgeError, match=r"cannot tell apart the variances of system × query and residual$"):
+    with pytest.raises(AdjudgeError, match="cannot tell apart the variances of system × query and residual"):
         reml(only(one_a_cell), NESTED)
     own_system = np.broadcast_to(np.eye(5), (6, 5, 5))
     with pytest.raises(
         AdjudgeError, match=r"cannot tell apart the variances of system and assessor and system × assessor"
     ):
         reml(only(own_system), CROSSED)
-    with pytest.raises(AdjudgeError, match=r"say nothing of the variance of system$"):
+    with pytest.raises(AdjudgeError, match="say nothing of the variance of system"):
         reml(only(np.ones((6, 1))), SYSTEMS_QUERIES)
 
 
 def test_data_of_the_wrong_shape_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match="expects queries x systems x assessors, got an array of 2 dimensions"):
+    with pytest.raises(AdjudgeError, match=r"queries x systems x assessors.*2 dimensions"):
         reml(np.zeros((3, 3)), NESTED)
-    with pytest.raises(AdjudgeError, match="expects queries x systems, got an array of 3 dimensions"):
+    with pytest.raises(AdjudgeError, match=r"queries x systems.*3 dimensions"):
         reml(np.zeros((3, 3, 2)), SYSTEMS_QUERIES)
     with pytest.raises(AdjudgeError, match="expected at least 2 observations, got 0"):
         reml(np.full((3, 3), np.nan), SYSTEMS_QUERIES)

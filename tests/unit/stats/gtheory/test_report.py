@@ -295,9 +295,9 @@ def test_another_measure_that_cannot_be_studied_is_left_out_and_said_so() -> Non
     plan = make_plan(effectiveness(scores(), np.full((30, 8), 0.5)))
     assert list(plan.decisions) == ["A"]
     assert plan.notes[0].startswith("B is left out. Every system has the same effectiveness, 0.5, on every query")
-    with pytest.raises(aj.AdjudgeError, match=r"^B: Every system has the same effectiveness, 0\.5, on every query"):
+    with pytest.raises(aj.AdjudgeError, match=r"B: Every system has the same effectiveness, 0\.5, on every query"):
         make_plan(effectiveness(scores(), np.full((30, 8), 0.5)), main="B")
-    with pytest.raises(aj.AdjudgeError, match=r"^Every system has the same effectiveness, 0\.5, on every query"):
+    with pytest.raises(aj.AdjudgeError, match=r"Every system has the same effectiveness, 0\.5, on every query"):
         make_plan(effectiveness(np.full((30, 8), 0.5)))
 
 
@@ -379,7 +379,7 @@ def test_prices_and_large_numbers_are_said_in_words() -> None:
 
 
 def test_costs_need_the_size_of_the_pool() -> None:
-    with pytest.raises(aj.AdjudgeError, match=r"^Expected the number of documents to judge a query for A\.$"):
+    with pytest.raises(aj.AdjudgeError, match="Expected the number of documents to judge a query for A"):
         make_plan(effectiveness(scores()), pricing=Pricing(Costs(), {}))
 
 
