@@ -23,6 +23,7 @@ SUBJECTS = {
     "adjudge.audio.library.duplicates": "recordings that are there twice",
     "adjudge.audio.library.excerpts": "which part of a recording people hear",
     "adjudge.audio.notation.engraving": "drawing notation",
+    "adjudge.experiments.chunks": "what a worker runs, and the sealed file that it gives",
     "adjudge.experiments.gpu": "resamples on a graphics card",
     "adjudge.experiments.simulate.dependence": "copulas",
     "adjudge.experiments.simulate.margins": "distributions of one system's effectiveness",
@@ -57,6 +58,7 @@ WHERE_IS = {
     "loudness of clips": ("audio/loudness.py", "integrated_loudness"),
     "MFCCs": ("audio/features/timbre.py", "mfcc"),
     "the report's HTML page": ("reporting/render.py", "render"),
+    "many jobs at once, and Dask": ("parallel.py", "run_jobs"),
     "where a result came from": ("model/provenance.py", "Provenance"),
 }
 
