@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from adjudge.experiments.samples import samples_of, strata_of
     from adjudge.experiments.simulate.collection import fit_collection
     from adjudge.formats.effectiveness import read_effectiveness
-    from adjudge.formats.reading import read
-    from adjudge.formats.writing import write
+    from adjudge.formats.reading import read, write
     from adjudge.groundtruth.building import build as ground_truth
     from adjudge.groundtruth.building import check_lists
     from adjudge.groundtruth.comparing import compare_constructions

@@ -4,9 +4,8 @@ from adjudge.formats import trec, mirex, tables, json  # noqa: F401  # isort: sk
 from adjudge.formats.base import FORMATS, Format, Kind
 from adjudge.formats.effectiveness import read_effectiveness
 from adjudge.formats.inputs import expand
-from adjudge.formats.reading import convert, pick, read, read_table
+from adjudge.formats.reading import convert, pick, read, read_table, write
 from adjudge.formats.source import Source
-from adjudge.formats.writing import write
 
 __all__ = [
     "FORMATS",

@@ -127,7 +127,7 @@ def test_judgments_add_the_grades_that_questions_lack(folder: Path, capsys: pyte
         (["answers.csv", "-m", "nDCG@2"], "compares with the best of all judged documents"),
         (["answers.csv", "-m", "CG@2", "--on", "broad"], "expected grades on broad to compute CG@2, got fine"),
         (["none.csv"], "none.csv: cannot be read"),
-        (["questions.csv"], "questions.csv:1: expected a column 'choice'"),
+        (["questions.csv"], "questions.csv:1: expected a column for the choice"),
         (["answers.csv", "--combinations", "CG@2"], "or a file with one a line, got 'CG@2'"),
         (["answers.csv", "--combinations", "CG@2 on fine", "--on", "fine"], "expected --measure, got none"),
         (["answers.csv", "--metadata", "questions.csv"], "--metadata is about the lists of --runs, got none"),

@@ -175,7 +175,7 @@ def test_columns_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -
     assert "--columns query=NAME,document=NAME,grade=NAME" in capsys.readouterr().err
     assert main(["score", "stars.csv", "runs", "--columns", "query=who,document=what,grade=star"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("adjudge: stars.csv: expected a column for the grade (")
+    assert said.startswith("adjudge: stars.csv:1: expected a column for the grade (")
     assert "got the columns 'who', 'what', 'stars'; there is no column 'star', which 'columns' names" in said
 
 

@@ -18,17 +18,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adjudge.errors import InputError
 from adjudge.extras import need
 
 if TYPE_CHECKING:
     from tinytag import TinyTag
 
-    from adjudge.formats.tables import TextTable
+    from adjudge.formats.schema import Table
 
 TAGS = ("artist", "title", "album", "genre", "year")
 LONGEST = 300  # characters of a value
@@ -46,6 +45,7 @@ _SAYS_NOTHING = {
     "untitled",
 }
 _OTHER_NAMES = {"date": "year", "artistname": "artist", "tracktitle": "title", "songtitle": "title"}
+_NUMBERS_ON_A_DISC = {"track", "item"}  # as often as they are documents
 _MEASURED = {"seconds"}  # columns of tracks.csv that the sound itself fills
 
 
@@ -163,52 +163,49 @@ def clean(text: str) -> str:
 def read_tag_table(path: str | Path) -> TagTable:
     """Read what a table says of files or documents.
 
-    The table has a header; its fields are separated by commas, semicolons or tabs, quoted where needed; it may be
-    compressed. A column ``file`` (path below the folder) or ``document`` (identifier) says what a row is about. With
-    both, ``document`` is the identifier that the file gets. Empty cells say nothing; a column without a name and
-    ``seconds``, which is measured, are passed over.
+    The table is any that :mod:`adjudge.formats.schema` reads, with a header. A column ``file`` (path below the folder)
+    or ``document`` (identifier) says what a row is about. With both, ``document`` is the identifier that the file gets.
+    Empty cells say nothing; a column without a name and ``seconds``, which is measured, are passed over.
     """
-    from adjudge.formats.source import Source
-    from adjudge.formats.tables import TextTable
+    from adjudge.formats.columns import fold
+    from adjudge.formats.schema import Field, Schema
 
-    table = TextTable.open(Source.open(Path(path)))
-    file, document = _column(table, "file"), _column(table, "document")
-    if file is None and document is None:
-        came = ", ".join(table.columns.columns[:8]) + (", …" if table.columns.width > 8 else "")
-        raise table.source.error(f"expected a column 'file' or 'document', got the columns {came}", table.header_line)
-    others = _descriptions(table, {file, document})
-    cells = {name: table.text(name).to_list() for name in (file, document, *others) if name is not None}
+    keys = Field("file", full=False), Field("document", full=False)
+    schema = Schema((*keys, *(Field(tag, holds=None) for tag in TAGS)), distinct=True, has_comments=False)
+    table = schema.open(path)
+    named = ["" if fold(name) in _NUMBERS_ON_A_DISC else name for name in table.names]
+    places = [replace(table, names=named).place(key) for key in keys]
+    if places == [None, None]:
+        came = ", ".join(table.names[:8]) + (", …" if len(table.names) > 8 else "")
+        raise table.header_error(f"expected a column 'file' or 'document', got the columns {came}")
+    others = _descriptions(table, places)
+    nothing = [None] * table.height
+    files, documents = (
+        nothing if place is None else table.read(key, place).to_list() for key, place in zip(keys, places, strict=True)
+    )
+    tags = {name: table.read(Field(name, full=False, holds=None), place).to_list() for name, place in others.items()}
     rows = []
-    for i in range(table.height):
-        said = {others[name]: clean(cells[name][i] or "") for name in others}
-        named, called = (None if name is None else cells[name][i] for name in (file, document))
-        if named or called:
-            rows.append(TagRow(i + 1, named, called, {name: value for name, value in said.items() if value}))
+    for i, (file, document) in enumerate(zip(files, documents, strict=True)):
+        said = {name: clean(cells[i] or "") for name, cells in tags.items()}
+        if file or document:
+            rows.append(TagRow(i + 1, file, document, {name: value for name, value in said.items() if value}))
     if not rows:
-        raise InputError(f"expected something in {file or document!r}, got nothing in any row", source=str(path))
+        place = places[1] if places[0] is None else places[0]
+        raise table.error(f"expected something in {table.names[place or 0]!r}, got nothing in any row")
     return TagTable(str(path), tuple(rows))
 
 
-def _column(table: TextTable, target: str) -> str | None:
-    """The column that holds something, None where there is none; ``track`` and ``item`` are often numbers on a disc."""
-    from adjudge.formats.columns import fold, place_of
-
-    names = ["" if fold(name) in ("track", "item") else name for name in table.columns.columns]
-    place = place_of(names, target, lambda message, _: table.source.error(message, table.header_line))
-    return None if place is None else names[place]
-
-
-def _descriptions(table: TextTable, keys: set[str | None]) -> dict[str, str]:
-    """What each further column is called in the library."""
+def _descriptions(table: Table, keys: Sequence[int | None]) -> dict[str, int]:
+    """Where each further column is, by what it is called in the library."""
     from adjudge.formats.columns import fold
 
-    named: dict[str, str] = {}
-    for place, name in enumerate(table.columns.columns):
+    places: dict[str, int] = {}
+    for place, name in enumerate(table.names):
         folded = fold(name)
-        target = folded if folded in TAGS else _OTHER_NAMES.get(folded, name)
-        if name in keys or name == f"column {place}" or target in _MEASURED:
+        target = folded if folded in TAGS else _OTHER_NAMES.get(folded, name.lower())
+        if place in keys or not name or target in _MEASURED:
             continue
-        if target in named.values():
-            raise table.source.error(f"expected one column for the {target}, got {name!r}, too", table.header_line)
-        named[name] = target
-    return named
+        if target in places:
+            raise table.header_error(f"expected one column for the {target}, got {name!r}, too")
+        places[target] = place
+    return places
