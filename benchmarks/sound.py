@@ -28,7 +28,7 @@ from adjudge.audio.synthesis import write_demo_audio
 from adjudge.errors import kept_warnings
 from adjudge.model.collection import Similarity
 from adjudge.parallel import run_calls, run_jobs
-from adjudge.relevance import Candidates, Session, candidates
+from adjudge.relevance import Candidates, Session, find_candidates
 from adjudge.relevance.calibration import binned
 from adjudge.relevance.features import Evidence
 from adjudge.relevance.models import fit_estimator
@@ -68,7 +68,7 @@ class Mixed:
 
 def heard(seed: int, folder: Path) -> Candidates:
     """A demo whose documents have sound; what was computed is kept in the folder."""
-    found = candidates(aj.demo(seed, queries=60, depth=5), cutoff=5)
+    found = find_candidates(aj.demo(seed, queries=60, depth=5), cutoff=5)
     documents, kept = sorted({*found.document, *found.queries}), folder / f"demo-{seed}.npz"
     if not kept.exists():
         clips = write_demo_audio(documents, folder / f"demo-{seed}", seed=seed)
@@ -215,7 +215,7 @@ def speed() -> Table:
         runs[f"s{s:02d}"] = {f"q{q:03d}": [names[50 * q + d] for d in rng.permutation(45)[:5]] for q in range(100)}
     documents = [*names, *(f"q{q:03d}" for q in range(100))]
     alike = SoundSimilarity(documents, {"rhythm": rng.normal(size=(len(documents), 10))})
-    found = candidates(aj.read(runs), cutoff=5, scale=aj.FINE, similarity=alike)
+    found = find_candidates(aj.read(runs), cutoff=5, scale=aj.model.FINE, similarity=alike)
     rows = []
     for estimator in ("uniform", "hierarchical"):
         for measure in ("CG@5", "nDCG@5"):

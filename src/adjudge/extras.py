@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import MissingPackageError, shown
 
 EXTRAS: dict[str, dict[str, str]] = {  # modules, and the packages that they come in
     "audio": {"soundfile": "soundfile", "pyloudnorm": "pyloudnorm", "soxr": "soxr", "tinytag": "tinytag"},
@@ -44,7 +44,9 @@ def need(extra: str, who: str, *modules: str) -> None:
     missing = [packages[module] for module in modules or packages if not _is_there(module)]
     if missing:
         are = "is" if len(missing) == 1 else "are"
-        raise AdjudgeError(f"{who} {_listed(missing)}, which {are} not installed: pip install 'adjudge[{extra}]'")
+        raise MissingPackageError(
+            f"{who} {_listed(missing)}, which {are} not installed: pip install 'adjudge[{extra}]'"
+        )
     for module in modules or packages:
         if module in _AROUND_A_LIBRARY:
             _load(module, who)
@@ -68,7 +70,9 @@ def _load(module: str, who: str) -> None:
     try:
         import_module(module)
     except (ImportError, OSError) as error:
-        raise AdjudgeError(f"{who} {module}, which is installed but does not load: {shown(error, 200)}") from None
+        raise MissingPackageError(
+            f"{who} {module}, which is installed but does not load: {shown(error, 200)}"
+        ) from None
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -228,5 +228,4 @@ def test_effort_reaches_the_study(tmp_path: Path, studies: Callable[..., None]) 
 
 
 def test_it_is_a_function_of_the_package() -> None:
-    assert aj.reproduce is reproduce
     assert isinstance(reproduce(Path(__file__).parent, only=["examples"]), Reproduction)

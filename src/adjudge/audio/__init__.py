@@ -12,3 +12,7 @@
 
 Nothing is imported here: soundfile, pyloudnorm and SciPy's signal processing load where they are used.
 """
+
+from adjudge.lazy import attach
+
+__getattr__, __dir__ = attach(__name__)

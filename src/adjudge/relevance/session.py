@@ -85,7 +85,7 @@ class Session:
     >>> import adjudge as aj
     >>> from adjudge.relevance.candidates import candidates
     >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}}
-    >>> session = Session(candidates(aj.read(runs), cutoff=2, scale=aj.BINARY), "P@2", estimator="uniform")
+    >>> session = Session(candidates(aj.read(runs), cutoff=2, scale=aj.model.BINARY), "P@2", estimator="uniform")
     >>> session.next()[0] in [("q", "x"), ("q", "z")]
     True
     >>> session.judge("q", "x", 1)

@@ -131,7 +131,7 @@ def test_options_reach_the_specification(folder: Path, capsys: Capture) -> None:
 def test_tables_are_samples_named_by_their_file_or_collection(folder: Path, capsys: Capture) -> None:
     quick = (*QUICK, "--sizes", "6", "--test", "t")
     run(capsys, "power", "--effectiveness", "ap.csv", "--effectiveness", "p10.csv", *quick, "--folder", "two")
-    assert aj.read_experiment("two").samples.names == ("ap", "p10")
+    assert aj.experiments.open_experiment("two").samples.names == ("ap", "p10")
     run(
         capsys,
         "power",
@@ -143,7 +143,7 @@ def test_tables_are_samples_named_by_their_file_or_collection(folder: Path, caps
         "--folder",
         "years",
     )
-    assert [one.collection for one in aj.read_experiment("years").samples] == ["2010", "2011"]
+    assert [one.collection for one in aj.experiments.open_experiment("years").samples] == ["2010", "2011"]
 
 
 def test_rows_have_the_same_columns_where_only_some_tables_are_of_named_collections(
@@ -183,7 +183,7 @@ def test_long_tables_are_left_to_files(folder: Path, capsys: Capture, monkeypatc
 @pytest.mark.parametrize("options", [("--strata", "strata.csv"), ("--metadata", "metadata.csv", "--stratify", "genre")])
 def test_strata_come_from_a_table_or_from_metadata(folder: Path, capsys: Capture, options: tuple[str, ...]) -> None:
     assert run(capsys, *POWER, *options, "--folder", "a")[0] == 0
-    assert aj.read_experiment("a").samples[0].strata == ("Rock", "Jazz") * 6
+    assert aj.experiments.open_experiment("a").samples[0].strata == ("Rock", "Jazz") * 6
 
 
 def test_measures_are_evaluated_on_every_scale(folder: Path, capsys: Capture) -> None:
@@ -191,7 +191,7 @@ def test_measures_are_evaluated_on_every_scale(folder: Path, capsys: Capture) ->
     options = ("--scale", "fine", "-m", "CG@5", "--on", "fine,binary40", "--combinations", "P@5 on binary20")
     quick = (*QUICK, "--sizes", "5", "--test", "t", "--folder", "a")
     assert run(capsys, "stability", "demo/fine.csv", "demo/runs", *options, *quick)[0] == 0
-    assert aj.read_experiment("a").samples.names == ("CG@5 on fine", "CG@5 on binary40", "P@5 on binary20")
+    assert aj.experiments.open_experiment("a").samples.names == ("CG@5 on fine", "CG@5 on binary40", "P@5 on binary20")
     report = ["report", "demo/fine.csv", "demo/runs", "--scale", "fine", "-m", "CG@5", "--resamples", "500"]
     assert main([*report, "--experiment", "a", "--section", "experiments", "-o", "page.md"]) == 0
     assert "How far conclusions like these can be trusted" in Path("page.md").read_text()

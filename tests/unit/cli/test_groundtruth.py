@@ -274,8 +274,8 @@ THREE = ("--constructions", "All-2", "Any-1", "Best-1")
 @pytest.fixture
 def comparable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    simulated = aj.simulate_rankings(queries=3, documents=6, experts=9, groups=3)
-    aj.write_rankings(simulated.rankings, "rankings.csv")
+    simulated = aj.groundtruth.simulate_rankings(queries=3, documents=6, experts=9, groups=3)
+    aj.groundtruth.write_rankings(simulated.rankings, "rankings.csv")
     good = {query: list(one.documents) for query, one in simulated.truth.items()}
     runs = {"good": good, "bad": {query: documents[::-1] for query, documents in good.items()}}
     aj.write(aj.read(runs).runs, "runs.csv")
@@ -332,7 +332,7 @@ def test_simulated_experts_write_rankings_and_the_lists_that_they_saw(comparable
     assert code == 0
     assert out.startswith("Wrote ")
     assert "adjudge groundtruth check truth.groups made.csv" in out
-    truth, made = aj.read_lists("truth.groups"), aj.read_rankings("made.csv")
+    truth, made = aj.groundtruth.read_lists("truth.groups"), aj.groundtruth.read_rankings("made.csv")
     assert [len(one.groups) for one in truth.values()] == [3, 3, 3]
     assert (made.n_experts, len(made.queries)) == (9, 3)
     first = Path("made.csv").read_bytes()
@@ -352,7 +352,7 @@ def test_simulated_people_write_preferences_for_the_pairs_of_a_sort(comparable: 
     code, out, _ = run(capsys, "simulate", "--preferences", *options, "-o", "made.csv")
     assert code == 0
     assert "people for 1 query to made.csv" in out
-    made = aj.read_preferences("made.csv").queries[0]
+    made = aj.groundtruth.read_preferences("made.csv").queries[0]
     asked = made.wins + made.wins.T + made.alike
     assert set(asked.ravel().tolist()) == {0.0, 6.0}
     code, out, _ = run(capsys, "compare", "made.csv", "--halves", "0")
@@ -402,11 +402,11 @@ def test_a_comparison_that_makes_no_sense_is_refused_in_one_line(
 
 
 def test_the_library_has_the_same_by_name(comparable: Path) -> None:
-    rankings = aj.read_rankings("rankings.csv")
+    rankings = aj.groundtruth.read_rankings("rankings.csv")
     truth = aj.ground_truth(rankings, "Any-1")
     assert repr(truth) == "GroundTruth(3 queries, Any-1)"
     assert str(truth).splitlines()[0].startswith("3 lists of ")
-    aj.write_lists(truth.lists, "lists.groups")
-    checked = aj.check_lists(aj.read_lists("lists.groups"), rankings)
+    aj.groundtruth.write_lists(truth.lists, "lists.groups")
+    checked = aj.groundtruth.check_lists(aj.groundtruth.read_lists("lists.groups"), rankings)
     assert checked.consistency(1) == pytest.approx(truth.consistency(1))
     assert checked.made_by == "made elsewhere"

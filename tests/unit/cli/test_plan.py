@@ -97,7 +97,7 @@ def test_csv_has_one_row_a_measure_assessors_and_target(files: Path, capsys: pyt
 def test_the_answer_comes_first_and_tables_follow(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", *TABLE]) == 0
     captured = capsys.readouterr()
-    found = aj.gstudy(aj.read_effectiveness("wide.csv")).dstudy()
+    found = aj.gstudy(aj.formats.read_effectiveness("wide.csv")).dstudy()
     ranking, right = found.need("e_rho2").n_queries, found.need("phi").n_queries
     assert captured.out.splitlines()[0] == (
         f"{ranking} queries are enough for a stable ranking (Eρ² >= 0.95), {right} for stable scores (Φ >= 0.95); "
@@ -148,7 +148,7 @@ def test_assessors_are_taken_as_the_judgments_have_them(files: Path, capsys: pyt
     content = _json(capsys, *ALL, "--assessors", "combined")
     assert content["measures"]["P@3"]["design"] == "systems x queries"
     with pytest.warns(aj.AdjudgeWarning, match="Queries have 1 to 2 assessors"):
-        some = aj.gstudy(aj.evaluate_assessors(_collection("some.csv"), "P@3"))
+        some = aj.gstudy(aj.measures.evaluate_assessors(_collection("some.csv"), "P@3"))
     content = _json(capsys, "some.csv", "runs.txt", "-m", "P@3")
     assert [e["variance"] for e in content["measures"]["P@3"]["components"]] == pytest.approx(some.variances.tolist())
 
@@ -257,7 +257,7 @@ def test_power_is_planned_beside_it(files: Path, capsys: pytest.CaptureFixture[s
     from adjudge.stats.power import queries_needed
 
     plan = _json(capsys, *TABLE, "--difference", "0.05", "--power", "0.9", "--alpha", "0.01")["power"]
-    values = aj.read_effectiveness("wide.csv").values[:, :, 0]
+    values = aj.formats.read_effectiveness("wide.csv").values[:, :, 0]
     typical = np.median([np.std(values[:, a] - values[:, b], ddof=1) for a in range(4) for b in range(a)])
     assert plan["rows"][0][:2] == [0.05, int(queries_needed(0.05, typical, alpha=0.01, power=0.9))]
     shared = _json(capsys, *TABLE, "--difference", "0.05", "--comparisons", "6")["power"]

@@ -118,19 +118,19 @@ def test_a_python_function_is_a_gain() -> None:
 def test_a_registered_gain_has_a_name_that_measures_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GAINS, "_members", dict(GAINS))
 
-    @aj.gain("rooted")
+    @aj.measures.gain("rooted")
     def rooted(grades: Floats) -> Floats:
         return np.sqrt(np.maximum(grades, 0.0))
 
     assert gained("CG(gain=rooted,ideal=none)", [1, 0, 4], scale="0..4") == 3
     assert rooted(np.array([9.0])).tolist() == [3]
     with pytest.raises(ValueError, match="A gain called 'rooted' is registered already"):
-        aj.gain("rooted")(rooted)
+        aj.measures.gain("rooted")(rooted)
 
 
 def test_a_gain_needs_a_name_that_can_stand_in_a_measure() -> None:
     with pytest.raises(AdjudgeError, match="A gain needs a name of letters, digits and underscores, got 'a-b'"):
-        aj.gain("a-b")
+        aj.measures.gain("a-b")
 
 
 def test_gains_are_linear_or_exponential() -> None:

@@ -120,7 +120,7 @@ def test_cutoffs_that_are_none_are_refused(cutoff: Any) -> None:
 
 def test_runs_without_any_document_are_refused() -> None:
     empty = aj.read({"a": {"q": ["itself"]}, "b": {"q": ["itself"]}}, {"q": {"itself": 1}})
-    runs = aj.model.collection.Runs(
+    runs = aj.model.Runs(
         tuple(run.keep(np.zeros(1, dtype=np.bool_)) for run in empty.runs), empty.queries, empty.documents
     )
     with pytest.raises(AdjudgeError, match=r"Expected runs with documents, got empty ones\."):

@@ -9,14 +9,14 @@ import adjudge as aj
 from adjudge.users import (
     FORMS,
     AgreementMapping,
-    agreement,
     agreement_interval,
     find_agreement,
     fit_agreement,
-    held_out,
+    held_out_agreement,
     noticeable_difference,
     noticeable_differences,
     noticeable_interval,
+    p_agreement,
 )
 from adjudge.users.noticing import AGREEMENT_2012
 
@@ -74,9 +74,9 @@ def test_clusters_that_answer_alike_widen_the_errors() -> None:
 
 def test_what_is_held_out_prefers_the_family_that_made_the_answers() -> None:
     delta, answer = simulated("two-stage", (-1.0, 3.0, 1.0), 6000, seed=6)
-    scores = {form: held_out(delta, answer, form=form, folds=5).sum() for form in ("ordinal", "two-stage")}
+    scores = {form: held_out_agreement(delta, answer, form=form, folds=5).sum() for form in ("ordinal", "two-stage")}
     assert scores["two-stage"] > scores["ordinal"]
-    again = held_out(delta, answer, form="ordinal", folds=5).sum()
+    again = held_out_agreement(delta, answer, form="ordinal", folds=5).sum()
     assert again == scores["ordinal"]
 
 
@@ -97,7 +97,7 @@ def test_answers_that_make_no_sense_are_refused(delta: list[float], answer: list
 
 @pytest.mark.parametrize("mapping", AGREEMENT_2012, ids=lambda m: f"{m.measure} on {m.scale}")
 def test_shipped_curves_are_sound_and_say_where_they_come_from(mapping: AgreementMapping) -> None:
-    shares = agreement(mapping, GRID)
+    shares = p_agreement(mapping, GRID)
     assert (np.diff(shares.agree) > 0).all()
     assert (np.diff(shares.disagree) <= 1e-12).all()
     assert (np.diff(shares.cannot_tell) < 0).all()
@@ -114,7 +114,7 @@ def test_shipped_curves_are_sound_and_say_where_they_come_from(mapping: Agreemen
 
 def test_only_the_size_of_a_difference_matters() -> None:
     mapping = AGREEMENT_2012[0]
-    assert np.array_equal(agreement(mapping, -GRID).agree, mapping(GRID).agree)
+    assert np.array_equal(p_agreement(mapping, -GRID).agree, mapping(GRID).agree)
     assert np.isnan(mapping(np.nan).agree)
     with pytest.raises(aj.AdjudgeError, match=r"CG@5 on broad.*a difference .* in \[-1, 1\].*got -1.5"):
         mapping([0.2, -1.5])

@@ -85,7 +85,7 @@ def test_a_mapping_that_makes_no_sense_is_refused(
 def test_the_mean_has_the_t_interval_of_its_queries() -> None:
     rng = np.random.default_rng(4)
     values = rng.random((30, 2))
-    sat = satisfaction(matrix(values), scale="fine")
+    sat = aj.satisfaction(matrix(values), scale="fine")
     p = next(m for m in TABLE_4_3 if (m.measure, m.scale) == ("CG@5", "fine"))(values[:, 0])
     low, high = stats.t.interval(0.95, 29, p.mean(), stats.sem(p))
     row = sat.of("a", "CG@5")
@@ -97,14 +97,16 @@ def test_the_mean_has_the_t_interval_of_its_queries() -> None:
 
 def test_success_is_strictly_above_the_threshold() -> None:
     values = [[0.25, 0.5], [0.5, 0.75], [0.75, 0.75]]
-    shares = {t: satisfaction(matrix(values), scale="fine", mappings=[STEEP], threshold=t).success for t in (0, 0.5, 1)}
+    shares = {
+        t: aj.satisfaction(matrix(values), scale="fine", mappings=[STEEP], threshold=t).success for t in (0, 0.5, 1)
+    }
     assert shares[0][:, 0].tolist() == pytest.approx([2 / 3, 1.0])
     assert shares[0.5][:, 0].tolist() == pytest.approx([1 / 3, 2 / 3])
     assert shares[1][:, 0].tolist() == [0.0, 0.0]
 
 
 def test_own_mappings_come_first() -> None:
-    sat = satisfaction(matrix([[0.2, 0.6]]), scale="fine", mappings=[JOINED])
+    sat = aj.satisfaction(matrix([[0.2, 0.6]]), scale="fine", mappings=[JOINED])
     assert sat.mappings == (JOINED,)
     assert sat.p_sat[0, :, 0] == pytest.approx(JOINED([0.2, 0.6]))
 
@@ -113,7 +115,7 @@ def test_queries_left_out_do_not_count() -> None:
     whole = matrix([[0.2, 0.6], [0.4, 0.8], [0.6, 0.9]])
     values = whole.values.copy()
     values[0, 0, 0] = np.nan
-    sat = satisfaction(replace(whole, values=values), scale="fine", mappings=[STEEP])
+    sat = aj.satisfaction(replace(whole, values=values), scale="fine", mappings=[STEEP])
     assert sat.n_queries[:, 0].tolist() == [2, 3]
     assert sat.mean[0, 0] == pytest.approx(STEEP([0.4, 0.6]).mean())
     assert sat.success[0, 0] == 0.5
@@ -121,7 +123,7 @@ def test_queries_left_out_do_not_count() -> None:
 
 def test_a_measure_without_a_mapping_is_said_so_and_the_rest_goes_on() -> None:
     eff = aj.evaluate(aj.demo(queries=8, depth=5), ["nDCG@5", "CG@5"])
-    sat = satisfaction(eff)
+    sat = aj.satisfaction(eff)
     assert sat.measures == ("CG@5",)
     assert sat.missing[0].startswith("no satisfaction mapping for nDCG@5 on fine; known on fine: CG@5")
     assert sat.missing[0] in str(sat)
@@ -134,14 +136,14 @@ def test_a_measure_without_a_mapping_is_said_so_and_the_rest_goes_on() -> None:
 
 
 def test_effectiveness_without_a_scale_or_any_mapping_gives_an_empty_answer() -> None:
-    sat = satisfaction(matrix([[0.2, 0.6], [0.3, 0.1]]))
+    sat = aj.satisfaction(matrix([[0.2, 0.6], [0.3, 0.1]]))
     assert sat.missing == ("no satisfaction mapping for CG@5: the scale of its judgments is not known",)
     assert sat.rows() == []
     assert str(sat) == sat.missing[0]
 
 
 def test_one_query_has_a_mean_and_no_interval() -> None:
-    row = satisfaction(matrix([[0.2, 0.6]]), scale="fine").of("a", "CG@5")
+    row = aj.satisfaction(matrix([[0.2, 0.6]]), scale="fine").of("a", "CG@5")
     assert np.isfinite(row.mean)
     assert np.isnan(row.low)
     assert row.success_low >= 0
@@ -157,12 +159,12 @@ def test_one_query_has_a_mean_and_no_interval() -> None:
 )
 def test_bad_options_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(aj.AdjudgeError, match=message):
-        satisfaction(matrix([[0.2, 0.6]]), **{"scale": "fine", **options})  # type: ignore[arg-type]
+        aj.satisfaction(matrix([[0.2, 0.6]]), **{"scale": "fine", **options})  # type: ignore[arg-type]
 
 
 def test_effectiveness_on_another_range_is_refused() -> None:
     with pytest.raises(aj.AdjudgeError, match=r"CG@5 on fine.*effectiveness in \[0, 1\].*got 58"):
-        satisfaction(matrix([[58.0, 60.0]]), scale="fine")
+        aj.satisfaction(matrix([[58.0, 60.0]]), scale="fine")
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.floats(1e-6, 1 - 1e-6) | st.sampled_from([0.0, 1.0]))
@@ -206,7 +208,7 @@ def test_what_is_unknown_of_a_curve_widens_the_interval_of_the_mean() -> None:
     eff = aj.evaluate(aj.demo(queries=10, depth=5), ["CG@5"])
     known = SatisfactionMapping("CG@5", "fine", "cubic", (0.2, 0.6, 0.0, 0.0))
     unsure = replace(known, covariance=tuple(tuple(0.04 if i == j == 0 else 0.0 for i in range(4)) for j in range(4)))
-    sure, wide = (satisfaction(eff, mappings=[mapping]) for mapping in (known, unsure))
+    sure, wide = (aj.satisfaction(eff, mappings=[mapping]) for mapping in (known, unsure))
     assert np.array_equal(sure.mean, wide.mean)
     half = (sure.high - sure.low) / 2
     inside = (wide.low > 0) & (wide.high < 1)

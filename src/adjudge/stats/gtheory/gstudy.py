@@ -176,7 +176,8 @@ def gstudy(values: Studied, *, assessors: Assessors = "auto", leave_out_worst: f
     """Variance components of effectiveness under one measure.
 
     ``values`` are effectiveness as :func:`adjudge.evaluate` gives it, or by assessor as
-    :func:`adjudge.evaluate_assessors` does, or an array of queries x systems (x assessors) with NaN for empty cells.
+    :func:`adjudge.measures.evaluate_assessors` does, or an array of queries x systems (x assessors) with NaN for empty
+    cells.
 
     - One assessor a query: systems x queries, x = μ + ν_s + ν_q + ε (thesis eq 6.1).
     - All assessors judged all queries: systems x queries x assessors, ``crossed``, with all interactions.

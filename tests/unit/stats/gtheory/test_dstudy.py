@@ -232,10 +232,10 @@ def judged_by(who: list[list[int]], n_a: int, seed: int = 0) -> Floats:
     return values
 
 
-def assessed(values: Floats, assessors: tuple[str, ...]) -> aj.AssessedEffectiveness:
+def assessed(values: Floats, assessors: tuple[str, ...]) -> aj.model.AssessedEffectiveness:
     n_q, n_s, _ = values.shape
     queries, systems = tuple(f"q{i}" for i in range(n_q)), tuple("ABCDEFGH"[:n_s])
-    return aj.AssessedEffectiveness(values[..., None], queries, systems, assessors, ("CG@5",))
+    return aj.model.AssessedEffectiveness(values[..., None], queries, systems, assessors, ("CG@5",))
 
 
 def test_a_matrix_is_systems_by_queries() -> None:

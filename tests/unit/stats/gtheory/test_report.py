@@ -47,12 +47,12 @@ def effectiveness(*measures: Floats) -> aj.Effectiveness:
 
 def assessed(
     *, seed: int = 1, disagreement: float = 0.1, taste: float = 0.0, sq: float = 1.0, n_a: int = 3
-) -> aj.AssessedEffectiveness:
+) -> aj.model.AssessedEffectiveness:
     """Crossed assessors: what they disagree on in a cell, and which systems they like everywhere, each the opposite."""
     rng = np.random.default_rng(seed)
     values = scores(seed, noise=sq)[:, :, None] + disagreement * rng.normal(size=(30, 8, n_a))
     values = values + taste * np.multiply.outer([1, -1, -1, 1, 1, -1, -1, 1], [1, -1, 0][:n_a])
-    return aj.AssessedEffectiveness(values[..., None], tuple(QUERIES), tuple(SYSTEMS), PEOPLE[:n_a], ("A",))
+    return aj.model.AssessedEffectiveness(values[..., None], tuple(QUERIES), tuple(SYSTEMS), PEOPLE[:n_a], ("A",))
 
 
 def blocks(section: Section) -> dict[str, TableBlock | FigureBlock]:
@@ -102,7 +102,7 @@ def test_a_system_is_named_also_where_it_lacks_queries_and_queries_lack_assessor
     assert "without s3 " in make_plan(effectiveness(values)).verdict()[1]
     cube = np.stack([with_a_bad_system(), with_a_bad_system() + 0.1], axis=2)
     cube[::2, :, 1] = np.nan
-    judged = aj.AssessedEffectiveness(cube[..., None], tuple(QUERIES), tuple(SYSTEMS), PEOPLE[:2], ("A",))
+    judged = aj.model.AssessedEffectiveness(cube[..., None], tuple(QUERIES), tuple(SYSTEMS), PEOPLE[:2], ("A",))
     assert "without s3 " in make_plan(judged).verdict()[1]
 
 
@@ -281,7 +281,7 @@ def test_measures_with_other_designs_stand_in_the_same_plan() -> None:
     eff = assessed()
     both = np.concatenate([eff.values, eff.values], axis=3)
     both[:, :, 1:, 0] = np.nan
-    mixed = aj.AssessedEffectiveness(both, eff.queries, eff.systems, eff.assessors, ("A", "B"))
+    mixed = aj.model.AssessedEffectiveness(both, eff.queries, eff.systems, eff.assessors, ("A", "B"))
     plan = make_plan(mixed, resamples=100)
     rows = plan.records()
     assert rows[0]["share_system × assessor"] is None
