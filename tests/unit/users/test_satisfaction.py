@@ -24,7 +24,6 @@ from adjudge.users import (
     held_out_satisfaction,
     p_satisfied,
     read_mappings,
-    satisfaction,
     satisfaction_interval,
     write_mappings,
 )
