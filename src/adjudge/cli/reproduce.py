@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
-from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from adjudge.cli.options import Subparsers, add_output
 from adjudge.errors import AdjudgeError
-
-if TYPE_CHECKING:
-    from adjudge.parallel import Progress
-    from papers import Reproduction
 
 _EXAMPLES = """examples:
   adjudge reproduce data -o reproduction.html
@@ -60,29 +54,10 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def run(arguments: argparse.Namespace) -> None:
     """Run the checkout's ``papers`` with what the command line says."""
-    _import_papers("papers.command").run(arguments)
+    import_papers("papers.command").run(arguments)
 
 
-def reproduce(
-    folder: str | Path,
-    *,
-    only: Sequence[str] | None = None,
-    quick: bool = False,
-    seed: int = 0,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Reproduction:
-    """Make the papers' tables anew with the checkout's ``papers.reproduce``; deprecated in favour of that."""
-    warnings.warn(
-        "adjudge.reproduce is deprecated; in a source checkout, use papers.reproduce", DeprecationWarning, stacklevel=2
-    )
-    made: Reproduction = _import_papers("papers").reproduce(
-        folder, only=only, quick=quick, seed=seed, workers=workers, progress=progress
-    )
-    return made
-
-
-def _import_papers(name: str) -> Any:
+def import_papers(name: str) -> Any:
     """A module of ``papers``, from the checkout of an editable install or around the current folder."""
     import adjudge
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -172,7 +171,7 @@ def test_systems_that_are_all_equal_have_no_power_in_a_table_with_others(folder:
 
 
 def test_long_tables_are_left_to_files(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["adjudge.cli.experiment.run"], "_MOST_ROWS", 2)  # its function hides it
+    monkeypatch.setattr("adjudge.cli.experiment.running._MOST_ROWS", 2)
     _, out, _ = run(capsys, *POWER)
     assert "Power by number of queries. 3 rows: -o page.html or -o page.txt has them." in out
     assert "Lost" not in out

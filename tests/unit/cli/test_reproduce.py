@@ -9,7 +9,6 @@ import pytest
 import adjudge
 import papers
 from adjudge.cli import main
-from adjudge.cli.reproduce import reproduce
 
 CHECKOUT = Path(papers.__file__).parents[1]
 
@@ -38,9 +37,3 @@ def test_a_checkout_around_the_current_folder_is_found(
     monkeypatch.chdir(CHECKOUT / inside)
     assert main(["reproduce", "--list", "--csv"]) == 0
     assert "reliability-printed" in capsys.readouterr().out
-
-
-def test_the_old_name_warns_and_works(tmp_path: Path) -> None:
-    with pytest.warns(DeprecationWarning, match=r"papers\.reproduce"):
-        made = reproduce(tmp_path, only=["examples"])
-    assert [study.name for study, _ in made.found] == ["examples"]
