@@ -27,8 +27,8 @@ from scipy.special import ndtr
 
 from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems.base import Distances, Sounds
-from adjudge.audio.systems.distances import blocks
-from adjudge.audio.systems.patterns import rhythm, timbre, tonal
+from adjudge.audio.systems.baselines import rhythm, timbre, tonal
+from adjudge.audio.systems.distances import split_places
 from adjudge.errors import AdjudgeError, unknown
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class SoundSimilarity:
         total, squares = np.zeros(n), np.zeros(n)
         others = np.unique(np.linspace(0, n - 1, min(n, MOST_OTHERS)).round().astype(np.int64))
         shift = 0.0
-        for part in blocks(others, n):
+        for part in split_places(others, n):
             rows = distances.rows(part)
             if not floor:
                 floor = 1e-6 * max(float(np.median(rows)), np.finfo(np.float64).tiny)

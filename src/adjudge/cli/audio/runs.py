@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> None:
 def systems_asked(arguments: argparse.Namespace, library: Library) -> list[str]:
     """The systems that the options name, or all that have something to go by."""
     from adjudge.audio.systems import BASELINES
-    from adjudge.audio.systems.plain import TagDistances
+    from adjudge.audio.systems.baselines import TagDistances
     from adjudge.checks import check_whole
 
     check_whole("seed", arguments.seed, 0)

@@ -15,8 +15,8 @@ from adjudge.arrays import Floats, Ints
 from adjudge.audio.library.folder import Library
 from adjudge.audio.systems import BASELINES, Sounds, choose_queries, distances, make_runs, sounds_of, write_runs
 from adjudge.audio.systems.base import Baseline, Labels
-from adjudge.audio.systems.plain import RandomDistances, TagDistances
-from adjudge.audio.systems.ranking import descending_scores, write_matrix
+from adjudge.audio.systems.baselines import RandomDistances, TagDistances
+from adjudge.audio.systems.ranking import make_descending_scores, write_matrix
 from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
 from adjudge.formats import read
 from adjudge.model.runs import Runs
@@ -120,7 +120,7 @@ def test_a_folder_that_cannot_be_made_is_refused_in_one_line(tmp_path: Path) -> 
 
 def test_scores_descend_in_single_precision_and_are_near_the_distances() -> None:
     distance = np.sort(np.random.default_rng(0).choice([0.0, 1e-9, 0.3, 1.0, 77.7, 1e6], size=(50, 20)), axis=1)
-    scores = descending_scores(distance)
+    scores = make_descending_scores(distance)
     assert (np.diff(scores.astype(np.float32), axis=1) < 0).all()
     assert -scores == pytest.approx(distance, rel=1e-5, abs=1e-5)
 
