@@ -109,7 +109,7 @@ def test_a_column_has_notation_or_the_name_of_its_file(
     assert (taken.taken, taken.described) == (3, 4)
     (problem,) = taken.problems
     assert (problem.document, problem.problem) == (
-        "d3", "expected signs of Plaine & Easie, got 'X' at character 4 of the notes",
+        "d3", "expected characters of Plaine & Easie, got 'X' at character 4 of the notes",
     )  # fmt: skip
     found = rows(database)
     assert found["d1"]["facts"]["title"] == "Fields"

@@ -402,11 +402,11 @@ class _Piece:
 
     def events(self, pattern: str, bar: int) -> Iterator[tuple[int, str, float, float]]:
         """Step, character, start and length (s) of everything that a pattern begins in a bar."""
-        for step, sign in enumerate(pattern):
-            if sign not in "-.":
+        for step, symbol in enumerate(pattern):
+            if symbol not in "-.":
                 rest = pattern[step + 1 :]
                 end = step + 1 + len(rest) - len(rest.lstrip("-"))
-                yield step, sign, bar * self.times[-1] + self.times[step], self.times[end] - self.times[step]
+                yield step, symbol, bar * self.times[-1] + self.times[step], self.times[end] - self.times[step]
 
     def nearest_home(self, pitch: float, bar: int, step: int) -> int:
         """The tone of the chord nearest to a pitch."""
@@ -439,7 +439,7 @@ class _Piece:
 
     def accompany(self, pattern: str, bar: int, centre: int, *, rooted: bool = False) -> Iterator[Note]:
         """A pattern on the chords of a bar, voiced around a pitch, or from the root up, as power chords always are."""
-        for step, sign, start, length in self.events(pattern, bar):
+        for step, symbol, start, length in self.events(pattern, bar):
             root, intervals, _ = self.chord_at(bar, step)
             low = centre + (self.key + root - centre) % 12
             pitches = [low + interval for interval in (*intervals, 12)[:4]]
@@ -448,14 +448,14 @@ class _Piece:
             elif not rooted:
                 pitches = sorted(centre - 6 + (low + interval - centre + 6) % 12 for interval in intervals)
             held, strength = length * min(0.95, self.traits.legato + 0.1), 0.8 if step % self.style.steps == 0 else 0.65
-            if sign == "a":  # from below into the next root
+            if symbol == "a":  # from below into the next root
                 yield start, held, centre + (self.key + self.chord_at(bar + 1, 0)[0] - centre) % 12 - 1, strength, 0.0
-            elif sign.isdigit():
-                octaves, place = divmod(int(sign), len(pitches))
+            elif symbol.isdigit():
+                octaves, place = divmod(int(symbol), len(pitches))
                 yield start, held, pitches[place] + 12 * octaves, strength, 0.0
             else:
-                for number, pitch in enumerate(pitches[:2] if sign == "m" else pitches):  # as a hand strums
-                    yield start + 0.009 * number, held * (0.5 if sign == "m" else 1), pitch, _STRENGTHS[sign], 0.0
+                for number, pitch in enumerate(pitches[:2] if symbol == "m" else pitches):  # as a hand strums
+                    yield start + 0.009 * number, held * (0.5 if symbol == "m" else 1), pitch, _STRENGTHS[symbol], 0.0
 
     def play(self, seconds: float, rate: int, rng: np.random.Generator) -> Floats:
         """Play every part, balance them, and put them in a room."""
@@ -485,8 +485,8 @@ class _Piece:
         for lane in self.kit:
             name, pattern = lane.split(":")
             wave, bus = _drum(name, rate, self.tuning), np.zeros(n, dtype=np.float32)
-            for _, sign, start, _ in (event for bar in bars for event in self.events(pattern, bar)):
-                _place(bus, wave * np.float32(_STRENGTHS[sign]), start, rate)
+            for _, symbol, start, _ in (event for bar in bars for event in self.events(pattern, bar)):
+                _place(bus, wave * np.float32(_STRENGTHS[symbol]), start, rate)
             _pan(mix, bus * np.float32(1.9 * 10 ** (self.traits.drums / 20)), PANS.get(name, 0.0))
         return _finish(mix, self.traits, rate)
 

@@ -13,7 +13,7 @@ from tests.unit.audio.notation_texts import pae
 
 from adjudge.audio.notation import files
 from adjudge.audio.notation.checks import NotationError
-from adjudge.audio.notation.engraving import Engraved, drawing_from, engrave
+from adjudge.audio.notation.engraving import Engraving, clean_drawing, engrave
 from adjudge.audio.notation.files import Piece, prepare_pieces, read_pieces
 
 CONTAINER = b'<container><rootfiles><rootfile full-path="a.xml"/></rootfiles></container>'
@@ -63,11 +63,11 @@ def test_numbers_of_a_drawing_are_read_in_one_way() -> None:
     # Notation can bring shapes of its own; read in all the ways that digits can be parted, this would never end.
     shape = f'<polygon points="{"1" * 200}x" transform="rotate({"1" * 200}x)" />'
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{shape}</svg>'
-    assert "<polygon />" in drawing_from(svg).svg
+    assert "<polygon />" in clean_drawing(svg).svg
 
 
 def test_whatever_a_piece_does_to_its_reader_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(text: str, **given: object) -> Engraved:
+    def fail(text: str, **given: object) -> Engraving:
         if "bad" in text:
             raise RecursionError("too\ndeep")
         return engrave(text)

@@ -56,7 +56,7 @@ def test_a_file_may_have_several_incipits(tmp_path: Path) -> None:
     assert list(pieces) == ["inc 0", "inc 1", "inc 2"]
     assert pieces["inc 1"].text == pae("'4D")
     bad = pieces["inc 2"]
-    with pytest.raises(NotationError, match=r"^sent\.pae:19: expected signs of Plaine & Easie, got 'Z'"):
+    with pytest.raises(NotationError, match=r"^sent\.pae:19: expected characters of Plaine & Easie, got 'Z'"):
         engrave(bad.text, source=bad.source, form=bad.form, line=bad.line)
 
 
@@ -140,7 +140,7 @@ def crash(piece: Piece, **folders: Path) -> str:
 
 
 def test_a_crash_of_the_engraver_ends_its_own_process_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_attempt", crash)
+    monkeypatch.setattr(files, "_try_prepare_piece", crash)
     pieces = {"a": Piece("crash", source="a.mei")}
     _, problems = prepare_pieces(pieces, clips=tmp_path, drawings=tmp_path)
     assert problems == {"a": "a.mei: expected notation, got a crash while drawing it"}

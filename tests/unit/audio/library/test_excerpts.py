@@ -21,9 +21,9 @@ from adjudge.audio.sources import (
     NotAudioError,
     ShortError,
     UnreadableError,
+    add_length,
+    lacks_length,
     read_source,
-    with_table,
-    without_table,
 )
 
 Floats = NDArray[np.float64]
@@ -151,9 +151,9 @@ def test_an_mp3_that_does_not_say_how_long_it_is_is_counted(tmp_path: Path) -> N
 
 def test_mp3s_with_and_without_a_table_are_told_apart(tmp_path: Path) -> None:
     with_one = write(tmp_path / "song.mp3", steps(1, 32000), 32000).read_bytes()
-    assert not without_table(io.BytesIO(with_one))
-    assert without_table(io.BytesIO(without_length(steps(1, 32000), 32000)))
-    assert with_table(io.BytesIO(b"ID3 and nothing of use" * 99)) is None
+    assert not lacks_length(io.BytesIO(with_one))
+    assert lacks_length(io.BytesIO(without_length(steps(1, 32000), 32000)))
+    assert add_length(io.BytesIO(b"ID3 and nothing of use" * 99)) is None
 
 
 def test_hours_are_not_read_to_cut_seconds(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ import soundfile
 from numpy.typing import NDArray
 
 from adjudge.audio.library import prepare
-from adjudge.audio.library.folder import WORK_FOLDER, Heard, open_journal, open_library
-from adjudge.audio.library.prepare import PreparedLibrary, common_loudness, counted_problems, prepare_library
+from adjudge.audio.library.folder import WORK_FOLDER, RecordingEntry, open_journal, open_library
+from adjudge.audio.library.prepare import PreparedLibrary, choose_target_loudness, count_problems, prepare_library
 from adjudge.audio.library.scan import FileProblem, Recording
 from adjudge.audio.loudness import integrated_loudness, true_peak
 from adjudge.errors import AdjudgeError, InputError
@@ -205,7 +205,7 @@ def test_peaks_lower_all_clips_alike_but_not_below_broadcasts(tmp_path: Path) ->
     ("loudness", "peak", "target"), [(-10.0, 0.0, -18), (-20.0, -3.0, -18), (-17.6, 0.0, -19), (-30.0, 0.0, -23)]
 )
 def test_the_target_is_what_the_highest_peaks_allow(loudness: float, peak: float, target: float) -> None:
-    assert common_loudness([Heard("a", "a.wav", 0, 0, "", loudness=loudness, true_peak=peak)]) == target
+    assert choose_target_loudness([RecordingEntry("a", "a.wav", 0, 0, "", loudness=loudness, true_peak=peak)]) == target
 
 
 def test_a_table_wins_over_tags_and_brings_its_own_columns(music: Path, tmp_path: Path) -> None:
@@ -357,7 +357,7 @@ def test_a_full_disk_is_one_line_and_the_next_try_goes_on(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(prepare, "clip_of", full)
+        patch.setattr(prepare, "encode_clip", full)
         with pytest.raises(InputError, match="lab: cannot be written: no space left"):
             prepare_library(music, tmp_path / "lab", **SETTINGS)
     assert prepare_library(music, tmp_path / "lab", **SETTINGS).n_new == 3
@@ -366,14 +366,14 @@ def test_a_full_disk_is_one_line_and_the_next_try_goes_on(
 def test_a_file_that_changes_meanwhile_is_a_problem_and_is_mended_by_the_next_try(
     music: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    original = prepare.choose
+    original = prepare.select_recordings
 
-    def choose(*given: Any, **options: Any) -> object:
+    def select_recordings(*given: Any, **options: Any) -> object:
         soundfile.write(music / "a.wav", tune(12), RATE)
         return original(*given, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(prepare, "choose", choose)
+        patch.setattr(prepare, "select_recordings", select_recordings)
         first = prepare_library(music, tmp_path / "lab", **SETTINGS)
     assert "a" not in first.library.documents
     assert [one.detail for one in first.problems if one.file == "a.wav"] == [
@@ -438,7 +438,7 @@ def test_a_recording_that_crashes_the_decoder_is_a_problem(
     assert "a" not in {json.loads(line)["document"] for line in lines}  # tried again next time
 
 
-@pytest.mark.parametrize("where", ["true_peak", "clip_of"])
+@pytest.mark.parametrize("where", ["true_peak", "encode_clip"])
 def test_what_nobody_thought_of_is_the_problem_of_one_recording(
     music: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
@@ -459,7 +459,7 @@ def test_what_nobody_thought_of_is_the_problem_of_one_recording(
 
 def test_problems_are_counted_the_most_frequent_first() -> None:
     words = ["silent", "duplicate", "silent", "broken"]
-    assert counted_problems([FileProblem("", word, "") for word in words]) == "2 silent, 1 broken, 1 duplicate"
+    assert count_problems([FileProblem("", word, "") for word in words]) == "2 silent, 1 broken, 1 duplicate"
 
 
 def test_features_of_new_clips_are_those_that_would_be_computed_from_them(tmp_path: Path) -> None:
@@ -482,11 +482,11 @@ def test_features_of_new_clips_are_those_that_would_be_computed_from_them(tmp_pa
 def test_of_two_of_a_kind_the_one_stays_that_is_worth_more(tmp_path: Path) -> None:
     def kept(*files: tuple[str, dict[str, str], dict[str, str]]) -> list[str]:
         heard = {
-            name: Heard(name, name, 0, 0, "", sha256="same", total_seconds=30, loudness=-20.0, tags=tags)
+            name: RecordingEntry(name, name, 0, 0, "", sha256="same", total_seconds=30, loudness=-20.0, tags=tags)
             for name, tags, _ in files
         }
         recordings = {name: Recording(name, tmp_path / name, name, told) for name, _, told in files}
-        return list(prepare.choose(heard, recordings, least_seconds=10, keep_duplicates=False).kept)
+        return list(prepare.select_recordings(heard, recordings, least_seconds=10, keep_duplicates=False).kept)
 
     known = {"artist": "A"}
     assert kept(("a.flac", known, {}), ("b.mp3", {}, known)) == ["b.mp3"]  # the table describes it

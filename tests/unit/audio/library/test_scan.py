@@ -24,9 +24,9 @@ from adjudge.audio.library.scan import (
     PROBLEM_WORDS,
     UNREADABLE,
     FileProblem,
-    identifier,
-    identifiers,
+    assign_identifiers,
     is_identifier,
+    make_identifier,
     scan,
 )
 from adjudge.errors import InputError
@@ -172,7 +172,7 @@ def test_what_a_table_says_and_what_it_lacks_is_there(tmp_path: Path) -> None:
     assert [(problem.file, problem.problem) for problem in result.problems] == [
         ("b.mp3", NOT_IN_TABLE), ("c.mp3", NO_FILE),
     ]  # fmt: skip
-    assert result.problems[1].detail == f"row 2 of {path}: no recording fits it"
+    assert result.problems[1].detail == f"row 2 of {path}: no recording matches it"
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_a_cell_that_fits_two_files_is_said_and_used_for_neither(tmp_path: Path)
     files(tmp_path, "x/a.mp3", "y/a.mp3", "b.mp3")
     problems = scan(tmp_path, table=table(tmp_path, "file,artist\na.mp3,X\nb.mp3,Y\nz/b.mp3,Z\n")).problems
     assert [problem.detail.partition(": ")[2] for problem in problems if problem.problem == NO_FILE] == [
-        "2 recordings fit it", "no recording fits it",
+        "2 recordings match it", "no recording matches it",
     ]  # fmt: skip
 
 
@@ -234,7 +234,7 @@ def test_a_table_that_contradicts_itself_or_the_folder_is_refused(text: str, mes
 
 @given(st.text(alphabet=st.characters(codec=None), max_size=200))
 def test_every_name_has_an_identifier_that_every_system_can_use(name: str) -> None:
-    made = identifier(f"{name}.mp3")
+    made = make_identifier(f"{name}.mp3")
     assert is_identifier(made)
     assert 1 <= len(made.encode()) <= 100
     assert made[0] not in "-."
@@ -243,7 +243,7 @@ def test_every_name_has_an_identifier_that_every_system_can_use(name: str) -> No
 
 @given(st.lists(st.text(alphabet="aAß.- /2", min_size=1, max_size=6), unique=True, max_size=12))
 def test_identifiers_differ_even_without_case(names: list[str]) -> None:
-    made = identifiers(names)
+    made = assign_identifiers(names)
     assert list(made) == names
     assert len({document.casefold() for document in made.values()}) == len(names)
 
@@ -262,11 +262,11 @@ def test_identifiers_differ_even_without_case(names: list[str]) -> None:
     ],
 )
 def test_identifiers_are_made_from_paths(name: str, wanted: str) -> None:
-    assert identifier(name) == wanted
+    assert make_identifier(name) == wanted
 
 
 def test_long_paths_keep_head_and_tail_and_stay_apart() -> None:
-    one, other = (identifier(f"Artist/{middle * 60}/The Song.mp3") for middle in ("ab", "ac"))
+    one, other = (make_identifier(f"Artist/{middle * 60}/The Song.mp3") for middle in ("ab", "ac"))
     assert one != other
     assert one.startswith("Artist-ab")
     assert "The-Song-" in one
@@ -274,7 +274,7 @@ def test_long_paths_keep_head_and_tail_and_stay_apart() -> None:
 
 def test_files_that_come_and_go_change_no_other_identifier() -> None:
     names = ["b/x.mp3", "b/x.flac", "b/x-2.mp3", "c.mp3"]
-    assert identifiers(names) == {"b/x.mp3": "b-x-3", "b/x.flac": "b-x", "b/x-2.mp3": "b-x-2", "c.mp3": "c"}
-    assert identifiers(["a.mp3", "b/x.flac", "c.mp3", "d.mp3"]) == {
+    assert assign_identifiers(names) == {"b/x.mp3": "b-x-3", "b/x.flac": "b-x", "b/x-2.mp3": "b-x-2", "c.mp3": "c"}
+    assert assign_identifiers(["a.mp3", "b/x.flac", "c.mp3", "d.mp3"]) == {
         "a.mp3": "a", "b/x.flac": "b-x", "c.mp3": "c", "d.mp3": "d",
     }  # fmt: skip

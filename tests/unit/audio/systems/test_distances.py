@@ -72,7 +72,7 @@ def test_a_block_has_a_row_also_where_that_is_too_much() -> None:
 def test_numbers_that_are_none_are_refused() -> None:
     means, covariances = gaussians(5, 3)
     means[4, 1] = np.nan
-    with pytest.raises(AdjudgeError, match="finite means, got NaN .* 1 documents, first 4"):
+    with pytest.raises(AdjudgeError, match=r"finite means, got NaN .* 1 documents, first 4"):
         SymmetricKL(means, covariances)
     with pytest.raises(AdjudgeError, match="expected finite features"):
         Euclidean(np.array([[1.0], [np.inf]]))
