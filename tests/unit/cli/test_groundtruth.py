@@ -177,7 +177,7 @@ def test_everything_registered_is_explained(folder: Path, capsys: Capture) -> No
     assert {one["comparison"] for one in content["comparisons"] if one["default"]} == {"mann-whitney", "sign"}
 
 
-@pytest.mark.parametrize("name", ["report.html", "report.md", "report.tex", "report.json"])
+@pytest.mark.parametrize("name", ["report.html", "report.json"])
 def test_a_report_is_written(folder: Path, capsys: Capture, name: str) -> None:
     code, out, _ = run(capsys, "build", "rankings.csv", "--without", "q2", "--report", name)
     assert code == 0

@@ -52,11 +52,10 @@ def test_json_has_everybody_and_every_change(answers: Path, capsys: pytest.Captu
     assert content["summary"]
 
 
-@pytest.mark.parametrize("name", ["people.html", "people.md", "people.tex"])
-def test_a_page_is_written(answers: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    code, _, _ = run(capsys, "answers.csv", "--on", "fine", "-o", name, "--figures", "figures")
+def test_a_page_is_written(answers: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, _ = run(capsys, "answers.csv", "--on", "fine", "-o", "people.html", "--figures", "figures")
     assert code == 0
-    assert "What hangs on whom" in Path(name).read_text(encoding="utf-8")
+    assert "What hangs on whom" in Path("people.html").read_text(encoding="utf-8")
     assert sorted(one.name for one in Path("figures").glob("*.svg")) == ["left-out.svg", "participant-trust.svg"]
 
 
