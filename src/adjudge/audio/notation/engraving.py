@@ -56,8 +56,8 @@ _CLASSES = ("note", "rest", "notehead", "stem", "accid", "staff", "text")
 # Attributes that may stay, and the form of their values; other values are left out.
 _ATTRIBUTES = {
     "d": _PATH, "points": _NUMBERS, "transform": _TRANSFORM, "x": _NUMBERS, "y": _NUMBERS, "dx": _NUMBERS,
-    "dy": _NUMBERS, "cx": _NUMBERS, "cy": _NUMBERS, "rx": _NUMBERS, "ry": _NUMBERS, "r": _NUMBERS, "x1": _NUMBERS, "y1": _NUMBERS,
-    "x2": _NUMBERS, "y2": _NUMBERS, "width": _SIZE, "height": _SIZE, "fill": _PAINT, "stroke": _PAINT,
+    "dy": _NUMBERS, "cx": _NUMBERS, "cy": _NUMBERS, "rx": _NUMBERS, "ry": _NUMBERS, "r": _NUMBERS, "x1": _NUMBERS,
+    "y1": _NUMBERS, "x2": _NUMBERS, "y2": _NUMBERS, "width": _SIZE, "height": _SIZE, "fill": _PAINT, "stroke": _PAINT,
     "stroke-width": _SIZE, "stroke-linecap": _WORD, "stroke-linejoin": _WORD, "stroke-dasharray": _NUMBERS,
     "fill-opacity": _NUMBERS, "stroke-opacity": _NUMBERS, "text-anchor": _WORD, "font-size": _SIZE,
     "font-style": _WORD, "font-weight": _WORD,

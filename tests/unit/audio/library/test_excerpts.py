@@ -108,14 +108,14 @@ def test_a_search_for_sound_that_meets_damage_at_once_stays_in_the_middle(tmp_pa
 
 
 def test_the_representative_part_has_the_least_divergence_by_the_direct_formula(tmp_path: Path) -> None:
-    from adjudge.audio.features.spectra import spectra_of
+    from adjudge.audio.features.spectra import compute_spectra
     from adjudge.audio.features.timbre import mfcc
 
     rng = np.random.default_rng(8)
     levels = rng.uniform(0.02, 0.2, size=9)
     song = np.concatenate([level * rng.normal(size=22050) + steps(1, 22050)[:, 0] for level in levels])
     path = write(tmp_path / "song.wav", song[:, None], 22050, subtype="FLOAT")
-    frames = mfcc(spectra_of(song.astype(np.float32))).astype(np.float64)
+    frames = mfcc(compute_spectra(song.astype(np.float32))).astype(np.float64)
     second = np.minimum(np.arange(len(frames)) * 512 // 22050, 8)
 
     def kl(a: Floats, b: Floats) -> float:
