@@ -6,7 +6,7 @@ import argparse
 
 from adjudge.cli.output import check_output, command_line, progress, show, show_report, style_of
 from adjudge.errors import AdjudgeError
-from adjudge.reporting.tables import as_csv, as_json, as_markdown, drawn
+from adjudge.tables import as_csv, as_json, as_markdown, as_rich
 from papers.report import report_of, together, values_of
 from papers.run import Reproduction, reproduce
 from papers.studies import STUDIES
@@ -48,7 +48,7 @@ def _list(arguments: argparse.Namespace) -> None:
     forms = {"json": lambda: as_json(rows), "csv": lambda: as_csv(rows), "markdown": lambda: as_markdown(rows)}
     style = style_of(arguments)
     brief = [{name: row[name] for name in ("study", "about", "needs")} for row in rows]  # what a terminal has room for
-    show(arguments, forms[style]() if style in forms else drawn(brief, bold="study"))
+    show(arguments, forms[style]() if style in forms else as_rich(brief, bold="study"))
 
 
 def _show(made: Reproduction, arguments: argparse.Namespace) -> None:

@@ -17,6 +17,7 @@ from scripts.docs.reference_words import paragraphs, sentence, table
 
 import adjudge
 from adjudge.registry import Registry
+from adjudge.results import Column, Result
 
 _INTRO = """# Python
 
@@ -31,11 +32,14 @@ KLN2: CG@5 = 0.647 ± 0.058 (60 queries)
 The names of `adjudge` itself come first, then those of its public packages, one section each: what a package lists in
 `__all__` is what its section tells of. All are imported when they are first used, so that `import adjudge` costs next
 to nothing. Data come first and by position, everything else by keyword. Results are frozen: they keep what made them
-(names, parameters, seeds, digests of the files) and print themselves as small tables. Their classes are told of after
-the function that returns them and need no import; the arguments that would make one are its fields. `Floats`, `Ints`,
-`Codes` and `Mask` are NumPy arrays of 64-bit floats, integers (`Codes`: of 32 bits) and booleans. Examples in
-docstrings are run by the tests.
+(names, parameters, seeds, digests of the files) and speak [one language](#what-every-result-has). Their classes are
+told of after the function that returns them and need no import; the arguments that would make one are its fields.
+`Floats`, `Ints`, `Codes` and `Mask` are NumPy arrays of 64-bit floats, integers (`Codes`: of 32 bits) and booleans.
+Examples in docstrings are run by the tests.
 """
+_RESULT = """## What every result has
+
+The fields of a row declare the columns of its result once; everything below follows from them."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Reading and writing; see [file formats](formats.md).": ("read", "write", "demo", "Collection", "Scale"),
@@ -78,8 +82,9 @@ _DEPTH = 2  # what functions return, and what that has and returns; what lies de
 def text() -> str:
     """The page."""
     paths = list(public_paths())
-    told = {value for path in paths if inspect.isclass(value := value_of(path))}
-    parts = [_INTRO, _packages()]
+    shared = [(f"adjudge.results.{one.__name__}", one) for one in (Result, Column)]
+    told = {value for path in paths if inspect.isclass(value := value_of(path))} | {one for _, one in shared}
+    parts = [_INTRO, _packages(), _RESULT, *(_class(path, one) for path, one in shared)]
     for intro, names in GROUPS.items():
         parts += _section(
             f"## {intro.partition(';')[0].rstrip('.')}", intro, [f"adjudge.{name}" for name in names], told

@@ -155,5 +155,17 @@ def renamed(values: Mapping[str, Mapping[str, str]] | None = None, /, **paramete
     return decorate
 
 
+METHODS = {"records": "to_dicts", "to_frame": "to_polars"}
+"""Methods that results had, and what they are called now."""
+
+
+def old_method(result: object, name: str) -> Any:
+    """The method of a result by its old name; called by ``__getattr__``, so where there is none of that name."""
+    if name not in METHODS:
+        raise AttributeError(f"{type(result).__name__!r} object has no attribute {name!r}", name=name, obj=result)
+    _warn(f"{type(result).__name__}.{name} is called {METHODS[name]} now", stacklevel=4)
+    return getattr(result, METHODS[name])
+
+
 def _warn(text: str, *, stacklevel: int) -> None:
     warnings.warn(f"{text}; the old name goes with the next release.", DeprecationWarning, stacklevel=stacklevel)

@@ -78,11 +78,6 @@ def warn(text: str, stacklevel: int = 1) -> None:
         kept.append(text)
 
 
-def deprecated(old: str, new: str, stacklevel: int = 1) -> None:
-    """Say that a name has another now and will go; ``stacklevel`` counts as in :func:`warn`."""
-    warnings.warn(f"{old} is now called {new}; the old name will go.", DeprecationWarning, stacklevel=stacklevel + 1)
-
-
 @contextmanager
 def kept_warnings() -> Iterator[list[str]]:
     """Keep what :func:`warn` says meanwhile from being heard, and give it as a list; of nested ones the inner keeps it.

@@ -36,22 +36,39 @@ import re
 import shutil
 import types
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 from adjudge._version import __version__
-from adjudge.errors import AdjudgeError, InputError, deprecated, reason
+from adjudge.deprecated import old_method
+from adjudge.errors import AdjudgeError, InputError, reason
 from adjudge.io import plain, whole_file
-from adjudge.tables import Heading, Table, as_csv, as_json
+from adjudge.tables import Align, Heading, Table, as_csv, as_json
+from adjudge.text import shown_p, with_interval
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     from rich.console import RenderableType
 
+T = TypeVar("T")
+Shown = tuple[Heading, Sequence[str]]
+"""A column as people read it: its header and its cells."""
 Kind = Literal["text", "whole", "number", "truth", "names"]
 """What a column holds: text, whole numbers, numbers, yes or no, or several names."""
 
@@ -64,10 +81,10 @@ _UNKNOWN = "–"
 class Column:
     """A column of a result: what it means, how it is shown, its unit.
 
-    ``format`` is one of Python's, such as ``.3f`` or ``.0%``, or ``p`` for p-values. ``ends`` name the columns with the
-    ends of its interval, which is shown with it. Columns that are not ``shown`` are left out of what people read and
-    are in everything else; ``optional`` ones are left out everywhere where no row has a value. ``key`` columns name a
-    row. ``name`` and ``kind`` come from the field that the column is declared on.
+    ``format`` is one of Python's, such as ``.3f``, with `` %`` after it for shares in per cent, or ``p`` for p-values.
+    ``ends`` name the columns with the ends of its interval, which is shown with it. Columns that are not ``shown`` are
+    left out of what people read and are in everything else; ``optional`` ones are left out everywhere where no row has
+    a value. ``key`` columns name a row. ``name`` and ``kind`` come from the field that the column is declared on.
     """
 
     about: str
@@ -84,7 +101,7 @@ class Column:
     def heading(self) -> Heading:
         """The header of the column as people read it."""
         label = self.label or self.name.replace("_", " ")
-        align: Literal["left", "right"] = "left" if self.kind in ("text", "names") else "right"
+        align: Align = "left" if self.kind in ("text", "names") else "right"
         return Heading(f"{label} ({self.unit})" if self.unit else label, align, self.about)
 
     def text(self, value: Any, low: Any = None, high: Any = None, *, digits: int | None = None) -> str:
@@ -93,11 +110,11 @@ class Column:
         >>> Column("mean", ".3f").text(0.5, 0.4, 0.6), Column("share", ".0%").text(math.nan)
         ('0.500 ± 0.100', '–')
         """
-        if not (_known(low) and _known(high) and _known(value)):
+        if self.kind == "whole" and _known(low) and _known(high):
+            return f"{self._alone(value, digits)} [{self._alone(low, digits)}, {self._alone(high, digits)}]"
+        if self.kind != "number" or not (_known(value) and _known(low) and _known(high)):
             return self._alone(value, digits)
-        if self.kind != "whole" and abs((high - value) - (value - low)) <= 1e-9 * max(1.0, abs(value)):
-            return f"{self._alone(value, digits)} ± {self._alone((high - low) / 2, digits).lstrip('+')}"
-        return f"{self._alone(value, digits)} [{self._alone(low, digits)}, {self._alone(high, digits)}]"
+        return with_interval(value, low, high, form=lambda number: self._alone(number, digits))
 
     def _alone(self, value: Any, digits: int | None) -> str:
         if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -110,16 +127,9 @@ class Column:
             return ", ".join(map(str, value))
         if self.format == "p":
             return shown_p(value)
+        if self.format.endswith(" %"):
+            return format(100 * value, self.format.removesuffix(" %")) + " %"
         return format(value, self.format if digits is None else re.sub(r"\.\d+f$", f".{digits}f", self.format))
-
-
-def shown_p(p: float) -> str:
-    """A p-value to two significant digits.
-
-    >>> shown_p(0.0213), shown_p(0.2), shown_p(0.00000002)
-    ('0.021', '0.2', '< 1e-06')
-    """
-    return "< 1e-06" if p < 1e-6 else f"{p:.2g}"
 
 
 def _known(value: Any) -> bool:
@@ -139,6 +149,15 @@ def columns_of(row_type: type) -> tuple[Column, ...]:
         for column in getattr(hint, "__metadata__", ())
         if isinstance(column, Column)
     )
+
+
+def interval_columns(name: str, column: Column) -> tuple[Column, Column, Column]:
+    """A column of numbers called ``name``, and those of the ends of its interval, ``name_low`` and ``name_high``."""
+    low, high = (
+        replace(column, about=f"{end} end of its interval", label="", shown=False) for end in ("lower", "upper")
+    )
+    ends = f"{name}_low", f"{name}_high"
+    return replace(column, name=name, ends=ends), replace(low, name=ends[0]), replace(high, name=ends[1])
 
 
 def _kind_of(hint: Any) -> Kind:
@@ -164,7 +183,8 @@ class Result(ABC):
     A subclass names the class of its rows in ``row_type`` and has the ``rows``, or says what its columns and rows are
     by ``columns`` and ``_rows``. It may say more: ``_facts`` are the settings and further values that
     :meth:`to_dict` holds besides the rows, which stand there under ``rows_name``; ``_notes`` are lines below the
-    table; ``_table`` is the table that people read, where it is another than the columns in their order.
+    table; ``parts`` are further results that belong to it; ``table`` is what people read, where that is another table
+    than the columns in their order.
 
     A ``plot`` of a result belongs here, beside :meth:`_repr_html_`: it takes ``columns`` and :meth:`to_polars`, as
     everything below does.
@@ -183,11 +203,7 @@ class Result(ABC):
         """Its columns in order, without optional ones that no row has a value for."""
         if self.row_type is None:
             raise NotImplementedError(f"{type(self).__name__} declares neither a row_type nor columns")
-        declared = columns_of(self.row_type)
-        if not any(column.optional for column in declared):
-            return declared
-        rows = self._rows()
-        return tuple(c for c in declared if not c.optional or any(_get(row, c.name) is not None for row in rows))
+        return _filled(columns_of(self.row_type), self._rows())
 
     def _rows(self) -> Sequence[Any]:
         """Objects with an attribute per column, or mappings with a key per column."""
@@ -202,19 +218,46 @@ class Result(ABC):
         """Lines to read below the table."""
         return ()
 
-    def _values(self) -> dict[str, Sequence[Any]]:
-        """The values of each column; those that are not known are None."""
-        rows = self._rows()
-        return {column.name: [_plain_value(_get(row, column.name)) for row in rows] for column in self.columns}
+    def _values(self, names: Iterable[str] | None = None) -> dict[str, Sequence[Any]]:
+        """The values of some columns, or all: lists with None, or arrays with NaN, for what is not known."""
+        rows, wanted = self._rows(), [column.name for column in self.columns] if names is None else names
+        return {name: [_plain_value(_get(row, name)) for row in rows] for name in wanted}
 
-    def _table(self, *, digits: int | None = None) -> Table:
+    def parts(self) -> Sequence[Result]:
+        """Further tables that belong to it; people read them below the first one."""
+        return ()
+
+    def table(self, *, digits: int | None = None) -> Table:
         """The table that people read; ``digits`` after the point where they are not those of the columns."""
-        values = self._values()
-        shown = [column for column in self.columns if column.shown]
-        cells = [_cells(column, values, digits) for column in shown]
+        shown, values = [column for column in self.columns if column.shown], self._values()
         n_key = sum(column.key for column in shown) or 1
-        rows = list(zip(*cells, strict=True))
-        return Table([column.heading() for column in shown], rows, self.title, self._notes(), n_key)
+        columns = (self._shown(column.name, digits=digits, values=values) for column in shown)
+        return self._table_of(*columns, n_key=n_key)
+
+    def _table_of(self, *shown: Shown, n_key: int = 1, styles: Mapping[tuple[int, int], str] | None = None) -> Table:
+        """A table of columns as people read them, with title and notes."""
+        rows = list(zip(*(cells for _, cells in shown), strict=True))
+        return Table([heading for heading, _ in shown], rows, self.title, tuple(self._notes()), n_key, styles or {})
+
+    def _shown(
+        self,
+        name: str,
+        label: str = "",
+        *,
+        about: str = "",
+        digits: int | None = None,
+        values: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Shown:
+        """A column as people read it, with intervals where it has any; ``label`` and ``about`` replace its own."""
+        column = next(column for column in self.columns if column.name == name)
+        names = [name, *(column.ends or ())]
+        known = self._values(names) if values is None else values
+        cells = zip(*(_listed(known[each]) for each in names), strict=True)
+        texts = [column.text(*three, digits=digits) for three in cells]
+        return replace(column, label=label or column.label, about=about or column.about).heading(), texts
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        return [self.table(digits=digits), *(part.table(digits=digits) for part in self.parts())]
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """The rows as plain values, one dictionary per row; what is not known is None."""
@@ -228,7 +271,10 @@ class Result(ABC):
 
     def to_json(self) -> str:
         """Everything as JSON: :meth:`to_dict`, and in ``result`` what it is and what its columns mean."""
-        about = {
+        return as_json({"result": self._about(), **self.to_dict()})
+
+    def _about(self) -> dict[str, Any]:
+        return {
             "kind": type(self).__name__,
             "title": self.title,
             "rows": self.rows_name,
@@ -236,7 +282,6 @@ class Result(ABC):
             "notes": list(self._notes()),
             "adjudge": __version__,
         }
-        return as_json({"result": about, **self.to_dict()})
 
     def to_csv(self) -> str:
         """The rows as CSV with a header; what is not known is empty."""
@@ -271,11 +316,14 @@ class Result(ABC):
 
     def to_markdown(self, *, digits: int | None = None) -> str:
         """The table that people read, as Markdown."""
-        return self._table(digits=digits).markdown()
+        return "\n".join(table.markdown() for table in self._tables(digits))
 
     def to_latex(self, *, caption: str = "", label: str = "", digits: int | None = None) -> str:
         """The table that people read, as LaTeX for booktabs; with a caption or a label, one that floats."""
-        return self._table(digits=digits).latex(comment=[f"Adjudge {__version__}"], caption=caption, label=label)
+        comment = [f"Adjudge {__version__}"]
+        first, *others = self._tables(digits)
+        texts = [first.latex(comment=comment, caption=caption, label=label), *(table.latex() for table in others)]
+        return "\n".join(texts)
 
     def save(self, path: str | Path) -> None:
         """Write the result, whole or not at all, in the form that the suffix asks for.
@@ -289,7 +337,7 @@ class Result(ABC):
             ".csv": self.to_csv,
             ".md": self.to_markdown,
             ".tex": self.to_latex,
-            ".html": lambda: self._table().html(),
+            ".html": lambda: "".join(table.html() for table in self._tables()),
             ".txt": lambda: f"{self}\n",
         }
         suffix = target.suffix.lower()
@@ -302,25 +350,21 @@ class Result(ABC):
                 file.write(forms[suffix]().encode())
 
     def __str__(self) -> str:
-        return self._table().first(_ROWS_PRINTED).text(shutil.get_terminal_size().columns)
+        width = shutil.get_terminal_size().columns
+        return "\n\n".join(table.first(_ROWS_PRINTED).text(width) for table in self._tables())
 
     def __rich__(self) -> RenderableType:
-        return self._table()
+        from rich.console import Group
+
+        return Group(*self._tables())
 
     def _repr_html_(self) -> str:
-        return self._table().first(_ROWS_IN_NOTEBOOKS).html()
+        return "".join(table.first(_ROWS_IN_NOTEBOOKS).html() for table in self._tables())
 
     if not TYPE_CHECKING:  # old names are no part of what type checkers and editors offer
 
         def __getattr__(self, name: str) -> Any:
-            if name in _RENAMED:
-                deprecated(f"{type(self).__name__}.{name}", _RENAMED[name], stacklevel=2)
-                return getattr(self, _RENAMED[name])
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
-
-_RENAMED = {"records": "to_dicts", "to_frame": "to_polars"}
-"""Methods that results had before 1.1, and what they are called now."""
+            return old_method(self, name)
 
 
 _COLUMN = Column("")
@@ -330,6 +374,11 @@ def _described(column: Column) -> dict[str, Any]:
     """A column as plain values, name first and without what is as always."""
     values = {"name": column.name, "kind": column.kind, **asdict(column)}
     return {name: value for name, value in values.items() if value != getattr(_COLUMN, name) or name == "kind"}
+
+
+def _filled(columns: tuple[Column, ...], rows: Sequence[Any]) -> tuple[Column, ...]:
+    """The columns without optional ones that no row has a value for."""
+    return tuple(c for c in columns if not c.optional or any(_get(row, c.name) is not None for row in rows))
 
 
 def _get(row: Any, name: str) -> Any:
@@ -357,13 +406,63 @@ def _csv_value(value: Any) -> Any:
     return "; ".join(value) if isinstance(value, list) else "" if value is None else value
 
 
-def _cells(column: Column, values: Mapping[str, Sequence[Any]], digits: int | None) -> list[str]:
-    """The texts of a column, with intervals where it has any."""
-    own = _listed(values[column.name])
-    if column.ends is None or not all(name in values for name in column.ends):
-        return [column.text(value, digits=digits) for value in own]
-    lows, highs = (_listed(values[name]) for name in column.ends)
-    return [column.text(*three, digits=digits) for three in zip(own, lows, highs, strict=True)]
+@dataclass(frozen=True, repr=False)
+class Rows(Result, Sequence[T]):
+    """Rows that are all there is to a result: a sequence of objects whose class, ``of``, declares the columns."""
+
+    of: type[T]
+    rows: tuple[T, ...]
+    about: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def title(self) -> str:
+        return self.about
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return _filled(columns_of(self.of), self.rows)  # type: ignore[arg-type]  # of any class
+
+    def _notes(self) -> Sequence[str]:
+        return self.notes
+
+    @overload
+    def __getitem__(self, place: int) -> T: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, place: int | slice) -> T | tuple[T, ...]:
+        return self.rows[place]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<{self.of.__name__}: {len(self.rows)} rows>"
+
+
+class Record(Result):
+    """A result of one row: a class whose own fields declare the columns. People read it from top to bottom."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return _filled(columns_of(type(self)), [self])
+
+    def _rows(self) -> Sequence[Any]:
+        return (self,)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row, as plain values."""
+        content: dict[str, Any] = plain(self.to_dicts()[0])
+        return content
+
+    def to_json(self) -> str:
+        return as_json({"result": self._about(), self.rows_name: self.to_dicts()})
+
+    def table(self, *, digits: int | None = None) -> Table:
+        """Names and values, one below the other."""
+        shown = [self._shown(column.name, digits=digits) for column in self.columns if column.shown]
+        headings = [Heading("", "left"), Heading("value")]
+        return Table(headings, [(heading.name, cells[0]) for heading, cells in shown], self.title, tuple(self._notes()))
 
 
 @dataclass(frozen=True)

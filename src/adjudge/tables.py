@@ -66,12 +66,34 @@ class Table:
     n_key: int = 1
     styles: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
-    def first(self, most: int) -> Table:
-        """The first rows, with a note of how many are not shown."""
+    def first(self, most: int, where: str = "") -> Table:
+        """The first rows, with a note of how many are not shown, and ``where`` they are."""
         if len(self.rows) <= most:
             return self
-        rest = f"… and {len(self.rows) - most:,} more"
+        rest = f"… and {len(self.rows) - most:,} more" + (f": {where}" if where else "")
         return replace(self, rows=self.rows[:most], notes=[rest, *self.notes])
+
+    def take(self, places: Sequence[int]) -> Table:
+        """Some rows, in the order given."""
+        styles = {
+            (new, i): style for new, old in enumerate(places) for (r, i), style in self.styles.items() if r == old
+        }
+        return replace(self, rows=[self.rows[place] for place in places], styles=styles)
+
+    def without(self, place: int) -> Table:
+        """The same table without a column."""
+        kept = [i for i in range(len(self.headings)) if i != place]
+        styles = {(r, i - (i > place)): style for (r, i), style in self.styles.items() if i != place}
+        rows = [[row[i] for i in kept] for row in self.rows]
+        n_key = self.n_key - (place < self.n_key)
+        return replace(self, headings=[self.headings[i] for i in kept], rows=rows, styles=styles, n_key=n_key)
+
+    def insert(self, place: int, columns: Sequence[tuple[Heading, Sequence[str]]]) -> Table:
+        """The same table with further columns before one."""
+        headings = [*self.headings[:place], *(heading for heading, _ in columns), *self.headings[place:]]
+        rows = [[*row[:place], *(cells[r] for _, cells in columns), *row[place:]] for r, row in enumerate(self.rows)]
+        styles = {(r, i + len(columns) * (i >= place)): style for (r, i), style in self.styles.items()}
+        return replace(self, headings=headings, rows=rows, styles=styles)
 
     def text(self, width: int = 80) -> str:
         """Plain text that is at most so wide: title, table, notes."""
@@ -241,6 +263,31 @@ def as_csv(rows: Sequence[Row]) -> str:
 def as_json(content: Any) -> str:
     """Indented JSON; numbers that are not finite become null, as JSON has none."""
     return json.dumps(plain(content), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def as_markdown(rows: Sequence[Row]) -> str:
+    """Rows of values as a Markdown table.
+
+    >>> print(as_markdown([{"a": 1, "b": "x"}]), end="")
+    | a | b |
+    |---|---|
+    | 1 | x |
+    """
+    header = list(rows[0])
+    lines = [header, ["---"] * len(header), *([str(row[name]).replace("|", "\\|") for name in header] for row in rows)]
+    return "".join(f"|{'|'.join(cells)}|\n" if cells[0] == "---" else f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def as_rich(rows: Sequence[Row], *, bold: str | None = None) -> RichTable:
+    """Rows of text for a terminal; long cells go on in the next line."""
+    from rich.text import Text
+
+    table = rich_table()
+    for i, name in enumerate(rows[0]):
+        table.add_column(name, overflow="fold", no_wrap=i == 0)
+    for row in rows:
+        table.add_row(*(Text(str(value), style="bold" if name == bold else "") for name, value in row.items()))
+    return table
 
 
 def printable(text: str) -> str:

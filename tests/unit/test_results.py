@@ -159,7 +159,7 @@ def test_unknown_suffixes_are_refused(tracks: Tracks, tmp_path: Path) -> None:
 
 
 def test_old_names_work_and_say_the_new_one(tracks: Tracks) -> None:
-    with pytest.warns(DeprecationWarning, match="Tracks.records is now called to_dicts"):
+    with pytest.warns(DeprecationWarning, match="Tracks.records is called to_dicts now"):
         assert tracks.records() == tracks.to_dicts()  # type: ignore[attr-defined]
     with pytest.warns(DeprecationWarning, match="to_polars"):
         assert tracks.to_frame().equals(tracks.to_polars())  # type: ignore[attr-defined]

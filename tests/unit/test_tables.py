@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.tables import Heading, Table, escape_latex, fold, text_width
+from adjudge.tables import Heading, Table, as_csv, as_json, as_markdown, escape_latex, fold, text_width
 
 HOSTILE = [
     "a_b & 5 %",
@@ -118,3 +118,29 @@ def test_rich_shows_the_same_cells(width: int) -> None:
     text = buffer.getvalue()
     assert all(cell in text for row in a_table(12, ["kln", "zx"]).rows for cell in row)
     assert html.escape("A note.") in text
+
+
+def test_numbers_that_are_not_finite_are_left_out_of_files() -> None:
+    rows = [{"a": float("nan"), "b": 1.0}]
+    assert as_csv(rows) == "a,b\n,1.0\n"
+    assert re.sub(r"\s", "", as_json(rows)) == '[{"a":null,"b":1.0}]'
+    assert as_markdown([{"a": "x|y"}]).splitlines()[-1] == "| x\\|y |"
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize("n_key", [1, 2])
+def test_every_cell_is_drawn_whole_at_any_width(width: int, n_key: int) -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    header = ["system", "team", *(f"measure{i}@10" for i in range(12))]
+    rows = [[f"sys{r}", f"team{r}", *(f"0.{r}{i:02d} ± 0.0{i:02d}" for i in range(12))] for r in range(3)]
+    buffer = StringIO()
+    Console(file=buffer, width=width, highlight=False).print(Table(list(map(Heading, header)), rows, n_key=n_key))
+    text = buffer.getvalue()
+    assert all(cell in text for cell in [*header, *(cell for row in rows for cell in row)])
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+    n_parts = text.count("system")
+    assert all(text.count(row[0]) == n_parts for row in rows)
+    assert text.count("team0") == (n_parts if n_key == 2 else 1)

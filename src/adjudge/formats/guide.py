@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.formats import FORMATS
 from adjudge.formats.columns import COLUMNS
-from adjudge.reporting.tables import as_csv, as_json, as_markdown, drawn
+from adjudge.tables import as_csv, as_json, as_markdown, as_rich
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -121,4 +121,4 @@ def overview() -> RenderableType:
     from rich.constrain import Constrain
 
     about = "Columns of tables, by the names that are known; name others with --columns query=NAME,document=NAME"
-    return Constrain(Group(drawn(rows()), about, drawn(column_rows())), width=120)
+    return Constrain(Group(as_rich(rows()), about, as_rich(column_rows())), width=120)

@@ -487,7 +487,7 @@ def write_lists(lists: PartialLists, path: str | Path, *, format: str | None = N
     """
     is_plain = without_compression(Path(path)).suffix.lower() in ("", ".txt")
     chosen = format_for(path, "judgments", "groups" if format is None and is_plain else format)
-    table = lists.to_frame()
+    table = lists.to_polars()
     if not table.height:
         raise AdjudgeError("Lists: expected at least one list to write, got none")
     if chosen.name == "json":

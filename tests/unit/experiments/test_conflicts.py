@@ -87,7 +87,7 @@ def test_rates_after_the_first_are_shares_of_the_significant() -> None:
     # Two comparisons: one repeats, one is significant in the first set only and turns round in the second.
     rows = [(0, "A", 5, 0.1, 0.2, 0.01, 0.02, 1.0, 1.0), (0, "A", 5, 0.1, -0.1, 0.01, 0.6, 1.0, 1.0)]
     counts = count_outcomes(Paired.from_rows(table(rows), ("A", "B"), ("t",), 1.0), [0.05])
-    found = outcome_rates(counts.pooled(samples=True, tests=True), [{"n_queries": 5}]).records()[0]
+    found = outcome_rates(counts.pooled(samples=True, tests=True), [{"n_queries": 5}]).to_dicts()[0]
     assert found["significant"] == 3
     assert found["non_significant"] == pytest.approx(1 / 4)
     assert found["success"] == pytest.approx(2 / 3)

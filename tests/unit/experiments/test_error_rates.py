@@ -207,9 +207,9 @@ def test_sentences_say_who_keeps_the_promise(findings: ErrorFindings) -> None:
     assert any("no Type I error rate" in one for one in said)
     assert any("nothing tells one from another" in one for one in said)
     assert not any("positive differences as frequent" in one for one in said)
-    assert len(findings.records()) == 2 * 3 * 3
+    assert len(findings.to_dicts()) == 2 * 3 * 3
     assert {"rate", "any_rate", "power", "type_two", "type_three", "wrong", "adjusted_power"} <= set(
-        findings.records()[0]
+        findings.to_dicts()[0]
     )
     assert findings.to_dict()["by_difference"]
 

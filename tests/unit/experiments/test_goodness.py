@@ -85,7 +85,7 @@ def test_shares_of_systems_add_up_and_many_samples_are_counted() -> None:
     result = spec.findings(samples, run_chunk(spec, samples, 0, 3), samples.provenance)
     assert sum(cell.best_for for cell in result.cells) == pytest.approx(7)
     assert result.sentences()[0].endswith("for 7 of 7 samples.")
-    assert result.to_dict()["table"] == result.records()
+    assert result.to_dict()["table"] == result.to_dicts()
     assert "Goodness of fit" in str(result)
 
 

@@ -66,7 +66,7 @@ def test_a_specification_survives_json() -> None:
 
 
 def test_outcomes_of_the_significant_add_up_to_one(found: OptimalityFindings) -> None:
-    for record in found.by_test_and_sample([0.05, 0.5]).records():
+    for record in found.by_test_and_sample([0.05, 0.5]).to_dicts():
         parts = [record[name] for name in ("success", "lack_of_power", "global_conflict")]
         assert record["significant"] == 0 or sum(parts) == pytest.approx(1)
         assert record["global_conflict"] == pytest.approx(
@@ -83,7 +83,7 @@ def test_views_have_a_cell_for_each_of_what_they_are_by(found: OptimalityFinding
 
 
 def test_any_level_can_be_asked_for_afterwards(found: OptimalityFindings) -> None:
-    records = found.at(0.025).records()
+    records = found.at(0.025).to_dicts()
     rows = found.rows.filter(found.rows["n_queries"] == 6)
     p = np.concatenate([rows["t"].to_numpy(), rows["t_again"].to_numpy()])
     assert records[0]["test"] == "t"
@@ -139,7 +139,7 @@ def test_systems_that_are_all_the_same_are_never_significant() -> None:
     flat = Samples(tuple(Sample(np.full_like(one.values, 0.5), one.queries, one.systems, one.measure) for one in same))
     found = run(flat, trials=2)
     assert found.sentences()[0] == "At 0.05, nothing is significant with 12 queries."
-    assert all(record["non_significant"] == 1 for record in found.records())
+    assert all(record["non_significant"] == 1 for record in found.to_dicts())
     json.dumps(found.to_dict(), allow_nan=False)
 
 
@@ -183,7 +183,7 @@ def test_six_panels_have_a_curve_a_test_and_conflicts_a_diagonal(reported: Optim
     assert [panel.title for panel in figure.data.panels][::2] == ["Non-significance", "Success", "Lack of power"]
     assert [panel.diagonal for panel in figure.data.panels] == [False] * 5 + [True]
     for curve in figure.data.panels[0].curves:
-        record = next(r for r in reported.records() if r["test"] == curve.label and r["n_queries"] == 10)
+        record = next(r for r in reported.to_dicts() if r["test"] == curve.label and r["n_queries"] == 10)
         assert curve.y[0] == record["non_significant"]
         assert len(curve.x) == 32
 

@@ -62,7 +62,7 @@ def test_intervals_of_an_experiment_are_as_wide_as_its_rates_scatter_over_seeds(
         run_experiment("power", values, trials=30, sizes=(20,), procedures=("t",), seed=seed, workers=1)
         for seed in range(30)
     ]
-    value, low, high = (np.array([one.records()[0][name] for one in found]) for name in ("power", "low", "high"))
+    value, low, high = (np.array([one.to_dicts()[0][name] for one in found]) for name in ("power", "low", "high"))
     assert ((low <= value.mean()) & (value.mean() <= high)).sum() >= 26  # 26 or more of 30 in 98 % of cases
     assert 0.8 < ((high - low) / 2).mean() / (1.96 * value.std(ddof=1)) < 1.35
 

@@ -145,7 +145,7 @@ def test_fidelity_sees_that_dependence_is_kept_or_lost(real: Floats, model: Coll
     for figure in ("mean", "sd", "correlation", "sd of differences"):
         assert kept[figure].mean_error < kept[figure].noise
     assert lost["correlation"].mean_error > 0.4
-    assert kept.records()[0]["figure"] == "mean"
+    assert kept.to_dicts()[0]["figure"] == "mean"
     assert "correlation" in str(kept)
     with pytest.raises(AdjudgeError, match=r"'means'.*'mean'"):
         kept["means"]

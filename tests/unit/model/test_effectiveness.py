@@ -203,14 +203,14 @@ def test_the_long_table_of_nothing_has_the_same_columns(by_assessor: AssessedEff
 def test_it_prints_the_mean_of_each_system_over_all_cells(by_assessor: AssessedEffectiveness) -> None:
     assert str(by_assessor).splitlines() == [
         "Effectiveness by 2 assessors on 3 queries, mean of 5 of 6 cells",
-        "         AP   nDCG@5",
-        "s2   0.2215   0.2216",
-        "s1   0.2115   0.2116",
+        "system      AP  nDCG@5",
+        "s2      0.2215  0.2216",
+        "s1      0.2115  0.2116",
     ]
     assert str(by_assessor.select(queries=["q1"], assessors=["ann"])).startswith(
         "Effectiveness by 1 assessor on 1 query, mean"
     )
-    assert "nan" in str(by_assessor.select(queries=["q2"], assessors=["bob"]))
+    assert "–" in str(by_assessor.select(queries=["q2"], assessors=["bob"]))
     assert repr(by_assessor) == "<AssessedEffectiveness: 3 queries x 2 systems x 2 assessors x 2 measures (AP, nDCG@5)>"
 
 

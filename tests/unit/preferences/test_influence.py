@@ -183,9 +183,8 @@ def test_one_participant_alone_is_everything() -> None:
 def test_an_influence_prints_and_becomes_a_table() -> None:
     found = made(*(0.29 + 0.01 * i for i in range(12)))
     lines = str(found).splitlines()
-    assert lines[0].split() == ["without", "answers", "noticeable", "P(Sat)", "at", "0.5"]
-    assert lines[2].startswith("p12")
-    assert "and 4 participants more" in lines
+    assert lines[1].split() == ["without", "answers", "noticeable", "P(Sat)"]
+    assert [line.split()[0] for line in lines[2:4]] == ["nobody", "p12"]
     assert found.to_polars().shape == (12, 7)
 
 

@@ -182,7 +182,7 @@ def test_what_is_learnt_prints_and_is_plain(learnt: Learnt) -> None:
     rows = learnt.to_dicts()
     assert [row["measure"] for row in rows] == ["CG@2", "P@2"]
     assert all(row["noticeable_low"] < row["noticeable"] < row["noticeable_high"] for row in rows)
-    assert "CG@2 on fine" in str(learnt)
+    assert any(line.split()[:2] == ["CG@2", "fine"] for line in str(learnt).splitlines())
     assert learnt.of("CG@2", "fine").prior is None
     with pytest.raises(aj.AdjudgeError, match="nothing was learnt for CG@2 on broad; known: CG@2 on fine"):
         learnt.of("CG@2", "broad")

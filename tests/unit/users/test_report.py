@@ -14,8 +14,9 @@ import pytest
 import adjudge as aj
 from adjudge.cli import main
 from adjudge.model.provenance import Provenance
-from adjudge.reporting.document import Column, FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.document import FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.render import figure_bytes, render, write_figures
+from adjudge.tables import Heading
 from adjudge.users.comparison import ComparisonTable
 from adjudge.users.noticing import AgreementMapping
 from adjudge.users.report import Evidence, gather, make_report, sections_in_order
@@ -97,7 +98,7 @@ def test_every_figure_has_words_and_every_table_a_caption_and_headers(page: Page
 
 
 def test_long_tables_fold_parts_have_their_own_contents_and_intervals_may_wrap() -> None:
-    columns = (Column("system", "left"), Column("rate"))
+    columns = (Heading("system", "left"), Heading("rate"))
     table = TableBlock("many", "All rates.", columns, (("a", "0.5 [0.4, 0.6]"),) * 30, folded=True)
     parts = [Section(f"part-{i}", f"Part {i}", (replace(table, name=f"many-{i}"),), level=2) for i in (1, 2)]
     report = Report("Title", "", (Section("whole", "Whole", (Paragraph("Text."),)), *parts), Provenance().to_dict())

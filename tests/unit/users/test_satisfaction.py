@@ -125,7 +125,7 @@ def test_a_measure_without_a_mapping_is_said_so_and_the_rest_goes_on() -> None:
     sat = aj.satisfaction(eff)
     assert sat.measures == ("CG@5",)
     assert sat.missing[0].startswith("no satisfaction mapping for nDCG@5 on fine; known on fine: CG@5")
-    assert sat.missing[0] in str(sat)
+    assert sat.missing[0] in " ".join(str(sat).split())
     assert sat.p_sat.shape == (8, len(eff.systems), 1)
     assert sat.to_polars().height == len(eff.systems)
     with pytest.raises(aj.AdjudgeError, match="No measure with a satisfaction mapping is called 'nDCG@5'"):
@@ -138,7 +138,7 @@ def test_effectiveness_without_a_scale_or_any_mapping_gives_an_empty_answer() ->
     sat = aj.satisfaction(matrix([[0.2, 0.6], [0.3, 0.1]]))
     assert sat.missing == ("no satisfaction mapping for CG@5: the scale of its judgments is not known",)
     assert sat.rows() == []
-    assert str(sat) == sat.missing[0]
+    assert str(sat).endswith(sat.missing[0])
 
 
 def test_one_query_has_a_mean_and_no_interval() -> None:

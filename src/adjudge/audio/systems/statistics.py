@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
@@ -30,9 +30,11 @@ from adjudge.audio.systems.ranking import find_nearest_filtered
 from adjudge.checks import check_whole
 from adjudge.errors import AdjudgeError
 from adjudge.parallel import Progress
-from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import PALETTE, canvas
-from adjudge.text import listed, number
+from adjudge.results import Column, Result
+from adjudge.tables import Heading
+from adjudge.text import counted, listed, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +51,7 @@ AFTER_PROXIMITY = {"timbre": "timbre-mp"}
 """Systems, and the same systems after mutual proximity."""
 _COLOURS = ("accent", "warm", "ink", "soft", "muted")
 _DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)))
-_SYSTEM = Column("System", "left", "documents of the query's artist are left out, unless all artists are named")
+_SYSTEM = Heading("System", "left", "documents of the query's artist are left out, unless all artists are named")
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,32 @@ class ListStatistics:
         return next((shared for shared in self.shared if (shared.label, shared.cutoff) == (label, cutoff)), None)
 
 
-@dataclass(frozen=True, eq=False)
-class Statistics:
+class StatisticsRow(TypedDict):
+    """Statistics of one system, one way of making lists and one length of them; shares are from 0 to 1."""
+
+    system: Annotated[str, Column("the system", key=True)]
+    lists: Annotated[str, Column("how lists were made", key=True)]
+    cutoff: Annotated[int, Column("length of the lists", "d", key=True)]
+    queries: Annotated[int, Column("queries", ",d", shown=False)]
+    documents: Annotated[int, Column("documents", ",d", shown=False)]
+    same_genre: Annotated[float | None, Column("share of documents of the genre of the query", ".3f")]
+    same_genre_of_possible: Annotated[float | None, Column("the same, of what was possible", ".3f", shown=False)]
+    same_artist: Annotated[float | None, Column("share of documents by the artist of the query", ".3f")]
+    same_artist_of_possible: Annotated[float | None, Column("the same, of what was possible", ".3f", shown=False)]
+    same_album: Annotated[float | None, Column("share of documents of the album of the query", ".3f")]
+    same_album_of_possible: Annotated[float | None, Column("the same, of what was possible", ".3f", shown=False)]
+    skewness: Annotated[float, Column("skewness of how often documents occur", ".2f")]
+    hub: Annotated[str, Column("the document that occurs most often", shown=False)]
+    hub_lists: Annotated[int, Column("lists that it is in", ",d", shown=False)]
+    hub_share: Annotated[float, Column("share of lists that it is in", ".3f")]
+    hubs: Annotated[int, Column("documents that occur far too often", ",d")]
+    never: Annotated[float, Column("share of documents that never occur", ".3f")]
+    coverage: Annotated[float, Column("share of documents that occur", ".3f", shown=False)]
+    triangle: Annotated[float | None, Column("share of triples that keep the triangle inequality", ".3f", shown=False)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Statistics(Result):
     """Statistics of systems: one entry per system and way of making lists.
 
     ``documents`` are the collection, ``cutoffs`` the lengths of lists, ``known`` counts documents by known label.
@@ -163,9 +189,19 @@ class Statistics:
         """Statistics of one system and way, if there are any."""
         return next((entry for entry in self.entries if (entry.system, entry.lists) == (system, lists)), None)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One row per system, way and length of lists; shares from 0 to 1."""
-        return [self._row(entry, counted) for entry in self.entries for counted in entry.occurrences]
+    row_type = StatisticsRow
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"Statistics of {counted(len(self.systems), 'system')} over {counted(self.n_queries, 'query')}"
+
+    def __repr__(self) -> str:
+        return f"<Statistics: {counted(len(self.systems), 'system')}, {counted(self.n_queries, 'query')}>"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each system, way and length of lists."""
+        return [self._row(entry, occurrences) for entry in self.entries for occurrences in entry.occurrences]
 
     def _row(self, entry: ListStatistics, counted: Occurrences) -> dict[str, Any]:
         row: dict[str, Any] = {
@@ -470,14 +506,18 @@ def hub_table(statistics: Statistics) -> TableBlock:
     has_triangle = any(entry.triangle is not None for entry in statistics.entries)
     columns = (
         _SYSTEM,
-        Column("Skewness", about=f"of the number of top-{k} lists that documents are in; 0 where all are alike"),
-        Column("Largest hub", about=f"most top-{k} lists that a document is in"),
-        Column("% of lists"),
-        Column("Hubs", about="documents in more than five times as many lists as the mean"),
-        Column("Never %", about="documents in no list"),
-        Column("Coverage %", about="documents in any list"),
-        *([Column("Triangle %", about="triples of documents for which that inequality holds")] if has_triangle else []),
-        Column("Hub", "left", "the document that is in most lists"),
+        Heading("Skewness", about=f"of the number of top-{k} lists that documents are in; 0 where all are alike"),
+        Heading("Largest hub", about=f"most top-{k} lists that a document is in"),
+        Heading("% of lists"),
+        Heading("Hubs", about="documents in more than five times as many lists as the mean"),
+        Heading("Never %", about="documents in no list"),
+        Heading("Coverage %", about="documents in any list"),
+        *(
+            [Heading("Triangle %", about="triples of documents for which that inequality holds")]
+            if has_triangle
+            else []
+        ),
+        Heading("Hub", "left", "the document that is in most lists"),
     )
     rows = tuple(_hub_row(statistics, entry, entry.at(k)) for entry in statistics.entries)
     records = [row for row in statistics.to_dicts() if row["cutoff"] == k]
@@ -508,9 +548,9 @@ def length_table(statistics: Statistics) -> TableBlock:
     lengths = statistics.cutoffs
     columns = (
         _SYSTEM,
-        *(Column(f"Most @{k}", about=f"most top-{k} lists that a document is in") for k in lengths),
-        *(Column(f"Never % @{k}", about=f"documents in no top-{k} list") for k in lengths),
-        *(Column(f"Skewness @{k}") for k in lengths),
+        *(Heading(f"Most @{k}", about=f"most top-{k} lists that a document is in") for k in lengths),
+        *(Heading(f"Never % @{k}", about=f"documents in no top-{k} list") for k in lengths),
+        *(Heading(f"Skewness @{k}") for k in lengths),
     )
     rows = tuple(
         (
@@ -531,8 +571,8 @@ def shared_table(statistics: Statistics, label: str) -> TableBlock | None:
     lengths = statistics.cutoffs
     columns = (
         _SYSTEM,
-        *(Column(f"% @{k}") for k in lengths),
-        *(Column(f"of possible @{k}", about="where fewer documents than that share it, % of those") for k in lengths),
+        *(Heading(f"% @{k}") for k in lengths),
+        *(Heading(f"of possible @{k}", about="where fewer documents than that share it, % of those") for k in lengths),
     )
     rows, records = [], []
     for entry in statistics.entries:

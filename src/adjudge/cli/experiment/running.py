@@ -107,7 +107,7 @@ def show_findings(arguments: argparse.Namespace, findings: Findings) -> None:
         subtitle=report.subtitle,
         provenance=report.provenance,
         values=findings.to_dict(),
-        records=findings.records(),
+        records=findings.to_dicts(),
         notes=findings.samples.notes,
     )
 

@@ -16,10 +16,10 @@ from adjudge.arrays import Floats
 from adjudge.cli import main
 from adjudge.reporting.document import FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.render import drawing, render
-from adjudge.reporting.tables import as_csv, as_json
 from adjudge.stats.gtheory.budget import Costs
 from adjudge.stats.gtheory.plan import Plan, Pricing, make_plan
 from adjudge.stats.gtheory.report import plan_section
+from adjudge.tables import as_csv, as_json
 from adjudge.users.report import gather, make_report, reliability
 
 QUERIES, SYSTEMS, PEOPLE = [f"q{i}" for i in range(30)], [f"s{i}" for i in range(8)], ("ann", "bob", "cleo")
@@ -254,12 +254,13 @@ def test_plain_values_have_everything_and_fit_into_json() -> None:
         "designs",
         "notes",
         "provenance",
+        "table",
     ]
     assert content["verdict"] == plan.verdict()
     assert content["measures"]["A"]["needed"][0]["n_queries"] == plan.needed("e_rho2").n_queries
     assert content["designs"]["cheapest"]["phi"][0]["n_queries"] == plan.needed("phi").n_queries
     assert json.loads(as_json(make_plan(effectiveness(scores()), interval="none").to_dict()))
-    rows = plan.records()
+    rows = plan.to_dicts()
     assert [(row["measure"], row["target"]) for row in rows] == [("A", 0.9), ("A", 0.8), ("B", 0.9), ("B", 0.8)]
     assert rows[0]["e_rho2_queries"] == plan.needed("e_rho2").n_queries
     assert rows[0]["share_system"] == aj.gstudy(scores()).fractions()["system"]
@@ -272,7 +273,7 @@ def test_measures_with_other_queries_stand_in_the_same_plan() -> None:
     plan = make_plan(effectiveness(scores(), fewer))
     assert [decision.study.n_queries for decision in plan.decisions.values()] == [30, 20]
     assert "B: 10 queries without any value left out." in plan.notes
-    assert [row["n_queries"] for row in plan.records()] == [30, 20]
+    assert [row["n_queries"] for row in plan.to_dicts()] == [30, 20]
     for form in ("html", "json"):
         assert rendered(plan, form)
 
@@ -283,7 +284,7 @@ def test_measures_with_other_designs_stand_in_the_same_plan() -> None:
     both[:, :, 1:, 0] = np.nan
     mixed = aj.model.AssessedEffectiveness(both, eff.queries, eff.systems, eff.assessors, ("A", "B"))
     plan = make_plan(mixed, resamples=100)
-    rows = plan.records()
+    rows = plan.to_dicts()
     assert rows[0]["share_system × assessor"] is None
     assert rows[1]["share_system × assessor"] is not None
     assert as_csv(rows).count("\n") == len(rows) + 1
