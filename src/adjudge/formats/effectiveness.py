@@ -15,9 +15,9 @@ with a header. Empty cells, ``NaN``, ``NA`` and ``null`` are missing values.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,15 +27,23 @@ from adjudge.arrays import Floats
 from adjudge.errors import InputError, shown, unknown, warn
 from adjudge.formats.base import FORMATS, Kind
 from adjudge.formats.columns import COLUMNS, fold, hint, listed, naming_columns, places_of, places_said
-from adjudge.formats.inputs import is_path
-from adjudge.formats.schema import Field, Schema, Table, is_frame, table_of_frame, table_of_records, with_points
+from adjudge.formats.schema import (
+    Field,
+    Schema,
+    Table,
+    Tabular,
+    is_frame,
+    table_of_frame,
+    table_of_records,
+    with_points,
+)
 from adjudge.formats.source import BLANKS, Source, is_json, is_number, json_lines, open_source, parse_json
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.model.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 _Cells = tuple[dict[str, tuple[str, ...]], dict[str, Floats]]  # names by axis, and arrays of that shape
 _AXES = ("query", "system", "assessor", "measure")
@@ -58,12 +66,12 @@ _MOST_CELLS = 250_000_000  # two gigabytes, unless at least every tenth is fille
 
 
 def read_effectiveness(
-    given: str | Path | pl.DataFrame | pl.LazyFrame | pd.DataFrame,
+    given: Tabular,
     *,
     measure: str | None = None,
     columns: Mapping[str, str] | str | None = None,
 ) -> Effectiveness | AssessedEffectiveness:
-    """Effectiveness that was computed before: a table file (``-`` is standard input), or a data frame.
+    """Effectiveness that was computed before: a table file (``-`` is standard input), a data frame or records.
 
     ``measure`` names the measure of a table that does not say it (``effectiveness`` when not given), and chooses one
     from a table with several. Names stay as they are written, in the order in which they first come; a long table
@@ -99,12 +107,14 @@ def _effectiveness(table: Table, notes: Sequence[str], measure: str | None) -> E
     return _result(axes, arrays, notes, Provenance(inputs, {} if measure is None else {"measure": measure}))
 
 
-def _table(given: Any) -> tuple[Table, Sequence[str]]:
+def _table(given: Tabular) -> tuple[Table, Sequence[str]]:
     """The table of a file or a data frame, and the notes of what ``adjudge score --per-query --json`` writes."""
     notes: Sequence[str] = ()
     if is_frame(given):
         table = _with_index(given)
-    elif not is_path(given):
+    elif isinstance(given, list | Mapping):
+        table = _LONG.open(given)
+    elif not isinstance(given, str | os.PathLike):
         raise InputError(f"expected effectiveness as a file or a data frame, got {shown(type(given).__name__)}")
     else:
         source = open_source(given)

@@ -49,10 +49,10 @@ from adjudge.text import listed
 if TYPE_CHECKING:
     import pandas as pd
 
-Tabular: TypeAlias = (
-    "str | os.PathLike[str] | Source | pl.DataFrame | pl.LazyFrame | pd.DataFrame"
-    " | Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]]"
-)
+    Frame: TypeAlias = pl.DataFrame | pl.LazyFrame | pd.DataFrame
+else:
+    Frame = pl.DataFrame | pl.LazyFrame  # pandas is not imported for its name
+Tabular: TypeAlias = str | os.PathLike[str] | Source | Frame | Sequence[Mapping[str, Any]] | Mapping[str, Sequence[Any]]
 """What holds a table: a file (``-`` is standard input), a data frame, records, or values by column."""
 Values = Literal["text", "number", "whole", "choice"]
 SEPARATORS = "\t,;"
@@ -360,6 +360,10 @@ class Schema:
             return self.open_text(source, SEPARATORS, is_quoted=self.is_quoted)
         lines = json_lines(source)
         content = parse_json(source) if lines is None else [record for _, record in lines]
+        if isinstance(content, Mapping) and self.is_header(list(content)):
+            if all(isinstance(values, list) for values in content.values()):
+                return table_of_columns(content, source)
+            content = [content]
         if not isinstance(content, list):
             raise source.error(f"expected records with {listed(self._names())}, got other JSON")
         return table_of_records(content, source, None if lines is None else [number for number, _ in lines])

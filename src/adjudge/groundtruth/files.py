@@ -202,8 +202,11 @@ def _whole(given: Tabular) -> Table | Nested:
     if not isinstance(given, str | Path):
         return _RANKINGS.open(given)
     source = open_source(given)
-    if is_json(source) and json_lines(source) is None and not isinstance(content := parse_json(source), list):
-        return Nested(source, content)
+    if is_json(source) and json_lines(source) is None:
+        content = parse_json(source)
+        is_record = isinstance(content, Mapping) and _PREFERENCES.is_header(list(content))
+        if not is_record and not isinstance(content, list):
+            return Nested(source, content)
     return _RANKINGS.open(source)
 
 

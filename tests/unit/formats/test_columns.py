@@ -369,3 +369,25 @@ def test_values_that_no_column_can_hold_are_refused(value: object) -> None:
 def test_refusing_names_the_first_bad_value() -> None:
     with pytest.raises(InputError, match=r"^expected a query without blanks, got 'a b'$"):
         refuse(pl.DataFrame({"query": ["a", "a b", "c d"]}), ["query", "absent"], " ", "without blanks")
+
+
+@pytest.mark.parametrize("name", ["expert", "worker", "assessor", "Worker-ID"])
+def test_what_a_column_holds_may_be_said_by_any_name_that_means_nothing_else(name: str) -> None:
+    frame = pl.DataFrame({"query": "q", "who": ["x", "y"], "document": "d", "grade": 1})
+    assert read_judgments(frame, columns={name: "who"}).assessors == ("x", "y")
+
+
+@pytest.mark.parametrize("name", ["score of all", "user_id"])  # users are queries or assessors
+def test_a_name_that_means_nothing_or_several_things_is_refused(name: str) -> None:
+    with pytest.raises(AdjudgeError, match=f"No column is called '{name}'"), naming_columns({name: "x"}):
+        pass
+
+
+def test_one_thing_in_two_columns_is_refused() -> None:
+    with pytest.raises(AdjudgeError, match="expected each thing once"), naming_columns("expert=a,worker=b"):
+        pass
+
+
+def test_a_column_whose_name_is_nearly_known_is_offered() -> None:
+    with pytest.raises(InputError, match="--columns grade=garde"):
+        make({"query": ["q"], "document": ["d"], "garde": [1]}, "judgments")
