@@ -313,9 +313,7 @@ def test_a_title_of_fewer_cells_than_the_header_is_passed_over_with_a_note(title
 def test_an_unknown_header_above_a_run_without_scores_is_refused() -> None:
     rows = "".join(f"bm25,q{i // 2},d{i}\n" for i in range(6))
     assert Csv().read(Source("t.csv", rows.encode()), "runs").height == 6
-    with pytest.raises(
-        InputError, match=r"^t\.csv:1: .*got 'engine', 'need', 'answer'; where it is a header"
-    ):
+    with pytest.raises(InputError, match=r"^t\.csv:1: .*got 'engine', 'need', 'answer'; where it is a header"):
         Csv().read(Source("t.csv", f"engine,need,answer\n{rows}".encode()), "runs")
     lone = Source("t.csv", f"lsi,q0,d1\n{rows}".encode())  # a system with one document
     assert Csv().read(lone, "runs")["system"].unique(maintain_order=True).to_list() == ["lsi", "bm25"]
