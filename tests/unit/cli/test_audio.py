@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 import soundfile
+from tests.unit.cli.conftest import Terminal
 
 from adjudge.audio.features import AUDIO_FEATURES
 from adjudge.audio.features.extract import save_values
@@ -63,20 +64,10 @@ def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path("lab")
 
 
-def _refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["audio", "features", *arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    return captured.err
-
-
-def test_it_says_what_it_did(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audio", "features", "lab", "--feature", "timbre", "--feature", "tonal"]) == 0
-    said = capsys.readouterr().out
+def test_it_says_what_it_did(lab: Path, cli: Terminal) -> None:
+    said = cli.out("audio", "features", "lab", "--feature", "timbre", "--feature", "tonal")
     assert said == "timbre (230 numbers), tonal (96 numbers) of 1 clip, 1 new; kept in lab/features\n"
-    assert main(["audio", "features", "lab", "--feature", "timbre", "-o", "timbre.csv"]) == 0
-    said = capsys.readouterr().out
+    said = cli.out("audio", "features", "lab", "--feature", "timbre", "-o", "timbre.csv")
     assert said == "timbre (230 numbers) of 1 clip, 0 new; kept in lab/features\nwrote timbre.csv\n"
     assert pl.read_csv("timbre.csv").shape == (1, 231)
 
@@ -87,18 +78,20 @@ def test_without_a_library_it_lists_the_features(capsys: pytest.CaptureFixture[s
     assert [line.split()[0] for line in lines[2:]] == list(AUDIO_FEATURES)
 
 
-def test_what_is_wrong_is_one_line(lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "clips.csv" not in _refused(capsys, "nowhere")
-    assert "No audio feature is called 'tembre'. Did you mean 'timbre'?" in _refused(
-        capsys, "lab", "--feature", "tembre"
+def test_what_is_wrong_is_one_line(lab: Path, cli: Terminal) -> None:
+    assert "clips.csv" not in cli.refused("audio", "features", "nowhere")
+    assert "No audio feature is called 'tembre'. Did you mean 'timbre'?" in cli.refused(
+        "audio", "features", "lab", "--feature", "tembre"
     )
-    assert "expected a name that ends in .npz, .csv, .parquet, got .xlsx" in _refused(capsys, "lab", "-o", "f.xlsx")
-    assert "outside of the library" in _refused(capsys, "lab", "-o", "lab/tracks.csv")
-    assert "existing directory" in _refused(capsys, "lab", "-o", "nowhere/f.csv")
-    assert "'workers' must be an integer of at least 1" in _refused(capsys, "lab", "--workers", "0")
-    assert "expected the folder of a library" in _refused(capsys, "--feature", "timbre")
+    assert "expected a name that ends in .npz, .csv, .parquet, got .xlsx" in cli.refused(
+        "audio", "features", "lab", "-o", "f.xlsx"
+    )
+    assert "outside of the library" in cli.refused("audio", "features", "lab", "-o", "lab/tracks.csv")
+    assert "existing directory" in cli.refused("audio", "features", "lab", "-o", "nowhere/f.csv")
+    assert "'workers' must be an integer of at least 1" in cli.refused("audio", "features", "lab", "--workers", "0")
+    assert "expected the folder of a library" in cli.refused("audio", "features", "--feature", "timbre")
     Path("lab/clips/a.mp3").write_bytes(b"no sound")
-    assert "lab/clips/a.mp3: expected sound that can be decoded" in _refused(capsys, "lab")
+    assert "lab/clips/a.mp3: expected sound that can be decoded" in cli.refused("audio", "features", "lab")
 
 
 Captured = pytest.CaptureFixture[str]
@@ -120,7 +113,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 QUICK = ["--seconds", "1", "--workers", "1"]
 
 
-def test_what_was_made_and_left_out_is_said(folder: Path, capsys: Captured) -> None:
+def test_what_was_made_and_left_out_is_said(folder: Path, cli: Terminal, capsys: Captured) -> None:
     assert main(["audio", "prepare", "music", "-o", "my lab", *QUICK]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert re.fullmatch(
@@ -132,17 +125,17 @@ def test_what_was_made_and_left_out_is_said(folder: Path, capsys: Captured) -> N
         "next: adjudge audio runs 'my lab'",
     ]
     assert sorted(path.name for path in (folder / "my lab" / "clips").iterdir()) == ["one.mp3", "two.mp3"]
-    assert main(["audio", "prepare", "music", "-o", "my lab", *QUICK]) == 0
-    assert capsys.readouterr().out.startswith("2 clips in my lab, none of them new: ")
+    assert cli.out("audio", "prepare", "music", "-o", "my lab", *QUICK).startswith(
+        "2 clips in my lab, none of them new: "
+    )
 
 
-def test_clips_that_stay_quieter_and_rows_that_miss_are_said(folder: Path, capsys: Captured) -> None:
+def test_clips_that_stay_quieter_and_rows_that_miss_are_said(folder: Path, cli: Terminal) -> None:
     Path("table.csv").write_text("file,artist\none.wav,A\nthree.wav,B\n")
     hits = np.random.default_rng(1).normal(0, 0.01, (32000, 1))
     hits[16000] = 1.0
     soundfile.write(folder / "music" / "hits.wav", hits, 32000)
-    assert main(["audio", "prepare", "music", "-o", "lab", "--table", "table.csv", "--loudness", "-18", *QUICK]) == 0
-    said = capsys.readouterr().out
+    said = cli.out("audio", "prepare", "music", "-o", "lab", "--table", "table.csv", "--loudness", "-18", *QUICK)
     assert "1 clip held more than 1 LU below -18 LUFS by its peaks: hits\n" in said
     assert "2 files left out: 1 not audio, 1 silent; see lab/problems.csv\n" in said
     assert "used all the same: 2 not in table; see lab/problems.csv\n" in said
@@ -204,14 +197,8 @@ def ranked_lab(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     return Path("lab")
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["audio", "runs", *arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
-def test_all_systems_write_runs_that_are_read(ranked_lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run(capsys, "lab", "--workers", "1", "-k", "3")
+def test_all_systems_write_runs_that_are_read(ranked_lab: Path, cli: Terminal) -> None:
+    code, out, err = cli("audio", "runs", "lab", "--workers", "1", "-k", "3")
     assert code == 0
     assert out.startswith("7 systems, 8 of 8 documents as queries, up to 3 documents each: lab/runs/(")
     assert "The artist of 1 of 8 queries is not known: nothing is filtered for these." in err
@@ -221,19 +208,19 @@ def test_all_systems_write_runs_that_are_read(ranked_lab: Path, capsys: pytest.C
     assert not retrieved & {("d0", "d1"), ("d1", "d0"), ("d2", "d3"), ("d5", "d6"), ("d6", "d5")}
 
 
-def test_queries_lists_and_matrices_are_as_asked(ranked_lab: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_queries_lists_and_matrices_are_as_asked(ranked_lab: Path, cli: Terminal) -> None:
     asked = ["lab", "--system", "random", "--system", "tags"]
-    assert run(capsys, *asked, "--queries", "3", "-k", "2", "--no-artist-filter", "-o", "three")[0] == 0
+    cli.out("audio", "runs", *asked, "--queries", "3", "-k", "2", "--no-artist-filter", "-o", "three")
     assert len(Path("three/random.txt").read_text().splitlines()) == 6
     assert sorted(path.name for path in Path("three").iterdir()) == ["random.txt", "tags.txt"]
     Path("asked.csv").write_text("\ufeffdocument,why\r\nd4,x\r\nd1,y\r\n", encoding="utf-8")
     Path("asked.txt").write_text("# mine\nd4\n\nd1\n")
     Path("quoted.csv").write_text('artist,document\n"Last, First",d4\n"b",d1\n')
     for given in ("asked.csv", "asked.txt", "quoted.csv", "d4,d1"):
-        assert run(capsys, *asked, "--queries", given)[0] == 0
+        cli.out("audio", "runs", *asked, "--queries", given)
         queries = dict.fromkeys(line.split()[0] for line in (ranked_lab / "runs/random.txt").read_text().splitlines())
         assert list(queries) == ["d4", "d1"]
-    code, out, err = run(capsys, "lab", "--system", "random", "--per-genre", "1", "--matrix", "npy")
+    code, out, err = cli("audio", "runs", "lab", "--system", "random", "--per-genre", "1", "--matrix", "npy")
     assert code == 0
     assert "lab/runs has runs from before, too, which may be about other queries: tags.txt" in err
     assert "1 document of unknown genre is no query." in err
@@ -241,12 +228,10 @@ def test_queries_lists_and_matrices_are_as_asked(ranked_lab: Path, capsys: pytes
     assert np.load("lab/matrices/random.npy").shape == (8, 8)
 
 
-def test_without_tags_that_system_is_left_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_tags_that_system_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Terminal) -> None:
     monkeypatch.chdir(tmp_path)
     write_library(tmp_path / "bare", tagged=False)
-    code, out, err = run(capsys, "bare", "--workers", "1")
+    code, out, err = cli("audio", "runs", "bare", "--workers", "1")
     assert code == 0
     assert out.startswith("6 systems")
     assert "no document has tags that tell it from others: the system 'tags' is left out" in err
@@ -277,12 +262,12 @@ def test_without_tags_that_system_is_left_out(
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(
-    ranked_lab: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    ranked_lab: Path, cli: Terminal, arguments: list[str], said: str
 ) -> None:
     Path("empty.txt").write_text("# nothing\n")
     Path("table.csv").write_text("a,b\nd1,d2\n")
     Path("sound.bin").write_text("x" * 131_073)
-    code, out, err = run(capsys, *arguments)
+    code, out, err = cli("audio", "runs", *arguments)
     assert (code, out) == (2, "")
     assert err.splitlines() == [f"adjudge: {said}"]
 
@@ -294,27 +279,20 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return lab
 
 
-def statistics(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["audio", "statistics", *arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
-def test_a_library_is_described_in_words_and_tables(described: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = statistics(capsys, str(described))
-    assert code == 0
+def test_a_library_is_described_in_words_and_tables(described: Path, cli: Terminal) -> None:
+    out = cli.out("audio", "statistics", str(described))
     assert out.startswith("8 documents. All are queries. Known are only the genre of 7 and the artist of 7.")
     assert "Hubs in top-5 lists." in out
     assert "timbre-mp, all artists" in out
 
 
-def test_runs_of_a_library_and_elsewhere_are_described(described: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = statistics(capsys, str(described), str(described / "runs"), "--csv")
-    assert code == 0
+def test_runs_of_a_library_and_elsewhere_are_described(described: Path, cli: Terminal) -> None:
+    out = cli.out("audio", "statistics", str(described), str(described / "runs"), "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert {(row["lists"], row["cutoff"]) for row in rows} == {("as given", "3")}
-    _, again, _ = statistics(
-        capsys,
+    _, again, _ = cli(
+        "audio",
+        "statistics",
         str(described / "runs"),
         "--metadata",
         str(described / "tracks.csv"),
@@ -323,23 +301,25 @@ def test_runs_of_a_library_and_elsewhere_are_described(described: Path, capsys: 
     assert again == out
 
 
-def test_json_has_numbers_words_and_origin(described: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = statistics(capsys, str(described), "--system", "random", "--cutoffs", "2,4", "--json")
-    content = json.loads(out)
+def test_json_has_numbers_words_and_origin(described: Path, cli: Terminal) -> None:
+    content = cli.json("audio", "statistics", str(described), "--system", "random", "--cutoffs", "2,4")
     assert [row["cutoff"] for row in content["statistics"]] == [2, 4, 2, 4]
     assert content["summary"][0].startswith("8 documents.")
     assert [Path(one["file"]).name for one in content["provenance"]["inputs"]] == ["tracks.csv", "clips.csv"]
 
 
 @pytest.mark.parametrize("name", ["hubs.html", "hubs.tex"])
-def test_a_page_is_written(described: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    code, out, _ = statistics(capsys, str(described), "--system", "random", "-o", str(tmp_path / name))
+def test_a_page_is_written(described: Path, tmp_path: Path, cli: Terminal, name: str) -> None:
+    code, out, _ = cli("audio", "statistics", str(described), "--system", "random", "-o", str(tmp_path / name))
     assert (code, out) == (0, "")
     assert "Hubs and coverage" in (tmp_path / name).read_text(encoding="utf-8")
 
 
-def test_figures_are_written_where_asked(described: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert statistics(capsys, str(described), "--system", "random", "--csv", "--figures", str(tmp_path / "new"))[0] == 0
+def test_figures_are_written_where_asked(described: Path, tmp_path: Path, cli: Terminal) -> None:
+    assert (
+        cli("audio", "statistics", str(described), "--system", "random", "--csv", "--figures", str(tmp_path / "new"))[0]
+        == 0
+    )
     assert (tmp_path / "new" / "occurrences.svg").is_file()
 
 
@@ -359,17 +339,16 @@ def test_figures_are_written_where_asked(described: Path, tmp_path: Path, capsys
     ],
 )
 def test_statistics_that_cannot_be_are_refused_in_one_line(
-    described: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+    described: Path, cli: Terminal, arguments: list[str], said: str
 ) -> None:
-    code, out, err = statistics(capsys, *(one.replace("LAB", str(described)) for one in arguments))
+    code, out, err = cli("audio", "statistics", *(one.replace("LAB", str(described)) for one in arguments))
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.splitlines()) == 1
 
 
-def test_every_system_is_listed_with_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audio", "systems"]) == 0
-    out = capsys.readouterr().out
+def test_every_system_is_listed_with_what_it_needs(cli: Terminal) -> None:
+    out = cli.out("audio", "systems")
     for system in BASELINES.values():
         assert system.about in out
 
