@@ -105,7 +105,6 @@ def test_judgments_add_the_grades_that_questions_lack(folder: Path, cli: Termina
         (["answers.csv", "--report", "report.pdf"], "report.pdf: expected a report that ends in .html, .md, .tex"),
         (["answers.csv", "--runs", "runs.csv"], "expected --judgments with --runs"),
         (["answers.csv", "-m", "nDCG@2"], "compares with the best of all judged documents"),
-        (["answers.csv", "-m", "CG@2", "--on", "broad"], "expected grades on broad to compute CG@2, got fine"),
         (["none.csv"], "none.csv: cannot be read"),
         (["questions.csv"], "questions.csv:1: expected a column for the choice"),
         (["answers.csv", "--combinations", "CG@2"], "or a file with one a line, got 'CG@2'"),

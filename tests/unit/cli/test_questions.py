@@ -144,7 +144,6 @@ def test_the_same_command_writes_the_same_file(folder: Path) -> None:
         ([*FINE, "-m", "CG@5", "--on", "broad"], "CG@5 on broad needs judgments on broad, got fine"),
         ([*FINE, "-m", "nDCG@5"], "which two lists do not tell; use nDCG(ideal=max)@5"),
         ([*FINE, "--per-bin", "0"], "'per_bin' must be a whole number"),
-        ([*FINE, "-k", "90"], "'k' must be a whole number from 1 to 50, got 90"),
         ([*FINE, "-k", "45"], "expected queries with at least 45 documents judged on fine, got at most 40"),
         ([*FINE, "--traps", "-1"], "'traps' must be a whole number of at least 0"),
         ([*FINE, "--per-pair", "3"], "--per-pair is about the lists of --runs"),
@@ -154,7 +153,6 @@ def test_the_same_command_writes_the_same_file(folder: Path) -> None:
         ([*FINE, "--combinations", "CG@5 on fine", "--on", "fine"], "expected --measure, got none"),
         ([*FINE, "--metadata", "fine.csv"], "--metadata is about the lists of --runs, got none"),
         ([*FINE, "--names", "file"], "--names is about the lists of --runs, got none"),
-        (["--runs", "x.txt"], "at least two systems, got 1"),
         (["--runs", "x.txt", "y.txt", "--per-query", "2"], "--per-query is about artificial lists"),
     ],
 )
