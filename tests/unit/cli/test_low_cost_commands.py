@@ -328,7 +328,7 @@ CASES: list[tuple[list[str], str]] = [
     (["estimate", "runs", *FINE, "--scale", "binary", "--estimator", "output"], "Table A.1 has models for the scales"),
     (["next", "runs", *FINE, *QUICK, "-n", "0"], "'n' must be at least 1, got 0"),
     (["next", "runs", *FINE, *QUICK, "-o", "x.html"], "this is written as text, json, csv, markdown, not as html"),
-    ([*JUDGED, "--seeds", "0"], "'seeds' must be at least 1, got 0"),
+    ([*JUDGED, "--seeds", "0"], "'seeds' must be a whole number of at least 1, got 0"),
     ([*JUDGED, "--at", "nan", "--workers", "1"], "A checkpoint must be a whole number"),
     (["simulate", "header.csv", "runs", *FINE, *QUICK], "header.csv: expected at least one row of data"),
     (["calibrate", *JUDGED[1:], "--systems", "99"], "'systems' of a sample must be from 2 to 12, got 99"),
