@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -106,6 +107,8 @@ def test_the_last_entry_of_a_journal_counts_and_damage_is_passed_over(tmp_path: 
         for size in (1, 2):
             journal.add(RecordingEntry("a", "a.wav", size, 0, "s", tags={"artist": "Ä"}))
         journal.add(made)
+    lines = (tmp_path / WORK_FOLDER / "journal.jsonl").read_bytes().splitlines()
+    assert [json.loads(line)["is"] for line in lines if line] == ["Heard", "Heard", "Made"]  # as in earlier versions
     with (tmp_path / WORK_FOLDER / "journal.jsonl").open("ab") as file:
         file.write(b'\nnull\n[]\n{"is": "Heard"}\n{"is": "Other"}\n\xff\xfe\n{"is": "Made", "document": "a", "k')
     with open_journal(tmp_path) as journal:
