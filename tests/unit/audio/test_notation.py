@@ -158,11 +158,6 @@ def test_rubbish_is_refused_in_one_line(text: str, reason: str, capfd: pytest.Ca
     assert capfd.readouterr() == ("", "")
 
 
-def test_errors_name_the_line_of_the_source() -> None:
-    with pytest.raises(NotationError, match=r"^a\.pae:44: .* characters of Plaine & Easie, got 'é' at character 4"):
-        engrave(pae("'4Cé"), source="a.pae", line=41)
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

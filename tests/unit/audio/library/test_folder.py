@@ -15,7 +15,6 @@ from adjudge.audio.library.folder import (
     ClipEntry,
     Library,
     RecordingEntry,
-    check_output,
     list_clip_files,
     open_journal,
     open_library,
@@ -90,15 +89,6 @@ def test_a_folder_that_is_none_and_one_that_is_not_finished_are_told_apart(tmp_p
     (tmp_path / WORK_FOLDER).mkdir()
     with pytest.raises(InputError, match="got one that is not finished; prepare it again"):
         open_library(tmp_path)
-
-
-def test_a_place_for_a_library_is_new_or_a_library(library: Library, tmp_path: Path) -> None:
-    check_output(library.folder, tmp_path / "music")
-    check_output(tmp_path / "new", tmp_path / "music")
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "tracks.csv").write_text("mine")
-    with pytest.raises(InputError, match=r"got another with its own tracks\.csv"):
-        check_output(tmp_path / "other", tmp_path / "music")
 
 
 def test_the_last_entry_of_a_journal_counts_and_damage_is_passed_over(tmp_path: Path) -> None:

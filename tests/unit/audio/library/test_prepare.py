@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from adjudge.audio.library import prepare
 from adjudge.audio.library.folder import WORK_FOLDER, RecordingEntry, open_journal, open_library
-from adjudge.audio.library.prepare import PreparedLibrary, choose_target_loudness, count_problems, prepare_library
+from adjudge.audio.library.prepare import PreparedLibrary, choose_target_loudness, prepare_library
 from adjudge.audio.library.scan import FileProblem, Recording
 from adjudge.audio.loudness import integrated_loudness, true_peak
 from adjudge.errors import AdjudgeError, InputError
@@ -455,11 +455,6 @@ def test_what_nobody_thought_of_is_the_problem_of_one_recording(
     assert FileProblem("a.wav", "broken", "expected sound, got a corner of a case") in prepared.problems
     assert "b-song" in prepared.library.documents
     assert "a" in prepare_library(music, tmp_path / "lab", **SETTINGS).library.documents  # tried again
-
-
-def test_problems_are_counted_the_most_frequent_first() -> None:
-    words = ["silent", "duplicate", "silent", "broken"]
-    assert count_problems([FileProblem("", word, "") for word in words]) == "2 silent, 1 broken, 1 duplicate"
 
 
 def test_features_of_new_clips_are_those_that_would_be_computed_from_them(tmp_path: Path) -> None:
