@@ -6,6 +6,7 @@ Every message says what was wanted, what came and, where there is a place, where
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -42,9 +43,21 @@ def warn(text: str, stacklevel: int = 1) -> None:
     """
     kept = _kept.get()
     if kept is None:
-        warnings.warn(text, AdjudgeWarning, stacklevel=stacklevel + 1)
+        warnings.warn(text, AdjudgeWarning, stacklevel=_frames(stacklevel) + 1)
     else:
         kept.append(text)
+
+
+def _frames(level: int) -> int:
+    """How many frames up a level is: those in which :func:`adjudge.checks.checked` checks arguments do not count."""
+    frame, frames = sys._getframe(2), 0
+    while level > 0:
+        frames += 1
+        level -= frame.f_code.co_name != "check_first"
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return frames
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from typing import Generic, NoReturn, TypeVar
 
+from adjudge.checks import WORKERS, checked
 from adjudge.errors import AdjudgeError, reason
 
 Job = TypeVar("Job")
@@ -66,7 +67,8 @@ def run_jobs(
             yield pair
 
 
-def count_workers(workers: int | None) -> int:
+@checked(workers=WORKERS)
+def count_workers(workers: int | None = None) -> int:
     """Processes to use: as many as asked for, else one for each processor that this process may use.
 
     A daemonic process, such as one of a pool, may not start others and stays alone.
@@ -76,8 +78,6 @@ def count_workers(workers: int | None) -> int:
             return 1
         usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return usable or 1
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise AdjudgeError(f"'workers' must be an integer of at least 1, got {workers!r}")
     return workers
 
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
-from adjudge.checks import check_whole
+from adjudge.checks import COUNT, checked
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.chunks import Chunk, Span, Work
 from adjudge.processes import CrashedError, count_workers, stream_jobs
@@ -26,9 +26,8 @@ class Plan:
     :meth:`told`, but never so many that workers would get less than eight each.
     """
 
+    @checked(chunk=COUNT)
     def __init__(self, missing: Sequence[Span], *, workers: int, chunk: int | None = None) -> None:
-        if chunk is not None:
-            check_whole("chunk", chunk, 1)
         self._missing = list(reversed(missing))
         self.fixed = chunk is not None
         self.size = chunk or 1

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adjudge._version import __version__
+from adjudge.checks import TRIALS, checked
 from adjudge.errors import AdjudgeError, InputError, reason, warn
 from adjudge.experiments.chunks import Chunk, Span, Work, is_sealed, pack, sealed, unpack
 from adjudge.experiments.executors import run_spans
@@ -427,6 +428,7 @@ def run_experiment(
     return _run(work, folder, workers=workers, dask=dask, chunk=chunk, progress=progress)
 
 
+@checked(trials=TRIALS)
 def resume_experiment(
     folder: str | Path,
     *,

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Ints, Mask
-from adjudge.checks import DEFAULT_CONSTRUCTION
+from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, SEED, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.groundtruth.consistency import (
     Inconsistencies,
@@ -40,7 +40,6 @@ from adjudge.groundtruth.evidence import (
     Evidence,
     Tails,
     Takes,
-    check_alpha,
     check_tails,
     default_comparison,
 )
@@ -271,6 +270,7 @@ class GroundTruth(Mapping[str, BuiltList]):
         return float(np.mean(known)) if known else float("nan")
 
 
+@checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, seed=SEED)
 def build(
     answers: Answers,
     construction: str | Construction = DEFAULT_CONSTRUCTION,
@@ -296,6 +296,7 @@ def build(
     return truth
 
 
+@checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, seed=SEED)
 def make_all(
     answers: Answers,
     constructions: Sequence[Construction],
@@ -306,7 +307,6 @@ def make_all(
     seed: int = 0,
 ) -> list[GroundTruth]:
     """Lists of several constructions from the same answers, compared once; what there is to say is in their notes."""
-    check_alpha(alpha)
     measured_by, notes = default_comparison(takes_of(answers)), list[str]()
     built: list[list[BuiltList]] = [[] for _ in constructions]
     for one, left_out in _usable(answers, unranked=unranked, least_experts=least_experts, notes=notes):
@@ -388,6 +388,7 @@ def _ranked_enough(
     return kept, tuple(name for name, keep in zip(asked.documents, enough, strict=True) if not keep)
 
 
+@checked(alpha=ALPHA, unranked=Unranked, seed=SEED)
 def check_lists(
     lists: PartialLists,
     answers: Answers,
@@ -408,7 +409,6 @@ def check_lists(
     >>> round(check_lists(given, rankings)["q"].consistency(1), 3)
     0.5
     """
-    check_alpha(alpha)
     by = default_comparison(takes_of(answers))
     notes: list[str] = []
     asked = {one.query: one for one in answers.queries}

@@ -47,7 +47,7 @@ import numpy as np
 import polars as pl
 
 from adjudge.arrays import Codes, Floats, Ints, Mask
-from adjudge.checks import check_choice
+from adjudge.checks import checked
 from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.formats.base import FORMATS, Format
 from adjudge.formats.columns import (
@@ -71,6 +71,7 @@ from adjudge.io import deliver, without_compression
 from adjudge.model.vocabulary import Vocabulary
 
 
+@checked(places=Places)
 def read_experts(
     path: str | Path,
     *,
@@ -82,12 +83,12 @@ def read_experts(
 
     Columns for a first and a second document, and none for a document by itself, make preferences.
     """
-    check_choice("places", places, Places)
     with naming_columns(columns):
         content = _content(path, without)
         return _preferences(content) if _has_pairs(content) else _rankings(content, places)
 
 
+@checked(places=Places)
 def read_rankings(
     path: str | Path,
     *,
@@ -109,7 +110,6 @@ def read_rankings(
     >>> read_rankings(file).queries[0].ranks.tolist()
     [[1.5, 1.5, 3.0], [nan, nan, 1.0]]
     """
-    check_choice("places", places, Places)
     with naming_columns(columns):
         content = _content(path, without)
         if _has_pairs(content):

@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import Missing, Partial, Ties, check_choice
+from adjudge.checks import SEED, Missing, Partial, Ties, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.measures.base import Measure, parse_measures
 from adjudge.measures.evaluation import (
@@ -32,7 +32,7 @@ from adjudge.measures.evaluation import (
     absent_lists,
     blocks_for,
     canonical_name,
-    check_options,
+    check_ties,
     count_of,
     expected,
     remarks_on,
@@ -50,6 +50,7 @@ Unjudged = Literal["zero", "condensed"]
 _WORKERS = 4
 
 
+@checked(partial=Partial, unjudged=Unjudged, missing=Missing, ties=Ties, seed=SEED)
 def evaluate_assessors(
     collection: Collection,
     measures: str | Measure | Iterable[str | Measure],
@@ -76,9 +77,7 @@ def evaluate_assessors(
     >>> eff.assessors, eff.array("RR")[:, 0].tolist()
     (('ann', 'bob'), [[0.5, 1.0], [nan, 0.5]])
     """
-    check_choice("partial", partial, Partial)
-    check_choice("unjudged", unjudged, Unjudged)
-    check_options(collection, unjudged=unjudged, missing=missing, ties=ties, seed=seed)
+    check_ties(collection, ties)
     parsed = parse_measures(measures)
     judgments = _need_assessors(collection)
     cells = _Cells.of(judgments, partial)

@@ -46,7 +46,7 @@ from itertools import permutations, product
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import Missing, Ties, Unjudged, check_choice
+from adjudge.checks import SEED, Missing, Ties, Unjudged, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.measures.base import MEASURES, Measure, parse_measure, parse_measures
 from adjudge.model.collection import Collection
@@ -67,13 +67,8 @@ def canonical_name(text: str) -> str:
     return str(parse_measure(text))
 
 
-def check_options(collection: Collection, *, unjudged: str, missing: str, ties: str, seed: int) -> None:
-    """Refuse options that are none, and ties that were broken before anybody asked."""
-    check_choice("unjudged", unjudged, Unjudged)
-    check_choice("missing", missing, Missing)
-    check_choice("ties", ties, Ties)
-    if not isinstance(seed, int) or seed < 0:
-        raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
+def check_ties(collection: Collection, ties: Ties) -> None:
+    """Refuse ties that were broken before anybody asked."""
     depth = collection.runs.cut_at
     if ties == "expected" and depth is not None:
         raise AdjudgeError(f"ties='expected' needs whole rankings, but these were cut at depth {depth} when read.")
@@ -265,6 +260,7 @@ Progress = Callable[[int, int], None]
 _WORKERS = min(4, os.cpu_count() or 1)
 
 
+@checked(unjudged=Unjudged, missing=Missing, ties=Ties, seed=SEED)
 def evaluate(
     collection: Collection,
     measures: str | Measure | Iterable[str | Measure],
@@ -287,7 +283,7 @@ def evaluate(
                RR   nDCG@5
     mine   0.5000   0.6309
     """
-    check_options(collection, unjudged=unjudged, missing=missing, ties=ties, seed=seed)
+    check_ties(collection, ties)
     parsed = parse_measures(measures)
     judgments = collection.need_judgments()
     absent = absent_lists(collection, judgments)

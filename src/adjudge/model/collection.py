@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from adjudge.arrays import Codes, Floats
-from adjudge.checks import Combine, Exclude, Precision
+from adjudge.checks import COUNT, Combine, Exclude, Precision, checked
 from adjudge.errors import AdjudgeError, InputError, shown, unknown, warn
 from adjudge.model.judgments import Judgments, encode_judgments
 from adjudge.model.provenance import Provenance
@@ -141,6 +141,7 @@ class Table:
     exclude: Exclude = "nothing"
 
 
+@checked(depth=COUNT)
 def build_collection(
     runs: Iterable[Table],
     judgments: Sequence[Table] = (),
@@ -156,8 +157,6 @@ def build_collection(
 
     ``depth`` keeps that many documents per ranking; ``score_precision`` is that in which scores are compared.
     """
-    if depth is not None and not (isinstance(depth, int) and depth >= 1):
-        raise AdjudgeError(f"'depth' must be a whole number of at least 1, got {depth}")
     queries, documents = Vocabulary(), Vocabulary()
     coded = encode_all_judgments(judgments, queries, documents, scale) if judgments else None
     known = None if metadata is None else encode_metadata(metadata.frame, documents=documents, source=metadata.source)

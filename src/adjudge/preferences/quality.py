@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import check_whole
+from adjudge.checks import RESAMPLES_OR_NONE, SEED, checked
 from adjudge.preferences.influence import Pair, curves_without, default_combination
 from adjudge.preferences.questions import CHOICES
 from adjudge.preferences.study import B, Study, evidence, judged_by_all
@@ -152,6 +152,7 @@ class Quality:
         return "\n".join([*self.sentences(), *table([head, *cells]), *more])
 
 
+@checked(resamples=RESAMPLES_OR_NONE, seed=SEED)
 def quality(
     study: Study,
     *,
@@ -170,7 +171,6 @@ def quality(
     answers that are set aside are held against the curve of those that count. ``resamples`` make the interval of
     alpha, none where 0.
     """
-    check_whole("resamples", resamples, 0)
     rules = rules or study.rules or TrustRules()
     trusts = assess_all(study, rules, least_seconds=least_seconds)
     plain = study.select(~study.trap)

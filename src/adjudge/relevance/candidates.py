@@ -14,6 +14,7 @@ from numbers import Real
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import CUTOFF, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.model.collection import Collection, Similarity, similarities
 from adjudge.model.runs import Run
@@ -164,6 +165,7 @@ class Candidates:
         return max(float(grade), 0.0) / self.scale.maximum
 
 
+@checked(cutoff=CUTOFF)
 def candidates(
     collection: Collection,
     *,
@@ -184,8 +186,6 @@ def candidates(
     >>> candidates(aj.demo(depth=5), cutoff=5)
     Candidates(2,050 pairs of 60 queries, 12 systems at 5, 2,050 judged)
     """
-    if not (isinstance(cutoff, int) and cutoff >= 1):
-        raise AdjudgeError(f"'cutoff' must be a whole number of at least 1, got {cutoff}")
     judgments = collection.judgments if collection.judgments is not None and len(collection.judgments) else None
     used = scale or (judgments.scale if judgments is not None else None)
     if used is None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
+from adjudge.checks import COUNT, SEED, checked
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.processes import CrashedError, Progress, run_jobs
 from adjudge.relevance.base import Scoring
@@ -79,6 +80,7 @@ def true_scores(candidates: Candidates, scoring: Scoring) -> Floats:
     return np.asarray(ratio.mean(axis=0))
 
 
+@checked(seed=SEED, batch=COUNT)
 def simulate(
     candidates: Candidates,
     measure: str,
@@ -97,8 +99,6 @@ def simulate(
     ``at`` are checkpoints, in their order: numbers of judgments, or shares of the candidates below 1. ``batch``
     candidates are asked at a time. ``until_end`` goes on to the last candidate.
     """
-    if batch < 1:
-        raise AdjudgeError(f"'batch' must be at least 1, got {batch}")
     asked = candidates.retrieved()
     known = replace(asked, relevance=np.nan_to_num(asked.relevance))
     session = Session(known.unjudged(), measure, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options)

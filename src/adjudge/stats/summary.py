@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from adjudge.checks import Interval, check_choice
+from adjudge.checks import CONFIDENCE, SEED, Interval, checked
 from adjudge.errors import unknown
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.stats.bootstrap import bootstrap_interval
@@ -104,6 +104,7 @@ class Summary(Sequence[MeanEffectiveness]):
         return f"<Summary: {counted(len(self.rows) // max(len(measures), 1), 'system')} ({', '.join(measures)})>"
 
 
+@checked(confidence=CONFIDENCE, interval=Interval, seed=SEED)
 def summarize(
     eff: Effectiveness, *, confidence: float = 0.95, interval: Interval = "t", sort: str | None = None, seed: int = 0
 ) -> Summary:
@@ -119,7 +120,6 @@ def summarize(
     mean, half, n = t_interval(eff.values, confidence=confidence)
     least, most = eff.limits()
     low, high = np.maximum(mean - half, least), np.minimum(mean + half, most)
-    check_choice("interval", interval, Interval)
     if interval != "t":
         flat = bootstrap_interval(
             eff.values.reshape(eff.n_queries, -1), confidence=confidence, method=interval, seed=seed

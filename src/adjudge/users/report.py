@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
+from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError, kept_warnings, unknown
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
@@ -76,6 +77,7 @@ class Evidence:
         return self.comparisons[self.eff.measures[0]]
 
 
+@checked(confidence=CONFIDENCE)
 def gather(
     eff: Effectiveness,
     *,

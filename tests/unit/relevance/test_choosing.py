@@ -221,5 +221,5 @@ def test_documents_in_other_hands_are_not_named_again() -> None:
     assert session.next(1, exclude=everything) == []
     with pytest.raises(AdjudgeError, match="is no candidate"):
         session.next(1, exclude=[("q0", "nowhere")])
-    with pytest.raises(AdjudgeError, match="'n' must be at least 1, got 0"):
+    with pytest.raises(AdjudgeError, match="'n' must be a whole number of at least 1, got 0"):
         session.next(0)

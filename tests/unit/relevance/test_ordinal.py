@@ -130,7 +130,7 @@ def test_units_of_features_do_not_matter() -> None:
         (np.zeros((0, 1)), np.zeros(0, dtype=np.int64), 2, 0.0, "a level each"),
         (np.array([[np.nan], [1.0]]), np.array([0, 1]), 2, 0.0, "finite"),
         (np.zeros((2, 1)), np.array([0, 2]), 2, 0.0, "levels from 0 to 1"),
-        (np.zeros((2, 1)), np.array([0, 1]), 2, -1.0, "'ridge' must be at least 0"),
+        (np.zeros((2, 1)), np.array([0, 1]), 2, -1.0, "'ridge' must be a finite number of at least 0"),
     ],
 )
 def test_what_cannot_be_fitted_is_refused(x: Floats, level: Ints, n_levels: int, ridge: float, message: str) -> None:

@@ -102,7 +102,7 @@ def test_checkpoints_that_are_none_are_refused(judged: Candidates, mark: float) 
 
 
 def test_batches_that_are_none_are_refused(judged: Candidates) -> None:
-    with pytest.raises(AdjudgeError, match="'batch' must be at least 1, got 0"):
+    with pytest.raises(AdjudgeError, match="'batch' must be a whole number of at least 1, got 0"):
         run(judged, batch=0)
 
 
@@ -218,7 +218,7 @@ def test_tasks_warn_nobody(workers: int) -> None:
 
 @pytest.mark.parametrize("workers", [0, -2])
 def test_no_processes_are_refused(workers: int) -> None:
-    with pytest.raises(AdjudgeError, match=f"'workers' must be an integer of at least 1, got {workers}"):
+    with pytest.raises(AdjudgeError, match=f"'workers' must be a whole number of at least 1, got {workers}"):
         run_all([warned], workers=workers)
 
 

@@ -79,6 +79,7 @@ from adjudge.audio.sources import (
     digest_of,
     named_errors,
 )
+from adjudge.checks import CLIP_CEILING, CLIP_LOUDNESS, NOT_NEGATIVE, WORKERS, checked
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.extras import need
 from adjudge.processes import CrashedError, Progress, run_jobs
@@ -364,6 +365,7 @@ class _Wanted:
         return f"{VERSION} {self.seconds!r} {self.place}"
 
 
+@checked(loudness=CLIP_LOUDNESS, ceiling=CLIP_CEILING, least_seconds=NOT_NEGATIVE, workers=WORKERS)
 def prepare_library(
     folder: str | Path,
     output: str | Path,
@@ -395,7 +397,7 @@ def prepare_library(
     """
     least = min(LEAST_SECONDS, seconds) if least_seconds is None else least_seconds
     wanted = _Wanted(seconds, place, loudness, ceiling, least, keep_duplicates, workers, progress)
-    _check(wanted)
+    check_wanted(seconds, place)
     folder, output = Path(folder), Path(output)
     check_place(output, folder)
     need("audio", "Libraries of clips need")
@@ -403,16 +405,6 @@ def prepare_library(
     with open_journal(output) as journal:
         _check_same(found, journal, output)
         return _Preparing(found, output, journal, wanted).run()
-
-
-def _check(wanted: _Wanted) -> None:
-    check_wanted(wanted.seconds, wanted.place)
-    if wanted.loudness is not None and not -40 <= wanted.loudness <= -5:
-        raise AdjudgeError(f"'loudness' must be from -40 to -5 LUFS, got {wanted.loudness:g}")
-    if not -20 <= wanted.ceiling <= 0:
-        raise AdjudgeError(f"'ceiling' must be from -20 to 0 dBTP, got {wanted.ceiling:g}")
-    if not 0 <= wanted.least_seconds < math.inf:
-        raise AdjudgeError(f"'least_seconds' must be 0 or more, got {wanted.least_seconds:g}")
 
 
 def _check_same(found: Scan, journal: Journal, output: Path) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints, Keys
 from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, folded, key_rows, keys_of
 from adjudge.audio.systems.distances import blocks
-from adjudge.checks import check_choice, check_whole
+from adjudge.checks import COUNT, CUTOFF, SEED, WORKERS, checked
 from adjudge.errors import AdjudgeError, InputError, reason, shown, warn
 from adjudge.io import whole_file
 from adjudge.model.runs import Runs
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from adjudge.audio.library.folder import Library
 
 
+@checked(number=COUNT, per_genre=COUNT)
 def choose_queries(
     sounds: Sounds, number: int | None = None, *, per_genre: int | None = None, documents: Sequence[str] | None = None
 ) -> tuple[str, ...]:
@@ -57,9 +58,8 @@ def choose_queries(
     if documents is not None:
         return _named(sounds, documents)
     if per_genre is not None:
-        places = _per_genre(sounds, check_whole("per-genre", per_genre, 1))
+        places = _per_genre(sounds, per_genre)
     elif number is not None:
-        check_whole("queries", number, 1)
         if number > len(sounds):
             raise AdjudgeError(f"expected at most {len(sounds):,} queries, as there are documents, got {number:,}")
         groups = _by_genre(sounds)
@@ -112,6 +112,7 @@ LIST_LENGTH = 5
 _NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
+@checked(seed=SEED, workers=WORKERS)
 def sounds_of(
     library: Library,
     names: Sequence[str] | None = None,
@@ -134,6 +135,7 @@ def sounds_of(
     return Sounds(library.documents, features, library.tracks, seed)
 
 
+@checked(k=CUTOFF)
 def make_runs(
     sounds: Sounds,
     systems: Sequence[str] | None = None,
@@ -156,7 +158,6 @@ def make_runs(
 
     names = list(dict.fromkeys(BASELINES if systems is None else systems))
     started = [BASELINES[name] for name in names]
-    check_whole("k", k, 1)
     asked = sounds.documents if queries is None else choose_queries(sounds, documents=queries)
     if len(sounds) < 2 or not names:
         raise AdjudgeError(f"expected systems and at least 2 documents, got {len(names)} and {len(sounds)}")
@@ -306,6 +307,7 @@ MATRIX_FOLDER = "matrices"
 _SUFFIXES = {"npy": ".npy", "mirex": ".txt"}
 
 
+@checked(form=MatrixForm)
 def write_matrix(
     sounds: Sounds, system: str, folder: Path, *, form: MatrixForm = "npy", progress: Progress | None = None
 ) -> Path:
@@ -314,7 +316,6 @@ def write_matrix(
     The file appears when it is complete, and an older one stays until then. With ``npy`` the documents are in
     ``<system>.documents.txt``, one a line. ``progress`` is told how many rows are done.
     """
-    check_choice("matrix", form, MatrixForm)
     distances = BASELINES[system].start(sounds)
     target = folder / f"{system}{_SUFFIXES[form]}"
     report = progress or (lambda done, total: None)

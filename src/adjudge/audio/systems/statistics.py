@@ -28,7 +28,7 @@ from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, keys_of
 from adjudge.audio.systems.distances import blocks
 from adjudge.audio.systems.ranking import nearest_by
-from adjudge.checks import check_whole
+from adjudge.checks import CUTOFF
 from adjudge.errors import AdjudgeError
 from adjudge.processes import Progress
 from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
@@ -256,7 +256,7 @@ def describe_runs(runs: Runs, tracks: pl.DataFrame, *, cutoffs: Sequence[int] = 
 
 
 def _lengths(cutoffs: Sequence[int], most: int) -> tuple[int, ...]:
-    wanted = sorted({check_whole("cutoff", cutoff, 1) for cutoff in cutoffs})
+    wanted = sorted({CUTOFF.check("cutoff", cutoff) for cutoff in cutoffs})
     if not wanted:
         raise AdjudgeError("expected lengths of lists, got none")
     return tuple(cutoff for cutoff in wanted if cutoff <= most) or (most,)

@@ -6,6 +6,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING
 
+from adjudge.checks import NOT_NEGATIVE, WORKERS
 from adjudge.cli.options import Subparsers, add_columns
 from adjudge.errors import AdjudgeError, shown
 from adjudge.text import counted
@@ -31,34 +32,33 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "cut a part of each, make all equally loud without clipping, and write clips that every browser plays, with a "
         "table of the tracks. Files that cannot be used are listed with the reason.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("folder", metavar="FOLDER", help="folder with recordings")
     parser.add_argument("-o", "--output", metavar="LIBRARY", required=True, help="folder for the clips and tables")
     parser.add_argument("--table", metavar="FILE", help="what is known of the recordings; wins over their tags")
     add_columns(parser)
     clips = parser.add_argument_group("clips")
-    clips.add_argument("--seconds", type=float, default=30.0, help="length of clips (default: 30)")
+    clips.add_argument("--seconds", type=float, default=30.0, help="length of clips")
     clips.add_argument(
         "--place",
         choices=("middle", "start", "representative"),
         default="middle",
-        help="what to cut: the middle, the start, or what is most like the whole recording (default: middle)",
+        help="what to cut: the middle, the start, or what is most like the whole recording",
     )
     clips.add_argument(
         "--loudness",
         metavar="LUFS",
         default="auto",
-        help="loudness of clips; auto: -18, or as much lower (to -23) as the highest peaks need (default: auto)",
+        help="loudness of clips; auto: -18, or as much lower (to -23) as the highest peaks need",
     )
     clips.add_argument(
         "--least-seconds",
-        type=float,
+        type=NOT_NEGATIVE,
         metavar="SECONDS",
         help="leave out recordings that are shorter (default: 10, or --seconds where that is less)",
     )
     clips.add_argument("--keep-duplicates", action="store_true", help="keep recordings that repeat another")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core)")
+    parser.add_argument("--workers", type=WORKERS, help="processes (default: one a core)")
     parser.set_defaults(run=run)
 
 

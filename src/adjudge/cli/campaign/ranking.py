@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adjudge.cli.campaign.store import WHO, add_store, need_web, opened
-from adjudge.cli.options import Subparsers, add_columns
+from adjudge.cli.options import Subparsers, add_columns, add_option
 from adjudge.cli.output import say
 
 if TYPE_CHECKING:
@@ -33,12 +33,21 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
         "--no-ties", dest="ties", action="store_false", default=None, help="no two documents may share a place"
     )
     group.add_argument("--rank-all", action="store_true", default=None, help="no document may be left unranked")
-    group.add_argument("--least-ranked", type=int, metavar="N", help="so many must have a place (default: 1)")
-    group.add_argument(
+    add_option(
+        group,
+        "--least-ranked",
+        type=int,
+        metavar="N",
+        help="so many must have a place",
+        usual="{adjudge.web.ranking_settings:RankingSettings.least_ranked}",
+    )
+    add_option(
+        group,
         "--kept-hours",
         type=float,
         metavar="H",
-        help="a ranking that was begun is kept so long after its last change (default: 168)",
+        help="a ranking that was begun is kept so long after its last change",
+        usual="{adjudge.web.ranking_settings:RankingSettings.kept_hours}",
     )
 
 
