@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from adjudge.text import listed
+
 _NEAR = 0.6  # how alike names must be, from 0 to 1, that one may be meant by the other
 _MOST_NEAR = 3  # names that are equally near: more are no help
 _kept: ContextVar[list[str] | None] = ContextVar("adjudge_kept_warnings", default=None)
@@ -112,7 +114,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = [repr(other) for other, value in likenesses.items() if value == best]
     if best < _NEAR or len(near) > _MOST_NEAR:
         return ""
-    return f"Did you mean {' or '.join([', '.join(near[:-1]), near[-1]] if near[1:] else near)}?"
+    return f"Did you mean {listed(near, 'or')}?"
 
 
 def shown(text: object, limit: int = 60) -> str:

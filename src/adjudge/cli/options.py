@@ -21,15 +21,14 @@ if TYPE_CHECKING:
     from adjudge.users.files import Mappings
 
 Subparsers = argparse._SubParsersAction
-_IN_LIBRARY = re.compile(r"\{([\w.]+):(\w+)(?:\[(\w+)\])?\.(\w+)\}")
+_IN_LIBRARY = re.compile(r"\{([\w.]+):(\w+)\.(\w+)\}")
 
 
 def add_option(group: argparse._ActionsContainer, *names: str, usual: str, **how: Any) -> None:
     """Add an option that is left to the library where it is not given, and whose help says what the library does then.
 
     ``usual`` are words in which ``{adjudge.preferences.trust:TrustRules.quiz}`` stands for the default of a parameter
-    or field, and ``EXPERIMENTS[power].trials`` for one of a registered member. It is looked up when somebody asks for
-    help, and not before.
+    or field. It is looked up when somebody asks for help, and not before.
     """
     setattr(group.add_argument(*names, **how), "usual", usual)  # noqa: B010 - argparse knows no such attribute
 
@@ -53,18 +52,11 @@ def _usual(action: argparse.Action) -> str:
     """The default in words; nothing where there is none, or where it says nothing."""
     words: str | None = getattr(action, "usual", None)
     if words is not None:
+        from adjudge.cli.defaults import library_default
+
         return _IN_LIBRARY.sub(lambda match: shown_default(library_default(*match.groups())), words)
     is_needed = not action.option_strings and action.nargs != "?"
     return "" if is_needed or action.default is argparse.SUPPRESS else shown_default(action.default)
-
-
-def library_default(module: str, owner: str, member: str | None, name: str) -> Any:
-    """The default of a parameter of a function, or of a field of a class, which may be the member of a registry."""
-    from importlib import import_module
-    from inspect import signature
-
-    found = getattr(import_module(module), owner)
-    return signature(found if member is None else found[member]).parameters[name].default
 
 
 def shown_default(value: Any) -> str:

@@ -17,6 +17,7 @@ from adjudge.experiments.chunks import Chunk, Span, Work
 from adjudge.experiments.executors import ONE_THREAD, Plan, lost
 from adjudge.extras import need
 from adjudge.processes import CrashedError, count_workers, with_environment, without_interrupts
+from adjudge.text import listed
 
 LOCAL = "local"
 """The address of a cluster that is started here and closed at the end."""
@@ -114,8 +115,8 @@ def _check_workers(client: Any) -> None:
     found = client.run(find_spec, "adjudge", on_error="return")
     without = [worker for worker, spec in found.items() if spec is None]
     if without:
-        more = f" and {len(without) - 1} more" if len(without) > 1 else ""
-        raise AdjudgeError(f"dask: expected Adjudge {__version__} on all workers, got none on {without[0]}{more}")
+        which = listed(without, most=1)
+        raise AdjudgeError(f"dask: expected Adjudge {__version__} on all workers, got none on {which}")
 
 
 def _threads(client: Any, address: str) -> int:

@@ -52,8 +52,7 @@ from adjudge.experiments.spec import Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
-from adjudge.stats.intervals import percent
-from adjudge.text import listed, share_with
+from adjudge.text import listed, percent, share_with
 
 if TYPE_CHECKING:
     import polars as pl

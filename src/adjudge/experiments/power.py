@@ -28,8 +28,7 @@ from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.spec import Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
 from adjudge.stats.effects import table
-from adjudge.stats.intervals import percent
-from adjudge.text import listed, share
+from adjudge.text import listed, percent, share
 
 if TYPE_CHECKING:
     import polars as pl

@@ -59,9 +59,9 @@ from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
 from adjudge.stats.gtheory.dstudy import INDICES, Errors, coefficient, expected_tau, queries_for
-from adjudge.stats.intervals import percent, t_interval
+from adjudge.stats.intervals import t_interval
 from adjudge.stats.matrices import dense_ranks
-from adjudge.text import listed, share
+from adjudge.text import listed, percent, share
 
 if TYPE_CHECKING:
     import polars as pl

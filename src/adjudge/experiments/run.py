@@ -32,6 +32,7 @@ from adjudge.experiments.spec import Experiment, Findings, experiment_from, make
 from adjudge.io import lock, plain, write_whole
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.text import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -202,8 +203,8 @@ class Claimed(Folder):
     def _check_empty(self) -> None:
         others = sorted(one.name for one in self.path.iterdir() if not one.name.startswith("."))
         if others:
-            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-            raise AdjudgeError(f"{self.path}: expected an empty folder or an experiment, got {others[0]}{more}")
+            there = listed(others, most=1)
+            raise AdjudgeError(f"{self.path}: expected an empty folder or an experiment, got {there}")
 
     def _check_trials(self) -> None:
         most, wanted = max((last for _, last in self.spans), default=0), self.work.experiment.trials

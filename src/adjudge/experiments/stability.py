@@ -45,8 +45,7 @@ from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
 from adjudge.stats.effects import table
-from adjudge.stats.intervals import percent
-from adjudge.text import share, share_with
+from adjudge.text import percent, share, share_with
 
 if TYPE_CHECKING:
     import polars as pl

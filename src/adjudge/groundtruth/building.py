@@ -47,7 +47,7 @@ from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferences import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import QueryError, RankedQuery, Rankings, Unranked
 from adjudge.registry import Registry
-from adjudge.text import counted
+from adjudge.text import counted, listed
 
 Cut = Callable[[Evidence, float, Tails], Ints]
 """Evidence, significance level and tails to the number of each document's group, from 0."""
@@ -602,9 +602,7 @@ def _named(queries: list[str]) -> str:
     >>> _named(["q1", "q2", "q3", "q4", "q5"])
     'q1, q2, q3 and 2 more queries'
     """
-    if len(queries) > 4:
-        return f"{', '.join(queries[:3])} and {len(queries) - 3} more queries"
-    return ", ".join(queries[:-1]) + (" and " if len(queries) > 1 else "") + queries[-1]
+    return listed(queries, most=3 if len(queries) > 4 else None, more="more queries")
 
 
 def _worst(truth: GroundTruth) -> list[str]:

@@ -33,10 +33,8 @@ from adjudge.measures.evaluation import (
     blocks_for,
     canonical_name,
     check_ties,
-    count_of,
     expected,
     remarks_on,
-    some_of,
     unreachable,
 )
 from adjudge.model.collection import Collection
@@ -44,6 +42,7 @@ from adjudge.model.effectiveness import AssessedEffectiveness
 from adjudge.model.judgments import Judgments
 from adjudge.model.runs import Run, Runs
 from adjudge.model.vocabulary import Vocabulary
+from adjudge.text import counted, listed
 
 Unjudged = Literal["zero", "condensed"]
 
@@ -169,10 +168,10 @@ class _Cells:
         q, a = dropped[0]
         lost = [judgments.assessors[i] for i in np.flatnonzero(~self.kept.any(axis=0))]
         return (
-            f"{count_of(len(dropped), 'query-assessor cell')} of {np.count_nonzero(self.judged)} left out as partial, "
+            f"{counted(len(dropped), 'query-assessor cell')} of {np.count_nonzero(self.judged)} left out as partial, "
             f"first query {shown(collection.queries[q])} by {shown(judgments.assessors[a])}, who judged "
-            f"{self.judged[q, a]} of {count_of(int(self.pooled[q]), 'document')}"
-            f"{f'; nothing is left of {some_of(lost)}' if lost else ''}.",
+            f"{self.judged[q, a]} of {counted(int(self.pooled[q]), 'document')}"
+            f"{f'; nothing is left of {listed(lost, most=3)}' if lost else ''}.",
         )
 
     def remarks(self) -> tuple[str, ...]:
@@ -183,7 +182,7 @@ class _Cells:
             "with only some of the query's judged documents.": int(some.sum()),
             "without a relevant document, though another assessor found one: effectiveness 0.": int(none.sum()),
         }
-        return tuple(f"{count_of(n, 'query-assessor cell')} {what}" for what, n in remarks.items() if n)
+        return tuple(f"{counted(n, 'query-assessor cell')} {what}" for what, n in remarks.items() if n)
 
 
 def _of_assessor(collection: Collection, judgments: Judgments, assessor: int, codes: Ints) -> Collection:

@@ -24,6 +24,7 @@ from adjudge.model.provenance import Provenance
 from adjudge.model.runs import Run, Runs, encode_run
 from adjudge.model.scales import Scale
 from adjudge.model.vocabulary import Vocabulary
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -218,8 +219,8 @@ def _encode_all_runs(
     if repeats:
         total, first = sum(again.n for again in repeats), repeats[0]
         warn(
-            f"Documents that come twice in a ranking keep their best rank: {total} in {len(repeats)} "
-            f"system{'s' if len(repeats) > 1 else ''}, first {shown(first.document)} for query {shown(first.query)} of "
+            f"Documents that come twice in a ranking keep their best rank: {total} in "
+            f"{counted(len(repeats), 'system')}, first {shown(first.document)} for query {shown(first.query)} of "
             f"{shown(first.system)}.",
             stacklevel=4,
         )

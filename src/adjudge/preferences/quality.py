@@ -18,7 +18,7 @@ from adjudge.preferences.study import B, Study, evidence, judged_by_all
 from adjudge.preferences.trust import Trust, TrustRules, assess_all
 from adjudge.stats.agreement import Estimate
 from adjudge.stats.effects import table
-from adjudge.text import counted, number
+from adjudge.text import counted, listed, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -105,9 +105,8 @@ class Quality:
         doubtful = self.doubtful
         if not doubtful:
             return []
-        named = ", ".join(f"{row.participant} ({row.verdict})" for row in doubtful[:5])
-        more = f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else ""
-        return [f"By these rules the answers of {named}{more} would be set aside; they count."]
+        named = listed([f"{row.participant} ({row.verdict})" for row in doubtful], most=5)
+        return [f"By these rules the answers of {named} would be set aside; they count."]
 
     def _agreement(self) -> str:
         if self.n_shared == 0:

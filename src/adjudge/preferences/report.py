@@ -22,8 +22,7 @@ from adjudge.preferences.learning import Learnt, LearntCombination, Noticed, Pri
 from adjudge.preferences.quality import ParticipantQuality, Quality
 from adjudge.preferences.study import Study
 from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
-from adjudge.stats.intervals import percent
-from adjudge.text import counted, number
+from adjudge.text import counted, number, percent
 from adjudge.users import figures
 
 _PRIORS_SHOWN = 4

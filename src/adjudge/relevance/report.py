@@ -23,7 +23,7 @@ from adjudge.relevance.simulation import Simulation
 from adjudge.reporting import figures
 from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock, section
 from adjudge.reporting.figures import PALETTE, canvas
-from adjudge.stats.intervals import percent
+from adjudge.text import listed, percent
 from adjudge.users.report import Evidence
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _ranking(session: Session, ranked: Sequence[RankedSystem], level: float) -> 
             row.system,
             f"{row.score:.3f}",
             f"[{row.low:.3f}, {row.high:.3f}]",
-            ", ".join(row.tied[:6]) + (f" and {len(row.tied) - 6} more" if len(row.tied) > 6 else ""),
+            listed(row.tied, most=6),
         )
         for row in ranked
     )

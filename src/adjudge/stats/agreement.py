@@ -52,8 +52,9 @@ from adjudge.stats.coefficients import (
     tally,
 )
 from adjudge.stats.effects import table
-from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.intervals import with_interval
 from adjudge.stats.resampling import weighted_sums
+from adjudge.text import percent
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,8 @@ from adjudge.errors import AdjudgeError
 from adjudge.io import plain
 from adjudge.model.scales import Scale
 from adjudge.stats.effects import table
-from adjudge.stats.intervals import percent, t_interval, with_interval
+from adjudge.stats.intervals import t_interval, with_interval
+from adjudge.text import percent
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 Weights = Literal["none", "linear", "quadratic"]

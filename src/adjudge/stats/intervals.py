@@ -46,15 +46,6 @@ def with_interval(value: float, low: float, high: float, digits: int = 3) -> str
     return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def percent(level: float) -> str:
-    """A level such as 0.95 in words, with as many digits as it has.
-
-    >>> percent(0.95), percent(0.999)
-    ('95 %', '99.9 %')
-    """
-    return f"{level * 100:.10g} %"
-
-
 @checked(confidence=CONFIDENCE)
 def wilson_interval(
     hits: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95

@@ -30,10 +30,10 @@ from adjudge.reporting.tables import FittedTable, as_csv, as_json
 from adjudge.stats.bootstrap import bootstrap_differences
 from adjudge.stats.effects import Effects, effect_sizes
 from adjudge.stats.equivalence import LIBERAL, MANY_QUERIES, Verdict, p_equivalence
-from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.intervals import with_interval
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS
 from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates, paired_tests
-from adjudge.text import counted
+from adjudge.text import counted, percent
 from adjudge.users.combinations import scale_of
 from adjudge.users.noticing import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
 

@@ -37,11 +37,11 @@ from adjudge.stats.distributions import prediction_interval
 from adjudge.stats.equivalence import Verdict
 from adjudge.stats.gtheory.plan import PowerPlan, make_plan, power_plan
 from adjudge.stats.gtheory.report import plan_blocks
-from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.intervals import with_interval
 from adjudge.stats.multiple import friedman
 from adjudge.stats.power import MOST_QUERIES
 from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
-from adjudge.text import counted
+from adjudge.text import counted, percent
 from adjudge.users.comparison import Comparison, Pair, cells, compare, shown_p
 from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satisfaction_panels
 from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval

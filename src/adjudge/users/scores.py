@@ -13,8 +13,9 @@ from adjudge.checks import CONFIDENCE, DIGITS, Interval, checked
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.reporting import tables
 from adjudge.reporting.tables import FittedTable, as_csv, as_json, printable
-from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.intervals import with_interval
 from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
+from adjudge.text import percent
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction
 
 if TYPE_CHECKING:

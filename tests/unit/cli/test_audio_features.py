@@ -60,7 +60,7 @@ def test_what_is_wrong_is_one_line(lab: Path, capsys: pytest.CaptureFixture[str]
     assert "expected a name that ends in .npz, .csv, .parquet, got .xlsx" in _refused(capsys, "lab", "-o", "f.xlsx")
     assert "outside of the library" in _refused(capsys, "lab", "-o", "lab/tracks.csv")
     assert "existing directory" in _refused(capsys, "lab", "-o", "nowhere/f.csv")
-    assert "'workers' must be an integer of at least 1" in _refused(capsys, "lab", "--workers", "0")
+    assert "'workers' must be a whole number of at least 1" in _refused(capsys, "lab", "--workers", "0")
     assert "expected the folder of a library" in _refused(capsys, "--feature", "timbre")
     Path("lab/clips/a.mp3").write_bytes(b"no sound")
     assert "lab/clips/a.mp3: expected sound that can be decoded" in _refused(capsys, "lab")

@@ -72,7 +72,7 @@ def test_clips_that_stay_quieter_and_rows_that_miss_are_said(folder: Path, capsy
         (["music", "-o", "lab", "--seconds", "-3"], "'seconds' must be from 0.5 to 1800, got -3"),
         (
             ["music", "-o", "lab", "--least-seconds=-1"],
-            "'least_seconds' must be 0 or more, got -1",
+            "'least-seconds' must be a finite number of at least 0, got -1",
         ),
         (["music", "-o", "lab", "--table", "none.csv"], "none.csv: "),
         (["music", "-o", "music/one.wav"], "music/one.wav: expected a folder for the clips, got a file"),

@@ -26,6 +26,7 @@ from adjudge.errors import AdjudgeError, InputError, reason, shown, warn
 from adjudge.io import whole_file
 from adjudge.model.runs import Runs
 from adjudge.processes import Progress
+from adjudge.text import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -75,8 +76,8 @@ def _named(sounds: Sounds, documents: Sequence[str]) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(documents))
     missing = [name for name in wanted if name not in known]
     if missing:
-        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
-        raise AdjudgeError(f"expected queries that are documents of the library, got {shown(missing[0])}{more}")
+        strange = listed([shown(name) for name in missing], most=1)
+        raise AdjudgeError(f"expected queries that are documents of the library, got {strange}")
     if not wanted:
         raise AdjudgeError("expected queries, got none")
     return wanted

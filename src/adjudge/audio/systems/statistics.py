@@ -33,7 +33,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.processes import Progress
 from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import PALETTE, canvas
-from adjudge.text import number
+from adjudge.text import listed, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -386,8 +386,8 @@ def _about(statistics: Statistics) -> str:
         lists = f"There {'is' if asked == 1 else 'are'} {asked:,} quer{'y' if asked == 1 else 'ies'}"
     some = [f"the {name} of {count:,}" for name, count in statistics.known.items() if 0 < count < n]
     none = [name for name, count in statistics.known.items() if count == 0]
-    known = f" Known are only {_listed(some)}." if some else ""
-    return f"{n:,} documents. {lists}.{known}" + (f" No {_listed(none, 'or')} is known." if none else "")
+    known = f" Known are only {listed(some)}." if some else ""
+    return f"{n:,} documents. {lists}.{known}" + (f" No {listed(none, 'or')} is known." if none else "")
 
 
 def _hubs(statistics: Statistics, shown: list[ListStatistics], k: int) -> list[str]:
@@ -409,7 +409,7 @@ def _hubs(statistics: Statistics, shown: list[ListStatistics], k: int) -> list[s
     without = [one for one in shown if one.at(k).n_hubs == 0]
     if without:
         most = max(one.at(k).largest for one in without)
-        names = _listed([one.system for one in without])
+        names = listed([one.system for one in without])
         has, whose = ("has", "its") if len(without) == 1 else ("have", "their")
         found.append(f"{names} {has} no hub: no document is in more than {most:,} of {whose} lists.")
     return found
@@ -417,7 +417,7 @@ def _hubs(statistics: Statistics, shown: list[ListStatistics], k: int) -> list[s
 
 def _never(shown: list[ListStatistics], k: int) -> list[str]:
     parts = [f"{one.system} {one.at(k).never:.0%}" for one in sorted(shown, key=lambda one: one.at(k).never)]
-    return [f"Documents in no top-{k} list: {_listed(parts)}."]
+    return [f"Documents in no top-{k} list: {listed(parts)}."]
 
 
 def _genres(shown: list[ListStatistics], k: int) -> list[str]:
@@ -426,7 +426,7 @@ def _genres(shown: list[ListStatistics], k: int) -> list[str]:
         return []
     parts = [f"{system} {share:.0%}" for share, system in sorted(found, reverse=True)]
     way = ", without the query's artist" if shown[0].lists == FILTERED else ""
-    return [f"Of the query's genre among the first {k}{way}: {_listed(parts)}."]
+    return [f"Of the query's genre among the first {k}{way}: {listed(parts)}."]
 
 
 def _triangle(shown: list[ListStatistics]) -> list[str]:
@@ -435,11 +435,7 @@ def _triangle(shown: list[ListStatistics]) -> list[str]:
         for one in shown
         if one.triangle is not None and one.triangle < 0.9995
     ]  # fmt: skip
-    return [f"Triples for which the triangle inequality holds: {_listed(parts)}."] if parts else []
-
-
-def _listed(parts: list[str], last: str = "and") -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {last} {parts[-1]}"
+    return [f"Triples for which the triangle inequality holds: {listed(parts)}."] if parts else []
 
 
 _COLOURS = ("accent", "warm", "ink", "soft", "muted")

@@ -113,14 +113,14 @@ def _summary(prepared: PreparedLibrary, output: str) -> list[str]:
     new = f"{'all' if prepared.n_kept == 0 else f'{prepared.n_new:,}' if prepared.n_new else 'none'} of them new"
     loudness, peaks = library.clips["loudness"].to_list(), library.clips["true_peak"].to_list()
     lines = [
-        f"{_clips(len(library))} in {output}, {new}: {min(loudness):.1f} to {max(loudness):.1f} LUFS, "
+        f"{counted(len(library), 'clip')} in {output}, {new}: {min(loudness):.1f} to {max(loudness):.1f} LUFS, "
         f"true peaks of at most {max(peaks):.1f} dBTP"
     ]
     if prepared.quieter:
         names = ", ".join(prepared.quieter[:3]) + (", …" if len(prepared.quieter) > 3 else "")
         whose = "its" if len(prepared.quieter) == 1 else "their"
         held = f"held more than 1 LU below {prepared.target:g} LUFS by {whose} peaks"
-        lines.append(f"{_clips(len(prepared.quieter))} {held}: {names}")
+        lines.append(f"{counted(len(prepared.quieter), 'clip')} {held}: {names}")
     left_out = prepared.left_out
     noted = [problem for problem in prepared.problems if problem.problem in NOTES]
     rows = sum(problem.problem == NO_FILE for problem in prepared.problems)
@@ -130,9 +130,5 @@ def _summary(prepared: PreparedLibrary, output: str) -> list[str]:
     if noted:
         lines.append(f"used all the same: {counted_problems(noted)}{see}")
     if rows:
-        lines.append(f"{rows:,} row{'' if rows == 1 else 's'} of the table without a recording{see}")
+        lines.append(f"{counted(rows, 'row')} of the table without a recording{see}")
     return [*lines, f"next: adjudge audio runs {place}"]
-
-
-def _clips(count: int) -> str:
-    return f"{count:,} clip{'' if count == 1 else 's'}"

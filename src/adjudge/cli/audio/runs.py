@@ -13,6 +13,7 @@ from adjudge.checks import COUNT, CUTOFF, SEED, WORKERS
 from adjudge.cli.options import Subparsers
 from adjudge.cli.output import progress, say
 from adjudge.errors import AdjudgeError, InputError
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     from adjudge.audio.library.folder import Library
@@ -99,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
     written = write_runs(runs, folder)
     filtered = "" if arguments.artist_filter else ", documents of the query's artist among them"
     print(
-        f"{len(names)} system{'' if len(names) == 1 else 's'}, {len(queries):,} of {len(sounds):,} documents as "
+        f"{counted(len(names), 'system')}, {len(queries):,} of {len(sounds):,} documents as "
         f"queries, up to {arguments.k:,} documents each{filtered}: {_shown(written)}"
     )
     _say_others(folder, written)
@@ -141,7 +142,7 @@ def queries_asked(text: str | None) -> tuple[int | None, Sequence[str] | None]:
     if text is None:
         return None, None
     if text.strip().removeprefix("-").isdecimal():
-        return int(text), None
+        return int(COUNT.read("queries", text.strip())), None
     if os.path.exists(text):
         return None, _in_file(text)
     if os.path.sep in text or text.endswith((".txt", ".csv")):

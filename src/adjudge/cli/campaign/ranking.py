@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adjudge import text
 from adjudge.cli.campaign.store import WHO, add_store, need_web, opened
 from adjudge.cli.options import Subparsers, add_columns, add_option
 from adjudge.cli.output import say
@@ -89,7 +90,7 @@ def read(arguments: argparse.Namespace) -> GivenCandidates:
 def counted(given: GivenCandidates) -> str:
     """Candidates in words."""
     n = sum(map(len, given.candidates.values()))
-    return f"{n:,} candidates of {len(given.candidates):,} {'query' if len(given.candidates) == 1 else 'queries'}"
+    return f"{n:,} candidates of {text.counted(len(given.candidates), 'query')}"
 
 
 def candidates(arguments: argparse.Namespace) -> None:

@@ -24,6 +24,8 @@ class Kind:
     about: str
     settings: tuple[str, ...]
     example: str
+    specification: str
+    """Its module and class, whose defaults are those of the options."""
 
 
 _COMPARING = ("sizes", "procedures", "resamples", "gpu")
@@ -34,6 +36,7 @@ KINDS = {
         "queries find almost as many as all of them.",
         (*_COMPARING, "enough"),
         "adjudge experiment power judgments.tsv runs.tsv --scale fine -m CG@5 --metadata songs.tsv --stratify genre",
+        "power:Power",
     ),
     "stability": Kind(
         "how many significant differences would not be found again",
@@ -41,6 +44,7 @@ KINDS = {
         "one is not in the other, or is the other way round.",
         _COMPARING,
         "adjudge experiment stability judgments.tsv runs.tsv --scale fine -m 'CG@5 ADR@5' --on fine,graded3,binary40",
+        "stability:Stability",
     ),
     "tests": Kind(
         "which significance test is powerful, safe and exact",
@@ -48,6 +52,7 @@ KINDS = {
         "minor, major and global conflict over 32 levels, and the error of each test with itself.",
         _COMPARING,
         "adjudge experiment tests --effectiveness ap.csv --test t --test wilcoxon --trials 100",
+        "optimality:Optimality",
     ),
     "fit": Kind(
         "which distribution fits effectiveness",
@@ -55,6 +60,7 @@ KINDS = {
         "predicted and observed, by number of queries.",
         ("sizes", "distributions"),
         "adjudge experiment fit --effectiveness ap.csv --distribution normal --distribution beta",
+        "goodness:Fit",
     ),
     "reliability": Kind(
         "how far G-theory's estimates can be trusted",
@@ -62,6 +68,7 @@ KINDS = {
         "agree: how estimates scatter, and whether they keep their promise.",
         ("sizes", "target", "confidence", "truth", "margin", "dependence"),
         "adjudge experiment reliability qrels.txt runs/*.txt -m nDCG@10 --sizes 10-50/10",
+        "reliability:Reliability",
     ),
     "errors": Kind(
         "Type I, II and III errors on simulated collections",
@@ -69,6 +76,7 @@ KINDS = {
         "not there, miss those that are, or get the direction wrong.",
         (*_COMPARING, "null", "systems", "margin", "dependence"),
         "adjudge experiment errors qrels.txt runs/*.txt -m AP --test t --test sign --sizes 50",
+        "error_rates:Errors",
     ),
 }
 
@@ -165,6 +173,7 @@ SETTINGS = {
     "dependence": Setting(
         "--dependence",
         {"metavar": "NAME", "help": "how systems depend on one another: empirical, gaussian, t or independent"},
+        usual="empirical",
     ),
 }
 
@@ -174,7 +183,7 @@ def add_settings(parser: argparse.ArgumentParser, kind: str) -> None:
     group = parser.add_argument_group("experiment")
     for name in ("trials", *KINDS[kind].settings):
         one = SETTINGS[name]
-        usual = one.usual or f"{{adjudge.experiments.spec:EXPERIMENTS[{kind}].{name}}}"
+        usual = one.usual or f"{{adjudge.experiments.{KINDS[kind].specification}.{name}}}"
         add_option(group, one.option, usual=usual, **{"dest": name, **one.how})
 
 

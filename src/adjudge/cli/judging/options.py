@@ -9,6 +9,7 @@ from adjudge.checks import COUNT_OR_NONE, POSITIVE, SEED
 from adjudge.cli.options import add_reading, read_collection
 from adjudge.cli.output import progress, with_inputs
 from adjudge.errors import AdjudgeError, kept_warnings, shown
+from adjudge.text import counted, listed
 
 if TYPE_CHECKING:
     from adjudge.audio.library.folder import Library
@@ -150,7 +151,7 @@ def _unheard(arguments: argparse.Namespace) -> list[str]:
     deaf = [name for name in _estimators(arguments) if name != "hierarchical"]
     if not arguments.opinions or not deaf:
         return []
-    return [f"Opinions mean nothing to {' and '.join(deaf)}: only hierarchical learns what they are worth."]
+    return [f"Opinions mean nothing to {listed(deaf)}: only hierarchical learns what they are worth."]
 
 
 def _library(folder: str | None) -> Library | None:
@@ -178,8 +179,8 @@ def _heard(arguments: argparse.Namespace, sound: SoundSimilarity | None, pool: C
         return []
     n_heard = sum(document in sound for document in set(pool.document))
     aspects = ["harmony" if name == "tonal" else name for name in sound.aspects]
-    by = " and ".join([", ".join(aspects[:-1]), aspects[-1]] if aspects[1:] else aspects)
-    return [f"Sound of {n_heard:,} documents, compared by {by}, is heard by {' and '.join(_estimators(arguments))}."]
+    by = listed(_estimators(arguments))
+    return [f"Sound of {counted(n_heard, 'document')}, compared by {listed(aspects)}, is heard by {by}."]
 
 
 def _scale(arguments: argparse.Namespace) -> Scale | None:

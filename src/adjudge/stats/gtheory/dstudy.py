@@ -40,8 +40,9 @@ from adjudge.checks import TARGET, Assessors, ReliabilityInterval, Resampled
 from adjudge.errors import AdjudgeError
 from adjudge.stats.effects import table
 from adjudge.stats.gtheory.designs import CROSSED, SYSTEMS_QUERIES, Design, MeanSquares, mean_squares
-from adjudge.stats.intervals import percent, with_interval
+from adjudge.stats.intervals import with_interval
 from adjudge.stats.resampling import random_counts
+from adjudge.text import percent
 
 if TYPE_CHECKING:
     from adjudge.stats.gtheory.gstudy import GStudy
