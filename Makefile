@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+DATA   ?= ../shared/data
 UV     := $(shell command -v uv 2>/dev/null)
 
-.PHONY: run demo test test-pythons pytest lint bench docs package package-core clean system-packages
+.PHONY: run demo papers debian-music test test-pythons pytest lint bench docs package package-core clean system-packages
 .DEFAULT_GOAL := run
 unexport PYTHONDONTWRITEBYTECODE # hundreds of processes start in a test run; each would compile everything anew
 
@@ -14,10 +15,16 @@ run: $(VENV)/.ready            ## the web app on the embedded demo: judge clips,
 demo: $(VENV)/.ready           ## score the embedded demo collection
 	@$(BIN)/adjudge demo
 
+papers: $(VENV)/.ready-test    ## the papers' tables and figures from public data, as a page; minutes
+	$(BIN)/adjudge reproduce $(DATA) -o reproduction.html
+
+debian-music: $(VENV)/.ready-test ## a campaign from freely licensed music in Debian's packages; downloads 450 MB
+	$(BIN)/python -m examples.debian_music debian-music
+
 test: $(VENV)/.ready-test system-packages ## lint, types and layers beside the tests
 	@$(MAKE) --no-print-directory -j2 lint pytest
 
-test-pythons: $(VENV)/.ready-test ## the tests of the core on every other Python of this machine; minutes each
+test-pythons: $(VENV)/.ready-test ## what depends on the version of Python, on every other Python of this machine
 	$(BIN)/python scripts/other_pythons.py
 
 pytest: $(VENV)/.ready-test
@@ -46,7 +53,7 @@ system-packages:               ## a browser and PostgreSQL for the tests, where 
 
 clean:
 	rm -rf $(VENV) .venv-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	rm -rf benchmarks/data dist docs/_build docs/_figures
+	rm -rf benchmarks/data dist docs/_build docs/_figures reproduction.html
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

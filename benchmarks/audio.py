@@ -38,7 +38,7 @@ def tasks() -> dict[str, Task]:
     import soundfile
 
     from adjudge.audio.features.extract import extract
-    from adjudge.audio.features.spectra import read_sound, spectra_of
+    from adjudge.audio.features.spectra import compute_spectra, read_sound
     from adjudge.audio.features.timbre import mfcc
 
     def librosa_mfcc(path: str) -> object:
@@ -55,7 +55,7 @@ def tasks() -> dict[str, Task]:
 
     return {
         "decode": lambda path: soundfile.read(path, dtype="float32", always_2d=True),
-        "Adjudge, MFCC": lambda path: mfcc(spectra_of(read_sound(path))),
+        "Adjudge, MFCC": lambda path: mfcc(compute_spectra(read_sound(path))),
         "librosa, MFCC": librosa_mfcc,
         "Adjudge, all": extract,
         "librosa, all": librosa_all,
@@ -67,12 +67,12 @@ def largest_difference(path: str) -> float:
     import librosa
     import numpy as np
 
-    from adjudge.audio.features.spectra import read_sound, spectra_of
+    from adjudge.audio.features.spectra import compute_spectra, read_sound
     from adjudge.audio.features.timbre import mfcc
 
     sound = read_sound(path)
     theirs = librosa.feature.mfcc(y=sound, sr=22050, n_mfcc=20).T
-    return float(np.abs(mfcc(spectra_of(sound)) - theirs).max())
+    return float(np.abs(mfcc(compute_spectra(sound)) - theirs).max())
 
 
 def write_clips(folder: Path, sources: Sequence[Path], clips: int) -> list[str]:

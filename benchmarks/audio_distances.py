@@ -80,12 +80,12 @@ def numpy_rows(means: Floats, covariances: Floats) -> Floats:
 
 def adjudge(means: Floats, covariances: Floats) -> Floats | None:
     """One product, in blocks; a matrix only where it is small, as systems need none."""
-    from adjudge.audio.systems.distances import all_rows, symmetric_kl
+    from adjudge.audio.systems.distances import SymmetricKL, iterate_rows
 
-    kl = symmetric_kl(means, covariances)
+    kl = SymmetricKL(means, covariances)
     if len(means) <= 1000:
-        return np.concatenate([rows for _, rows in all_rows(kl, len(means))])
-    for _, _rows in all_rows(kl, len(means)):
+        return np.concatenate([rows for _, rows in iterate_rows(kl, len(means))])
+    for _, _rows in iterate_rows(kl, len(means)):
         pass
     return None
 
@@ -164,7 +164,7 @@ def whole(n: int) -> Table:
 
     from adjudge.audio.features.timbre import pack
     from adjudge.audio.systems import BASELINES, Sounds, make_runs
-    from adjudge.audio.systems.statistics import describe
+    from adjudge.audio.systems.statistics import describe_systems
 
     rng = np.random.default_rng(0)
     documents = tuple(f"d{place:05d}" for place in range(n))
@@ -183,7 +183,7 @@ def whole(n: int) -> Table:
     sounds = Sounds(documents, features, tracks)
     tasks: dict[str, Callable[[], object]] = {
         **{f"run of {name}": lambda name=name: make_runs(sounds, [name]) for name in BASELINES},  # type: ignore[misc]
-        "statistics of timbre": lambda: describe(sounds, ["timbre"]),
+        "statistics of timbre": lambda: describe_systems(sounds, ["timbre"]),
     }
     rows = []
     for name, task in tasks.items():

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import adjudge as aj
-from adjudge.relevance import Candidates, candidates
+from adjudge.relevance import Candidates, find_candidates
 from adjudge.relevance.calibration import Calibration, calibrate
 from benchmarks.low_cost import DATA
 from benchmarks.report import Table, machine
@@ -61,7 +61,7 @@ def text_like(
         best = np.argsort(-(quality[s] * latent + np.sqrt(1 - quality[s] ** 2) * noise), axis=1)[:, :depth]
         runs[f"s{s:02d}"] = {f"q{q:03d}": [f"d{d:04d}" for d in best[q]] for q in range(n_queries)}
     judged = {f"q{q:03d}": {f"d{d:04d}": float(grades[q, d]) for d in range(pool)} for q in range(n_queries)}
-    found = candidates(aj.read(runs, judged, scale="binary" if levels == 2 else "broad"), cutoff=depth)
+    found = find_candidates(aj.read(runs, judged, scale="binary" if levels == 2 else "broad"), cutoff=depth)
     return found.part(queries=range(n_queries), systems=range(n_systems))
 
 
@@ -70,13 +70,13 @@ def cases() -> Iterator[Case]:
     both = ("uniform", "hierarchical")
     if DATA.is_dir():
         read = aj.read(DATA / "runs.tsv", DATA / "judgments.tsv", DATA / "metadata.tsv", scale="fine")
-        fine = candidates(read, cutoff=5)
+        fine = find_candidates(read, cutoff=5)
         for queries in (50, 100):
             yield Case(f"MIREX 2011, 9 x {queries}, no metadata", fine.without_metadata(), "CG@5", 9, queries, both)
             names = ("output", "judgments", "hierarchical")
             yield Case(f"MIREX 2011, 9 x {queries}, metadata", fine, "CG@5", 9, queries, names)
         for scale in ("graded3", "binary40"):
-            rescaled = candidates(read.rescaled(scale), cutoff=5).without_metadata()
+            rescaled = find_candidates(read.rescaled(scale), cutoff=5).without_metadata()
             yield Case(f"MIREX 2011 as {scale}, 9 x 100, no metadata", rescaled, "CG@5", 9, 100, both)
         rng, plain = np.random.default_rng(7), fine.without_metadata()
         opinions = {

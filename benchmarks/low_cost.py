@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 import adjudge as aj
-from adjudge.relevance import Candidates, Goal, Session, candidates
+from adjudge.relevance import Candidates, Goal, Session, find_candidates
 from adjudge.relevance.simulation import simulate
 from benchmarks.report import Table, machine, seconds, times
 from benchmarks.tests_of_pairs import peak
@@ -32,7 +32,7 @@ def mirex() -> tuple[Candidates, str]:
     """Judged candidates of MIREX size, and what they are."""
     if DATA.is_dir():
         read = aj.read(DATA / "runs.tsv", DATA / "judgments.tsv", DATA / "metadata.tsv", scale="fine")
-        return candidates(read, cutoff=5), "MIREX 2011"
+        return find_candidates(read, cutoff=5), "MIREX 2011"
     return made_up(18, 100, 5), "made up"
 
 
@@ -48,7 +48,7 @@ def made_up(n_systems: int, n_queries: int, depth: int, seed: int = 0) -> Candid
         best = np.argsort(-noisy, axis=1)[:, :depth]
         runs[f"s{s:03d}"] = {f"q{q:03d}": [f"d{d:04d}" for d in best[q]] for q in range(n_queries)}
     judged = {f"q{q:03d}": {f"d{d:04d}": float(relevance[q, d]) for d in range(pool)} for q in range(n_queries)}
-    found = candidates(aj.read(runs, judged, scale="0..3"), cutoff=depth)
+    found = find_candidates(aj.read(runs, judged, scale="0..3"), cutoff=depth)
     return found.part(queries=range(n_queries), systems=range(n_systems))
 
 

@@ -27,12 +27,12 @@ from adjudge.audio.similarity import ASPECTS, SoundSimilarity
 from adjudge.audio.synthesis import write_demo_audio
 from adjudge.errors import kept_warnings
 from adjudge.model.collection import Similarity
-from adjudge.processes import run_jobs
-from adjudge.relevance import Candidates, Session, candidates
+from adjudge.parallel import run_calls, run_jobs
+from adjudge.relevance import Candidates, Session, find_candidates
 from adjudge.relevance.calibration import binned
 from adjudge.relevance.features import Evidence
 from adjudge.relevance.models import fit_estimator
-from adjudge.relevance.simulation import Simulation, checkpoint, run_all, simulate, true_scores
+from adjudge.relevance.simulation import Simulation, checkpoint, simulate, true_scores
 from benchmarks.report import Table, machine
 
 SEEDS = (2012, 1, 2, 3)
@@ -68,7 +68,7 @@ class Mixed:
 
 def heard(seed: int, folder: Path) -> Candidates:
     """A demo whose documents have sound; what was computed is kept in the folder."""
-    found = candidates(aj.demo(seed, queries=60, depth=5), cutoff=5)
+    found = find_candidates(aj.demo(seed, queries=60, depth=5), cutoff=5)
     documents, kept = sorted({*found.document, *found.queries}), folder / f"demo-{seed}.npz"
     if not kept.exists():
         clips = write_demo_audio(documents, folder / f"demo-{seed}", seed=seed)
@@ -174,7 +174,7 @@ def sessions(pools: dict[int, Candidates], samples: int, workers: int | None, wa
                     for name in (name for name in names if name in wanted):
                         keys.append((case, name, way))
                         tasks.append(partial(simulate, told, "CG@5", estimator=name, at=SHARES, seed=i))
-    results = run_all(tasks, workers=workers, progress=_say)
+    results = run_calls(tasks, workers=workers, progress=_say)
     by_key: dict[tuple[str, str, str], list[Simulation]] = {}
     for key, result in zip(keys, results, strict=True):
         by_key.setdefault(key, []).append(result)
@@ -215,7 +215,7 @@ def speed() -> Table:
         runs[f"s{s:02d}"] = {f"q{q:03d}": [names[50 * q + d] for d in rng.permutation(45)[:5]] for q in range(100)}
     documents = [*names, *(f"q{q:03d}" for q in range(100))]
     alike = SoundSimilarity(documents, {"rhythm": rng.normal(size=(len(documents), 10))})
-    found = candidates(aj.read(runs), cutoff=5, scale=aj.FINE, similarity=alike)
+    found = find_candidates(aj.read(runs), cutoff=5, scale=aj.model.FINE, similarity=alike)
     rows = []
     for estimator in ("uniform", "hierarchical"):
         for measure in ("CG@5", "nDCG@5"):

@@ -121,7 +121,7 @@ def judged_until(judged: Candidates, effort: Effort, *, orders: int) -> Found:
 
 
 def _sessions(judged: Candidates, effort: Effort, n_seeds: int) -> dict[str, list[_Run]]:
-    from adjudge.relevance.simulation import run_all
+    from adjudge.parallel import run_calls
 
     seeds = [effort.seed + i for i in range(n_seeds)]
     looks = {label: min(int(_TABLE_8_6[label][0].replace(",", "")), len(judged)) for label in MEASURES}
@@ -131,7 +131,7 @@ def _sessions(judged: Candidates, effort: Effort, n_seeds: int) -> dict[str, lis
         for label, measure in MEASURES.items()
     }
     tasks = [partial(_judge, job) for job in jobs.values()]
-    found = dict(zip(jobs, run_all(tasks, workers=effort.workers, progress=effort.progress), strict=True))
+    found = dict(zip(jobs, run_calls(tasks, workers=effort.workers, progress=effort.progress), strict=True))
     return {label: [found[f"{label} {seed}"] for seed in seeds] for label in MEASURES}
 
 

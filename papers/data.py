@@ -12,7 +12,7 @@ from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.model.effectiveness import AssessedEffectiveness
 
 if TYPE_CHECKING:
-    from adjudge.formats.tables import TextTable
+    from adjudge.formats.schema import Records
     from adjudge.groundtruth.preferences import Preferences
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import Effectiveness
@@ -83,7 +83,7 @@ class Data:
             collection, judgments = self.mirex2011, self.mirex2011.need_judgments()
             counts = [len(collection.systems), judgments.n_queries, len(judgments), len(collection.metadata or ())]
         elif part == "user-study-2012":
-            counts = [len(self.answers), self.people.height]
+            counts = [len(self.answers), self.people.table.height]
         elif part == "preferences-2010":
             counts = [len(self.preferences.queries), self.preferences.n_answers + self.preferences.n_blank]
         else:
@@ -120,12 +120,13 @@ class Data:
         return read_answers(self.folder / "user-study-2012/answers.csv")
 
     @cached_property
-    def people(self) -> TextTable:
+    def people(self) -> Records:
         """Records of the people who answered in 2012: a row for each of them in each batch."""
-        from adjudge.formats import Source
-        from adjudge.formats.tables import TextTable
+        from adjudge.formats.schema import Field, Schema
 
-        return TextTable.open(Source.open(self.folder / "user-study-2012/workers.csv"))
+        names = (Field(name, needed=True, holds=None) for name in ("worker_id", "channel", "batch"))
+        count = Field("judgments_count", "number", needed=True, holds=None)
+        return Schema((*names, count)).read(self.folder / "user-study-2012/workers.csv")
 
     @cached_property
     def preferences(self) -> Preferences:

@@ -95,7 +95,7 @@ def judged_until(judged: Candidates, effort: Effort, *, orders: int) -> Found:
 
 def _simulated(judged: Candidates, effort: Effort, n_seeds: int) -> dict[str, list[Simulation]]:
     """Sessions of every measure, a seed each; the first goes on to the last judgment."""
-    from adjudge.relevance.simulation import run_all
+    from adjudge.parallel import run_calls
 
     seeds = [effort.seed + i for i in range(n_seeds)]
     jobs = {
@@ -104,7 +104,7 @@ def _simulated(judged: Candidates, effort: Effort, n_seeds: int) -> dict[str, li
         for label, measure in MEASURES.items()
     }
     tasks = [partial(_simulate, job) for job in jobs.values()]
-    found = dict(zip(jobs, run_all(tasks, workers=effort.workers, progress=effort.progress), strict=True))
+    found = dict(zip(jobs, run_calls(tasks, workers=effort.workers, progress=effort.progress), strict=True))
     return {label: [found[f"{label} {seed}"] for seed in seeds] for label in MEASURES}
 
 

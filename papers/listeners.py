@@ -115,7 +115,7 @@ def _counts(data: Data) -> Iterator[Claim]:
 
 def _people(data: Data) -> Iterator[Claim]:
     """Of the records of people: a row for each of them in each batch."""
-    people, markets, batches = (data.people.needed(name).n_unique() for name in ("worker_id", "channel", "batch"))
+    people, markets, batches = (data.people[name].n_unique() for name in ("worker_id", "channel", "batch"))
     yield Claim.printed("U12 4", "people who came", "881", people)
     rejected = independent("88.65 %", "781 of 881, both of which the paper prints")
     yield Claim("U12 4", "share of people rejected, all but 100", "87 %", 1 - 100 / people, rejected, _REJECTED)

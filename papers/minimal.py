@@ -113,11 +113,11 @@ def judged_until(collection: Collection, effort: Effort, *, orders: int) -> Foun
 
 
 def _sessions(collection: Collection, judged: Candidates, effort: Effort, n_seeds: int) -> list[_Run]:
-    from adjudge.relevance.simulation import run_all
+    from adjudge.parallel import run_calls
 
     by_tukey, by_t = _tukey(collection, judged), _t_test(judged)
     jobs = [_Job(judged, effort.seed + i, by_tukey, by_t, closely=i == 0) for i in range(n_seeds)]
-    return run_all([partial(_judge, job) for job in jobs], workers=effort.workers, progress=effort.progress)
+    return run_calls([partial(_judge, job) for job in jobs], workers=effort.workers, progress=effort.progress)
 
 
 def _tukey(collection: Collection, judged: Candidates) -> Mask:

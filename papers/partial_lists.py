@@ -78,7 +78,7 @@ def partial_lists(data: Data, effort: Effort) -> Found:
 def _claims(compared: ComparedConstructions) -> Iterator[Claim]:
     """Table 3, and what the paper concludes from it."""
     yield Claim.printed("L10 3", "queries", "11", len(compared.queries))
-    records = {record["construction"]: record for record in compared.records()}
+    records = {record["construction"]: record for record in compared.to_dicts()}
     for name, (printed, second) in _TABLE_3.items():
         for what, key, number, value in zip(
             ("ADR-1 consistency", "documents a group", "correlation of the two"),

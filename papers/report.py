@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.tables import Heading
 from papers.claims import BASES, CAUSES, Claim, Plot, Reason
 from papers.run import EXPLAINED, VERDICTS, Reproduction, counted
 from papers.studies import PAPERS, Found, Study
@@ -92,13 +93,13 @@ def _curve(series: Series) -> Curve:
     return Curve(series.label, x, y, low if banded else None, high if banded else None, joined=series.joined)
 
 
-_SOURCE = Column("source", "left", "paper (see below), and its table, figure or section")
-_BOUND = Column(
+_SOURCE = Heading("source", "left", "paper (see below), and its table, figure or section")
+_BOUND = Heading(
     "bound",
     about="what ours may be, where that is not just the published number: a number to its last digit, or both ends; a "
     "number outside fails",
 )
-_VERDICT = Column(
+_VERDICT = Heading(
     "verdict",
     "left",
     "exact: the same to every printed digit; found by search: so, but picked for being nearest; within tolerance: as "
@@ -128,7 +129,7 @@ def _headline(made: Reproduction) -> str:
 
 def _summary(made: Reproduction, *, brief: bool) -> Section:
     """What agreed, in sentences and by study; a terminal has no room for what each study is about."""
-    about = () if brief else (Column("about", "left"),)
+    about = () if brief else (Heading("about", "left"),)
     rows, exact = [], set()
     shown = [verdict for verdict, count in made.counts().items() if count or verdict == "exact"]
     for place, (study, found) in enumerate(made.found):
@@ -136,7 +137,7 @@ def _summary(made: Reproduction, *, brief: bool) -> Section:
         counts = (len(found.claims), *(verdicts[one] for one in shown))
         rows.append((study.name, *(f"{count:,}" for count in counts), *(study.title for _ in about)))
         exact |= {(place, 2)} if verdicts["exact"] == len(found.claims) else set()
-    columns = (Column("study", "left"), Column("numbers"), *map(Column, shown), *about)
+    columns = (Heading("study", "left"), Heading("numbers"), *map(Heading, shown), *about)
     caption = "Published numbers by study and verdict."
     said = (str(made), *_failed(made), _coverage(made), *_quick(made))
     table = TableBlock("summary", caption, columns, tuple(rows), (), frozenset(exact))
@@ -147,7 +148,7 @@ def _causes(made: Reproduction) -> tuple[Block, ...]:
     """Numbers that are not exact, by their cause: which of them nobody could have made the same, and which are left."""
     found = made.causes()
     rows = [(cause, *(f"{counts[one]:,}" for one in EXPLAINED), CAUSES[cause]) for cause, counts in found.items()]
-    columns = (Column("cause", "left"), *map(Column, EXPLAINED), Column("because of", "left"))
+    columns = (Heading("cause", "left"), *map(Heading, EXPLAINED), Heading("because of", "left"))
     table = TableBlock("causes", "Numbers that are not exact, by cause.", columns, tuple(rows))
     return (table,) if rows else ()
 
@@ -155,7 +156,7 @@ def _causes(made: Reproduction) -> tuple[Block, ...]:
 def _bases(made: Reproduction) -> tuple[Block, ...]:
     """Where bounds come from: a number outside its bound fails."""
     rows = tuple((basis, f"{count:,}", BASES[basis]) for basis, count in made.bases().items())
-    columns = (Column("bound from", "left"), Column("numbers"), Column("which is", "left"))
+    columns = (Heading("bound from", "left"), Heading("numbers"), Heading("which is", "left"))
     return (TableBlock("bounds", "Where the bounds of our numbers come from.", columns, rows),) if rows else ()
 
 
@@ -211,9 +212,9 @@ def _numbers(study: Study, claims: Sequence[Claim], reasons: list[Reason]) -> Ta
     """All numbers; bounds only where they are not just the published ones."""
     parts = [
         (_SOURCE, [claim.source for claim in claims]),
-        (Column("what", "left"), [claim.what for claim in claims]),
-        (Column("published"), [claim.published for claim in claims]),
-        (Column("ours"), [claim.shown for claim in claims]),
+        (Heading("what", "left"), [claim.what for claim in claims]),
+        (Heading("published"), [claim.published for claim in claims]),
+        (Heading("ours"), [claim.shown for claim in claims]),
         (_VERDICT, [_judged(claim, reasons) for claim in claims]),
         (_BOUND, [str(claim.bound) if claim.bound.basis != "print" else "" for claim in claims]),
     ]
@@ -230,7 +231,7 @@ def _numbers(study: Study, claims: Sequence[Claim], reasons: list[Reason]) -> Ta
 
 def _short_numbers(study: Study, claims: Sequence[Claim], reasons: list[Reason]) -> TableBlock:
     """The numbers that are not exact, as narrow as a terminal needs them: long names take several lines."""
-    columns = (Column("not exact", "left"), Column("published"), Column("ours"), Column("verdict", "left"))
+    columns = (Heading("not exact", "left"), Heading("published"), Heading("ours"), Heading("verdict", "left"))
     rows: list[tuple[str, ...]] = []
     for claim in claims:
         first, *others = textwrap.wrap(f"{claim.source}: {claim.what}", _NARROW, subsequent_indent="  ")
@@ -251,7 +252,7 @@ def _reasons(study: Study, reasons: Mapping[Reason, int], *, brief: bool) -> lis
     table = TableBlock(
         f"{study.name}-reasons",
         "Why numbers are not the same.",
-        (Column("reason", "left"), Column("cause", "left"), Column("numbers"), Column("why", "left")),
+        (Heading("reason", "left"), Heading("cause", "left"), Heading("numbers"), Heading("why", "left")),
         tuple(
             (f"[{place}]", why.cause, f"{count:,}", f"{why}.") for place, (why, count) in enumerate(reasons.items(), 1)
         ),
@@ -265,7 +266,7 @@ def _bounds(study: Study, claims: Sequence[Claim]) -> list[Block]:
     table = TableBlock(
         f"{study.name}-bounds",
         "Where bounds come from.",
-        (Column("bound from", "left"), Column("numbers"), Column("because", "left")),
+        (Heading("bound from", "left"), Heading("numbers"), Heading("because", "left")),
         tuple((basis, f"{count:,}", f"{because}.") for (basis, because), count in found.items()),
     )
     return [table] if found else []
@@ -352,7 +353,7 @@ def _impossible(made: Reproduction) -> tuple[Section, ...]:
     table = TableBlock(
         "impossible",
         "Tables and figures that the public data do not allow.",
-        (Column("tables and figures", "left"), Column("why not", "left")),
+        (Heading("tables and figures", "left"), Heading("why not", "left")),
         tuple((together(items), f"{why}.") for why, items in grouped(made.impossible).items()),
         tuple({"item": item, "why": why} for item, why in made.impossible.items()),
     )
@@ -361,7 +362,7 @@ def _impossible(made: Reproduction) -> tuple[Section, ...]:
 
 def _papers(made: Reproduction) -> Section:
     rows = tuple((paper.key, paper.citation) for paper in PAPERS.values())
-    columns = (Column("key", "left"), Column("paper", "left"))
+    columns = (Heading("key", "left"), Heading("paper", "left"))
     return Section("papers", "Papers", (TableBlock("papers", "The papers.", columns, rows), *_data(made.inputs)))
 
 
@@ -371,5 +372,5 @@ def _data(inputs: Iterable[tuple[str, str]]) -> tuple[Block, ...]:
 
     read = {file for file, _ in inputs}
     rows = tuple((name, part.about, part.origin) for name, part in PARTS.items() if read.issuperset(part.files))
-    columns = (Column("data", "left"), Column("about", "left"), Column("from", "left"))
+    columns = (Heading("data", "left"), Heading("about", "left"), Heading("from", "left"))
     return (TableBlock("data", "The data.", columns, rows),) if rows else ()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from adjudge._version import __version__
 from adjudge.errors import AdjudgeError, shown
-from adjudge.processes import Progress
+from adjudge.parallel import Progress
 from papers.claims import ANOTHER, BASES, CAUSES, DIFFERING, Basis, Cause, Claim, Verdict
 from papers.data import Data
 from papers.studies import STUDIES, Effort, Found, Study

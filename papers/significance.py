@@ -8,7 +8,7 @@ Thesis chapter 5 as printed: rates of outcomes over four years of MIREX, three s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from papers.claims import (
 from papers.data import Data
 from papers.reliability import MEASURES as WRITTEN
 from papers.studies import Effort, Found, study
+from papers.thesis_tables import printed_rows
 
 TESTS = {"t": "t", "wilcoxon": "Wilcoxon", "sign": "sign", "bootstrap": "bootstrap", "permutation": "permutation"}
 """The five tests in the thesis's order, and how they are called in figures."""
@@ -54,96 +55,21 @@ LEVELS = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5)
 Numbers = tuple[float, ...]
 
 
-def _read(text: str) -> tuple[Numbers, ...]:
-    return tuple(tuple(map(float, line.split())) for line in text.strip().split("\n"))
+def _numbers(row: dict[str, str], columns: Iterable[str]) -> Numbers:
+    return tuple(float(row[column]) for column in columns)
 
 
 TABLE_5_3: dict[str, tuple[Numbers, ...]] = {
-    "non_significant": _read("""
-.5821 .5988 .6406 .5447 .5732
-.5286 .5413 .5945 .4978 .5216
-.502 .5144 .569 .4747 .4961
-.4345 .4464 .5151 .4156 .4312
-.4032 .4143 .4802 .3878 .401
-.3219 .3298 .394 .3131 .3215
-.2782 .2836 .3449 .2715 .2784
-.1231 .1249 .1601 .121 .1242"""),
-    "success": _read("""
-.8653 .8632 .8329 .8645 .8604
-.8621 .8683 .8484 .8627 .8593
-.8621 .8688 .8551 .8663 .8609
-.8792 .8784 .8637 .8858 .8805
-.8905 .8863 .8622 .8949 .8917
-.8982 .8899 .8596 .897 .8982
-.8915 .8865 .8585 .8908 .8915
-.8877 .8859 .8663 .8876 .888"""),
-    "lack_of_power": _read("""
-.1345 .1367 .1669 .1349 .1393
-.1372 .1311 .1511 .136 .1398
-.1367 .1302 .1441 .1319 .1377
-.1178 .1188 .1343 .1103 .1164
-.105 .1096 .1342 .0998 .1037
-.0897 .0982 .1292 .0897 .0897
-.0891 .0941 .1235 .0884 .0891
-.0494 .0501 .0739 .0487 .0496"""),
-    "minor_conflict": _read("""
-.0002 .0002 .0002 .0006 .0003
-.0008 .0006 .0005 .0013 .0009
-.0012 .0011 .0008 .0018 .0013
-.003 .0028 .002 .0038 .0032
-.0044 .0042 .0036 .0053 .0046
-.0118 .0117 .0111 .013 .0118
-.0183 .0182 .0172 .0193 .0182
-.034 .034 .0345 .0339 .034"""),
-    "major_conflict": _read("""
-0 0 0 0 1.6e-6
-0 0 0 0 1.4e-6
-0 0 0 0 1.4e-6
-1.2e-6 1.2e-6 1.4e-6 4.7e-6 3.6e-6
-9.2e-6 3.5e-6 6.6e-6 1.7e-5 1.1e-5
-.0003 .0002 .0002 .0004 .0003
-.0012 .0012 .0008 .0015 .0012
-.0289 .0299 .0253 .0298 .0284"""),
-    "global_conflict": _read("""
-.0002 .0002 .0002 .0006 .0003
-.0008 .0006 .0005 .0013 .0009
-.0012 .0011 .0008 .0018 .0013
-.003 .0028 .002 .0038 .0032
-.0044 .0042 .0036 .0053 .0046
-.0121 .0119 .0113 .0133 .0121
-.0195 .0194 .018 .0208 .0195
-.0629 .064 .0597 .0637 .0625"""),
+    outcome: tuple(_numbers(row, TESTS) for row in printed_rows("thesis_table_5_3") if row["outcome"] == outcome)
+    for outcome in OUTCOMES
 }
 """Table 5.3: for every outcome a row a level and a column a test."""
 
 MEASURES = ("CG", "DCG", "nDCG", "Q", "RBP", "GAP", "P", "AP")
-TABLE_5_4: dict[str, Numbers] = dict(
-    zip(
-        MEASURES,
-        _read("""
-.31743 .89929 .08932 .01115 .00024 .01139
-.32768 .89527 .09276 .01175 .00022 .01197
-.32992 .89205 .0954 .01236 .0002 .01255
-.34365 .89036 .0973 .01202 .00032 .01234
-.32869 .89285 .09457 .01233 .00025 .01258
-.32614 .89546 .09338 .01086 .0003 .01116
-.35502 .88 .1061 .01362 .00027 .0139
-.3588 .87586 .11097 .01284 .00032 .01317"""),
-        strict=True,
-    )
-)
+TABLE_5_4: dict[str, Numbers] = {row["measure"]: _numbers(row, OUTCOMES) for row in printed_rows("thesis_table_5_4")}
 """Table 5.4 without Broad: for every measure, on Fine, for P and AP cut at 40, the outcomes at .05."""
 
-BINS = ("p ≤ .0001", "p ≤ .0005", "p ≤ .001", "p ≤ .005", "p ≤ .01", "p ≤ .05", "p ≤ .1", "p ≤ .5")
-TABLE_5_5 = _read("""
-.02604 .02505 .04073 .0355 .02878
-.09423 .09103 .12708 .12278 .09904
-.12957 .12876 .15981 .15484 .13443
-.17727 .17562 .21543 .20027 .18277
-.23258 .23412 .27123 .24833 .23613
-.29333 .29305 .33612 .3039 .2963
-.32991 .328 .37381 .333 .3316
-.32183 .32052 .35652 .32348 .32261""")
+TABLE_5_5 = tuple(_numbers(row, TESTS) for row in printed_rows("thesis_table_5_5"))
 """Table 5.5: RMS error of a test with itself, a row a bin of p and a column a test."""
 
 SECOND_TRIALS = 150
@@ -403,7 +329,7 @@ def _exactness(found: OptimalityFindings) -> Iterator[Claim]:
 
 def _errors(found: OptimalityFindings) -> Floats:
     """RMS errors of tests with themselves, tests x bins of the thesis, which has none above .5."""
-    errors: Floats = np.array([one["rms"] for one in found.self_error()]).reshape(len(TESTS), -1)[:, : len(BINS)]
+    errors: Floats = np.array([one["rms"] for one in found.self_error()]).reshape(len(TESTS), -1)[:, : len(TABLE_5_5)]
     return errors
 
 

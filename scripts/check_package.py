@@ -91,11 +91,11 @@ def _expect(text: str, said: str) -> None:
         raise Wrong(f"expected {text!r}, got {said[-2000:]!r}")
 
 
-def build(target: Path) -> tuple[Path, Path]:
-    """The wheel, made from the source distribution, and the latter."""
-    _call([sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-t", "wheel", "-d", str(target)])
-    (wheel,), (sdist,) = target.glob("*.whl"), target.glob("*.tar.gz")
-    return wheel, sdist
+def build(target: Path, kind: str) -> Path:
+    """The wheel or the source distribution (sdist)."""
+    _call([sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", str(target / kind)])
+    (made,) = (target / kind).glob("adjudge-*")
+    return made
 
 
 def check_core(environment: Environment, package: Path) -> None:
@@ -121,6 +121,7 @@ def check_all_core_commands(environment: Environment) -> None:
     environment.adjudge("completion", "bash")
     _expect("adjudge[web]", environment.adjudge("serve", code=2))
     _expect("adjudge[audio]", environment.adjudge("demo", "--music", "music", code=2))
+    _expect("source checkout", environment.adjudge("reproduce", "--list", code=2))
 
 
 def check_plots(environment: Environment, package: Path) -> None:
@@ -180,7 +181,7 @@ def _check(folder: Path, *, only_core: bool) -> None:
     def told(step: str) -> None:
         print(f"{time.monotonic() - began:6.1f} s  {step}", flush=True)
 
-    wheel, sdist = build(folder / "dist")
+    wheel = build(folder / "dist", "wheel")
     told("built")
     first = Environment(folder)
     check_core(first, wheel)
@@ -194,7 +195,7 @@ def _check(folder: Path, *, only_core: bool) -> None:
     check_web(first, wheel)
     told("web: the server answers")
     (folder / "second").mkdir()
-    check_core(Environment(folder / "second"), sdist)
+    check_core(Environment(folder / "second"), build(folder / "dist", "sdist"))
     told("source distribution: demo, score, report")
 
 

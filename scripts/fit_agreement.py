@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,8 @@ from adjudge.users.noticing import (
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data" / "user-study-2012" / "answers.csv"
-TARGET = ROOT / "src" / "adjudge" / "users" / "agreement_2012.py"
+TARGET = ROOT / "src" / "adjudge" / "users" / "noticing.py"
+BLOCK = re.compile(r"^SOURCE = .*?^AGREEMENT_2012.*?^\)\n", re.MULTILINE | re.DOTALL)
 FORM = "two-stage"
 COMBINATIONS = {
     "dagb": ("CG@5", "broad"),
@@ -130,8 +132,8 @@ def _rounded(numbers: Floats) -> tuple[float, ...]:
     return tuple(float(f"{number:.{DIGITS}g}") for number in numbers)
 
 
-def module(fitted: Sequence[AgreementMapping]) -> str:
-    """The text of the module that ships, as the formatter would lay it out."""
+def block(fitted: Sequence[AgreementMapping]) -> str:
+    """The lines of the module that ship, as the formatter would lay them out."""
     facts = "".join(f'    ("{name}", "{value}"),\n' for name, value in fitted[0].provenance)
     parts = "".join(
         f'    AgreementMapping(\n        "{m.measure}",\n        "{m.scale}",\n        "{m.form}",\n'
@@ -141,12 +143,7 @@ def module(fitted: Sequence[AgreementMapping]) -> str:
         for m in fitted
     )
     return (
-        f'"""Agreement curves fitted on the answers of the ISMIR 2012 user study.\n\n'
-        f"Written by scripts/{Path(__file__).name}; do not edit. The data are by J. Urbano et al., CC BY-SA 4.0.\n"
-        f'"""\n\nfrom __future__ import annotations\n\nfrom adjudge.users.noticing import AgreementMapping\n\n'
-        f'SOURCE = "{SOURCE}"\n'
-        f"PROVENANCE = (\n{facts})\n\n"
-        f"AGREEMENT_2012: tuple[AgreementMapping, ...] = (\n{parts})\n"
+        f'SOURCE = "{SOURCE}"\nPROVENANCE = (\n{facts})\n\nAGREEMENT_2012: tuple[AgreementMapping, ...] = (\n{parts})\n'
     )
 
 
@@ -154,7 +151,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Compare, fit, write, and print what was written."""
     parser = argparse.ArgumentParser(description="Fit the agreement curves that ship with Adjudge.")
     parser.add_argument("--data", type=Path, default=DATA, help="answers.csv of the study")
-    parser.add_argument("--to", type=Path, default=TARGET, help="the module to write")
+    parser.add_argument("--to", type=Path, default=TARGET, help="the module to write them into")
     arguments = parser.parse_args(argv)
     study = read_study(arguments.data)
     print(compare_forms(study), end="\n\n")
@@ -166,7 +163,10 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(mapping)
         print("; ".join(f"{name} = {value:.3f} ± {error:.3f}" for name, value, error in numbers))
         print(f"noticed by more than half from {noticeable_difference(mapping):.3f} on [{low:.3f}, {high:.3f}]\n")
-    arguments.to.write_text(module(fitted), encoding="utf-8")
+    text, times = BLOCK.subn(lambda _: block(fitted), arguments.to.read_text(encoding="utf-8"))
+    if times != 1:
+        raise SystemExit(f"{arguments.to}: expected the curves once, found them {times} times")
+    arguments.to.write_text(text, encoding="utf-8")
     print(f"{arguments.to} written, from {len(study.answer):,} answers, sha256 {study.sha256}")
 
 

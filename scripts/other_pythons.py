@@ -1,7 +1,10 @@
-"""Run the tests of the core on every other Python of this machine that Adjudge supports.
+"""Run what depends on the version of Python on every other Python of this machine that Adjudge supports.
 
 Interpreters are looked for on the PATH, in pyenv and in uv; each gets an environment in this checkout (``.venv-3.13``).
-What takes a server or a browser is left to ``make test``: here it is the language and the packages that may differ.
+Every module is imported with warnings as errors; then run the tests of what leans on the language and its standard
+library: the command line (argparse), registries and parameters (inspect, dataclasses), files (csv, json, compression,
+paths), processes, threads and warnings. Arithmetic is that of NumPy, SciPy and Polars, the same packages on every
+Python, and is left to ``make test``, as are servers and browsers.
 """
 
 from __future__ import annotations
@@ -15,11 +18,20 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OLDEST, NEWEST = 11, 20
-_UNITS = (
-    *("experiments", "formats", "groundtruth", "measures", "model", "stats", "users"),
-    *("test_errors.py", "test_processes.py", "test_results.py"),
+_CORE = ".[dask,plots,spreadsheets]"
+_COMMANDS = ("bad_input", "completion", "convert", "parser", "score")
+TESTS = (
+    *("tests/contracts/test_formats.py", "tests/unit/formats", "tests/unit/model", "tests/unit/reporting"),
+    *("tests/unit/measures/test_notation.py", "tests/unit/measures/test_parameters.py"),
+    *(f"tests/unit/cli/test_{name}.py" for name in _COMMANDS),
+    *(f"tests/unit/test_{name}.py" for name in ("errors", "parallel", "results", "text")),
 )
-TESTS = ("tests/contracts", "tests/reference/test_peers.py", *(f"tests/unit/{part}" for part in _UNITS))
+_IMPORT_ALL = """
+import importlib, pkgutil, adjudge
+for module in pkgutil.walk_packages(adjudge.__path__, "adjudge."):
+    if not module.name.startswith(("adjudge.web", "adjudge.__main__")):
+        importlib.import_module(module.name)
+"""
 _ASK = "import sys; print(sys.implementation.name, *sys.version_info[:2])"
 
 
@@ -70,10 +82,12 @@ def passes(version: str, python: str) -> bool:
     print(f"Python {version}: {python}", flush=True)
     environment = ROOT / f".venv-{version}"
     own = str(environment / "bin" / "python")
-    install = [_uv(), "pip", "install", "--quiet", "--python", own, "--editable", ".[all]", "--group", "test"]
+    install = [_uv(), "pip", "install", "--quiet", "--python", own, "--editable", _CORE, "--group", "core-test"]
+    imports = [own, "-W", "error", "-c", _IMPORT_ALL]
     test = [own, "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal", *TESTS]
     commands = [] if environment.is_dir() else [[_uv(), "venv", "--quiet", "--python", python, str(environment)]]
-    return all(subprocess.run(command, cwd=ROOT, check=False).returncode == 0 for command in (*commands, install, test))
+    commands += [install, imports, test]
+    return all(subprocess.run(command, cwd=ROOT, check=False).returncode == 0 for command in commands)
 
 
 if __name__ == "__main__":

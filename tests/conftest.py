@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from threadpoolctl import threadpool_limits
 import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.extras import EXTRAS, has
-from adjudge.processes import count_workers
+from adjudge.parallel import count_workers
 
 if find_spec("hypothesis"):
     from hypothesis import HealthCheck, settings
@@ -115,6 +116,16 @@ def one_usable_processor() -> Iterator[None]:
 def one_processor() -> Iterator[None]:
     """See above, while a test lasts."""
     with one_usable_processor():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_parser() -> Iterator[None]:
+    """The command line is built once per process of tests: a thousand calls of ``main`` would build it again."""
+    import adjudge.cli
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adjudge.cli, "build_parser", cache(adjudge.cli.build_parser))
         yield
 
 

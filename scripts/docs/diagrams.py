@@ -108,7 +108,7 @@ DATA_FLOW = Diagram(
         Box("groundtruth", "experts' rankings: partially\nordered lists", (_RIGHT, 6.15, _COLUMN, 0.7),
             ("adjudge.groundtruth.building:build",)),
         Box("formats", "aj.read, aj.write", (_MIDDLE, 5.2, _COLUMN, 0.5),
-            ("adjudge.formats.reading:read", "adjudge.formats.writing:write")),
+            ("adjudge.formats.reading:read", "adjudge.formats.reading:write")),
         Box("model", "Collection: identifiers are\nnumbers from here on", (_MIDDLE, 4.15, _COLUMN, 0.65),
             ("adjudge.model.collection:Collection", "adjudge.model.rankings:Lists")),
         Box("measures", "aj.evaluate: many ranked\nlists at once", (_MIDDLE, 3.05, _COLUMN, 0.65),

@@ -137,4 +137,6 @@ def _module(path: str) -> object | None:
 
 @cache
 def _public_paths() -> dict[int, str]:
-    return {id(getattr(adjudge, name)): f"adjudge.{name}" for name in adjudge.__all__}
+    from scripts.docs.reference_python import public_paths, value_of
+
+    return {id(value_of(path)): path for path in reversed([*public_paths()])}

@@ -19,6 +19,7 @@ block put ``?`` where the output shall be, or as many lines of ``?`` as shall be
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import doctest
 import io
@@ -32,6 +33,7 @@ import tempfile
 import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -313,11 +315,17 @@ def mentioned_commands(page: Path) -> list[str]:
     return inline + [line.partition("#")[0] for line in quiet if line.startswith("adjudge ")]
 
 
-def unknown_words(command: str) -> list[str]:
-    """Subcommands and options of a command that the program does not have; values are not looked at."""
+@cache
+def _parser() -> argparse.ArgumentParser:
     from adjudge.cli.parser import build_parser
 
-    parser, wrong = build_parser(), []
+    return build_parser()
+
+
+def unknown_words(command: str) -> list[str]:
+    """Subcommands and options of a command that the program does not have; values are not looked at."""
+    parser: argparse.ArgumentParser = _parser()
+    wrong: list[str] = []
     words = command.replace("…", " ").split()[1:]
     for place, word in enumerate(words):
         choices = next((action.choices for action in parser._actions if isinstance(action.choices, dict)), None)

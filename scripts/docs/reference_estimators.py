@@ -64,7 +64,7 @@ the thesis.
         ),
         Chapter(
             "Goals",
-            "When to stop (`--goal`, `--level`, `aj.Goal`). Systems nearer than the `--zone` count as a tie.",
+            "When to stop (`--goal`, `--level`, `aj.relevance.Goal`). Systems nearer than the `--zone` count as a tie.",
             GOALS,
             _goal,
             short=True,

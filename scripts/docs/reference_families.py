@@ -124,7 +124,7 @@ this page.
         Chapter(
             "Gains",
             "From grades to gains, in measures that have the parameter: `nDCG(gain=exp)@10`. Your own: "
-            "[`adjudge.gain`](python.md#gain).",
+            "[`adjudge.measures.gain`](python.md#measuresgain).",
             GAINS,
             lambda gain: by_docstring(gain.function),
             short=True,

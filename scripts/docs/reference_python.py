@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from scripts.docs.reference_words import paragraphs, table
+from scripts.docs.reference_words import paragraphs, sentence, table
 
 import adjudge
+from adjudge.registry import Registry
+from adjudge.results import Column, Result
 
 _INTRO = """# Python
 
@@ -27,101 +29,126 @@ _INTRO = """# Python
 KLN2: CG@5 = 0.647 ± 0.058 (60 queries)
 ```
 
-Every name below is one of `adjudge`; it is imported when it is first used, so that `import adjudge` costs next to
-nothing. Data come first and by position, everything else by keyword. Results are frozen: they keep what made them
-(names, parameters, seeds, digests of the files) and print themselves as small tables. Their classes are told of after
-the function that returns them and need no import; the arguments that would make one are its fields. `Floats`, `Ints`,
-`Codes` and `Mask` are NumPy arrays of 64-bit floats, integers (`Codes`: of 32 bits) and booleans. Examples in
-docstrings are run by the tests.
+The names of `adjudge` itself come first, then those of its public packages, one section each: what a package lists in
+`__all__` is what its section tells of. All are imported when they are first used, so that `import adjudge` costs next
+to nothing. Data come first and by position, everything else by keyword. Results are frozen: they keep what made them
+(names, parameters, seeds, digests of the files) and speak [one language](#what-every-result-has). Their classes are
+told of after the function that returns them and need no import; the arguments that would make one are its fields.
+`Floats`, `Ints`, `Codes` and `Mask` are NumPy arrays of 64-bit floats, integers (`Codes`: of 32 bits) and booleans.
+Examples in docstrings are run by the tests.
 """
+_RESULT = """## What every result has
 
-GROUPS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Reading and writing": (
-        "Runs, judgments and what is known of documents; see [file formats](formats.md).",
-        ("read", "write", "demo", "read_effectiveness", "Collection", "Scale", "BINARY", "BROAD", "FINE"),
+The fields of a row declare the columns of its result once; everything below follows from them."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Reading and writing; see [file formats](formats.md).": ("read", "write", "demo", "Collection", "Scale"),
+    "Evaluating; see [measures](measures.md) and [one rule each](rules.md).": (
+        "evaluate", "Effectiveness", "summarize", "parse_measure", "Measure", "measure",
     ),
-    "Evaluating": (
-        "From rankings and grades to effectiveness; see [measures](measures.md) and [one rule each](rules.md).",
-        ("evaluate", "evaluate_assessors", "Effectiveness", "AssessedEffectiveness", "summarize", "parse_measure",
-         "parse_measures", "Measure", "measure", "gain"),
+    "Comparing; see [tests](tests.md) and [comparing systems](../guides/comparing.md).": (
+        "compare", "satisfaction",
     ),
-    "Comparing": (
-        "Which systems differ, and what that means to users; see [tests](tests.md) and "
-        "[comparing systems](../guides/comparing.md).",
-        ("compare", "satisfaction", "read_mappings", "write_mappings"),
+    "Planning; see [planning](../guides/planning.md).": ("gstudy", "agreement"),
+    "Judging little; see [estimators](estimators.md) and [few judgments](../guides/low_cost.md).": (
+        "judging",
     ),
-    "Planning": (
-        "How many queries and assessors are enough, and how far these agree; see [planning](../guides/planning.md).",
-        ("gstudy", "ratings", "agreement"),
-    ),
-    "Judging little": (
-        "Rank systems with few judgments; see [estimators](estimators.md) and [few judgments](../guides/low_cost.md).",
-        ("judging", "Goal"),
-    ),
-    "Users and their preferences": (
-        "Ask people which of two lists they like better, and learn from it; see "
-        "[questions](../guides/preferences_questions.md), [fit](../guides/preferences_fit.md) and "
-        "[participants](../guides/preferences_participants.md).",
-        ("make_questions", "make_traps", "read_questions", "write_questions", "read_answers", "learn", "quality",
-         "influence"),
-    ),
-    "Ground truth from experts": (
-        "Partially ordered lists from rankings or preferences; see [ground truth](../guides/groundtruth.md).",
-        ("ground_truth", "check_lists", "compare_constructions", "read_rankings", "read_preferences", "read_lists",
-         "write_rankings", "write_lists", "simulate_rankings", "simulate_preferences"),
-    ),
-    "Experiments": (
-        "Monte-Carlo questions about tests, measures and numbers of queries; see "
-        "[experiments](../guides/experiments.md).",
-        ("experiment", "read_experiment", "samples_of", "strata_of", "fit_collection"),
-    ),
-    "Audio": (
-        "From a folder of music to clips, features and runs; see [audio](../guides/audio.md).",
-        ("prepare_library", "open_library", "make_runs", "sounds_of", "sound_similarity"),
-    ),
-    "Campaigns": (
-        "A server at a distance, as its organiser; see [campaigns](../guides/campaigns.md).",
-        ("connect",),
-    ),
-    "The papers": (
-        "See [the papers' tables](reproduction.md).",
-        ("reproduce",),
-    ),
-    "Errors, warnings, version": (
-        "Errors say what was wanted, what came and where, in one line.",
-        ("AdjudgeError", "InputError", "AdjudgeWarning", "__version__"),
+    "People, experts and experiments; see the packages below.": ("learn", "ground_truth", "experiment", "connect"),
+    "Errors, warnings and the version; errors say what was wanted, what came and where, in one line.": (
+        "AdjudgeError", "InputError", "AdjudgeWarning", "__version__",
     ),
 }  # fmt: skip
+"""The names of the package itself, by what they are for."""
+
+MODULES = {
+    "stats": "See [tests](tests.md), [comparing](../guides/comparing.md) and [planning](../guides/planning.md).",
+    "users": "See [comparing systems](../guides/comparing.md) and [validity](../concepts/validity.md).",
+    "preferences": "See [questions](../guides/preferences_questions.md), [fit](../guides/preferences_fit.md) and "
+    "[participants](../guides/preferences_participants.md).",
+    "groundtruth": "See [ground truth](../guides/groundtruth.md).",
+    "relevance": "See [estimators](estimators.md) and [few judgments](../guides/low_cost.md).",
+    "experiments": "See [experiments](../guides/experiments.md).",
+    "audio": "See [audio](../guides/audio.md) and [notation](../guides/notation.md).",
+    "measures": "See [measures](measures.md).",
+    "formats": "See [file formats](formats.md).",
+    "model": "See [one rule each](rules.md).",
+    "errors": "All are subclasses of `AdjudgeError`, which is a `ValueError`.",
+}
+"""The public packages, in the order of their sections, and where to read on."""
+
 _DEPTH = 2  # what functions return, and what that has and returns; what lies deeper is for those who read the code
 
 
 def text() -> str:
     """The page."""
-    told: set[type] = {value for name in adjudge.__all__ if inspect.isclass(value := getattr(adjudge, name))}
-    parts = [_INTRO]
-    for title, (intro, names) in GROUPS.items():
-        rows = [(f"[`{name}`](#{name.strip('_').lower()})", _first_line(name)) for name in names]
-        parts += [f"## {title}", intro, table(["name", "what it does"], rows)]
-        for name in names:
-            parts += [f"### {name.strip('_')}", _directive(name)]
-            parts += [_class(f"{one.__module__}.{one.__qualname__}", one) for one in _results(name, told)]
+    paths = list(public_paths())
+    shared = [(f"adjudge.results.{one.__name__}", one) for one in (Result, Column)]
+    told = {value for path in paths if inspect.isclass(value := value_of(path))} | {one for _, one in shared}
+    parts = [_INTRO, _packages(), _RESULT, *(_class(path, one) for path, one in shared)]
+    for intro, names in GROUPS.items():
+        parts += _section(
+            f"## {intro.partition(';')[0].rstrip('.')}", intro, [f"adjudge.{name}" for name in names], told
+        )
+    above = {id(value_of(path)) for path in paths if path.count(".") == 1}
+    for name, intro in MODULES.items():
+        module = getattr(adjudge, name)
+        own = [path for path in paths if path.startswith(f"adjudge.{name}.") and id(value_of(path)) not in above]
+        parts += _section(f"## aj.{name}", f"{paragraphs(module)[0]} {intro}", own, told)
     return "\n\n".join(parts) + "\n"
 
 
-def _first_line(name: str) -> str:
-    value = getattr(adjudge, name)
-    if name == "__version__":
+def public_paths() -> Iterator[str]:
+    """The public names, as they are written after ``import``: those of the package, then those of its packages."""
+    yield from (f"adjudge.{name}" for name in adjudge.__all__ if name not in MODULES)
+    for name in MODULES:
+        yield from (f"adjudge.{name}.{below}" for below in getattr(adjudge, name).__all__)
+
+
+def _packages() -> str:
+    rows = [(f"[`aj.{name}`](#aj{name})", paragraphs(getattr(adjudge, name))[0]) for name in MODULES]
+    return table(["package", "what it is for"], rows)
+
+
+def _section(title: str, intro: str, paths: list[str], told: set[type]) -> list[str]:
+    """A table of names, then each in full, with the classes that it leads to."""
+    heads = {path: path.removeprefix("adjudge.") for path in paths}
+    rows = [(f"[`{head}`](#{head.strip('_').replace('.', '').lower()})", _first_line(p)) for p, head in heads.items()]
+    parts = [title, sentence(intro), table(["name", "what it does"], rows)]
+    for path, head in heads.items():
+        parts += [f"### {head.strip('_')}", _directive(path)]
+        parts += [_class(f"{one.__module__}.{one.__qualname__}", one) for one in _results(value_of(path), told)]
+    return parts
+
+
+def value_of(path: str) -> Any:
+    """What a public name stands for."""
+    value: Any = adjudge
+    for name in path.split(".")[1:]:
+        value = getattr(value, name)
+    return value
+
+
+def _first_line(path: str) -> str:
+    value = value_of(path)
+    if path == "adjudge.__version__":
         return "The version of the package."
-    return paragraphs(value)[0] if callable(value) and not isinstance(value, adjudge.Scale) else f"The scale {value}."
+    if isinstance(value, Registry):
+        return f"Every {value.kind} by its name."
+    if inspect.isroutine(value) or inspect.isclass(value):
+        return paragraphs(value)[0]
+    if isinstance(value, adjudge.Scale):
+        return f"The scale {value}."
+    return f"`{' or '.join(map(repr, typing.get_args(value))) or value}`"
 
 
-def _directive(name: str) -> str:
-    value = getattr(adjudge, name)
+def _directive(path: str) -> str:
+    value = value_of(path)
     if inspect.isclass(value):
-        return _class(f"adjudge.{name}", value)
-    if callable(value) and not isinstance(value, adjudge.Scale):
-        return _rst(f".. autofunction:: adjudge.{name}")
-    return _rst(f".. py:data:: {name}\n   :module: adjudge\n\n   {_first_line(name)}")
+        return _class(path, value)
+    if inspect.isroutine(value):
+        return _rst(f".. autofunction:: {path}")
+    module, _, name = path.rpartition(".")
+    return _rst(f".. py:data:: {name}\n   :module: {module}\n\n   {_first_line(path)}")
 
 
 def _class(path: str, value: type) -> str:
@@ -133,9 +160,8 @@ def _rst(directive: str) -> str:
     return f"```{{eval-rst}}\n{directive}\n```"
 
 
-def _results(name: str, told: set[type]) -> Iterator[type]:
+def _results(value: object, told: set[type]) -> Iterator[type]:
     """Classes of ours that a public name leads to and of which nothing was said yet."""
-    value = getattr(adjudge, name)
     level: list[Any] = [value]
     for _ in range(_DEPTH):
         found = [one for start in level for one in _leads_to(start)]

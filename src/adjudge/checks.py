@@ -15,7 +15,7 @@ from functools import wraps
 from numbers import Integral, Real
 from typing import Any, Literal, ParamSpec, TypeVar, get_args
 
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import ParameterError, shown
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,11 +54,11 @@ class Constraint(ABC):
 
         >>> CONFIDENCE.check("confidence", 1.5)
         Traceback (most recent call last):
-        adjudge.errors.AdjudgeError: 'confidence' must be in (0, 1), got 1.5
+        adjudge.errors.ParameterError: 'confidence' must be in (0, 1), got 1.5
         """
         if not self.allows(value):
             came = shown(value) if isinstance(value, str) else value
-            raise AdjudgeError(f"{where}{name!r} must be {self.wanted}, got {came}")
+            raise ParameterError(f"{where}{name!r} must be {self.wanted}, got {came}")
         return value
 
     def read(self, name: str, text: str, *, where: str = "") -> Any:
@@ -66,7 +66,7 @@ class Constraint(ABC):
         value = self.parse(text)
         if not self.allows(value):
             came = shown(text) if isinstance(value, str) else text
-            raise AdjudgeError(f"{where}{name!r} must be {self.wanted}, got {came}")
+            raise ParameterError(f"{where}{name!r} must be {self.wanted}, got {came}")
         return value
 
     def __call__(self, text: str) -> Any:
@@ -237,7 +237,7 @@ def checked(owner: str = "", /, **declared: Any) -> Callable[[Callable[P, R]], C
     ...     return seed
     >>> draw(seed=-1)
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: demo: 'seed' must be a whole number of at least 0, got -1
+    adjudge.errors.ParameterError: demo: 'seed' must be a whole number of at least 0, got -1
     """
     where = f"{owner}: " if owner else ""
     constraints = {name: as_constraint(one) for name, one in declared.items()}

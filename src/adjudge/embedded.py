@@ -129,7 +129,7 @@ def demo_tables(seed: int = 2012, *, queries: int = 60, depth: int = 10) -> Demo
 
     >>> demo_tables(queries=10, depth=3000)
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: demo: 'depth' must be a whole number from 1 to 2,988, got 3000
+    adjudge.errors.ParameterError: demo: 'depth' must be a whole number from 1 to 2,988, got 3000
     """
     metadata = _metadata(_stream(seed, _NAMES))
     ids = metadata["document"]

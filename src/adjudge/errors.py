@@ -14,6 +14,16 @@ from contextvars import ContextVar
 
 from adjudge.text import listed
 
+__all__ = [
+    "AdjudgeError",
+    "AdjudgeWarning",
+    "InputError",
+    "MissingPackageError",
+    "NotEnoughDataError",
+    "ParameterError",
+    "UnknownNameError",
+]
+
 _NEAR = 0.6  # how alike names must be, from 0 to 1, that one may be meant by the other
 _MOST_NEAR = 3  # names that are equally near: more are no help
 _kept: ContextVar[list[str] | None] = ContextVar("adjudge_kept_warnings", default=None)
@@ -21,6 +31,27 @@ _kept: ContextVar[list[str] | None] = ContextVar("adjudge_kept_warnings", defaul
 
 class AdjudgeError(ValueError):
     """Something the user gave cannot be used. The message is one line, fit for a terminal."""
+
+
+class ParameterError(AdjudgeError):
+    """A parameter was given a value that it cannot have."""
+
+
+class UnknownNameError(AdjudgeError):
+    """A name that nothing is registered under: of a measure, a test, a format; carries what was asked for."""
+
+    def __init__(self, message: str, *, kind: str = "", name: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.name = name
+
+
+class NotEnoughDataError(AdjudgeError):
+    """There are too few queries, systems, assessors or answers for what was asked."""
+
+
+class MissingPackageError(AdjudgeError):
+    """A package of an optional extra is not installed, or does not load."""
 
 
 class InputError(AdjudgeError):
@@ -84,7 +115,7 @@ def kept_warnings() -> Iterator[list[str]]:
         _kept.reset(token)
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> AdjudgeError:
+def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
     """Build the error for a name that nobody registered, with the nearest that somebody did.
 
     >>> print(unknown("measure", "NDCG", ["nDCG", "AP"]))
@@ -94,7 +125,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> AdjudgeError:
     """
     names = sorted(known)
     hint = did_you_mean(name, names) or f"Known: {', '.join(names)}."
-    return AdjudgeError(f"No {kind} is called {name!r}. {hint}")
+    return UnknownNameError(f"No {kind} is called {name!r}. {hint}", kind=kind, name=name)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -7,11 +7,11 @@ table says the same as ``pyproject.toml`` is tested.
 
 from __future__ import annotations
 
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import MissingPackageError, shown
 from adjudge.text import listed
 
 EXTRAS: dict[str, dict[str, str]] = {  # modules, and the packages that they come in
-    "audio": {"soundfile": "soundfile", "pyloudnorm": "pyloudnorm", "tinytag": "tinytag"},
+    "audio": {"soundfile": "soundfile", "pyloudnorm": "pyloudnorm", "soxr": "soxr", "tinytag": "tinytag"},
     "dask": {"distributed": "distributed"},
     "notation": {"verovio": "verovio"},
     "plots": {"matplotlib": "matplotlib"},
@@ -44,7 +44,7 @@ def need(extra: str, who: str, *modules: str) -> None:
     if missing:
         are = "is" if len(missing) == 1 else "are"
         names = listed(missing, most=_MOST_NAMES)
-        raise AdjudgeError(f"{who} {names}, which {are} not installed: pip install 'adjudge[{extra}]'")
+        raise MissingPackageError(f"{who} {names}, which {are} not installed: pip install 'adjudge[{extra}]'")
     for module in modules or packages:
         if module in _AROUND_A_LIBRARY:
             _load(module, who)
@@ -68,4 +68,6 @@ def _load(module: str, who: str) -> None:
     try:
         import_module(module)
     except (ImportError, OSError) as error:
-        raise AdjudgeError(f"{who} {module}, which is installed but does not load: {shown(error, 200)}") from None
+        raise MissingPackageError(
+            f"{who} {module}, which is installed but does not load: {shown(error, 200)}"
+        ) from None

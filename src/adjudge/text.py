@@ -6,7 +6,7 @@ Nothing is imported here, so that errors can be worded with it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import floor, isnan, log10
 
 _PLURALS = {"person": "people"}
@@ -39,6 +39,42 @@ def number(value: float, digits: int = 2) -> str:
     return f"{value:.{digits}f}" if math.isfinite(value) else "–"
 
 
+def with_interval(
+    value: float, low: float, high: float, digits: int = 3, *, form: Callable[[float], str] | None = None
+) -> str:
+    """A value with its interval: ± half of it where it is symmetric, else its ends; alone where nothing is known.
+
+    ``form`` gives the text of a number where ``digits`` after the point are not enough to say how.
+
+    >>> with_interval(0.5, 0.4, 0.6), with_interval(0.5, 0.45, 0.6), with_interval(0.5, math.nan, math.nan)
+    ('0.500 ± 0.100', '0.500 [0.450, 0.600]', '0.500')
+    """
+    shown = form or (lambda x: number(x, digits))
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return shown(value)
+    if abs((high - value) - (value - low)) <= 1e-9 * max(1.0, abs(value)):
+        return f"{shown(value)} ± {shown((high - low) / 2).lstrip('+')}"
+    return f"{shown(value)} [{shown(low)}, {shown(high)}]"
+
+
+def percent(level: float) -> str:
+    """A level such as 0.95 in words, with as many digits as it has.
+
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{level * 100:.10g} %"
+
+
+def shown_p(p: float) -> str:
+    """A p-value to two significant digits.
+
+    >>> shown_p(0.0213), shown_p(0.2), shown_p(0.00000002)
+    ('0.021', '0.2', '< 1e-06')
+    """
+    return "< 1e-06" if p < 1e-6 else f"{p:.2g}"
+
+
 _EXACT = 6  # digits of per cent beyond which what is left is rounding
 _OF_BOUNDS = 3  # digits that a bound next to 0 or 100 may ask for, lest it blows up the others
 
@@ -53,15 +89,6 @@ def listed(names: Sequence[str], last: str = "and", *, most: int | None = None, 
     if len(some) < len(names):
         some.append(f"{len(names) - len(some):,} {more}")
     return f" {last} ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
-
-
-def percent(level: float) -> str:
-    """A level such as 0.95 in words, with as many digits as it has.
-
-    >>> percent(0.95), percent(0.999)
-    ('95 %', '99.9 %')
-    """
-    return f"{level * 100:.10g} %"
 
 
 def share(value: float, digits: int = 1) -> str:

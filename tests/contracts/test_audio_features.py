@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from adjudge.audio.features import AUDIO_FEATURES
-from adjudge.audio.features.spectra import spectra_of
+from adjudge.audio.features.spectra import compute_spectra
 from adjudge.audio.synthesis import synthesise
 
 every_feature = pytest.mark.parametrize("name", AUDIO_FEATURES)
@@ -40,7 +40,7 @@ def test_it_says_what_it_is(name: str) -> None:
 
 @every_feature
 def test_every_sound_has_as_many_finite_numbers(name: str, sounds: dict[str, NDArray[np.float32]]) -> None:
-    values = {key: AUDIO_FEATURES[name].compute(spectra_of(sound)) for key, sound in sounds.items()}
+    values = {key: AUDIO_FEATURES[name].compute(compute_spectra(sound)) for key, sound in sounds.items()}
     shapes = {found.shape for found in values.values()}
     assert len(shapes) == 1
     assert len(shapes.pop()) == 1
@@ -53,14 +53,16 @@ def test_every_sound_has_as_many_finite_numbers(name: str, sounds: dict[str, NDA
 def test_the_same_sound_has_the_same_numbers_and_other_sound_others(
     name: str, sounds: dict[str, NDArray[np.float32]]
 ) -> None:
-    first, again, other = (AUDIO_FEATURES[name].compute(spectra_of(sounds[key])) for key in ("music", "music", "noise"))
+    first, again, other = (
+        AUDIO_FEATURES[name].compute(compute_spectra(sounds[key])) for key in ("music", "music", "noise")
+    )
     assert (first == again).all()
     assert not np.allclose(first, other)
 
 
 @every_feature
 def test_spectra_are_not_changed(name: str, sounds: dict[str, NDArray[np.float32]]) -> None:
-    spectra = spectra_of(sounds["music"])
+    spectra = compute_spectra(sounds["music"])
     before = spectra.power.copy()
     AUDIO_FEATURES[name].compute(spectra)
     assert (spectra.power == before).all()

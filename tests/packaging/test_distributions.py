@@ -17,7 +17,7 @@ from adjudge import __version__
 from adjudge.extras import EXTRAS
 
 MADE_HERE = ("benchmarks/data/", "docs/_build/", "docs/_figures/")
-SOURCES = ("src", "tests", "docs", "deploy", "scripts", "benchmarks")
+SOURCES = ("src", "examples", "papers", "tests", "docs", "deploy", "scripts", "benchmarks")
 TOP = {
     *SOURCES, ".dockerignore", ".gitignore", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Dockerfile", "LICENSE",
     "Makefile", "PKG-INFO", "README.md", "pyproject.toml",

@@ -13,8 +13,8 @@ from tests.unit.audio.systems.invented_sounds import gaussians, invented
 
 from adjudge.arrays import Floats
 from adjudge.audio.systems import BASELINES
-from adjudge.audio.systems.distances import CountedProximity, EstimatedProximity, Euclidean, symmetric_kl
-from adjudge.audio.systems.statistics import PLAIN, describe
+from adjudge.audio.systems.distances import CountedProximity, EstimatedProximity, Euclidean, SymmetricKL
+from adjudge.audio.systems.statistics import PLAIN, describe_systems
 
 
 def direct(means: Floats, covariances: Floats) -> Floats:
@@ -30,7 +30,7 @@ def direct(means: Floats, covariances: Floats) -> Floats:
 
 def test_the_product_of_long_vectors_is_the_direct_formula() -> None:
     means, covariances = gaussians(25)
-    assert symmetric_kl(means, covariances).rows(np.arange(25)) == pytest.approx(
+    assert SymmetricKL(means, covariances).rows(np.arange(25)) == pytest.approx(
         direct(means, covariances), rel=1e-11, abs=1e-10
     )
 
@@ -42,13 +42,13 @@ def test_ill_conditioned_covariances_keep_their_digits(condition: float) -> None
     stretch = turn * np.geomspace(1, condition**0.5, 20)
     means, covariances = gaussians(12)
     seen = stretch.T @ covariances @ stretch
-    found = symmetric_kl(means @ stretch, seen).rows(np.arange(12))
+    found = SymmetricKL(means @ stretch, seen).rows(np.arange(12))
     assert found == pytest.approx(direct(means, covariances), rel=1e-6, abs=1e-6)
 
 
 def test_divergences_in_one_dimension_are_those_of_numerical_integration() -> None:
     means, deviations = np.array([0.0, 0.7, -2.0]), np.array([1.0, 0.5, 3.0])
-    found = symmetric_kl(means[:, None], deviations[:, None, None] ** 2).rows(np.arange(3))
+    found = SymmetricKL(means[:, None], deviations[:, None, None] ** 2).rows(np.arange(3))
     for p, q in ((0, 1), (0, 2), (1, 2)):
         one, two = norm(means[p], deviations[p]), norm(means[q], deviations[q])
 
@@ -70,7 +70,7 @@ def test_divergences_in_three_dimensions_are_those_of_quadrature_over_densities(
         return float(mass @ (density[p].logpdf(points) - density[q].logpdf(points)))
 
     expected = [[one_way(p, q) + one_way(q, p) for q in range(6)] for p in range(6)]
-    assert symmetric_kl(means, covariances).rows(np.arange(6)) == pytest.approx(np.array(expected), abs=1e-8)
+    assert SymmetricKL(means, covariances).rows(np.arange(6)) == pytest.approx(np.array(expected), abs=1e-8)
 
 
 def test_euclidean_distances_are_those_of_scipy() -> None:
@@ -88,7 +88,7 @@ def test_tonal_distances_are_the_least_over_all_transpositions() -> None:
 
 def test_mutual_proximity_is_what_its_definition_counts() -> None:
     n = 20
-    kl = symmetric_kl(*gaussians(n))
+    kl = SymmetricKL(*gaussians(n))
     d = kl.rows(np.arange(n))
     found = CountedProximity(kl, n).rows(np.arange(n))
     for x, y in ((x, y) for x in range(n) for y in range(n) if x != y):
@@ -98,7 +98,7 @@ def test_mutual_proximity_is_what_its_definition_counts() -> None:
 
 def test_mutual_proximity_of_many_is_the_product_of_log_normal_tails() -> None:
     n = 41
-    kl = symmetric_kl(*gaussians(n))
+    kl = SymmetricKL(*gaussians(n))
     d = np.log(kl.rows(np.arange(n)) + np.eye(n))
     others = np.sort(d[~np.eye(n, dtype=np.bool_)].reshape(n, n - 1), axis=1)
     centre = others[:, 19]
@@ -110,6 +110,6 @@ def test_mutual_proximity_of_many_is_the_product_of_log_normal_tails() -> None:
 
 
 def test_skewness_of_occurrences_is_that_of_scipy() -> None:
-    found = describe(invented(60), ["timbre"], cutoffs=(5,)).of("timbre", PLAIN)
+    found = describe_systems(invented(60), ["timbre"], cutoffs=(5,)).of("timbre", PLAIN)
     assert found is not None
     assert found.at(5).skewness == pytest.approx(float(skew(found.at(5).counts)))

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from adjudge.audio.features.resampling import resampled
-from adjudge.audio.features.spectra import spectra_of
+from adjudge.audio.features.spectra import compute_spectra, resample
 from adjudge.audio.features.timbre import decibels, mel_filters, mel_power, mfcc
 from adjudge.audio.features.tonal import chroma
 from adjudge.audio.synthesis import synthesise
@@ -47,8 +46,8 @@ def sounds() -> dict[str, Sound]:
         "one sample": np.ones(1, dtype=np.float32),
         "a tone": (0.9 * tone).astype(np.float32),
         "quiet": 1e-6 * music,
-        "from 8 kHz": resampled(noise[0, :8000], 8000, 22050),
-        "from 192 kHz": resampled(noise[1], 192000, 22050),
+        "from 8 kHz": resample(noise[0, :8000], 8000, 22050),
+        "from 192 kHz": resample(noise[1], 192000, 22050),
     }
 
 
@@ -58,7 +57,7 @@ def test_coefficients_are_those_of_librosa(librosa: ModuleType, sounds: dict[str
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of sound shorter than a frame
         wanted = librosa.feature.mfcc(y=sound, sr=22050, n_mfcc=20).T
-    found = mfcc(spectra_of(sound))
+    found = mfcc(compute_spectra(sound))
     assert found.shape == wanted.shape
     assert np.abs(found - wanted).max() < 0.005  # of coefficients up to 1,000; float32 and 80 dB allow no less
 
@@ -68,12 +67,12 @@ def test_chroma_is_that_of_librosa(librosa: ModuleType, sounds: dict[str, Sound]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         wanted = librosa.feature.chroma_stft(y=sounds[kind], sr=22050, tuning=0.0).T
-    assert np.abs(chroma(spectra_of(sounds[kind])) - wanted).max() < 1e-5
+    assert np.abs(chroma(compute_spectra(sounds[kind])) - wanted).max() < 1e-5
 
 
 def test_mel_bands_and_decibels_are_those_of_librosa(librosa: ModuleType, sounds: dict[str, Sound]) -> None:
     assert np.allclose(mel_filters(), librosa.filters.mel(sr=22050, n_fft=2048), atol=1e-8)
-    power = mel_power(spectra_of(sounds["music"]))
+    power = mel_power(compute_spectra(sounds["music"]))
     assert np.allclose(power, librosa.feature.melspectrogram(y=sounds["music"], sr=22050).T, rtol=1e-3, atol=1e-6)
     assert np.allclose(decibels(power), librosa.power_to_db(power), atol=1e-3)
 
@@ -82,4 +81,4 @@ def test_resampling_is_that_of_librosa(librosa: ModuleType) -> None:
     time = np.arange(48000) / 48000
     chord = np.sin(2 * np.pi * np.outer([55.0, 440.0, 3000.0], time)).sum(axis=0).astype(np.float32)
     wanted = librosa.resample(chord, orig_sr=48000, target_sr=22050)
-    assert np.abs(resampled(chord, 48000, 22050) - wanted)[500:-500].max() < 1e-5
+    assert np.array_equal(resample(chord, 48000, 22050), wanted)

@@ -41,7 +41,7 @@ def found(samples: Samples) -> ErrorFindings:
 @pytest.fixture(scope="module", params=["TREC-8 ad hoc, AP", "MIREX 2011, CG fine"])
 def findings(request: pytest.FixtureRequest, shared_data: Path) -> ErrorFindings:
     if request.param.startswith("TREC"):
-        eff = aj.read_effectiveness(shared_data / "trec" / "adhoc8_ap.csv", measure="AP")
+        eff = aj.formats.read_effectiveness(shared_data / "trec" / "adhoc8_ap.csv", measure="AP")
         assert isinstance(eff, Effectiveness)
         return found(few(eff))
     folder = shared_data / "mirex2011"

@@ -41,7 +41,7 @@ def mirex(mirex2011: aj.Collection) -> OptimalityFindings:
 
 @pytest.fixture(scope="module")
 def trec(shared_data: Path) -> OptimalityFindings:
-    eff = aj.read_effectiveness(shared_data / "trec" / "adhoc8_ap.csv", measure="AP")
+    eff = aj.formats.read_effectiveness(shared_data / "trec" / "adhoc8_ap.csv", measure="AP")
     assert isinstance(eff, aj.Effectiveness)
     return found_in(samples_of(eff), 4)
 

@@ -188,7 +188,7 @@ def test_ties_are_those_of_a_stratified_cox_regression_with_its_errors() -> None
 
 def test_simulated_experts_order_the_functions_as_the_paper_found() -> None:
     compared = compare_constructions(simulate_rankings(queries=50).rankings, halves=0)  # one of a few may go astray
-    record = {one["construction"]: one for one in compared.records()}
+    record = {one["construction"]: one for one in compared.to_dicts()}
     for tails in (1, 2):
         lenient, neighbours, strict = (record[f"{name}-{tails}"] for name in ("All", "Prev", "Any"))
         assert lenient["adr_1"] < neighbours["adr_1"] < strict["adr_1"]

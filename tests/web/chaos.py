@@ -17,16 +17,16 @@ from adjudge.web.serving import ServerProcess
 def keep_killing(
     server: ServerProcess, *, times: int, count: Callable[[], int], seed: int = 0, longest: float = 0.5
 ) -> None:
-    """End a server by SIGKILL again and again while people answer, sometimes while it starts; it runs at the end.
+    """End a server by SIGKILL again and again while people answer, first also while it starts; it runs at the end.
 
     ``count`` tells how many answers there are: a server is not killed before people got on with it.
     """
     rng = random.Random(seed)
-    for _ in range(times):
+    for number in range(times):
         _await(count, count() + 1)
         time.sleep(rng.uniform(0.0, longest))
         server.kill()
-        if rng.random() < 0.15:  # and once more before it is up
+        if number == 0 or rng.random() < 0.15:  # and once more before it is up
             server.launch()
             time.sleep(rng.uniform(0.0, 1.5))
             server.kill()

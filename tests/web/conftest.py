@@ -199,10 +199,10 @@ def server(tmp_path: Path) -> Iterator[Callable[..., ServerProcess]]:
 
 
 @pytest.fixture
-def near_server() -> Iterator[Callable[[Path], NearServer]]:
+def near_server() -> Iterator[Callable[..., NearServer]]:
     """Serve data folders from this process, which takes next to no time; all servers are gone at the end."""
     with ExitStack() as stack:
-        yield lambda data: stack.enter_context(NearServer(data))
+        yield lambda data, database=None: stack.enter_context(NearServer(data, database))
 
 
 @dataclass(frozen=True)

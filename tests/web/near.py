@@ -22,8 +22,8 @@ from adjudge.web.settings import Settings
 class NearServer:
     """Serves a data folder from where it is started until it is stopped; used with ``with``, or as it pleases."""
 
-    def __init__(self, data: Path) -> None:
-        self.data = data
+    def __init__(self, data: Path, database: str | None = None) -> None:
+        self.data, self.database = data, database
         self._listening = socket.create_server(("127.0.0.1", 0))  # held from now on: nobody else gets the port
         self.port: int = self._listening.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -42,7 +42,7 @@ class NearServer:
 
         if self._listening.fileno() < 0:  # stopping closed it
             self._listening = socket.create_server(("127.0.0.1", self.port))
-        app = create_app(at_address(Settings(data=self.data), host="127.0.0.1", port=self.port))
+        app = create_app(at_address(Settings(data=self.data, database=self.database), host="127.0.0.1", port=self.port))
         options = {"log_config": None, "log_level": "critical", "server_header": False, "timeout_keep_alive": 65}
         config = uvicorn.Config(app, **options, timeout_graceful_shutdown=0)  # type: ignore[arg-type]
         server = uvicorn.Server(config)

@@ -201,7 +201,7 @@ def test_a_place_that_is_taken_is_left_alone(database: Database, settings: Setti
     with pytest.raises(InputError, match="expected an empty or a new folder"):
         restore(archive, Settings(data=tmp_path / "taken"))
     assert [path.name for path in (tmp_path / "taken").iterdir()] == ["letter.txt"]
-    with pytest.raises(AdjudgeError, match="Expected an empty database to restore into, got rows in"):
+    with pytest.raises(AdjudgeError, match=r"an empty database to restore into.*got rows in"):
         restore(archive, Settings(data=tmp_path / "new", database=settings.url))
 
 

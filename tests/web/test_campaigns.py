@@ -121,7 +121,7 @@ def test_the_engine_sees_what_it_sees_in_files(database: Database) -> None:
         put_runs(connection, found, demo.runs, now=1.0)
         put_items(connection, found, items)
         stored = candidates_of(connection, found)
-    assert fingerprint(stored) == fingerprint(candidates(demo, cutoff=5, scale=aj.FINE).unjudged())
+    assert fingerprint(stored) == fingerprint(candidates(demo, cutoff=5, scale=aj.model.FINE).unjudged())
 
 
 def test_runs_are_kept_to_a_depth_that_a_report_can_use(database: Database) -> None:

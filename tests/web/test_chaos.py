@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from sqlalchemy import select
 from tests.web.chaos import BadNetwork, keep_killing
-from tests.web.conftest import tune_in_earnest
+from tests.web.conftest import ON_SQLITE, tune_in_earnest
 from tests.web.crowds import Crowd, Found, look, prepare
+from tests.web.near import NearServer
 
 from adjudge.web.client import Assessor, CampaignError, join
 from adjudge.web.database import Database
@@ -48,27 +49,27 @@ def stored_keys(data: Path) -> list[str]:
 
 
 def test_a_server_killed_again_and_again_keeps_every_acknowledged_answer_once(
-    database_url: str | None, backend: str, tmp_path: Path, server: Callable[..., ServerProcess]
+    database_url: str | None, tmp_path: Path, server: Callable[..., ServerProcess]
 ) -> None:
     data = tmp_path / "data"
-    invitation = prepare(data, database_url, n_queries=60, depth=8)
+    invitation = prepare(data, database_url, n_queries=30, depth=8)
     running = server(data, database=database_url)
     crowd = Crowd(running.url, invitation, people=6, pause=0.02)
-    crowd.run(lambda: keep_killing(running, times=8 if backend == "sqlite" else 4, count=crowd.count))
+    crowd.run(lambda: keep_killing(running, times=3, count=crowd.count))
     running.stop()
 
     found = looked(data, database_url, crowd)
     assert crowd.failures == []
     assert found.is_clean, found
-    assert crowd.count() > (8 if backend == "sqlite" else 4)  # they did get on
+    assert crowd.count() > 3  # they did get on
 
 
 def test_a_network_that_breaks_in_the_middle_of_replies_neither_loses_nor_doubles_an_answer(
-    tmp_path: Path, server: Callable[..., ServerProcess]
+    tmp_path: Path, near_server: Callable[..., NearServer]
 ) -> None:
     data = tmp_path / "data"
     invitation = prepare(data, n_queries=30, depth=5)
-    running = server(data)
+    running = near_server(data)
     with BadNetwork(running.port) as network:
         # Joining by an open invitation is not repeatable, so everybody comes before the network gets bad.
         crowd = Crowd(f"http://127.0.0.1:{network.port}", invitation, people=5, each=12)
@@ -205,6 +206,7 @@ def joined(client: TestClient, invitation: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {said['token']}"}
 
 
+@ON_SQLITE
 @pytest.mark.parametrize("jump", [3600.0, -3600.0, 10 * 365 * 86400.0], ids=["an hour on", "an hour back", "years on"])
 def test_a_clock_that_jumps_loses_no_answer_and_gives_nothing_out_twice(
     client: TestClient, small_campaign: Callable[..., Any], clock: Any, database: Database, jump: float

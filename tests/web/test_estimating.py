@@ -61,7 +61,11 @@ def fed(grades: list[tuple[tuple[str, str], float]], **options: Any) -> Session:
     """A session on the same runs that nobody from the web had a hand in."""
     shape = {**SHAPE, **{name: options.pop(name) for name in SHAPE if name in options}}
     session = aj.judging(
-        random_runs(**shape), f"CG@{shape['depth']}", scale="fine", goal=aj.Goal("pairs", 0.999, 0.0), **options
+        random_runs(**shape),
+        f"CG@{shape['depth']}",
+        scale="fine",
+        goal=aj.relevance.Goal("pairs", 0.999, 0.0),
+        **options,
     )
     for (query, document), grade in grades:
         session.judge(query, document, grade)
@@ -246,7 +250,7 @@ def test_with_everything_judged_scores_are_the_truth(desk: Callable[..., Desk], 
         here.answer("A1", which, grade_of(which))
     engine.refresh(here.campaign.id)
     runs = random_runs(**SHAPE)
-    pool = candidates(runs, cutoff=3, scale=aj.FINE)
+    pool = candidates(runs, cutoff=3, scale=aj.model.FINE)
     for s, system in enumerate(pool.systems):
         mine = pool.entry_pair[pool.entry_system == s]
         names = [(pool.queries[pool.query[place]], pool.document[place]) for place in mine]

@@ -178,7 +178,7 @@ def test_the_report_is_about_the_judgments_so_far(database: Database, judged: Ca
 def test_a_session_is_resumed_on_the_same_files(database: Database, judged: Campaign, tmp_path: Path) -> None:
     file = out(database, judged, "session")
     (tmp_path / "session.json").write_bytes(file.data)
-    pool = candidates(aj.read(RUNS, metadata=METADATA), cutoff=2, scale=aj.FINE)
+    pool = candidates(aj.read(RUNS, metadata=METADATA), cutoff=2, scale=aj.model.FINE)
     session = Session.load(tmp_path / "session.json", pool)
     assert session.judgments == [("q1", "d1", 65.5), ("q2", "d1", 0.0)]
     assert (session.estimator, session.scoring.measure) == ("uniform", "CG@2")
@@ -193,7 +193,7 @@ def test_a_session_of_a_binary_measure_has_what_most_assessors_said(
     for code, grade in (("A1", 1.0), ("A2", 0.0), ("A3", 1.0)):
         answered(database, asked, code, "q1", "d1", grades={"binary": grade})
     (tmp_path / "session.json").write_bytes(out(database, asked, "session").data)
-    pool = candidates(aj.read(RUNS, metadata=METADATA), cutoff=2, scale=aj.BINARY)
+    pool = candidates(aj.read(RUNS, metadata=METADATA), cutoff=2, scale=aj.model.BINARY)
     assert Session.load(tmp_path / "session.json", pool).judgments == [("q1", "d1", 1.0)]
 
 

@@ -62,7 +62,7 @@ def files_in(folder: Path) -> list[str]:
 def test_files_of_notation_are_drawn_played_kept_and_verified(
     database: Database, settings: Settings, campaign: Campaign, tmp_path: Path
 ) -> None:
-    folder = written(tmp_path / "in", q__pae=HEAD + "'4C", d1__abc="X:1\nK:C\nC2E2", other__pae=HEAD + "'4G")
+    folder = written(tmp_path / "in", q__pae=HEAD + "'4C", d1__pae=HEAD + "'4CE", other__pae=HEAD + "'4G")
     (folder / "rest.pae").write_text(f"@start:d2\n{HEAD}'4D\n@end:d2\n@start:d3\n{HEAD}'4E\n@end:d3\n")
     taken = take(database, settings, campaign, files=folder_files(folder))
     assert (taken.taken, taken.already, taken.skipped, taken.problems) == (4, 0, 1, ())
@@ -84,11 +84,11 @@ def test_files_of_notation_are_drawn_played_kept_and_verified(
 def test_bad_incipits_are_listed_and_leave_nothing_behind(
     database: Database, settings: Settings, campaign: Campaign, tmp_path: Path
 ) -> None:
-    folder = written(tmp_path / "in", q__pae=HEAD + "'4C", d1__mei="<mei>", d2__pae=HEAD + "2-", d3__mxl="no zip")
+    folder = written(tmp_path / "in", q__pae=HEAD + "'4C", d1__abc="X:1\nK:C\nC", d2__pae=HEAD + "2-", d3__mxl="no zip")
     taken = take(database, settings, campaign, files=folder_files(folder))
     assert taken.taken == 1
     assert {one.document: one.problem for one in taken.problems} == {
-        "d1": "d1.mei:1: expected well-formed XML, got no element found",
+        "d1": "d1.abc:1: expected Plaine & Easie, MusicXML or MEI, got ABC (save the tune as MusicXML)",
         "d2": "d2.pae:1: expected notes to hear, got only rests",
         "d3": "d3.mxl: expected compressed MusicXML, got a file that cannot be unpacked ('File is not a zip file')",
     }
@@ -109,7 +109,7 @@ def test_a_column_has_notation_or_the_name_of_its_file(
     assert (taken.taken, taken.described) == (3, 4)
     (problem,) = taken.problems
     assert (problem.document, problem.problem) == (
-        "d3", "expected signs of Plaine & Easie, got 'X' at character 4 of the notes",
+        "d3", "expected characters of Plaine & Easie, got 'X' at character 4 of the notes",
     )  # fmt: skip
     found = rows(database)
     assert found["d1"]["facts"]["title"] == "Fields"

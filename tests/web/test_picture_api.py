@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from sqlalchemy import select
 from tests.web.judging_rows import Desk
@@ -20,7 +17,6 @@ from adjudge.web.context import Context
 from adjudge.web.database import Database
 from adjudge.web.estimating import Estimating
 from adjudge.web.schema import event
-from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 
 ON_SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -177,24 +173,6 @@ def test_a_stream_ends_after_a_while_so_that_its_reader_is_checked_again(
         return len([part async for part in _stream(context, desk, Reader())])
 
     assert asyncio.run(asyncio.wait_for(read(), 300)) == 2
-
-
-@ON_SQLITE
-def test_a_server_with_open_streams_stops_when_asked(
-    made: Any, desk: Desk, settings: Settings, tmp_path: Path, server: Callable[..., ServerProcess]
-) -> None:
-    copied = tmp_path / "served"
-    shutil.copytree(settings.data, copied)
-    running = server(copied)
-    with httpx.Client(base_url=running.url, timeout=300) as client:
-        log_in(client, made)
-        with client.stream("GET", f"/api/campaigns/{desk.name}/events") as stream:
-            assert stream.headers["content-type"].startswith("text/event-stream")
-            lines = stream.iter_lines()
-            assert next(lines) == "retry: 2000"
-            assert any(line == "event: picture" for line in lines)
-            assert running.stop(wait=300) in (0, -2, 130)
-    assert "Cancel" not in running.said(), "the stream ended by itself, not because patience did"
 
 
 def _until(ask: Callable[[], Any], enough: Callable[[Any], bool], seconds: float = 300.0) -> Any:

@@ -108,7 +108,7 @@ def test_a_goal_that_is_reached_needs_nothing(demo: Candidates) -> None:
 
 def test_a_goal_that_is_met_too_early_needs_what_is_wanted_at_least() -> None:
     single = aj.read({"a": {f"q{n}": ["x", "y"] for n in range(7)}})
-    session = Session(candidates(single, cutoff=2, scale=aj.FINE), "CG@2")
+    session = Session(candidates(single, cutoff=2, scale=aj.model.FINE), "CG@2")
     one = project(session)
     assert (one.total, one.low, one.high) == (7, 7, 7)
     assert one.why is not None

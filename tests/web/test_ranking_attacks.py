@@ -95,7 +95,7 @@ def test_whoever_was_set_aside_takes_nothing_into_their_hands(stage: Ranking) ->
 
 def test_a_query_without_documents_is_not_lost_in_silence(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('{"q1": ["a", "b"], "q2": []}')
-    with pytest.raises(InputError, match="expected 2 to 200 documents for query 'q2', got none"):
+    with pytest.raises(InputError, match=r"2 to 200 documents for query 'q2'.*got none"):
         read_candidates(tmp_path / "a.json")
 
 

@@ -50,7 +50,7 @@ def test_documents_of_several_runs_are_pooled_best_ranks_first(tmp_path: Path) -
     assert candidate_files([one, two], cutoff=2).candidates == {"q1": ["a", "d", "b"], "q2": ["x", "y"]}
     with pytest.raises(AdjudgeError, match="'cutoff' must be at least 1, got 0"):
         candidate_files([one, two], cutoff=0)
-    with pytest.raises(AdjudgeError, match="expected 2 to 200 documents for query 'q2', got only 'x'"):
+    with pytest.raises(AdjudgeError, match=r"2 to 200 documents for query 'q2'.*got only 'x'"):
         candidate_files([one, two], cutoff=1)
 
 

@@ -6,10 +6,13 @@
     features/              what clips sound like, as numbers: timbre, rhythm, harmony
     systems/               baseline systems, their runs, and what can be said of them before anybody judges
     similarity             how alike documents sound, for estimates of relevance
-    synthesis, synthesis_… the invented music of the demo collection; demo_music: a folder of it
-    debian, debian_…       freely licensed music from Debian packages, with who made it
-    notation, notation_…   incipits in ABC, MEI and other notation: checked, drawn, played
+    synthesis              the invented music of the demo collection; demo_music: a folder of it
+    notation/              incipits in Plaine & Easie, MusicXML and MEI: checked, drawn, played
     extra                  whether the packages that read sound are there
 
 Nothing is imported here: soundfile, pyloudnorm and SciPy's signal processing load where they are used.
 """
+
+from adjudge.lazy import attach
+
+__getattr__, __dir__ = attach(__name__)

@@ -1,18 +1,18 @@
-"""Any recording a person has, as a clip any browser plays: checked, equally loud, and named by its content.
+"""Recordings as clips that any browser plays: checked, equally loud, and named by their content.
 
 A source is WAV, FLAC, Ogg Vorbis, Opus, MP3 or AIFF. It is read whole (or its first ``max_seconds``), folded to stereo
 where it has more channels, resampled to 44.1 kHz where its rate is not one of MP3's common ones, levelled with one gain
-(``adjudge.audio.loudness``) and written as MP3 of about 190 kbit/s, which everything plays, telephones included.
-What is a clip like that already is taken as it is, bit for bit, because every encoding costs a little of the sound.
+(``adjudge.audio.loudness``) and written as MP3 of about 190 kbit/s, which every browser and telephone plays. A source
+that is such a clip already is copied bit for bit, because every encoding costs a little of the sound.
 
-A lossy encoder moves the peaks, so what was written is decoded again and measured: where it does not decode, the clip
-is refused; where its true peak is over the ceiling, it is encoded again with less gain. The file is called after the
+A lossy encoder moves the peaks, so the MP3 is decoded again and measured: where it does not decode, the clip is
+refused; where its true peak is over the ceiling, it is encoded again with less gain. The file is called after the
 SHA-256 of its bytes, unless it is given a name, and appears whole or not at all, so that two processes may prepare the
-same clip at once. A clip whose target is not the usual one says so in its comment (``Levelled to -21 LUFS``): clips
-that were levelled together stay equally loud when they are taken in again.
+same clip at once. A clip with another target than the default says so in its comment (``Levelled to -21 LUFS``): clips
+that were levelled together stay equally loud when they are prepared again.
 
-Whatever is wrong with a source comes as one line, ``path: what was wanted, what came``: from ``prepare_clip`` as an
-``AudioError``, from ``prepare_clips`` among the ``problems`` of the many.
+Every problem with a source is one line, ``path: what was wanted, what came``: ``prepare_clip`` raises it as an
+``AudioError``, ``prepare_clips`` lists it among the ``problems``.
 
 Loudness is in LUFS, peaks in dBTP, gains in dB, durations in seconds, rates in Hz.
 """
@@ -39,36 +39,35 @@ from adjudge.audio.loudness import (
     TARGET,
     AudioError,
     Level,
-    amplified,
+    amplify,
+    choose_gain,
     integrated_loudness,
-    level_of,
-    levelling,
+    measure_level,
     true_peak,
 )
-from adjudge.audio.sources import Source, read_source
+from adjudge.audio.sources import Source, quote_error, read_source
 from adjudge.io import whole_file
-from adjudge.processes import CrashedError, Progress, run_jobs
+from adjudge.parallel import CrashedError, Progress, run_jobs
 
 Value = TypeVar("Value")
 Samples = TypeVar("Samples", Floats, npt.NDArray[np.float32])
-
 RATES = (32000, 44100, 48000)  # what MPEG-1 Layer III writes
 USUAL_RATE = 44100
 QUALITY = 0.2  # of libsndfile's 0 (best) to 1: LAME's V2, about 190 kbit/s in stereo
 SLACK = 0.1  # seconds that an encoder may add or lose
 TRIES, STEP = 4, 0.1  # encodings to get below the ceiling, and the dB beyond what the last one lacked
 FADE = 0.02  # seconds faded where a recording is cut
-NEAR = 0.5  # LU that a clip may be from its target and still be taken as it is
+NEAR = 0.5  # LU that a clip may be from its target and still be copied
 _NOTE = "Levelled to {:g} LUFS"  # at most 30 characters, which is all that the tag has
-_NOTED = re.compile(r"Levelled to (-\d{1,2}(?:\.\d{1,2})?) LUFS")
+_NOTE_PATTERN = re.compile(r"Levelled to (-\d{1,2}(?:\.\d{1,2})?) LUFS")
 
 
 @dataclass(frozen=True)
 class Clip:
-    """A clip ready to be played, and where it came from.
+    """A clip ready to be played, and its source.
 
-    ``loudness`` (LUFS) and ``true_peak`` (dBTP) are those of the written clip, decoded; ``gain_db`` is what was added
-    to the source, and ``limited`` says that its peaks kept it from the target loudness.
+    ``loudness`` (LUFS) and ``true_peak`` (dBTP) are those of the written clip, decoded; ``gain_db`` was added to the
+    source, and ``limited`` says that its peaks kept it from the target loudness.
     """
 
     source_name: str
@@ -85,8 +84,8 @@ class Clip:
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """The clips that could be prepared, and one line for each source that could not; both by name."""
+class PreparedClips:
+    """Clips, and one line for each source that could not be used; both by name."""
 
     clips: dict[str, Clip]
     problems: dict[str, str]
@@ -104,9 +103,9 @@ def prepare_clip(
     ``max_seconds`` keeps the beginning of a longer recording, faded out over 20 ms. The same source and settings give
     the same file; an existing one is written again, whole.
 
-    A source that is a clip already is copied, its bytes unchanged and its gain 0: an MP3 that says how long it is, of a
-    rate of ``RATES``, not longer than ``max_seconds``, its true peak not above the ceiling, and at most 0.5 dB from
-    where levelling would bring it. Where its comment says what it was levelled to, that is its target.
+    A source that is a clip already is copied, its bytes unchanged and its gain 0: an MP3 that states its length, at a
+    rate of ``RATES``, not longer than ``max_seconds``, with a true peak not above the ceiling and at most 0.5 dB from
+    its level. Where its comment says what it was levelled to, that is its target.
 
     >>> prepare_clip(Path("nowhere.wav"), Path("clips"))
     Traceback (most recent call last):
@@ -116,15 +115,15 @@ def prepare_clip(
         raise AudioError(f"expected 'max_seconds' above 0, got {max_seconds}")
     original = read_source(source, max_seconds=max_seconds)
     try:
-        samples, rate = at_mp3_rate(original.samples, original.rate)
-        samples = faded(samples, rate, end=True) if original.cut else samples
-        level = levelling(samples, rate, target=target, ceiling=ceiling)
-        if (ready := _ready(original, level, target=target, ceiling=ceiling)) is not None:
-            return _written(
+        samples, rate = resample_for_mp3(original.samples, original.rate)
+        samples = fade(samples, rate, end=True) if original.cut else samples
+        level = measure_level(samples, rate, target=target, ceiling=ceiling)
+        if (ready := _find_ready_level(original, level, target=target, ceiling=ceiling)) is not None:
+            return _write_clip(
                 source.read_bytes(), ready, samples.shape, rate, folder, source_name=source.name,
                 original_sha256=original.sha256,
             )  # fmt: skip
-        return clip_of(
+        return encode_clip(
             samples, rate, folder, source_name=source.name, original_sha256=original.sha256, target=target,
             ceiling=ceiling, level=level,
         )  # fmt: skip
@@ -132,44 +131,16 @@ def prepare_clip(
         raise type(error)(str(error), source=str(source)) from None
 
 
-def _ready(original: Source, level: Level, *, target: float, ceiling: float) -> Level | None:
-    """The level of a source that needs no encoding."""
+def _find_ready_level(original: Source, level: Level, *, target: float, ceiling: float) -> Level | None:
+    """The level of a source that needs no encoding, otherwise None."""
     if not original.is_mp3 or original.cut or original.rate not in RATES or level.true_peak > ceiling:
         return None
-    noted = _NOTED.fullmatch(original.note)
-    own = level_of(level.loudness, level.true_peak, target=float(noted[1]) if noted else target, ceiling=ceiling)
+    noted = _NOTE_PATTERN.fullmatch(original.note)
+    own = choose_gain(level.loudness, level.true_peak, target=float(noted[1]) if noted else target, ceiling=ceiling)
     return replace(own, gain_db=0.0, loudness_after=own.loudness) if abs(own.gain_db) <= NEAR else None
 
 
-def clip_of(
-    samples: Floats,
-    rate: int,
-    folder: Path,
-    *,
-    source_name: str,
-    original_sha256: str,
-    target: float = TARGET,
-    ceiling: float = CEILING,
-    level: Level | None = None,
-    name: str | None = None,
-    listen: Callable[[Floats, int], object] | None = None,
-) -> Clip:
-    """Level and encode sound that is at hand (samples x channels, at a rate of MP3) into ``folder``.
-
-    ``level`` is given where it is known what levelling finds. ``name`` is that of the file; none given, it is the
-    SHA-256 of its bytes. ``listen`` gets the clip as it sounds, decoded, and its rate.
-    """
-    level = level or levelling(samples, rate, target=target, ceiling=ceiling)
-    note = "" if target == TARGET else _NOTE.format(target)
-    data, reached, decoded = _encoded(samples, rate, level=level, ceiling=ceiling, note=note)
-    if listen is not None:
-        listen(decoded, rate)
-    return _written(
-        data, reached, samples.shape, rate, folder, source_name=source_name, original_sha256=original_sha256, name=name
-    )
-
-
-def _written(
+def _write_clip(
     data: bytes,
     level: Level,
     shape: tuple[int, ...],
@@ -180,10 +151,10 @@ def _written(
     original_sha256: str,
     name: str | None = None,
 ) -> Clip:
-    """Put a clip into its file; ``level`` says what it sounds like and what was added to it."""
+    """Write a clip to its file; ``level`` is that of the clip, and the gain that was added."""
     clip_sha256 = hashlib.sha256(data).hexdigest()
     path = folder / (name or f"{clip_sha256}.mp3")
-    write_whole(path, data)
+    write_media(path, data)
     return Clip(
         source_name=source_name,
         original_sha256=original_sha256,
@@ -208,15 +179,15 @@ def prepare_clips(
     max_seconds: float | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> Prepared:
-    """Prepare many recordings over processes; one that cannot be used is a line in ``problems`` and stops no other.
+) -> PreparedClips:
+    """Prepare many recordings over processes; one that cannot be used is a line in ``problems`` and stops no others.
 
     ``progress`` is told how many are done, of how many. ``workers=1`` stays in this process.
 
     >>> prepare_clips({"a": Path("nowhere.wav")}, Path("clips"), workers=1).problems
     {'a': 'nowhere.wav: expected a file, got none'}
     """
-    prepare = partial(_attempt, folder=folder, target=target, ceiling=ceiling, max_seconds=max_seconds)
+    prepare = partial(_try_prepare_clip, folder=folder, target=target, ceiling=ceiling, max_seconds=max_seconds)
     clips: dict[str, Clip] = {}
     problems: dict[str, str] = {}
     for name, result in run_jobs(prepare, sources, workers=workers, progress=progress):
@@ -226,55 +197,62 @@ def prepare_clips(
             problems[name] = str(AudioError("expected sound, got a crash while reading it", source=str(sources[name])))
         else:
             problems[name] = result
-    return Prepared(_in_order(sources, clips), _in_order(sources, problems))
+    return PreparedClips(_in_order(sources, clips), _in_order(sources, problems))
 
 
-def _in_order(sources: Mapping[str, Path], found: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: found[name] for name in sources if name in found}
-
-
-def _attempt(source: Path, folder: Path, *, target: float, ceiling: float, max_seconds: float | None) -> Clip | str:
-    """A clip, or the line that says why there is none."""
+def _try_prepare_clip(
+    source: Path, folder: Path, *, target: float, ceiling: float, max_seconds: float | None
+) -> Clip | str:
+    """Prepare a clip, or return the line that says why there is none."""
     try:
         return prepare_clip(source, folder, target=target, ceiling=ceiling, max_seconds=max_seconds)
     except AudioError as error:
         return str(error)
     except (OSError, MemoryError, ValueError) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        return str(AudioError(f"expected a clip, got {said}", source=str(source)))
+        return str(AudioError(f"expected a clip, got {quote_error(error)}", source=str(source)))
 
 
-def at_mp3_rate(samples: Floats, rate: int) -> tuple[Floats, int]:
-    """The sound at a rate of MP3: its own where it is one, otherwise 44.1 kHz."""
-    from scipy.signal import resample_poly
-
-    if rate in RATES:
-        return samples, rate
-    common = gcd(rate, USUAL_RATE)
-    return resample_poly(samples, USUAL_RATE // common, rate // common, axis=0), USUAL_RATE
+def _in_order(sources: Mapping[str, Path], results: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: results[name] for name in sources if name in results}
 
 
-def faded(samples: Samples, rate: int, *, start: bool = False, end: bool = False) -> Samples:
-    """The sound with its first or last 20 ms faded in or out."""
-    length = min(len(samples), round(FADE * rate))
-    ramp = np.sin(np.linspace(0, np.pi / 2, length))[:, None] ** 2
-    softer = samples.copy()
-    if start:
-        softer[:length] *= ramp
-    if end:
-        softer[len(samples) - length :] *= ramp[::-1]
-    return softer
+def encode_clip(
+    samples: Floats,
+    rate: int,
+    folder: Path,
+    *,
+    source_name: str,
+    original_sha256: str,
+    target: float = TARGET,
+    ceiling: float = CEILING,
+    level: Level | None = None,
+    name: str | None = None,
+    listen: Callable[[Floats, int], object] | None = None,
+) -> Clip:
+    """Level and encode sound (samples x channels, at a rate of MP3) into ``folder``.
+
+    ``level`` is given where it is already known. ``name`` is that of the file, by default the SHA-256 of its bytes.
+    ``listen`` gets the decoded clip and its rate.
+    """
+    level = level or measure_level(samples, rate, target=target, ceiling=ceiling)
+    note = "" if target == TARGET else _NOTE.format(target)
+    data, reached, decoded = _encode(samples, rate, level=level, ceiling=ceiling, note=note)
+    if listen is not None:
+        listen(decoded, rate)
+    return _write_clip(
+        data, reached, samples.shape, rate, folder, source_name=source_name, original_sha256=original_sha256, name=name
+    )
 
 
-def _encoded(samples: Floats, rate: int, *, level: Level, ceiling: float, note: str) -> tuple[bytes, Level, Floats]:
-    """Encode with a gain, or with as much less as keeps the decoded true peak at or below the ceiling.
+def _encode(samples: Floats, rate: int, *, level: Level, ceiling: float, note: str) -> tuple[bytes, Level, Floats]:
+    """Encode with a gain, reduced as far as the decoded true peak exceeds the ceiling.
 
-    Returns the MP3, what it sounds like, and its decoded samples.
+    Returns the MP3, its level, and its decoded samples.
     """
     gain_db = level.gain_db
     for _ in range(TRIES):
-        data = _mp3(amplified(samples, gain_db), rate, note=note)
-        decoded = _decoded(data, wanted=samples.shape, rate=rate)
+        data = _encode_mp3(amplify(samples, gain_db), rate, note=note)
+        decoded = _decode(data, wanted=samples.shape, rate=rate)
         peak = true_peak(decoded, rate)
         if peak <= ceiling:
             after = integrated_loudness(decoded, rate)
@@ -284,7 +262,7 @@ def _encoded(samples: Floats, rate: int, *, level: Level, ceiling: float, note: 
     raise AudioError(f"expected a true peak of at most {ceiling:g} dBTP after encoding, got {peak:.1f}")
 
 
-def _mp3(samples: Floats, rate: int, *, note: str) -> bytes:
+def _encode_mp3(samples: Floats, rate: int, *, note: str) -> bytes:
     import soundfile
 
     written = io.BytesIO()
@@ -298,8 +276,8 @@ def _mp3(samples: Floats, rate: int, *, note: str) -> bytes:
     return written.getvalue()
 
 
-def _decoded(data: bytes, *, wanted: tuple[int, ...], rate: int) -> Floats:
-    """What was written, if it is what was meant: same rate and channels, and a duration within 0.1 s."""
+def _decode(data: bytes, *, wanted: tuple[int, ...], rate: int) -> Floats:
+    """Decode an MP3 and check its rate, its channels, and its duration to 0.1 s."""
     import soundfile
 
     samples: Floats
@@ -315,16 +293,38 @@ def _decoded(data: bytes, *, wanted: tuple[int, ...], rate: int) -> Floats:
     return samples
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file that is there whole or not at all, even when the power fails."""
+def resample_for_mp3(samples: Floats, rate: int) -> tuple[Floats, int]:
+    """The sound at a rate of MP3: its own if that is one, otherwise 44.1 kHz."""
+    from scipy.signal import resample_poly
+
+    if rate in RATES:
+        return samples, rate
+    common = gcd(rate, USUAL_RATE)
+    return resample_poly(samples, USUAL_RATE // common, rate // common, axis=0), USUAL_RATE
+
+
+def fade(samples: Samples, rate: int, *, start: bool = False, end: bool = False) -> Samples:
+    """Fade the first 20 ms of a sound in, or the last 20 ms out."""
+    length = min(len(samples), round(FADE * rate))
+    ramp = np.sin(np.linspace(0, np.pi / 2, length))[:, None] ** 2
+    softer = samples.copy()
+    if start:
+        softer[:length] *= ramp
+    if end:
+        softer[len(samples) - length :] *= ramp[::-1]
+    return softer
+
+
+def write_media(path: Path, data: bytes) -> None:
+    """Write a file that anybody may read, whole or not at all, even when the power fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path, 0o644) as file:  # for everybody to read: a web server may be somebody else
+    with whole_file(path, 0o644) as file:  # a web server may run as another user
         file.write(data)
     _sync_folder(path.parent)
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the new name last; where folders cannot be opened (Windows) the system sees to it."""
+    """Make the new name durable; where folders cannot be opened (Windows) the system does it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

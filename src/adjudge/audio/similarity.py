@@ -1,4 +1,4 @@
-r"""How alike documents sound: what relevance estimation hears of a library (``--sound``).
+r"""How alike documents sound, for the estimation of relevance (``--sound``).
 
 Timbre, rhythm and harmony each have a distance (see :mod:`adjudge.audio.systems`): symmetric Kullback-Leibler
 divergence of MFCCs, Euclidean distance of fluctuation patterns, and of chroma in the best of 12 keys. Mutual proximity
@@ -9,7 +9,7 @@ makes each a similarity: the probability that another document is farther from b
 with m and s the mean and standard deviation of the logarithms of a document's distances to others. Similarity is the
 mean of the three: from 0 to 1, without units or weights. On the synthesised sound of two demos the three explained
 relevance about twice as well as timbre alone (by log-likelihood), and mutual proximity of timbre did as well as
-exp(-d/c) with the best c, which would have to be known.
+exp(-d/c) with the best c, which is unknown in practice.
 
 Schnitzer, Flexer, Schedl, Widmer: Local and global scaling reduce hubs in space, Journal of Machine Learning Research
 13, 2871-2902, 2012, https://jmlr.org/papers/v13/schnitzer12a.html
@@ -27,25 +27,51 @@ from scipy.special import ndtr
 
 from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems.base import Distances, Sounds
-from adjudge.audio.systems.distances import blocks
-from adjudge.audio.systems.patterns import rhythm, timbre, tonal
+from adjudge.audio.systems.baselines import rhythm, timbre, tonal
+from adjudge.audio.systems.distances import split_places
 from adjudge.errors import AdjudgeError, unknown
 
 if TYPE_CHECKING:
     from adjudge.audio.library.folder import Library
 
 ASPECTS: Mapping[str, Callable[[Sounds], Distances]] = {"timbre": timbre, "rhythm": rhythm, "tonal": tonal}
-"""What may be compared, each by the baseline system and the audio feature of that name."""
+"""Aspects to compare, each by the baseline system and the audio feature of that name."""
 MOST_OTHERS = 1000
-"""Documents to which distances are measured for m and s; in larger libraries these are spread evenly over it."""
-_REMEMBERED = 4_000_000  # similarities
+"""Documents to which distances are measured for m and s, spread evenly over larger libraries."""
+_CACHE_SIZE = 4_000_000  # similarities
+
+
+def sound_similarity(
+    library: Library | str | Path,
+    aspects: Sequence[str] = tuple(ASPECTS),
+    *,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> SoundSimilarity:
+    """Similarity of the documents of a library, or of the library in a folder; missing features are computed.
+
+    ``aspects=["timbre"]`` is what the thesis compared (T 7.2.3), after mutual proximity.
+    """
+    from adjudge.audio.features.extract import library_features
+    from adjudge.audio.library.folder import open_library
+
+    opened = open_library(library) if isinstance(library, str | Path) else library
+    names = list(dict.fromkeys(aspects))
+    for name in names:
+        _check_aspect(name)
+    return SoundSimilarity(opened.documents, library_features(opened, names, workers=workers, progress=progress))
+
+
+def _check_aspect(name: str) -> None:
+    if name not in ASPECTS:
+        raise unknown("aspect of sound", name, ASPECTS)
 
 
 class SoundSimilarity:
     """Similarity of documents by their sound, from features: documents x numbers by aspect.
 
-    :meth:`among` computes what is asked for and remembers it, as the same few documents of a query are asked for again
-    and again. ``digest`` is that of documents, features and aspects.
+    :meth:`among` computes similarities on demand and caches them, because callers ask for the same few documents of a
+    query repeatedly. ``digest`` identifies documents, features and aspects.
 
     >>> alike = SoundSimilarity(["a", "b", "c"], {"rhythm": np.array([[0.0], [1.0], [9.0]])})
     >>> alike.among(["a", "b", "unknown"]).round(2)
@@ -65,9 +91,9 @@ class SoundSimilarity:
         if len(self._place) < max(2, len(documents)):
             raise AdjudgeError(f"Sound: expected two documents or more, each once, got {len(self._place)}.")
         self._features = {name: np.ascontiguousarray(values, dtype=np.float64) for name, values in features.items()}
-        self._usual = {name: self._logarithms(name) for name in self._features}
-        self._known: dict[tuple[str, ...], Floats] = {}
-        self.digest = self._digested()
+        self._fits = {name: self._fit_logarithms(name) for name in self._features}
+        self._cache: dict[tuple[str, ...], Floats] = {}
+        self.digest = self._compute_digest()
 
     def __len__(self) -> int:
         return len(self._place)
@@ -77,34 +103,34 @@ class SoundSimilarity:
 
     @property
     def aspects(self) -> tuple[str, ...]:
-        """What is compared."""
+        """The aspects that are compared."""
         return tuple(self._features)
 
     def __repr__(self) -> str:
         return f"SoundSimilarity({len(self):,} documents by {', '.join(self.aspects)})"
 
     def among(self, documents: Sequence[str]) -> Floats:
-        """Documents x documents, symmetric, 1 on the diagonal; NaN in rows and columns of documents not known."""
+        """Documents x documents, symmetric, 1 on the diagonal; NaN in rows and columns of unknown documents."""
         wanted = tuple(documents)
-        if wanted not in self._known:
-            found = self._among(wanted)
-            if sum(block.size for block in self._known.values()) + found.size > _REMEMBERED:
-                self._known.clear()
-            self._known[wanted] = found
-        return self._known[wanted].copy()
+        if wanted not in self._cache:
+            similarities = self._compute(wanted)
+            if sum(block.size for block in self._cache.values()) + similarities.size > _CACHE_SIZE:
+                self._cache.clear()
+            self._cache[wanted] = similarities
+        return self._cache[wanted].copy()
 
-    def _among(self, documents: tuple[str, ...]) -> Floats:
-        found = np.full((len(documents), len(documents)), np.nan)
+    def _compute(self, documents: tuple[str, ...]) -> Floats:
+        similarities = np.full((len(documents), len(documents)), np.nan)
         rows = np.array([row for row, document in enumerate(documents) if document in self._place], dtype=np.int64)
         places = np.array([self._place[documents[row]] for row in rows], dtype=np.int64)
         if len(places):
-            alike = np.mean([self._proximity(name, places) for name in self._features], axis=0)
-            found[np.ix_(rows, rows)] = np.where(places[:, None] == places, 1.0, alike)
-        return found
+            mean = np.mean([self._proximity(name, places) for name in self._features], axis=0)
+            similarities[np.ix_(rows, rows)] = np.where(places[:, None] == places, 1.0, mean)
+        return similarities
 
     def _proximity(self, name: str, places: Ints) -> Floats:
         """Mutual proximity of some documents in one aspect."""
-        floor, mean, deviation = self._usual[name]
+        floor, mean, deviation = self._fits[name]
         distances = self._distances(name, places).rows(np.arange(len(places)))
         logs = np.log(np.maximum(np.minimum(distances, distances.T), floor))
         farther = ndtr((mean[places, None] - logs) / deviation[places, None])
@@ -115,14 +141,14 @@ class SoundSimilarity:
 
         return ASPECTS[name](Sounds((), {name: self._features[name][places]}, pl.DataFrame()))
 
-    def _logarithms(self, name: str) -> tuple[float, Floats, Floats]:
-        """The least distance that counts, a millionth of the usual; mean and deviation of logarithms of distances."""
+    def _fit_logarithms(self, name: str) -> tuple[float, Floats, Floats]:
+        """The least distance, a millionth of the median; mean and deviation of the logarithms of distances."""
         n = len(self)
         distances, floor = self._distances(name, slice(None)), 0.0
         total, squares = np.zeros(n), np.zeros(n)
         others = np.unique(np.linspace(0, n - 1, min(n, MOST_OTHERS)).round().astype(np.int64))
         shift = 0.0
-        for part in blocks(others, n):
+        for part in split_places(others, n):
             rows = distances.rows(part)
             if not floor:
                 floor = 1e-6 * max(float(np.median(rows)), np.finfo(np.float64).tiny)
@@ -137,34 +163,8 @@ class SoundSimilarity:
         deviation = np.sqrt(np.maximum(squares / count - mean**2, 0.0))
         return floor, mean + shift, np.where(deviation > 1e-9, deviation, np.inf)
 
-    def _digested(self) -> str:
+    def _compute_digest(self) -> str:
         digest = hashlib.sha256("\n".join(self._place).encode())
         for name, values in sorted(self._features.items()):
             digest.update(f"\0{name}\0{values.shape}\0".encode() + values.tobytes())
         return digest.hexdigest()
-
-
-def sound_similarity(
-    library: Library | str | Path,
-    aspects: Sequence[str] = tuple(ASPECTS),
-    *,
-    workers: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> SoundSimilarity:
-    """Similarity of the documents of a library, or of that in a folder; features are computed where they are not there.
-
-    ``aspects=["timbre"]`` is what the thesis compared (T 7.2.3), after mutual proximity.
-    """
-    from adjudge.audio.features.extract import library_features
-    from adjudge.audio.library.folder import open_library
-
-    opened = open_library(library) if isinstance(library, str | Path) else library
-    names = list(dict.fromkeys(aspects))
-    for name in names:
-        _check_aspect(name)
-    return SoundSimilarity(opened.documents, library_features(opened, names, workers=workers, progress=progress))
-
-
-def _check_aspect(name: str) -> None:
-    if name not in ASPECTS:
-        raise unknown("aspect of sound", name, ASPECTS)

@@ -1,21 +1,19 @@
-"""Recordings as they come: opened and checked before anything is done with them.
+"""Recordings as people have them: opened and checked before anything is done with them.
 
-Nothing is guessed from a name. Refused, with one line that says what was wanted and what came, and an error of a kind
-of its own: files that are missing or cannot be read, empty, no audio, of a format that libsndfile does not read (AAC,
-WMA and others: it says what to convert them to), cut off in the middle, or with samples that are no numbers.
+Nothing is guessed from a name. Refused, each with its own kind of error and one line that says what was wanted and what
+came, are files that are missing or cannot be read, are empty, hold no audio, have a format that libsndfile does not
+read (AAC, WMA and others: the line says what to convert them to), are cut off, or have NaN or infinity as samples.
 
-``open_sound`` opens a recording of any length and reads it where asked. ``read_source`` reads a short one, of 0.5 s to
-half an hour, whole into memory, so that what is hashed is what is heard.
+``open_sound`` opens a recording of any length and reads any part of it. ``read_source`` reads a short one, of 0.5 s to
+half an hour, whole into memory, so that the hash and the sound come from the same bytes.
 
-More than two channels fold to two as ITU-R BS.775 says: the centre and the surrounds at -3 dB into their sides, the
-low-frequency channel left out. Ogg has its own order of channels (centre second), which is heeded.
+More than two channels fold to two as in ITU-R BS.775: the centre and the surrounds at -3 dB into their sides, the
+low-frequency channel left out. Ogg's own order of channels (centre second) is respected.
 
-How long an MP3 is, where it does not say so itself.
-
-Most MP3s begin with a frame that holds a table (``Xing``, ``Info`` or ``VBRI``) with the number of frames to come. One
-without it, such as a stream that was saved, has its length guessed by decoders from the bit rate of its first frame,
-which is wrong by any factor where the bit rate varies, and libsndfile reads nothing beyond its guess. Here the headers
-of all frames are walked, which costs about a second for three hours of music, and a table is put before them.
+Most MP3s begin with a frame that holds a table (``Xing``, ``Info`` or ``VBRI``) with the number of frames to come. For
+one without it, such as a stream that was saved, decoders guess the length from the bit rate of the first frame, which
+is wrong by any factor where the bit rate varies, and libsndfile reads nothing beyond its guess. Here the headers of all
+frames are counted, which takes about a second for three hours of music, and a table is put before them.
 
 Reference: ISO/IEC 11172-3:1993, clause 2.4.2.3.
 """
@@ -38,60 +36,336 @@ from adjudge.arrays import Floats
 from adjudge.audio.loudness import AudioError
 
 _TABLES = (b"Xing", b"Info", b"VBRI")
-_TABLE_REACH = 192  # bytes from the beginning of a frame within which its table begins, and then some
+_TABLE_REACH = 192  # bytes from the beginning of a frame within which its table begins
 _RATES = (44100, 48000, 32000)  # Hz, MPEG-1; half of it MPEG-2, a quarter MPEG-2.5
 _BIT_RATES = {
     True: (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),  # kbit/s, MPEG-1 Layer III
     False: (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),  # MPEG-2 and 2.5
 }
-_MOST_GARBAGE = 1 << 16  # bytes between two frames that are stepped over
+_MOST_GARBAGE = 1 << 16  # bytes between two frames that are skipped
+LEAST_SECONDS, MOST_SECONDS = 0.5, 1800.0
+LEAST_RATE, MOST_RATE = 4000, 768000  # Hz
+MOST_BYTES = 2**30
+UNKNOWN_LENGTH = 2**31 - 2**16  # bytes: longer chunks were written before their end was known
+SLACK, SHARE, MOST_SLACK = (
+    0.1,
+    0.01,
+    1.0,
+)  # excess that a header may promise: seconds, or a share of the length up to 1 s
+FORMATS = ("WAV", "WAVEX", "RF64", "W64", "FLAC", "OGG", "MP3", "AIFF")
+WANTED = "WAV, FLAC, Ogg, Opus, MP3 or AIFF"
+CONVERT = "convert it to FLAC, WAV, MP3, Ogg or Opus"
+# Foreign formats by how their files begin: offset, bytes, name.
+_FOREIGN_MAGIC = (
+    (4, b"ftyp", "MPEG-4 audio (AAC or ALAC)"),
+    (0, b"ADIF", "AAC"),
+    (0, b"\xff\xf1", "AAC"),
+    (0, b"\xff\xf9", "AAC"),
+    (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "Windows Media (WMA)"),
+    (0, b"MAC ", "Monkey's Audio"),
+    (0, b"wvpk", "WavPack"),
+    (0, b"\x1a\x45\xdf\xa3", "Matroska or WebM"),
+    (0, b"MThd", "MIDI"),
+)
+FOREIGN_SUFFIXES = {
+    ".m4a": "AAC or ALAC", ".m4b": "AAC", ".m4p": "AAC", ".mp4": "AAC", ".aac": "AAC", ".alac": "ALAC", ".3gp": "AAC",
+    ".wma": "WMA", ".asf": "WMA", ".ape": "Monkey's Audio", ".wv": "WavPack", ".mpc": "Musepack", ".tta": "TTA",
+    ".tak": "TAK", ".shn": "Shorten", ".ac3": "AC-3", ".dts": "DTS", ".dsf": "DSD", ".dff": "DSD", ".mka": "Matroska",
+    ".weba": "WebM", ".webm": "WebM", ".spx": "Speex", ".amr": "AMR", ".ra": "RealAudio", ".rm": "RealAudio",
+    ".au": "AU", ".snd": "AU", ".caf": "CAF", ".voc": "VOC", ".mid": "MIDI", ".midi": "MIDI", ".kar": "MIDI",
+    ".mod": "tracker music", ".xm": "tracker music", ".s3m": "tracker music",
+}  # fmt: skip
+_OGG_PAGE = 2**16  # bytes: no page of Ogg is longer
+# Channels: Left, Right, Centre, low Frequency, surround left and right (lower case), surround centre (s).
+_LAYOUTS = {3: "LRC", 4: "LRlr", 5: "LRClr", 6: "LRCFlr", 7: "LRCFslr", 8: "LRCFlrlr"}
+_OGG_LAYOUTS = {3: "LCR", 4: "LRlr", 5: "LCRlr", 6: "LCRlrF", 7: "LCRlrsF", 8: "LCRlrlrF"}
+_SIDES = {"L": (1, 0), "R": (0, 1), "C": (0.5**0.5, 0.5**0.5), "F": (0, 0), "l": (0.5**0.5, 0), "r": (0, 0.5**0.5),
+          "s": (0.5, 0.5)}  # fmt: skip
+
+
+class UnreadableError(AudioError):
+    """A file that is not there or cannot be read."""
+
+
+class NotAudioError(AudioError):
+    """A file that holds no sound."""
+
+
+class ForeignError(AudioError):
+    """Sound in a format that cannot be read here."""
+
+
+class BrokenError(AudioError):
+    """Sound that is cut off or damaged."""
+
+
+class ShortError(AudioError):
+    """Too little sound."""
 
 
 @dataclass(frozen=True)
-class _Frame:
-    """What the four bytes at the beginning of a frame say: its length in bytes, and where a table would be."""
+class Source:
+    """A recording: samples x 1 or 2 channels, its rate in Hz, the SHA-256 of its file, and whether it was cut.
 
-    n_bytes: int
-    table_at: int
+    ``is_mp3`` says that the file is an MP3 that states its length; ``note`` is its comment.
+    """
+
+    samples: Floats
+    rate: int
+    sha256: str
+    cut: bool
+    is_mp3: bool = False
+    note: str = ""
 
 
-def without_table(handle: BinaryIO) -> bool:
-    """Whether a file of MP3 frames does not say how long it is."""
-    handle.seek(_sound_at(handle))
+class Sound:
+    """An open recording: ``n_samples`` per channel, ``n_channels`` of the file, ``rate`` in Hz.
+
+    Samples come folded to mono or stereo. ``is_length_known`` is false where the length is a guess.
+    """
+
+    def __init__(self, file: Any, *, is_length_known: bool) -> None:
+        self._file, self.is_length_known = file, is_length_known
+        self.n_samples, self.n_channels, self.rate = int(file.frames), int(file.channels), int(file.samplerate)
+        self.format = str(file.format)
+
+    @property
+    def seconds(self) -> float:
+        """Duration."""
+        return self.n_samples / self.rate
+
+    @property
+    def slack(self) -> float:
+        """Samples by which a recording may be shorter than it says, as some encoders make it."""
+        return self.rate * min(MOST_SLACK, max(SLACK, SHARE * self.seconds))
+
+    @property
+    def note(self) -> str:
+        """The comment in the file."""
+        return str(self._file.comment)
+
+    def seek(self, sample: int) -> None:
+        """Go to a sample."""
+        import soundfile
+
+        try:
+            self._file.seek(sample)
+        except soundfile.LibsndfileError as error:
+            raise _damage_error(error) from None
+
+    def read(self, n_samples: int, *, dtype: str = "float64") -> Floats:
+        """The samples from here on (samples x 1 or 2 channels), fewer where the recording ends."""
+        import soundfile
+
+        try:
+            samples: Floats = self._file.read(n_samples, dtype=dtype, always_2d=True)
+        except soundfile.LibsndfileError as error:
+            raise _damage_error(error) from None
+        if not np.isfinite(samples).all():
+            raise BrokenError("expected finite samples, got NaN or infinity")
+        return _fold_channels(samples, self.format)
+
+    def check_end(self) -> None:
+        """Refuse a recording that ends too early; the position is lost."""
+        wanted = min(self.n_samples, 2 * self.rate)
+        self.seek(self.n_samples - wanted)
+        if self.is_length_known and len(self.read(wanted)) < wanted - self.slack:
+            raise BrokenError(f"expected a whole file, got one that is cut off: less than {self.seconds:.2f} s")
+
+
+def _damage_error(error: Any) -> BrokenError:
+    return BrokenError(f"expected a whole file, got one that is cut off or damaged ({error.error_string})")
+
+
+def _fold_channels(samples: Floats, file_format: str) -> Floats:
+    """Mono and stereo as they are, everything else as stereo; unknown layouts alternate left and right."""
+    channels = samples.shape[1]
+    if channels <= 2:
+        return samples
+    known = _OGG_LAYOUTS if file_format == "OGG" else _LAYOUTS
+    weights = np.array([_SIDES[place] for place in known.get(channels, ("LR" * channels)[:channels])])
+    folded: Floats = samples @ weights / max(1.0, weights.sum(axis=0).max())
+    return folded
+
+
+@contextmanager
+def open_sound(path: Path) -> Iterator[Sound]:
+    """Open and check a recording of any length.
+
+    Errors raised inside name the file.
+
+    >>> with open_sound(Path("nowhere.flac")) as sound:
+    ...     pass
+    Traceback (most recent call last):
+    adjudge.audio.sources.UnreadableError: nowhere.flac: expected a file, got none
+    """
+    with named_errors(path):
+        _check_file(path)
+        with open(path, "rb") as file, _decoder(file) as sound:
+            yield sound
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise UnreadableError("expected a file, got none")
+    if not path.is_file():
+        raise UnreadableError("expected a file, got something else")
+    if path.stat().st_size == 0:
+        raise NotAudioError("expected audio, got a file of zero bytes")
+
+
+@contextmanager
+def _decoder(handle: BinaryIO) -> Iterator[Sound]:
+    """The sound in a file, if its format can be read and its header says that it is whole."""
+    beginning = handle.read(64)
+    for start, magic, name in _FOREIGN_MAGIC:
+        if beginning[start : start + len(magic)] == magic:
+            raise ForeignError(_foreign_message(name))
+    with _open_file(handle) as file:
+        with _restored_position(handle):
+            _check_header(file, handle)
+            is_length_known = file.format != "MP3" or not lacks_length(handle)
+            counted = None if is_length_known else add_length(handle)
+        if counted is None:
+            yield Sound(file, is_length_known=is_length_known)
+            return
+    with _open_file(counted) as file:
+        yield Sound(file, is_length_known=False)
+
+
+def _foreign_message(name: str) -> str:
+    return f"expected {WANTED}, got {name}, which cannot be read here; {CONVERT}"
+
+
+def _open_file(handle: BinaryIO) -> Any:
+    import soundfile
+
+    handle.seek(0)
+    try:
+        return soundfile.SoundFile(handle)
+    except soundfile.LibsndfileError:
+        raise NotAudioError(f"expected {WANTED}, got a file that is none of them") from None
+
+
+@contextmanager
+def _restored_position(handle: BinaryIO) -> Iterator[None]:
+    """Restore the position of a file afterwards, so that its decoder goes on from there."""
+    position = handle.tell()
+    try:
+        yield
+    finally:
+        handle.seek(position)
+
+
+def _check_header(file: Any, handle: BinaryIO) -> None:
+    if file.format not in FORMATS:
+        raise ForeignError(f"expected {WANTED}, got {file.format}; {CONVERT}")
+    if not LEAST_RATE <= file.samplerate <= MOST_RATE:
+        raise ForeignError(f"expected a rate from {LEAST_RATE} to {MOST_RATE} Hz, got {file.samplerate}")
+    if _is_cut_off(file, handle):
+        raise BrokenError("expected a whole file, got one that is cut off")
+
+
+def _is_cut_off(file: Any, handle: BinaryIO) -> bool:
+    """Whether a file ends before its header says, or without a last page.
+
+    libsndfile logs chunks of samples that are longer than the file; lengths written before the end was known (nearly 2
+    or 4 GiB) do not count. A stream of Ogg ends with a page that says so. In FLAC and MP3, reading finds fewer samples
+    than promised.
+    """
+    if file.format == "OGG":
+        handle.seek(-min(_OGG_PAGE, handle.seek(0, io.SEEK_END)), io.SEEK_END)
+        tail = handle.read(_OGG_PAGE)
+        return not _ends_stream(tail[tail.rfind(b"OggS") :])
+    chunks = re.findall(r"^\s*(?:data|SSND) : (\d+) \(should be (\d+)\)", file.extra_info, re.MULTILINE)
+    return any(int(there) + 8 < int(promised) < UNKNOWN_LENGTH for promised, there in chunks)
+
+
+def _ends_stream(page: bytes) -> bool:
+    """Whether a page of Ogg is complete and marked as the last."""
+    lengths = page[27 : 27 + page[26]] if len(page) > 27 else b""
+    return len(page) >= 27 + len(lengths) + sum(lengths) and bool(page[5] & 4)
+
+
+def read_source(path: Path, *, max_seconds: float | None = None) -> Source:
+    """Read and check a recording of at most half an hour, or its beginning.
+
+    >>> read_source(Path("nowhere.flac"))
+    Traceback (most recent call last):
+    adjudge.audio.sources.UnreadableError: nowhere.flac: expected a file, got none
+    """
+    with named_errors(path):
+        data = _read_bytes(path)
+        with _decoder(io.BytesIO(data)) as sound:
+            if max_seconds is None and sound.seconds > MOST_SECONDS:
+                minutes = sound.seconds / 60
+                raise AudioError(
+                    f"expected at most {MOST_SECONDS / 60:.0f} minutes, got {minutes:.0f}; keep a part of it"
+                )
+            samples = _read_samples(sound, max_seconds)
+            is_cut = len(samples) < sound.n_samples
+            is_mp3 = sound.format == "MP3" and sound.is_length_known
+            return Source(samples, sound.rate, hashlib.sha256(data).hexdigest(), is_cut, is_mp3, sound.note)
+
+
+def _read_bytes(path: Path) -> bytes:
+    _check_file(path)
+    if path.stat().st_size > MOST_BYTES:
+        raise AudioError(f"expected at most {MOST_BYTES >> 20} MiB, got {path.stat().st_size >> 20}")
+    return path.read_bytes()
+
+
+def _read_samples(sound: Sound, max_seconds: float | None) -> Floats:
+    """Read the samples; fewer than promised means a file cut off, unless the length was a guess (MP3)."""
+    longest = MOST_SECONDS if max_seconds is None else max_seconds
+    wanted = min(sound.n_samples, max(1, round(longest * sound.rate)))
+    if wanted * sound.n_channels * 8 > 2 * MOST_BYTES:
+        raise AudioError(f"expected sound that fits in memory, got {wanted} samples of {sound.n_channels} channels")
+    samples = sound.read(wanted)
+    if sound.is_length_known and len(samples) < wanted - sound.slack:
+        share = len(samples) / sound.rate, wanted / sound.rate
+        raise BrokenError(f"expected a whole file, got one that is cut off: {share[0]:.2f} s of {share[1]:.2f} s")
+    if len(samples) < LEAST_SECONDS * sound.rate:
+        raise ShortError(f"expected at least {LEAST_SECONDS} s, got {len(samples) / sound.rate:.3f} s")
+    return samples
+
+
+@contextmanager
+def named_errors(path: Path) -> Iterator[None]:
+    """Give errors the name of the file; errors of the operating system become ``UnreadableError``."""
+    try:
+        yield
+    except AudioError as error:
+        foreign = FOREIGN_SUFFIXES.get(path.suffix.lower())
+        if foreign is not None and isinstance(error, NotAudioError):
+            error = ForeignError(_foreign_message(foreign))
+        raise type(error)(str(error), source=str(path)) from None
+    except OSError as error:
+        line = f"expected a file that can be read, got {error.strerror or 'an error'}"
+        raise UnreadableError(line, source=str(path)) from None
+
+
+def quote_error(error: Exception) -> str:
+    """The message of an error of another library, as part of one line."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of a file of any size."""
+    with named_errors(path), open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def lacks_length(handle: BinaryIO) -> bool:
+    """Whether a file of MP3 frames lacks a table with its length."""
+    handle.seek(_skip_id3(handle))
     beginning = handle.read(_MOST_GARBAGE)
-    first = _next_frame(beginning, 0)
-    return first is not None and not any(sign in beginning[first : first + _TABLE_REACH] for sign in _TABLES)
+    first = _find_frame(beginning, 0)
+    return first is not None and not any(name in beginning[first : first + _TABLE_REACH] for name in _TABLES)
 
 
-def with_table(handle: BinaryIO) -> BinaryIO | None:
-    """The same file with a table before its first frame; None where its frames cannot be followed."""
-    start = _sound_at(handle)
-    with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) if _is_real(handle) else _view(handle) as data:
-        first = _next_frame(data, start)
-        if first is None:
-            return None
-        n_frames = _count(data, first)
-        header = bytes(data[first : first + 4])
-    header = bytes((header[0], header[1] | 1, *header[2:]))  # no checksum
-    frame = _frame(header)
-    if frame is None or frame.table_at + 12 > frame.n_bytes:
-        return None
-    table = header.ljust(frame.table_at, b"\0") + b"Xing" + (1).to_bytes(4) + n_frames.to_bytes(4)
-    return _Prefixed(table.ljust(frame.n_bytes, b"\0"), handle, first)
-
-
-def _is_real(handle: BinaryIO) -> bool:
-    return not isinstance(handle, io.BytesIO)
-
-
-def _view(handle: BinaryIO) -> memoryview:
-    if not isinstance(handle, io.BytesIO):
-        raise TypeError(f"expected a file or bytes, got {type(handle).__name__}")
-    return handle.getbuffer()
-
-
-def _sound_at(handle: BinaryIO) -> int:
-    """Where the first frame may begin: after the tags of ID3v2, which may hold pictures of any size."""
+def _skip_id3(handle: BinaryIO) -> int:
+    """The offset after the tags of ID3v2, which may hold pictures of any size."""
     at = 0
     while True:
         handle.seek(at)
@@ -102,8 +376,18 @@ def _sound_at(handle: BinaryIO) -> int:
         at += 10 + size + (10 if head[5] & 0x10 else 0)
 
 
-def _frame(header: bytes | memoryview | mmap.mmap) -> _Frame | None:
-    """The frame that four bytes begin, if they do."""
+def _find_frame(data: bytes | memoryview | mmap.mmap, start: int) -> int | None:
+    """The offset of the next frame, one that another frame or the end of the file follows."""
+    for at in range(start, min(start + _MOST_GARBAGE, len(data) - 3)):
+        if data[at] == 0xFF and (frame := _parse_frame(data[at : at + 4])) is not None:
+            then = at + frame.n_bytes
+            if then == len(data) or _parse_frame(data[then : then + 4]) is not None:
+                return at
+    return None
+
+
+def _parse_frame(header: bytes | memoryview | mmap.mmap) -> _Frame | None:
+    """The frame that begins with four bytes, if one does."""
     if len(header) < 4 or header[0] != 0xFF or header[1] & 0xE0 != 0xE0:
         return None
     version, layer = header[1] >> 3 & 3, header[1] >> 1 & 3
@@ -117,32 +401,53 @@ def _frame(header: bytes | memoryview | mmap.mmap) -> _Frame | None:
     return _Frame(size, 4 + ((17 if is_mono else 32) if is_first else (9 if is_mono else 17)))
 
 
-def _next_frame(data: bytes | memoryview | mmap.mmap, start: int) -> int | None:
-    """Where the next frame begins: one that another follows, or the end of the file."""
-    for at in range(start, min(start + _MOST_GARBAGE, len(data) - 3)):
-        if data[at] == 0xFF and (frame := _frame(data[at : at + 4])) is not None:
-            then = at + frame.n_bytes
-            if then == len(data) or _frame(data[then : then + 4]) is not None:
-                return at
-    return None
+@dataclass(frozen=True)
+class _Frame:
+    """A frame by its first four bytes: its length in bytes, and the offset of a table in it."""
+
+    n_bytes: int
+    table_at: int
 
 
-def _count(data: bytes | memoryview | mmap.mmap, first: int) -> int:
-    """Number of frames, stepping over what is none."""
+def add_length(handle: BinaryIO) -> BinaryIO | None:
+    """The same file with a table before its first frame; None where its frames cannot be counted."""
+    start = _skip_id3(handle)
+    with _map_file(handle) as data:
+        first = _find_frame(data, start)
+        if first is None:
+            return None
+        n_frames = _count_frames(data, first)
+        header = bytes(data[first : first + 4])
+    header = bytes((header[0], header[1] | 1, *header[2:]))  # no checksum
+    frame = _parse_frame(header)
+    if frame is None or frame.table_at + 12 > frame.n_bytes:
+        return None
+    table = header.ljust(frame.table_at, b"\0") + b"Xing" + (1).to_bytes(4) + n_frames.to_bytes(4)
+    return _PrefixedFile(table.ljust(frame.n_bytes, b"\0"), handle, first)
+
+
+def _map_file(handle: BinaryIO) -> memoryview | mmap.mmap:
+    if isinstance(handle, io.BytesIO):
+        return handle.getbuffer()
+    return mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _count_frames(data: bytes | memoryview | mmap.mmap, first: int) -> int:
+    """Number of frames; bytes between frames are skipped."""
     at: int | None = first
     n_frames = 0
     while at is not None and at + 4 <= len(data):
-        frame = _frame(data[at : at + 4])
+        frame = _parse_frame(data[at : at + 4])
         if frame is None:
-            at = _next_frame(data, at)
+            at = _find_frame(data, at)
         else:
             n_frames += 1
             at += frame.n_bytes
     return n_frames
 
 
-class _Prefixed(io.RawIOBase, BinaryIO):
-    """Some bytes, then a file from somewhere on, as one file to read."""
+class _PrefixedFile(io.RawIOBase, BinaryIO):
+    """Some bytes, then the rest of a file from an offset on, as one file to read."""
 
     def __init__(self, prefix: bytes, handle: BinaryIO, start: int) -> None:
         self._prefix, self._handle, self._start = prefix, handle, start
@@ -176,310 +481,3 @@ class _Prefixed(io.RawIOBase, BinaryIO):
         part = self.read(len(view))
         view[: len(part)] = part
         return len(part)
-
-
-LEAST_SECONDS, MOST_SECONDS = 0.5, 1800.0
-LEAST_RATE, MOST_RATE = 4000, 768000  # Hz
-MOST_BYTES = 2**30
-UNKNOWN_LENGTH = 2**31 - 2**16  # bytes: chunks that promise this much or more were written before their end was known
-SLACK, SHARE, MOST_SLACK = 0.1, 0.01, 1.0  # too much that a header may promise: seconds, or of the length up to 1 s
-FORMATS = ("WAV", "WAVEX", "RF64", "W64", "FLAC", "OGG", "MP3", "AIFF")
-WANTED = "WAV, FLAC, Ogg, Opus, MP3 or AIFF"
-CONVERT = "convert it to FLAC, WAV, MP3, Ogg or Opus"
-
-# Foreign formats by how their files begin: where, what, and what they are called.
-_FOREIGN = (
-    (4, b"ftyp", "MPEG-4 audio (AAC or ALAC)"),
-    (0, b"ADIF", "AAC"),
-    (0, b"\xff\xf1", "AAC"),
-    (0, b"\xff\xf9", "AAC"),
-    (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "Windows Media (WMA)"),
-    (0, b"MAC ", "Monkey's Audio"),
-    (0, b"wvpk", "WavPack"),
-    (0, b"\x1a\x45\xdf\xa3", "Matroska or WebM"),
-    (0, b"MThd", "MIDI"),
-)
-FOREIGN_SUFFIXES = {
-    ".m4a": "AAC or ALAC", ".m4b": "AAC", ".m4p": "AAC", ".mp4": "AAC", ".aac": "AAC", ".alac": "ALAC", ".3gp": "AAC",
-    ".wma": "WMA", ".asf": "WMA", ".ape": "Monkey's Audio", ".wv": "WavPack", ".mpc": "Musepack", ".tta": "TTA",
-    ".tak": "TAK", ".shn": "Shorten", ".ac3": "AC-3", ".dts": "DTS", ".dsf": "DSD", ".dff": "DSD", ".mka": "Matroska",
-    ".weba": "WebM", ".webm": "WebM", ".spx": "Speex", ".amr": "AMR", ".ra": "RealAudio", ".rm": "RealAudio",
-    ".au": "AU", ".snd": "AU", ".caf": "CAF", ".voc": "VOC", ".mid": "MIDI", ".midi": "MIDI", ".kar": "MIDI",
-    ".mod": "tracker music", ".xm": "tracker music", ".s3m": "tracker music",
-}  # fmt: skip
-
-_PAGE = 2**16  # bytes: more than a page of Ogg has
-
-# What each channel is: left, right, Centre, Low frequency, surround left and right (lower case), surround centre (s).
-_LAYOUTS = {3: "LRC", 4: "LRlr", 5: "LRClr", 6: "LRCFlr", 7: "LRCFslr", 8: "LRCFlrlr"}
-_OGG_LAYOUTS = {3: "LCR", 4: "LRlr", 5: "LCRlr", 6: "LCRlrF", 7: "LCRlrsF", 8: "LCRlrlrF"}
-_SIDES = {"L": (1, 0), "R": (0, 1), "C": (0.5**0.5, 0.5**0.5), "F": (0, 0), "l": (0.5**0.5, 0), "r": (0, 0.5**0.5),
-          "s": (0.5, 0.5)}  # fmt: skip
-
-
-class UnreadableError(AudioError):
-    """A file that is not there or cannot be read."""
-
-
-class NotAudioError(AudioError):
-    """A file that holds no sound."""
-
-
-class ForeignError(AudioError):
-    """Sound in a format that is not read here."""
-
-
-class BrokenError(AudioError):
-    """Sound that is cut off or damaged."""
-
-
-class ShortError(AudioError):
-    """Too little sound."""
-
-
-@dataclass(frozen=True)
-class Source:
-    """A recording: samples x 1 or 2 channels, its rate in Hz, the SHA-256 of its file, and whether it was cut.
-
-    ``is_mp3`` says that the file is an MP3 that says how long it is, ``note`` what its comment says.
-    """
-
-    samples: Floats
-    rate: int
-    sha256: str
-    cut: bool
-    is_mp3: bool = False
-    note: str = ""
-
-
-class Sound:
-    """A recording that is open: ``n_samples`` a channel, ``n_channels`` of the file, ``rate`` in Hz.
-
-    Samples come folded to mono or stereo. ``is_sure`` says that the length is known, not guessed.
-    """
-
-    def __init__(self, file: Any, *, is_sure: bool) -> None:
-        self._file, self.is_sure = file, is_sure
-        self.n_samples, self.n_channels, self.rate = int(file.frames), int(file.channels), int(file.samplerate)
-        self.format = str(file.format)
-
-    @property
-    def seconds(self) -> float:
-        """Duration."""
-        return self.n_samples / self.rate
-
-    @property
-    def slack(self) -> float:
-        """Samples by which a recording may be shorter than it says, as those of some encoders are."""
-        return self.rate * min(MOST_SLACK, max(SLACK, SHARE * self.seconds))
-
-    @property
-    def note(self) -> str:
-        """The comment in the file."""
-        return str(self._file.comment)
-
-    def seek(self, sample: int) -> None:
-        """Go to a sample."""
-        import soundfile
-
-        try:
-            self._file.seek(sample)
-        except soundfile.LibsndfileError as error:
-            raise _damaged(error) from None
-
-    def read(self, n_samples: int, *, dtype: str = "float64") -> Floats:
-        """The samples from here on (samples x 1 or 2 channels), fewer where the recording ends."""
-        import soundfile
-
-        try:
-            samples: Floats = self._file.read(n_samples, dtype=dtype, always_2d=True)
-        except soundfile.LibsndfileError as error:
-            raise _damaged(error) from None
-        if not np.isfinite(samples).all():
-            raise BrokenError("expected finite samples, got NaN or infinity")
-        return _folded(samples, self.format)
-
-    def check_end(self) -> None:
-        """Refuse a recording that ends before it says it does; what is read next must be sought."""
-        wanted = min(self.n_samples, 2 * self.rate)
-        self.seek(self.n_samples - wanted)
-        if self.is_sure and len(self.read(wanted)) < wanted - self.slack:
-            raise BrokenError(f"expected a whole file, got one that is cut off: less than {self.seconds:.2f} s")
-
-
-def _damaged(error: Any) -> BrokenError:
-    return BrokenError(f"expected a whole file, got one that is cut off or damaged ({error.error_string})")
-
-
-@contextmanager
-def open_sound(path: Path) -> Iterator[Sound]:
-    """Open and check a recording of any length.
-
-    Errors that are raised meanwhile say which file they are about.
-
-    >>> with open_sound(Path("nowhere.flac")) as sound:
-    ...     pass
-    Traceback (most recent call last):
-    adjudge.audio.sources.UnreadableError: nowhere.flac: expected a file, got none
-    """
-    with named_errors(path):
-        _check_file(path)
-        with open(path, "rb") as file, _decoder(file) as sound:
-            yield sound
-
-
-def read_source(path: Path, *, max_seconds: float | None = None) -> Source:
-    """Read and check a recording of at most half an hour, or the beginning of it.
-
-    >>> read_source(Path("nowhere.flac"))
-    Traceback (most recent call last):
-    adjudge.audio.sources.UnreadableError: nowhere.flac: expected a file, got none
-    """
-    with named_errors(path):
-        data = _bytes_of(path)
-        with _decoder(io.BytesIO(data)) as sound:
-            if max_seconds is None and sound.seconds > MOST_SECONDS:
-                minutes = sound.seconds / 60
-                raise AudioError(
-                    f"expected at most {MOST_SECONDS / 60:.0f} minutes, got {minutes:.0f}; keep a part of it"
-                )
-            samples = _read(sound, max_seconds)
-            is_cut = len(samples) < sound.n_samples
-            is_mp3 = sound.format == "MP3" and sound.is_sure
-            return Source(samples, sound.rate, hashlib.sha256(data).hexdigest(), is_cut, is_mp3, sound.note)
-
-
-@contextmanager
-def named_errors(path: Path) -> Iterator[None]:
-    """Errors with the name of their file; what the system says becomes one of them."""
-    try:
-        yield
-    except AudioError as error:
-        foreign = FOREIGN_SUFFIXES.get(path.suffix.lower())
-        if foreign is not None and isinstance(error, NotAudioError):
-            error = ForeignError(_foreign_line(foreign))
-        raise type(error)(str(error), source=str(path)) from None
-    except OSError as error:
-        line = f"expected a file that can be read, got {error.strerror or 'an error'}"
-        raise UnreadableError(line, source=str(path)) from None
-
-
-def digest_of(path: Path) -> str:
-    """SHA-256 of a file of any size."""
-    with named_errors(path), open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _check_file(path: Path) -> None:
-    if not path.exists():
-        raise UnreadableError("expected a file, got none")
-    if not path.is_file():
-        raise UnreadableError("expected a file, got something else")
-    if path.stat().st_size == 0:
-        raise NotAudioError("expected audio, got a file of zero bytes")
-
-
-def _bytes_of(path: Path) -> bytes:
-    _check_file(path)
-    if path.stat().st_size > MOST_BYTES:
-        raise AudioError(f"expected at most {MOST_BYTES >> 20} MiB, got {path.stat().st_size >> 20}")
-    return path.read_bytes()
-
-
-@contextmanager
-def _decoder(handle: BinaryIO) -> Iterator[Sound]:
-    """The sound in a file, if it is of a kind that is read here, and whole as far as its header tells."""
-    beginning = handle.read(64)
-    for start, sign, name in _FOREIGN:
-        if beginning[start : start + len(sign)] == sign:
-            raise ForeignError(_foreign_line(name))
-    with _opened(handle) as file:
-        with _kept_place(handle):
-            _check_header(file, handle)
-            is_sure = file.format != "MP3" or not without_table(handle)
-            counted = None if is_sure else with_table(handle)
-        if counted is None:
-            yield Sound(file, is_sure=is_sure)
-            return
-    with _opened(counted) as file:
-        yield Sound(file, is_sure=False)
-
-
-@contextmanager
-def _kept_place(handle: BinaryIO) -> Iterator[None]:
-    """A file is looked at, while its decoder goes on from where it was."""
-    place = handle.tell()
-    try:
-        yield
-    finally:
-        handle.seek(place)
-
-
-def _opened(handle: BinaryIO) -> Any:
-    import soundfile
-
-    handle.seek(0)
-    try:
-        return soundfile.SoundFile(handle)
-    except soundfile.LibsndfileError:
-        raise NotAudioError(f"expected {WANTED}, got a file that is none of them") from None
-
-
-def _foreign_line(name: str) -> str:
-    return f"expected {WANTED}, got {name}, which cannot be read here; {CONVERT}"
-
-
-def _check_header(file: Any, handle: BinaryIO) -> None:
-    if file.format not in FORMATS:
-        raise ForeignError(f"expected {WANTED}, got {file.format}; {CONVERT}")
-    if not LEAST_RATE <= file.samplerate <= MOST_RATE:
-        raise ForeignError(f"expected a rate from {LEAST_RATE} to {MOST_RATE} Hz, got {file.samplerate}")
-    if _is_cut_off(file, handle):
-        raise BrokenError("expected a whole file, got one that is cut off")
-
-
-def _is_cut_off(file: Any, handle: BinaryIO) -> bool:
-    """Whether a file ends before its own header, or its last page, says it does.
-
-    libsndfile notes in its log where a chunk of samples is longer than the file; what a program writes that does not
-    know the length yet (nearly 2 or 4 GiB) does not count. A stream of Ogg ends with a page that says so. In FLAC and
-    MP3, reading finds fewer samples than promised.
-    """
-    if file.format == "OGG":
-        handle.seek(-min(_PAGE, handle.seek(0, io.SEEK_END)), io.SEEK_END)
-        tail = handle.read(_PAGE)
-        return not _ends_a_stream(tail[tail.rfind(b"OggS") :])
-    noted = re.findall(r"^\s*(?:data|SSND) : (\d+) \(should be (\d+)\)", file.extra_info, re.MULTILINE)
-    return any(int(there) + 8 < int(promised) < UNKNOWN_LENGTH for promised, there in noted)
-
-
-def _ends_a_stream(page: bytes) -> bool:
-    """Whether a page of Ogg is all there, and says that it is the last."""
-    lengths = page[27 : 27 + page[26]] if len(page) > 27 else b""
-    return len(page) >= 27 + len(lengths) + sum(lengths) and bool(page[5] & 4)
-
-
-def _read(sound: Sound, max_seconds: float | None) -> Floats:
-    """The samples; fewer than promised is a file cut off, unless the promise was a guess (MP3 without a table)."""
-    longest = MOST_SECONDS if max_seconds is None else max_seconds
-    wanted = min(sound.n_samples, max(1, round(longest * sound.rate)))
-    if wanted * sound.n_channels * 8 > 2 * MOST_BYTES:
-        raise AudioError(f"expected sound that fits in memory, got {wanted} samples of {sound.n_channels} channels")
-    samples = sound.read(wanted)
-    if sound.is_sure and len(samples) < wanted - sound.slack:
-        share = len(samples) / sound.rate, wanted / sound.rate
-        raise BrokenError(f"expected a whole file, got one that is cut off: {share[0]:.2f} s of {share[1]:.2f} s")
-    if len(samples) < LEAST_SECONDS * sound.rate:
-        raise ShortError(f"expected at least {LEAST_SECONDS} s, got {len(samples) / sound.rate:.3f} s")
-    return samples
-
-
-def _folded(samples: Floats, file_format: str) -> Floats:
-    """Mono and stereo as they are, everything else as stereo; layouts nobody named alternate left and right."""
-    channels = samples.shape[1]
-    if channels <= 2:
-        return samples
-    known = _OGG_LAYOUTS if file_format == "OGG" else _LAYOUTS
-    weights = np.array([_SIDES[place] for place in known.get(channels, ("LR" * channels)[:channels])])
-    folded: Floats = samples @ weights / max(1.0, weights.sum(axis=0).max())
-    return folded

@@ -1,7 +1,4 @@
-"""``adjudge demo``: the embedded collection, scored or written to files; or real music from Debian packages.
-
-``adjudge demo --music``: a folder of invented music, to try ``adjudge audio`` on.
-"""
+"""``adjudge demo``: the embedded collection, scored or written to files; or a folder of invented music."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from adjudge.cli import demo_debian
 from adjudge.cli.options import Subparsers, add_output
 from adjudge.cli.output import progress
 from adjudge.cli.score import add_scoring, check_scoring, evaluated, show_scores
@@ -31,7 +27,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     """Declare the command."""
     parser = commands.add_parser(
         "demo",
-        help="score the embedded demo collection, write it to files, or make one of real music",
+        help="score the embedded demo collection, or write it to files",
         description="A small evaluation of music similarity, made from a seed: 12 systems, 10 genres, all judged.",
     )
     group = parser.add_argument_group("collection")
@@ -47,7 +43,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument("--sound", action="store_true", help="with --write: a short piece for every document, too")
     group.add_argument("--music", metavar="DIR", help="write a folder of invented music instead, for adjudge audio")
     group.add_argument("--tracks", type=int, metavar="N", help="with --music: how many tracks (default: 60)")
-    demo_debian.add(parser)
+    parser.add_argument("--debian", help=argparse.SUPPRESS)  # until 1.0
     add_scoring(parser)
     add_output(parser)
     parser.set_defaults(run=run)
@@ -55,10 +51,8 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def run(arguments: argparse.Namespace) -> None:
     """Make the collection, then score or write it."""
-    demo_debian.check(arguments)
     if arguments.debian is not None:
-        demo_debian.run(arguments)
-        return
+        raise AdjudgeError("--debian is now an example of the source checkout: python -m examples.debian_music DIR")
     from adjudge.embedded import demo
 
     check_scoring(arguments)
@@ -141,7 +135,6 @@ def _fill(directory: Path, arguments: argparse.Namespace) -> int:
 def _write_sound(directory: Path, collection: Collection, *, seed: int) -> None:
     """A piece for every document that a system retrieved, and for every query."""
     from adjudge.audio.synthesis import write_demo_audio
-    from adjudge.cli.output import progress
 
     (directory / "audio").mkdir()
     heard = {document for run_ in collection.runs for document in collection.documents.decode(run_.documents)}

@@ -252,15 +252,16 @@ def _with_origin(mappings: Mappings, made: Provenance) -> Mappings:
 
 def _summary(learnt: Learnt) -> Section:
     """One table: what the terminal shows."""
-    from adjudge.reporting.document import Column, Paragraph, Section, TableBlock
+    from adjudge.reporting.document import Paragraph, Section, TableBlock
+    from adjudge.tables import Heading
 
     with_priors = any(one.noticed is not None for one in learnt.combinations)
     names = ["noticed from", "P(Sat | 0)", "P(Sat | ½)", "P(Sat | 1)", "bias", "to P(Agr = 1)", "to P(Agr = -1)",
              "unseen agreement", "unseen satisfaction"]  # fmt: skip
-    columns = [Column("combination", "left"), *map(Column, names)]  # one, so that it stands in every part of a table
+    columns = [Heading("combination", "left"), *map(Heading, names)]  # one, so that it stands in every part of a table
     rows = [_cells(one, row) for one, row in zip(learnt.combinations, learnt.to_dicts(), strict=True)]
     if with_priors:
-        columns.append(Column("comparisons noticed"))
+        columns.append(Heading("comparisons noticed"))
         shares = [str(one.noticed.share) if one.noticed else "–" for one in learnt.combinations]
         rows = [(*row, share) for row, share in zip(rows, shares, strict=True)]
     text = str(learnt).split("\n", 1)[0] + "."

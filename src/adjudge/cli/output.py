@@ -151,7 +151,7 @@ def show_report(
 
     from adjudge.reporting.document import Paragraph, Report, Section
     from adjudge.reporting.render import drawing, write_figures
-    from adjudge.reporting.tables import as_csv, as_json
+    from adjudge.tables import as_csv, as_json
 
     style = style_of(arguments)
     said = (Section("notes", "Notes", tuple(Paragraph(note) for note in notes)),) if notes and style != "text" else ()

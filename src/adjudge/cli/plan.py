@@ -314,6 +314,6 @@ def _show(plan: Plan, arguments: argparse.Namespace) -> None:
         subtitle=plan.study.size,
         provenance=plan.provenance.to_dict(),
         values=plan.to_dict(),
-        records=plan.records(),
+        records=plan.to_dicts(),
         notes=plan.notes,
     )

@@ -229,7 +229,7 @@ def _show(
     arguments: argparse.Namespace, questions: Questions, coverage: Coverage | None, notes: list[str], made: Provenance
 ) -> None:
     """Coverage on standard output: what is lacking for people, everything as JSON or CSV."""
-    from adjudge.reporting.tables import as_csv, as_json
+    from adjudge.tables import as_csv, as_json
 
     wrote = f"wrote {counted(len(questions), 'question')} to {arguments.output}"
     here = argparse.Namespace(output=None)

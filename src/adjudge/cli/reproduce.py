@@ -1,19 +1,16 @@
-"""``adjudge reproduce``: the papers' tables and figures, made anew from public data."""
+"""``adjudge reproduce``: the door to ``papers``, which is in a checkout of the source and not in the wheel."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from adjudge.cli.options import Subparsers, add_output
-from adjudge.cli.output import check_output, command_line, progress, show_report
 from adjudge.errors import AdjudgeError
 
-if TYPE_CHECKING:
-    from papers import Reproduction
-
-_FORMS = ("text", "json", "csv", "markdown", "latex", "html")
-_LIST_FORMS = ("text", "json", "csv", "markdown")
 _EXAMPLES = """examples:
   adjudge reproduce data -o reproduction.html
   adjudge reproduce data --only reliability --only listeners
@@ -39,7 +36,8 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "reproduce",
         help="the papers' tables and figures, from public data",
         description="Published number, our number, verdict (exact, within tolerance, differs and why, or fails), for "
-        "every table and figure of the five papers that public data allow; and what they do not allow.",
+        "every table and figure of the five papers that public data allow; and what they do not allow. It runs the "
+        "folder 'papers' of a source checkout: that of an editable install, or the one that you are in.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -55,63 +53,21 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Compute everything again, show it, and say by the exit code whether a number is outside its bound."""
-    if arguments.list:
-        check_output(arguments, forms=_LIST_FORMS)
-        _list(arguments)
-        return
-    check_output(arguments, forms=_FORMS)
-    if arguments.data is None:
-        raise AdjudgeError(
-            "Expected the folder with the public data, got none (adjudge reproduce --help says what is in it)."
-        )
-    from papers import reproduce
-
-    with progress("made anew") as advance:
-        made = reproduce(
-            arguments.data,
-            only=arguments.only,
-            quick=arguments.quick,
-            seed=arguments.seed,
-            workers=arguments.workers,
-            progress=advance,
-        )
-    _show(made, arguments)
-    if made.failed:
-        raise SystemExit(1)
+    """Run the checkout's ``papers`` with what the command line says."""
+    import_papers("papers.command").run(arguments)
 
 
-def _list(arguments: argparse.Namespace) -> None:
-    from papers import STUDIES
-    from papers.report import together
+def import_papers(name: str) -> Any:
+    """A module of ``papers``, from the checkout of an editable install or around the current folder."""
+    import adjudge
 
-    from adjudge.cli.output import show, style_of
-    from adjudge.reporting.tables import as_csv, as_json, as_markdown, drawn
-
-    rows = [
-        {"study": one.name, "about": one.title, "covers": together(one.covers), "needs": ", ".join(one.needs)}
-        for one in STUDIES.values()
-    ]
-    forms = {"json": lambda: as_json(rows), "csv": lambda: as_csv(rows), "markdown": lambda: as_markdown(rows)}
-    style = style_of(arguments)
-    brief = [{name: row[name] for name in ("study", "about", "needs")} for row in rows]  # what a terminal has room for
-    show(arguments, forms[style]() if style in forms else drawn(brief, bold="study"))
-
-
-def _show(made: Reproduction, arguments: argparse.Namespace) -> None:
-    from papers.report import report_of, values_of
-
-    from adjudge.cli.output import style_of
-
-    brief = style_of(arguments) == "text" and arguments.output is None
-    report = report_of(made, command=command_line(), brief=brief)
-    values = values_of(made)
-    show_report(
-        arguments,
-        report.sections,
-        title=report.title,
-        subtitle=report.subtitle,
-        provenance=report.provenance,
-        values=values | report.provenance,
-        records=values["numbers"],
+    here = Path.cwd()
+    for root in (Path(adjudge.__file__).parents[2], here, *here.parents):
+        if (root / "papers" / "studies.py").is_file() and (root / "src" / "adjudge").is_dir():
+            if str(root) not in sys.path:
+                sys.path.insert(0, str(root))
+            return import_module(name)
+    raise AdjudgeError(
+        "Expected a source checkout with the folder 'papers', got none here or above; call this inside the unpacked "
+        "source distribution (pip download --no-deps --no-binary adjudge adjudge)."
     )

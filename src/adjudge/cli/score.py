@@ -150,7 +150,7 @@ def show_scores(arguments: argparse.Namespace, eff: Effectiveness) -> None:
     )
     style = style_of(arguments)
     if style == "text":
-        show(arguments, table.drawing())
+        show(arguments, table.table())
     else:
         say(eff.notes)
         show(arguments, table.text(style))

@@ -115,7 +115,7 @@ def _demo(settings: Settings) -> tuple[list[str], str]:
                 so_far, everything = STEPS.index(what) * total + done, len(STEPS) * total  # one bar for all
                 tenths = 10 * so_far // everything
                 if told is None:
-                    print("Making the demo's music; this takes a minute or two, once.", file=sys.stderr, flush=True)
+                    print("Making the demo's music; this takes about 20 seconds, once.", file=sys.stderr, flush=True)
                 elif not sys.stderr.isatty() and tenths > told:
                     print(f"  {10 * tenths} %", file=sys.stderr, flush=True)  # a log has no bar
                 told = tenths if told is None else max(told, tenths)

@@ -4,3 +4,7 @@ Each is a frozen specification (:mod:`~adjudge.experiments.spec`) run over sampl
 (:mod:`~adjudge.experiments.samples`) by any number of workers (:mod:`~adjudge.experiments.run`), always with the
 same numbers.
 """
+
+from adjudge.lazy import attach
+
+__getattr__, __dir__ = attach(__name__)

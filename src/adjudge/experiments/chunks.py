@@ -67,6 +67,10 @@ class Chunk:
     data: bytes
     seconds: float
 
+    @property
+    def seconds_per_trial(self) -> float:
+        return self.seconds / (self.span[1] - self.span[0])
+
 
 @dataclass(frozen=True)
 class Work:

@@ -30,6 +30,8 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.comparing import AGAIN, TIE
 from adjudge.experiments.rates import Rates, rates
+from adjudge.results import Column, Result, interval_columns
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -186,8 +188,8 @@ def _count(paired: Paired, first: Floats, second: Floats, levels: Floats) -> tup
     return significant, opposite, 2 * upto(both, direction > 0), 2 * upto(both, direction < 0)
 
 
-@dataclass(frozen=True)
-class OutcomeRates:
+@dataclass(frozen=True, repr=False)
+class OutcomeRates(Result):
     """Rates of all outcomes: ``values[outcome]`` has an array cells x levels, and ``cells`` says what each is about."""
 
     cells: tuple[dict[str, Any], ...]
@@ -209,9 +211,39 @@ class OutcomeRates:
             record[f"{outcome}_low"], record[f"{outcome}_high"] = float(found.low[i, j]), float(found.high[i, j])
         return record
 
-    def records(self) -> list[dict[str, Any]]:
-        """A record of every cell and level."""
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"What comes of comparisons, {counted(len(self.levels), 'level')}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What each cell is about, level, significant comparisons, and the rates with their intervals."""
+        return (
+            *(_CELL_COLUMNS[name] for name in self.cells[0]),
+            Column("level of significance", "g", name="alpha"),
+            Column("significant comparisons", ",d", name="significant", kind="whole"),
+            *(
+                column
+                for outcome in self.values
+                for column in interval_columns(
+                    outcome, Column(f"rate of {OUTCOMES[outcome].lower()}", ".4f", label=OUTCOMES[outcome])
+                )
+            ),
+        )
+
+    def _rows(self) -> list[dict[str, Any]]:
         return list(self)
+
+    def __repr__(self) -> str:
+        return f"<OutcomeRates: {counted(len(self.cells), 'cell')}, {counted(len(self.levels), 'level')}>"
+
+
+_CELL_COLUMNS = {
+    "sample": Column("the sample", name="sample", kind="text", key=True),
+    "n_queries": Column("queries of a set", "d", name="n_queries", kind="whole", label="queries"),
+    "test": Column("the test", name="test", kind="text", key=True),
+}
 
 
 def outcome_rates(counts: Counts, cells: Sequence[dict[str, Any]]) -> OutcomeRates:

@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypedDict, cast
 
 import numpy as np
 
@@ -39,9 +39,11 @@ from adjudge.experiments.samples import Samples
 from adjudge.experiments.simulate import collection
 from adjudge.experiments.spec import Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
-from adjudge.reporting.document import Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.results import Column, columns_of
 from adjudge.stats.multiple import FAMILYWISE_TESTS
+from adjudge.tables import Heading, Table
 from adjudge.text import listed, share, share_with
 
 if TYPE_CHECKING:
@@ -308,6 +310,34 @@ class Compared:
         return mask
 
 
+class ErrorRow(TypedDict):
+    """Errors and power of one procedure with so many queries at one level."""
+
+    sample: Annotated[str, Column("the sample", key=True)]
+    n_queries: Annotated[int, Column("queries", "d", label="queries", key=True)]
+    test: Annotated[str, Column("the test", key=True)]
+    alpha: Annotated[float, Column("level of significance", "g", key=True)]
+    rate: Annotated[float, Column("Type I error", ".4f", label="Type I", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", ".4f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".4f", shown=False)]
+    any_rate: Annotated[float, Column("collections with any Type I error", ".4f", shown=False)]
+    any_low: Annotated[float, Column("lower end of its interval", ".4f", shown=False)]
+    any_high: Annotated[float, Column("upper end of its interval", ".4f", shown=False)]
+    verdict: Annotated[str, Column("liberal, conservative or as promised")]
+    power: Annotated[float, Column("share of true differences found significant", ".3f")]
+    power_low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    power_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    type_two: Annotated[float, Column("Type II error", ".3f", shown=False)]
+    type_three: Annotated[float, Column("share found significant in the wrong direction", ".4f", label="Type III")]
+    type_three_low: Annotated[float, Column("lower end of its interval", ".4f", shown=False)]
+    type_three_high: Annotated[float, Column("upper end of its interval", ".4f", shown=False)]
+    wrong: Annotated[float, Column("share of the significant ones in the wrong direction", ".4f", shown=False)]
+    wrong_low: Annotated[float, Column("lower end of its interval", ".4f", shown=False)]
+    wrong_high: Annotated[float, Column("upper end of its interval", ".4f", shown=False)]
+    adjusted_level: Annotated[float, Column("level at which the Type I error is α", ".4f", shown=False)]
+    adjusted_power: Annotated[float, Column("power at that level", ".3f")]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorFindings(Findings):
     """Errors of every procedure by sample and size; any level can be asked for, as p-values are kept."""
@@ -469,8 +499,11 @@ class ErrorFindings(Findings):
         lower, upper, share = steps[0]
         return (1 - share) * lower + share * upper, at + shift, cases
 
-    def records(self) -> list[dict[str, Any]]:
+    row_type = ErrorRow
+
+    def _rows(self) -> list[dict[str, Any]]:
         """A row for every sample, size, procedure and level: those of the tables, and the procedure's own."""
+        empty = dict.fromkeys(column.name for column in columns_of(ErrorRow))
         detected = {_key(one): one for alpha in self.levels for one in self.detection(alpha)}
         adjusted = {_key(one): one for alpha in self.levels for one in self.adjusted_power(alpha)}
         records = []
@@ -481,22 +514,25 @@ class ErrorFindings(Findings):
                 wanted = ("power", "power_low", "power_high", "type_two", "type_three", "type_three_low")
                 record |= {name: getattr(power, name) for name in (*wanted, "type_three_high", "wrong")}
                 record |= {"wrong_low": power.wrong_low, "wrong_high": power.wrong_high}
-            records.append({**record, "adjusted_level": fair.level, "adjusted_power": fair.power})
+            records.append({**empty, **record, "adjusted_level": fair.level, "adjusted_power": fair.power})
         return records
 
     def sentences(self) -> list[str]:
         """Which tests keep their promise, which is most powerful, and how often significance misleads."""
         return sentences(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, with power and Type III error by true difference, and how asymmetric null systems are."""
-        from adjudge.io import plain
+    def _facts(self) -> dict[str, Any]:
+        """With power and Type III error by true difference, and how asymmetric null systems are."""
+        alphas = sorted({procedure.alpha for procedure in self.spec.procedures})
+        by_difference = [asdict(each) for alpha in alphas for each in self.detection(alpha, binned=True)]
+        asymmetry = {sample: asdict(each) for sample, each in self.asymmetries.items()}
+        return {**super()._facts(), "by_difference": by_difference, "null_asymmetry": asymmetry}
 
-        alphas = sorted({one.alpha for one in self.spec.procedures})
-        by_difference = [asdict(one) for alpha in alphas for one in self.detection(alpha, binned=True)]
-        asymmetry = {sample: asdict(one) for sample, one in self.asymmetries.items()}
-        content: dict[str, Any] = plain({"by_difference": by_difference, "null_asymmetry": asymmetry})
-        return {**super().to_dict(), **content}
+    def table(self, *, digits: int | None = None) -> Table:
+        """Errors and power at each procedure's own level."""
+        levels = {procedure.name: procedure.alpha for procedure in self.spec.procedures}
+        own = [place for place, row in enumerate(self._rows()) if row["alpha"] == levels[row["test"]]]
+        return super().table(digits=digits).take(own)
 
 
 def _verdict(alpha: float, judged: Rates) -> Verdict:
@@ -777,7 +813,7 @@ def _capital(text: str) -> str:
 
 
 _PANELS_ACROSS = 3
-_SIZE = (Column("Sample", "left"), Column("Queries"), Column("Test", "left"))
+_SIZE = (Heading("Sample", "left"), Heading("Queries"), Heading("Test", "left"))
 
 
 @EXPERIMENT_SECTIONS.register("errors")
@@ -858,9 +894,9 @@ def _type_one_table(findings: ErrorFindings, alphas: Sequence[float]) -> TableBl
     errors = findings.type_one(levels)
     columns = (
         *_SIZE,
-        Column("Verdict", "left", about=f"whether the rate at {alphas[0]:g} is off it (interval for all verdicts)"),
-        *(Column(f"α = {alpha:g}", about="share of comparisons in which a true null is rejected") for alpha in levels),
-        Column("Any", about=f"share of collections with any false positive, at {alphas[0]:g}"),
+        Heading("Verdict", "left", about=f"whether the rate at {alphas[0]:g} is off it (interval for all verdicts)"),
+        *(Heading(f"α = {alpha:g}", about="share of comparisons in which a true null is rejected") for alpha in levels),
+        Heading("Any", about=f"share of collections with any false positive, at {alphas[0]:g}"),
     )
     by_cell = {(one.sample, one.n_queries, one.procedure, one.alpha): one for one in errors}
     rows = []
@@ -928,13 +964,13 @@ def _power_table(findings: ErrorFindings, overall: Sequence[Detection], alphas: 
     }
     columns = (
         *_SIZE,
-        Column("α"),
-        Column("Power", about="share of true differences that are significant"),
-        Column("Type II", about="share of true differences that are missed"),
-        Column("Adjusted level", about="level at which the actual Type I error is α"),
-        Column("Adjusted power", about="power at that level, for a fair comparison of tests"),
-        Column("Type III", about="share of true differences that are significant in the wrong direction"),
-        Column("Wrong", about="share of the significant ones that point the wrong way"),
+        Heading("α"),
+        Heading("Power", about="share of true differences that are significant"),
+        Heading("Type II", about="share of true differences that are missed"),
+        Heading("Adjusted level", about="level at which the actual Type I error is α"),
+        Heading("Adjusted power", about="power at that level, for a fair comparison of tests"),
+        Heading("Type III", about="share of true differences that are significant in the wrong direction"),
+        Heading("Wrong", about="share of the significant ones that point the wrong way"),
     )
     rows = []
     for one in overall:
@@ -960,11 +996,11 @@ def _power_table(findings: ErrorFindings, overall: Sequence[Detection], alphas: 
 def _difference_table(binned: Sequence[Detection], alpha: float) -> TableBlock:
     columns = (
         *_SIZE,
-        Column("True difference", "left"),
-        Column("Cases"),
-        Column("Power"),
-        Column("Type III", about="significant in the wrong direction"),
-        Column("Wrong", about="share of the significant ones that point the wrong way"),
+        Heading("True difference", "left"),
+        Heading("Cases"),
+        Heading("Power"),
+        Heading("Type III", about="significant in the wrong direction"),
+        Heading("Wrong", about="share of the significant ones that point the wrong way"),
     )
     rows = [
         (
@@ -985,14 +1021,14 @@ def _difference_table(binned: Sequence[Detection], alpha: float) -> TableBlock:
 
 def _fidelity_section(findings: ErrorFindings) -> Section:
     columns = (
-        Column("Sample", "left"),
-        Column("Figure", "left"),
-        Column("Mean error", about="simulated collections on average against the data, over systems or pairs"),
-        Column("Largest error"),
-        Column("Noise", about="how far one simulated collection is from their average: what the data are at best"),
+        Heading("Sample", "left"),
+        Heading("Figure", "left"),
+        Heading("Mean error", about="simulated collections on average against the data, over systems or pairs"),
+        Heading("Largest error"),
+        Heading("Noise", about="how far one simulated collection is from their average: what the data are at best"),
     )
     records = [
-        {"sample": sample, **record} for sample, found in findings.fidelity().items() for record in found.records()
+        {"sample": sample, **record} for sample, found in findings.fidelity().items() for record in found.to_dicts()
     ]
     numbers = ("mean_error", "max_error", "noise")
     rows = [(one["sample"], one["figure"], *(f"{one[name]:.4f}" for name in numbers)) for one in records]

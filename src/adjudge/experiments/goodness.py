@@ -27,10 +27,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
@@ -42,10 +42,12 @@ from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.spec import Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import parse_scale
-from adjudge.reporting.document import Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.results import Column
 from adjudge.stats.distributions import DISTRIBUTIONS, prediction_interval
 from adjudge.stats.intervals import t_interval
+from adjudge.tables import Heading
 from adjudge.text import listed, share
 
 if TYPE_CHECKING:
@@ -250,24 +252,26 @@ class FitCell:
     difference, trial by trial, has 0 inside. ``rule`` says whether prediction intervals would take it here.
     """
 
-    sample: str
-    n_queries: int
-    n_left: int
-    distribution: str
-    omega: float
-    low: float
-    high: float
-    rms: float
-    kolmogorov: float
-    best_for: float
-    best: bool
-    as_good: bool
-    rule: bool
+    sample: Annotated[str, Column("the sample", key=True)]
+    n_queries: Annotated[int, Column("queries that it is fitted to", "d", label="queries", key=True)]
+    n_left: Annotated[int, Column("queries left over", "d", shown=False)]
+    distribution: Annotated[str, Column("the family", key=True)]
+    omega: Annotated[float, Column("mean distance from the queries left over, ω̂", ".4f")]
+    low: Annotated[float, Column("lower end of its interval", ".4f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".4f", shown=False)]
+    rms: Annotated[float, Column("that distance per query, ω̂ / sqrt(n_left)", ".4f")]
+    kolmogorov: Annotated[float, Column("mean largest distance, Kolmogorov's D", ".4f", label="D")]
+    best_for: Annotated[float, Column("share of systems that it predicts best", ".0f %")]
+    best: Annotated[bool, Column("whether it has the lowest mean distance")]
+    as_good: Annotated[bool, Column("whether trials cannot tell it from the best")]
+    rule: Annotated[bool, Column("whether prediction intervals would take it here", shown=False)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FitFindings(Findings):
     """What predicts new queries best, by sample and number of queries."""
+
+    row_type = FitCell
 
     @cached_property
     def cells(self) -> tuple[FitCell, ...]:
@@ -294,8 +298,8 @@ class FitFindings(Findings):
         missing = {one.name: tuple(set(spec.distributions) - set(spec.usable(one))) for one in self.samples}
         return {name: tuple(sorted(families)) for name, families in missing.items() if families}
 
-    def records(self) -> list[dict[str, Any]]:
-        return [asdict(cell) for cell in self.cells]
+    def _rows(self) -> tuple[FitCell, ...]:
+        return self.cells
 
     def sentences(self) -> list[str]:
         names = self.samples.names
@@ -353,18 +357,6 @@ class FitFindings(Findings):
             f"{said}; it is furthest off for {sample} with {size} queries, where it takes {taken_name} and "
             f"{best_name} would be {share(1 - 1 / (1 + more), 0)} closer."
         )
-
-    def __str__(self) -> str:
-        head = f"{'queries':>7}  {'distribution':<16}  {'omega':>7}  {'rms':>6}  {'D':>6}  {'best for':>8}"
-        lines = [self.experiment.title]
-        for sample, cells in groupby(self.cells, key=lambda cell: cell.sample):
-            lines += [sample, head]
-            lines += [
-                f"{c.n_queries:>7}  {c.distribution:<16}  {c.omega:>7.4f}  {c.rms:>6.4f}  {c.kolmogorov:>6.4f}  "
-                f"{share(c.best_for, 0):>8}{'  best' if c.best else '  as good' if c.as_good else ''}"
-                for c in cells
-            ]
-        return "\n".join([*lines, *self.sentences()])
 
 
 def _cells(sample: Sample, size: int, by: Mapping[str, pl.DataFrame]) -> list[FitCell]:
@@ -493,13 +485,13 @@ def _curve(findings: FitFindings, sample: str, family: str) -> Curve:
 def _table(findings: FitFindings, size: int) -> TableBlock:
     families = _families(findings)
     columns = (
-        Column("Sample", "left"),
+        Heading("Sample", "left"),
         *(
-            Column(name, about="mean distance ω̂, and the share of systems for which it is the lowest")
+            Heading(name, about="mean distance ω̂, and the share of systems for which it is the lowest")
             for name in families
         ),
-        Column("A query", about="distance of the best as a root mean square over queries, comparable between tables"),
-        Column("Chosen", "left", about="what prediction intervals take here by themselves"),
+        Heading("A query", about="distance of the best as a root mean square over queries, comparable between tables"),
+        Heading("Chosen", "left", about="what prediction intervals take here by themselves"),
     )
     rows, emphasised = [], set()
     for row, name in enumerate(findings.samples.names):
@@ -518,7 +510,7 @@ def _table(findings: FitFindings, size: int) -> TableBlock:
         f"Mean distance ω̂ of distributions fitted to {size} queries from the {' or '.join(map(str, left))} left over, "
         "and in brackets the share of systems that each predicts best. Best in bold, those as good with an asterisk."
     )
-    records = [record for record in findings.records() if record["n_queries"] == size]
+    records = [record for record in findings.to_dicts() if record["n_queries"] == size]
     return TableBlock(f"fit-{size}", caption, columns, tuple(rows), records, frozenset(emphasised))
 
 

@@ -50,8 +50,10 @@ from adjudge.experiments.report import EXPERIMENT_SECTIONS, conclusion, table_of
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.spec import Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
-from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.results import Column
+from adjudge.tables import Heading, Table
 from adjudge.text import listed, percent, share_with
 
 if TYPE_CHECKING:
@@ -190,17 +192,6 @@ def _reach(found: OptimalityFindings) -> list[str]:
         f"With {found.experiment.resamples:,} resamples p of {listed(drawn)} is at least {least:.2g}: at lower levels "
         "they cannot be significant."
     ]
-
-
-def small_table(found: OptimalityFindings) -> list[str]:
-    """Rates of every test at the main level, as lines of text."""
-    view = found.at(found.experiment.alpha)
-    width = max(map(len, found.tests))
-    lines = [" ".join([" " * width, "queries", *(f"{name:>16}" for name in OUTCOMES.values())])]
-    for i, cell in enumerate(view.cells):
-        cells = [f"{view.values[name].value[i, 0]:16.4f}" for name in OUTCOMES]
-        lines.append(" ".join([f"{cell['test']:{width}}", f"{cell['n_queries']:7}", *cells]))
-    return lines
 
 
 BINS: tuple[float, ...] = (0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0)
@@ -402,30 +393,31 @@ class OptimalityFindings(Findings):
     def _leading(self, value: Floats, without: Floats, highest: bool = False) -> tuple[str, ...]:
         return leading(self.tests, value, without, highest=highest)
 
-    def records(self) -> list[dict[str, Any]]:
-        """Rates of every test at the 32 levels."""
-        return self.by_test().records()
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those of the rates of every test at the 32 levels."""
+        return self.by_test().columns
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return list(self.by_test())
 
     def sentences(self) -> list[str]:
         """What a second collection would say, which test is best at what, and how far to trust it."""
         return sentences(self)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, fit for JSON."""
-        from adjudge.io import plain
+    def _facts(self) -> dict[str, Any]:
+        return {
+            **super()._facts(),
+            "by_sample": self.by_sample([self.experiment.alpha]).to_dicts(),
+            "exactness": self.exactness(),
+            "self_error": self.self_error(),
+            "agreement": self.agreement(),
+        }
 
-        more: dict[str, Any] = plain(
-            {
-                "by_sample": self.by_sample([self.experiment.alpha]).records(),
-                "exactness": self.exactness(),
-                "self_error": self.self_error(),
-                "agreement": self.agreement(),
-            }
-        )
-        return {**super().to_dict(), **more}
-
-    def __str__(self) -> str:
-        return "\n".join([super().__str__(), "", *small_table(self)])
+    def table(self, *, digits: int | None = None) -> Table:
+        """Rates of every test at the main level."""
+        view = self.at(self.experiment.alpha)
+        return replace(view.table(digits=digits), title=self.title, notes=self.sentences())
 
 
 def _binned(paired: Paired, first: Floats, second: Floats) -> tuple[Floats, Floats]:
@@ -533,11 +525,11 @@ def _with_intervals(name: str, caption: str, view: OutcomeRates) -> TableBlock:
         for i, cell in enumerate(view.cells)
     ]
     columns = [
-        *(Column(key.capitalize(), "left") for key in named),
-        Column("Queries", about="in each of the two sets"),
-        *(Column(title, about=_ABOUT[outcome]) for outcome, title in OUTCOMES.items()),
+        *(Heading(key.capitalize(), "left") for key in named),
+        Heading("Queries", about="in each of the two sets"),
+        *(Heading(title, about=_ABOUT[outcome]) for outcome, title in OUTCOMES.items()),
     ]
-    return table_of(name, caption, columns, rows, view.records())
+    return table_of(name, caption, columns, rows, view.to_dicts())
 
 
 def _shown(view: OutcomeRates, outcome: str, i: int) -> str:
@@ -575,12 +567,12 @@ def _selected(findings: OptimalityFindings) -> TableBlock:
             for i in mine
         ]
     columns = [
-        Column("α"),
-        Column("Test", "left"),
-        *(Column(title, about=_ABOUT[outcome]) for outcome, title in OUTCOMES.items()),
+        Heading("α"),
+        Heading("Test", "left"),
+        *(Heading(title, about=_ABOUT[outcome]) for outcome, title in OUTCOMES.items()),
     ]
     caption = f"Tests at selected levels with sets of {findings.size} queries, over all samples; best in bold."
-    table = table_of("tests-selected", caption, columns, rows, view.records())
+    table = table_of("tests-selected", caption, columns, rows, view.to_dicts())
     return TableBlock(table.name, caption, table.columns, table.rows, table.records, frozenset(best))
 
 
@@ -595,7 +587,7 @@ def _merit(outcome: str, value: Floats, alpha: float) -> Floats:
 def _exactness_table(findings: OptimalityFindings) -> TableBlock:
     records = findings.exactness()
     rows = [[one["test"], f"{one['error']:.3f} [{one['low']:.3f}, {one['high']:.3f}]"] for one in records]
-    columns = [Column("Test", "left"), Column("Error", about="relative RMS error over all levels, 0 is exact")]
+    columns = [Heading("Test", "left"), Heading("Error", about="relative RMS error over all levels, 0 is exact")]
     caption = "How far the rate of global conflicts is from the level, relative to it, with 95 % intervals."
     return table_of("tests-exactness", caption, columns, rows, records)
 
@@ -658,7 +650,7 @@ def _self_error(findings: OptimalityFindings) -> TableBlock:
     ]
     best = {(i, int(k) + 1) for i, row in enumerate(rms) if np.isfinite(row).any() for k in [np.nanargmin(row)]}
     caption = "Tests with themselves: RMS of p in the second set less p in the first, by p in the first. Best in bold."
-    columns = (Column("Bin", "left"), *map(Column, findings.tests))
+    columns = (Heading("Bin", "left"), *map(Heading, findings.tests))
     return TableBlock("tests-self", caption, columns, tuple(map(tuple, rows)), records, frozenset(best))
 
 
@@ -670,9 +662,11 @@ def _agreement(findings: OptimalityFindings) -> TableBlock:
     records = findings.agreement()
     rows = [[one["test"], one["other"], _bounded(one, "same"), _bounded(one, "rms")] for one in records]
     columns = [
-        Column("Test", "left"),
-        Column("Other", "left"),
-        Column("Same decision", about=f"share that both call significant at {findings.experiment.alpha:g}, or neither"),
-        Column("RMS", about="root of the mean squared difference of their p-values"),
+        Heading("Test", "left"),
+        Heading("Other", "left"),
+        Heading(
+            "Same decision", about=f"share that both call significant at {findings.experiment.alpha:g}, or neither"
+        ),
+        Heading("RMS", about="root of the mean squared difference of their p-values"),
     ]
     return table_of("tests-agreement", "Tests with one another, with 95 % intervals.", columns, rows, records)

@@ -11,10 +11,10 @@ Counting pairs of systems over trials: what power and stability have in common.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypedDict, TypeVar, cast
 
 import numpy as np
 
@@ -27,7 +27,8 @@ from adjudge.experiments.rates import Rates, rates
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.spec import Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
-from adjudge.stats.effects import table
+from adjudge.results import Column, Result
+from adjudge.tables import Heading, Table
 from adjudge.text import listed, percent, share
 
 if TYPE_CHECKING:
@@ -115,8 +116,20 @@ def at_levels(spec: ComparingT, alpha: float | Mapping[str, float]) -> Comparing
     return replace(spec, procedures=procedures)
 
 
-@dataclass(frozen=True, eq=False)
-class RateCurve(ABC):
+class CurveRow(TypedDict):
+    """What the rows of curves begin with."""
+
+    sample: Annotated[str, Column("the sample", key=True)]
+    collection: Annotated[str, Column("its collection", shown=False)]
+    measure: Annotated[str, Column("its measure", shown=False)]
+    scale: Annotated[str | None, Column("its scale", shown=False)]
+    test: Annotated[str, Column("the test", key=True)]
+    alpha: Annotated[float, Column("level of significance", "g")]
+    n_queries: Annotated[int, Column("queries", "d", label="queries")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RateCurve(Result):
     """What one procedure does on one sample, over numbers of queries in rising order."""
 
     sample: Sample
@@ -128,9 +141,17 @@ class RateCurve(ABC):
         """The procedure and its level in words: ``friedman-tukey at 0.05``."""
         return described(self.procedure)
 
+    @property
+    def title(self) -> str:
+        """The sample and the procedure."""
+        return f"{self.sample.name}, {self.described}"
+
     @abstractmethod
-    def records(self) -> list[dict[str, Any]]:
-        """A row for every number of queries."""
+    def points(self) -> list[dict[str, Any]]:
+        """A row for every number of queries; what is not known is NaN."""
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return self.points()
 
     def identity(self) -> dict[str, Any]:
         """What the rows of a table begin with."""
@@ -169,9 +190,14 @@ class CurveFindings(Findings, Generic[CurveT]):
         found = at_levels(self.experiment, alpha).findings(self.samples, self.rows, self.provenance)
         return cast("Self", found)
 
-    def records(self) -> list[dict[str, Any]]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those of the curves."""
+        return self.curves[0].columns
+
+    def _rows(self) -> list[dict[str, Any]]:
         """A row for every sample, procedure and number of queries."""
-        return [row for curve in self.curves for row in curve.records()]
+        return [row for curve in self.curves for row in curve.points()]
 
 
 def strata_sentence(samples: Samples) -> str:
@@ -237,7 +263,17 @@ class Power(Comparing):
         return PowerFindings(self, samples, rows, provenance, curves)
 
 
-@dataclass(frozen=True, eq=False)
+class PowerRow(CurveRow):
+    """A point of a curve of power."""
+
+    power: Annotated[float, Column("share of pairs that are significant", ".3f", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    significant: Annotated[float, Column("mean number of significant pairs", ",.1f")]
+    lost: Annotated[float, Column("significant pairs fewer than with all queries", ",.1f")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class PowerCurve(RateCurve):
     """Shares of pairs that are significant, over numbers of queries; the last is all of them.
 
@@ -299,7 +335,9 @@ class PowerCurve(RateCurve):
         """The part of the curve that :meth:`gain` is fitted to, in words."""
         return "the upper half of the curve" if self._upper_is_enough else "the curve"
 
-    def records(self) -> list[dict[str, Any]]:
+    row_type = PowerRow
+
+    def points(self) -> list[dict[str, Any]]:
         """A row for every number of queries."""
         columns = zip(
             self.n_queries.tolist(),
@@ -358,18 +396,24 @@ class PowerFindings(CurveFindings[PowerCurve]):
         told += [_more(main[0]), strata_sentence(self.samples)]
         return [sentence for sentence in told if sentence]
 
-    def __str__(self) -> str:
-        head = ("", "all queries", f"{percent(self.experiment.enough)} with", "doubling adds")
+    def table(self, *, digits: int | None = None) -> Table:
+        """Every sample and procedure: with all queries, how many queries are enough, what more would bring."""
+        headings = [
+            Heading("", "left"),
+            Heading("all queries", about="pairs that are significant with all queries"),
+            Heading(f"{percent(self.experiment.enough)} with", about="fewest queries that find this part of them"),
+            Heading("doubling adds", about="pairs that twice the queries would find"),
+        ]
         rows = [
             (
-                f"{one.sample.name}, {one.described}",
-                f"{one.whole:,} of {one.sample.n_pairs:,}",
-                str(one.enough(self.experiment.enough) or "–"),
-                f"{one.gain():,.1f}",
+                curve.title,
+                f"{curve.whole:,} of {curve.sample.n_pairs:,}",
+                str(curve.enough(self.experiment.enough) or "–"),
+                f"{curve.gain():,.1f}",
             )
-            for one in self.curves
+            for curve in self.curves
         ]
-        return "\n".join([super().__str__(), *table([head, *rows])])
+        return Table(headings, rows, self.title, self.sentences())
 
 
 def _with_all(one: PowerCurve, part: float) -> str:

@@ -40,8 +40,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -56,11 +55,13 @@ from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.simulate.collection import models_of
 from adjudge.experiments.spec import Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
-from adjudge.reporting.document import Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.results import Column, columns_of
 from adjudge.stats.gtheory.dstudy import INDICES, Errors, coefficient, expected_tau, queries_for
 from adjudge.stats.intervals import t_interval
 from adjudge.stats.matrices import dense_ranks
+from adjudge.tables import Heading
 from adjudge.text import listed, percent, share
 
 if TYPE_CHECKING:
@@ -325,32 +326,32 @@ class Estimate:
     than twice or less than half of what is known. ``covered`` is the share of F intervals with ``all_known`` inside.
     """
 
-    sample: str
-    n_queries: int
-    index: str
-    mean: float
-    sd: float
-    low: float
-    high: float
-    known: float
-    n_all: int
-    all_mean: float
-    all_sd: float
-    all_low: float
-    all_high: float
-    all_known: float
-    all_bias: float
-    all_off: float
-    needed: float
-    needed_low: float
-    needed_high: float
-    needed_known: float
-    needed_off: float
-    needed_off_low: float
-    needed_off_high: float
-    covered: float
-    covered_low: float
-    covered_high: float
+    sample: Annotated[str, Column("the sample", key=True)]
+    n_queries: Annotated[int, Column("queries of a set", "d", label="queries", key=True)]
+    index: Annotated[str, Column("the index: e_rho2 or phi", key=True)]
+    mean: Annotated[float, Column("mean of the index for as many queries", ".3f")]
+    sd: Annotated[float, Column("its standard deviation over trials", ".3f", shown=False)]
+    low: Annotated[float, Column("what 5 % of trials are below", ".3f", label="5 %")]
+    high: Annotated[float, Column("what 95 % of trials are below", ".3f", label="95 %")]
+    known: Annotated[float, Column("what is known of it", ".4f", shown=False)]
+    n_all: Annotated[int, Column("all queries", "d", shown=False)]
+    all_mean: Annotated[float, Column("mean of the index for all queries", ".4f", label="for all")]
+    all_sd: Annotated[float, Column("its standard deviation over trials", ".4f", shown=False)]
+    all_low: Annotated[float, Column("what 5 % of trials are below", ".4f", shown=False)]
+    all_high: Annotated[float, Column("what 95 % of trials are below", ".4f", shown=False)]
+    all_known: Annotated[float, Column("what is known of it with all queries, or in truth", ".4f", label="known")]
+    all_bias: Annotated[float, Column("what estimates are off it on average", ".4f", shown=False)]
+    all_off: Annotated[float, Column("what 90 % of estimates are off it at most", ".4f", shown=False)]
+    needed: Annotated[float, Column("median number of queries for the target", ".0f", shown=False)]
+    needed_low: Annotated[float, Column("what 5 % of trials are below", ".0f", shown=False)]
+    needed_high: Annotated[float, Column("what 95 % of trials are below", ".0f", shown=False)]
+    needed_known: Annotated[float, Column("queries for the target by what is known", ".0f", shown=False)]
+    needed_off: Annotated[float, Column("share of trials off by more than a factor 2", ".3f", shown=False)]
+    needed_off_low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    needed_off_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    covered: Annotated[float, Column("share of F intervals with what is known inside", ".3f", shown=False)]
+    covered_low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    covered_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
 
 
 @dataclass(frozen=True)
@@ -363,22 +364,22 @@ class Repeated:
     what the means of a system on two sets differ by.
     """
 
-    sample: str
-    n_queries: int
-    correlation: float
-    correlation_low: float
-    correlation_high: float
-    correlation_predicted: float
-    correlation_known: float
-    tau: float
-    tau_predicted: float
-    tau_ap: float
-    swapped: float
-    rmse: float
-    rmse_predicted: float
+    sample: Annotated[str, Column("the sample", key=True)]
+    n_queries: Annotated[int, Column("queries of a set", "d", key=True)]
+    correlation: Annotated[float, Column("correlation of systems' means on two sets", ".3f", label="r")]
+    correlation_low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    correlation_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    correlation_predicted: Annotated[float, Column("mean of Eρ² by the first set", ".3f", shown=False)]
+    correlation_known: Annotated[float, Column("Eρ² by what is known", ".3f", shown=False)]
+    tau: Annotated[float, Column("Kendall's tau of the two rankings", ".3f", shown=False)]
+    tau_predicted: Annotated[float, Column("2/π arcsin(Eρ²)", ".3f", shown=False)]
+    tau_ap: Annotated[float, Column("AP correlation of the two rankings", ".3f", shown=False)]
+    swapped: Annotated[float, Column("share of pairs of systems in the opposite order", ".3f", shown=False)]
+    rmse: Annotated[float, Column("what the means of a system differ by", ".3f", shown=False)]
+    rmse_predicted: Annotated[float, Column("what they should differ by", ".3f", shown=False)]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReliabilityFindings(Findings):
     """Rates by size, and what repeating showed."""
 
@@ -423,7 +424,12 @@ class ReliabilityFindings(Findings):
             _repeated(sample, squares, columns, self.truths[sample.name]) for sample, squares, columns in self._parts
         )
 
-    def records(self) -> list[dict[str, Any]]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those of the estimates, and of what a second set showed."""
+        return (*columns_of(Estimate), *columns_of(Repeated)[2:])
+
+    def _rows(self) -> list[dict[str, Any]]:
         by_key = {(one.sample, one.n_queries): asdict(one) for one in self.repeated}
         return [{**asdict(one), **by_key[one.sample, one.n_queries]} for one in self.estimates]
 
@@ -453,19 +459,6 @@ class ReliabilityFindings(Findings):
             _prediction(shown, "in truth" if self.simulated else "by all queries"),
             f"{level} F intervals from {wanted} queries cover the value {by}: {listed(covered)} of trials.",
         ]
-
-    def __str__(self) -> str:
-        head = "queries  index    mean     5 %    95 %  for all   known       r"
-        correlations = {(one.sample, one.n_queries): one.correlation for one in self.repeated}
-        lines = [self.experiment.title]
-        for sample, cells in groupby(self.estimates, key=lambda one: one.sample):
-            lines += [sample, head]
-            lines += [
-                f"{c.n_queries:>7}  {INDICES[c.index]:<5}  {c.mean:>6.3f}  {c.low:>6.3f}  {c.high:>6.3f}  "
-                f"{c.all_mean:>7.4f}  {c.all_known:>6.4f}  {correlations[c.sample, c.n_queries]:>6.3f}"
-                for c in cells
-            ]
-        return "\n".join([*lines, *self.sentences()])
 
 
 _OF_COLLECTION = "The value with all queries is an estimate too, and the sets are part of it: the truth is further off."
@@ -652,15 +645,15 @@ def _against(findings: ReliabilityFindings) -> FigureBlock:
 def _estimates(findings: ReliabilityFindings) -> TableBlock:
     known = _known(findings)
     columns = (
-        Column("Sample", "left"),
-        Column("Queries"),
-        Column("Index", "left"),
-        Column("For as many", about="the index for as many queries, and where 90 % of trials lie"),
-        Column("For all", about="the index for all queries, and where 90 % of trials lie"),
-        Column("Bias", about=f"mean less the value {known}"),
-        Column("Queries needed", about="median for the target, and where 90 % of trials lie"),
-        Column("Off by 2", about=f"trials more than twice or less than half of the number {known}"),
-        Column("Covered", about=f"F intervals with the value {known} inside"),
+        Heading("Sample", "left"),
+        Heading("Queries"),
+        Heading("Index", "left"),
+        Heading("For as many", about="the index for as many queries, and where 90 % of trials lie"),
+        Heading("For all", about="the index for all queries, and where 90 % of trials lie"),
+        Heading("Bias", about=f"mean less the value {known}"),
+        Heading("Queries needed", about="median for the target, and where 90 % of trials lie"),
+        Heading("Off by 2", about=f"trials more than twice or less than half of the number {known}"),
+        Heading("Covered", about=f"F intervals with the value {known} inside"),
     )
     rows = [
         (
@@ -678,22 +671,22 @@ def _estimates(findings: ReliabilityFindings) -> TableBlock:
     ]
     target = findings.experiment.target
     caption = f"Reliability estimated from some of the queries, and queries needed for {target:g}."
-    return table_of("reliability-estimates", caption, columns, rows, findings.records())
+    return table_of("reliability-estimates", caption, columns, rows, findings.to_dicts())
 
 
 def _observed_table(findings: ReliabilityFindings) -> TableBlock:
     columns = (
-        Column("Sample", "left"),
-        Column("Queries"),
-        Column("Correlation"),
-        Column("Eρ²", about="what the first set predicts of the correlation, on average"),
-        Column("Eρ² known", about=f"Eρ² {_known(findings)}, which predicts the correlation"),
-        Column("τ"),
-        Column("τ predicted"),
-        Column("τ_AP"),
-        Column("Swapped", about="pairs of systems in another order"),
-        Column("Difference", about="of a system's means on two sets, root mean square"),
-        Column("Predicted"),
+        Heading("Sample", "left"),
+        Heading("Queries"),
+        Heading("Correlation"),
+        Heading("Eρ²", about="what the first set predicts of the correlation, on average"),
+        Heading("Eρ² known", about=f"Eρ² {_known(findings)}, which predicts the correlation"),
+        Heading("τ"),
+        Heading("τ predicted"),
+        Heading("τ_AP"),
+        Heading("Swapped", about="pairs of systems in another order"),
+        Heading("Difference", about="of a system's means on two sets, root mean square"),
+        Heading("Predicted"),
     )
     rows = [
         (

@@ -11,7 +11,8 @@ from typing import Any
 
 from adjudge.experiments.spec import Findings
 from adjudge.registry import Registry
-from adjudge.reporting.document import Block, Column, Paragraph, Report, Section, TableBlock, section
+from adjudge.reporting.document import Block, Paragraph, Report, Section, TableBlock, section
+from adjudge.tables import Heading
 from adjudge.text import counted, listed
 from adjudge.users.report import Evidence
 
@@ -47,7 +48,11 @@ def conclusion(findings: Findings) -> list[Block]:
 
 
 def table_of(
-    name: str, caption: str, columns: Sequence[Column], rows: Sequence[Sequence[str]], records: Sequence[dict[str, Any]]
+    name: str,
+    caption: str,
+    columns: Sequence[Heading],
+    rows: Sequence[Sequence[str]],
+    records: Sequence[dict[str, Any]],
 ) -> TableBlock:
     """A table with its records, folded if it is long."""
     cells = tuple(tuple(row) for row in rows)

@@ -16,22 +16,23 @@ import io
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adjudge._version import __version__
-from adjudge.checks import TRIALS, checked
+from adjudge.checks import COUNT, TRIALS, checked
 from adjudge.errors import AdjudgeError, InputError, reason, warn
 from adjudge.experiments.chunks import Chunk, Span, Work, is_sealed, pack, sealed, unpack
-from adjudge.experiments.executors import run_spans
 from adjudge.experiments.samples import Samples, samples_of
 from adjudge.experiments.spec import Experiment, Findings, experiment_from, make_experiment
 from adjudge.io import lock, plain, write_whole
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.parallel import CrashedError, Pool, Progress, open_pool
 from adjudge.text import listed
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ _ABOUT, _SAMPLES, _MERGED, _CHUNKS, _LOCK = (
     "trials",
     ".lock",
 )
+_SECONDS_PER_CHUNK = 4.0  # what is lost at most when a worker is killed
+_CHUNKS_PER_WORKER = 8  # so that none waits long for the last
+_SECONDS_HERE = 0.5  # a short experiment is over before a process has started
 _CHUNK_NAME = re.compile(r"\d{6,}-\d{6,}\.parquet")
 _UNFINISHED = re.compile(r"\.(\d{6,}-\d{6,}\.parquet|experiment\.json|effectiveness\.parquet|trials\.parquet)\..+")
 Kept = list[tuple[Span, "pl.DataFrame"]]
@@ -393,10 +397,6 @@ def with_trials(spec: Experiment, trials: int) -> Experiment:
     return spec if spec.trials == trials else replace(spec, trials=trials)
 
 
-Progress = Callable[[int, int], None]
-"""Called with the trials done and those in all: at the start with what is there already, then after each chunk."""
-
-
 def run_experiment(
     experiment: Experiment | str,
     values: Effectiveness | Samples | Mapping[str, Effectiveness] | Sequence[Effectiveness],
@@ -413,7 +413,8 @@ def run_experiment(
     With a ``folder`` trials are kept as they are finished; run again after an interruption, or with more trials, it
     computes only what is missing. A folder of another experiment is refused. ``workers`` are processes of this machine
     (1 is this one); ``dask`` is the address of a scheduler, or ``local`` for a cluster of as many workers started here.
-    ``chunk`` is the number of trials handed out at a time; without it, what takes some seconds.
+    ``chunk`` is the number of trials handed out at a time; without it, what takes some seconds. ``progress`` is called
+    with the trials done and those in all: at the start with what is there already, then after each chunk.
 
     >>> from adjudge.model.effectiveness import Effectiveness
     >>> eff = Effectiveness.from_matrix([[0.1, 0.2], [0.3, 0.5], [0.4, 0.4], [0.1, 0.3]], measure="AP")
@@ -479,7 +480,7 @@ def _complete(work: Work, store: Store, progress: Progress | None, how: Mapping[
     done = trials - sum(last - first for first, last in missing)
     if progress is not None:
         progress(done, trials)
-    with closing(run_spans(work, missing, **how)) as chunks:
+    with closing(_run_spans(work, missing, **how)) as chunks:
         for chunk in chunks:
             store.add(chunk)
             done += chunk.span[1] - chunk.span[0]
@@ -489,3 +490,87 @@ def _complete(work: Work, store: Store, progress: Progress | None, how: Mapping[
     if rows is None or n_done < trials:
         raise AdjudgeError(f"expected {trials:,} trials, got {n_done:,}: somebody has removed files of trials")
     return rows
+
+
+class Plan:
+    """Spans of the trials that are missing, cut as they are asked for.
+
+    Without a ``chunk`` the first spans are of one trial, and later ones of as many as take some seconds by what
+    :meth:`learn` was told, but never so many that workers would get fewer than eight each.
+    """
+
+    @checked(chunk=COUNT)
+    def __init__(self, missing: Sequence[Span], *, workers: int, chunk: int | None = None) -> None:
+        self._missing = list(reversed(missing))
+        self._is_fixed = chunk is not None
+        self._size = chunk or 1
+        self._most = max(1, self.left // (_CHUNKS_PER_WORKER * workers))
+
+    @property
+    def left(self) -> int:
+        """Trials that nobody has asked for."""
+        return sum(last - first for first, last in self._missing)
+
+    def learn(self, chunk: Chunk) -> None:
+        """Learn how long trials take."""
+        if not self._is_fixed:
+            self._size = max(1, min(self._most, int(_SECONDS_PER_CHUNK / max(chunk.seconds_per_trial, 1e-6))))
+
+    def __iter__(self) -> Iterator[Span]:
+        while self._missing:
+            first, last = self._missing.pop()
+            if first + self._size < last:
+                self._missing.append((first + self._size, last))
+            yield first, min(last, first + self._size)
+
+
+def _run_spans(
+    work: Work, missing: Sequence[Span], *, workers: int | None, dask: str | None, chunk: int | None
+) -> Generator[Chunk, None, None]:
+    """Chunks of the missing trials as they are finished.
+
+    Without a number of ``workers`` the first half second is spent here, which is all that many experiments need; the
+    rest goes to one process per processor. Where resamples are drawn on a graphics card there is one worker.
+    """
+    if dask is None and workers is None and getattr(work.experiment, "gpu", False):
+        workers = 1
+    try:
+        with open_pool(workers, dask=dask) as pool:
+            plan = Plan(missing, workers=pool.size, chunk=chunk)
+            if workers is None and dask is None and chunk is None:
+                yield from _begin_here(work, plan)
+            yield from _run_plan(pool, work, plan)
+    except CrashedError as error:
+        raise CrashedError(f"{error}; all finished trials are kept") from None
+
+
+def _begin_here(work: Work, plan: Plan) -> Generator[Chunk, None, None]:
+    """Half a second of trials in this process, and the rest too where it takes no longer than to start others."""
+    started = time.perf_counter()
+    with open_pool(1) as pool, closing(_run_plan(pool, work, plan)) as chunks:
+        for chunk in chunks:
+            yield chunk
+            spent, left = time.perf_counter() - started, plan.left * chunk.seconds_per_trial
+            if spent > _SECONDS_HERE and left > 2 * _SECONDS_HERE:
+                return
+
+
+def _run_plan(pool: Pool, work: Work, plan: Plan) -> Generator[Chunk, None, None]:
+    """Chunks as they are finished; after a crash no other is begun, but those under way are finished."""
+    crashes: list[str] = []
+
+    def spans() -> Iterator[tuple[Span, Span]]:
+        for span in plan:
+            yield span, span
+            if crashes:
+                return
+
+    with closing(pool.run(work, spans())) as finished:
+        for (first, last), chunk in finished:
+            if isinstance(chunk, CrashedError):
+                crashes.append(f"trials {first} to {last - 1}: {chunk}")
+                continue
+            plan.learn(chunk)
+            yield chunk
+    if crashes:
+        raise CrashedError(crashes[0])

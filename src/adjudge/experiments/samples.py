@@ -203,8 +203,8 @@ def _named(
     named = list(values.items()) if isinstance(values, Mapping) else [("", one) for one in several]
     if not named or not all(isinstance(one, Effectiveness) for _, one in named):
         raise AdjudgeError(
-            "expected effectiveness, as aj.evaluate makes and aj.read_effectiveness reads it, or several in a list or "
-            f"by collection, got {shown(values)}"
+            "expected effectiveness, as aj.evaluate makes and aj.formats.read_effectiveness reads it, or several in a "
+            f"list or by collection, got {shown(values)}"
         )
     return named
 

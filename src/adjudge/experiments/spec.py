@@ -19,9 +19,10 @@ from adjudge.checks import SEED, TRIALS, Constraints, check_all
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.experiments.procedures import Procedure
 from adjudge.experiments.samples import Samples
-from adjudge.io import plain
 from adjudge.model.provenance import Provenance
+from adjudge.parallel import job_rng
 from adjudge.registry import Registry
+from adjudge.results import Result
 from adjudge.text import counted
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Draws:
 
     def generator(self, purpose: int = 0) -> np.random.Generator:
         """A generator of its own for each purpose within the trial."""
-        return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(self.trial, purpose)))
+        return job_rng(self.seed, self.trial, purpose)
 
     def number(self, purpose: int = 0) -> int:
         """A seed for functions that want one."""
@@ -134,8 +135,8 @@ def experiment_from(values: Mapping[str, Any]) -> Experiment:
     return make_experiment(str(name), **given)
 
 
-@dataclass(frozen=True, eq=False)
-class Findings(ABC):
+@dataclass(frozen=True, eq=False, repr=False)
+class Findings(Result):
     """What an experiment found; ``rows`` are all its trials, as they are kept in ``trials.parquet``."""
 
     experiment: Experiment
@@ -143,28 +144,30 @@ class Findings(ABC):
     rows: pl.DataFrame
     provenance: Provenance
 
+    rows_name = "table"
+
     @abstractmethod
-    def records(self) -> list[dict[str, Any]]:
-        """The main table, a row of plain values each."""
+    def _rows(self) -> Sequence[Any]:
+        """The main table."""
 
     @abstractmethod
     def sentences(self) -> list[str]:
         """What it means, in plain language; the first is the conclusion."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, fit for JSON."""
-        content: dict[str, Any] = plain(
-            {
-                "experiment": self.experiment.to_dict(),
-                "conclusion": self.sentences(),
-                "table": self.records(),
-                "provenance": self.provenance.to_dict(),
-            }
-        )
-        return content
+    @property
+    def title(self) -> str:
+        """What the experiment is about."""
+        return self.experiment.title
 
-    def __str__(self) -> str:
-        return "\n".join([self.experiment.title, *self.sentences()])
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "experiment": self.experiment.to_dict(),
+            "conclusion": self.sentences(),
+            "provenance": self.provenance.to_dict(),
+        }
+
+    def _notes(self) -> list[str]:
+        return self.sentences()
 
     def __repr__(self) -> str:
         trials, samples = counted(self.experiment.trials, "trial"), counted(len(self.samples), "sample")

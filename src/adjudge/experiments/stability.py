@@ -26,6 +26,7 @@ from adjudge.experiments.power import (
     FRIEDMAN_AND_WILCOXON,
     Counts,
     CurveFindings,
+    CurveRow,
     PowerFindings,
     RateCurve,
     cases_of,
@@ -42,9 +43,10 @@ from adjudge.experiments.report import EXPERIMENT_SECTIONS, conclusion, table_of
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.spec import Draws, Rows, experiment
 from adjudge.model.provenance import Provenance
-from adjudge.reporting.document import Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import Curve, Curves, Panel, curves
-from adjudge.stats.effects import table
+from adjudge.results import Column, columns_of, interval_columns
+from adjudge.tables import Heading, Table
 from adjudge.text import percent, share, share_with
 
 if TYPE_CHECKING:
@@ -136,7 +138,7 @@ def _rates(counts: Counts, procedure: Procedure, cases: Floats) -> dict[str, Rat
     }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StabilityCurve(RateCurve):
     """Rates over numbers of queries, all but the last of pairs of systems.
 
@@ -185,7 +187,12 @@ class StabilityCurve(RateCurve):
         """Power with all queries less the conflicts of the largest subsets: as if these no longer changed."""
         return self.power_of_all - float(self.conflicts.value[-1])
 
-    def records(self) -> list[dict[str, Any]]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of a point; ends of intervals in ``_low`` and ``_high``."""
+        return (*columns_of(CurveRow), *_RATE_COLUMNS)
+
+    def points(self) -> list[dict[str, Any]]:
         """A row for every number of queries; ends of intervals in ``_low`` and ``_high``."""
         columns: dict[str, Floats] = {}
         for name in RATES:
@@ -196,6 +203,25 @@ class StabilityCurve(RateCurve):
             {**self.identity(), "n_queries": size, **{name: float(column[i]) for name, column in columns.items()}}
             for i, size in enumerate(self.n_queries.tolist())
         ]
+
+
+_RATES_ABOUT = (
+    "share of pairs that are significant on a set",
+    "share of pairs that are significant on one of two sets only",
+    "conflicts with the same sign",
+    "conflicts with opposite signs",
+    "share of pairs that are significant on both sets with opposite signs",
+    "share of significant results that the other set does not repeat",
+)
+_RATE_COLUMNS = (
+    *(
+        column
+        for name, about in zip(RATES, _RATES_ABOUT, strict=True)
+        for column in interval_columns(name, Column(about, ".3f", shown=name not in ("lack_of_power", "minor")))
+    ),
+    Column("share of significant results that the other set repeats", ".3f", name="repeated", shown=False),
+    Column("share of pairs that are significant on both sets with the same sign", ".3f", name="both", shown=False),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -229,18 +255,19 @@ class StabilityFindings(CurveFindings[StabilityCurve]):
         told += [_swaps(self), strata_sentence(self.samples)]
         return told
 
-    def __str__(self) -> str:
-        head = ("", "queries", "power", "conflicts", "on both", "repeated", "major")
+    def table(self, *, digits: int | None = None) -> Table:
+        """Every sample and procedure with the largest subsets."""
+        names = ("queries", "power", "conflicts", "on both", "repeated", "major")
         rows = [
             (
-                f"{one.sample.name}, {one.described}",
-                str(one.n_queries[-1]),
-                *(share(float(x[-1])) for x in (one.power.value, one.conflicts.value, one.both)),
-                *(share(float(x[-1])) for x in (one.repeated, one.major.value)),
+                curve.title,
+                str(curve.n_queries[-1]),
+                *(share(float(x[-1])) for x in (curve.power.value, curve.conflicts.value, curve.both)),
+                *(share(float(x[-1])) for x in (curve.repeated, curve.major.value)),
             )
-            for one in self.curves
+            for curve in self.curves
         ]
-        return "\n".join([super().__str__(), *table([head, *rows])])
+        return Table([Heading("", "left"), *map(Heading, names)], rows, self.title, self.sentences())
 
 
 def _unrepeated(one: StabilityCurve) -> str:
@@ -328,17 +355,17 @@ def _named(one: Found) -> tuple[str, str]:
     return one.sample.name, one.described
 
 
-_NAMES = (Column("Sample", "left"), Column("Test", "left"))
+_NAMES = (Heading("Sample", "left"), Heading("Test", "left"))
 
 
 def _power_summary(findings: PowerFindings) -> TableBlock:
     part = percent(findings.experiment.enough)
     columns = (
         *_NAMES,
-        Column("Significant", about="pairs of systems, with all queries"),
-        Column(f"{part} with", about=f"fewest queries that find {part} as many pairs as all queries do"),
-        Column("As the first", about="fewest queries that find as many pairs as the first test does with all queries"),
-        Column("Doubling adds", about="pairs, by the logarithm fitted to the upper half of the curve"),
+        Heading("Significant", about="pairs of systems, with all queries"),
+        Heading(f"{part} with", about=f"fewest queries that find {part} as many pairs as all queries do"),
+        Heading("As the first", about="fewest queries that find as many pairs as the first test does with all queries"),
+        Heading("Doubling adds", about="pairs, by the logarithm fitted to the upper half of the curve"),
     )
     records = findings.summary()
     rows = [
@@ -357,10 +384,10 @@ def _power_summary(findings: PowerFindings) -> TableBlock:
 def _power_table(findings: PowerFindings) -> TableBlock:
     columns = (
         *_NAMES,
-        Column("Queries"),
-        Column("Power", about="share of pairs that are significant, with its interval"),
-        Column("Pairs", about="mean number of significant pairs"),
-        Column("Lost", about="significant pairs fewer than with all queries"),
+        Heading("Queries"),
+        Heading("Power", about="share of pairs that are significant, with its interval"),
+        Heading("Pairs", about="mean number of significant pairs"),
+        Heading("Lost", about="significant pairs fewer than with all queries"),
     )
     rows = [
         (
@@ -371,20 +398,20 @@ def _power_table(findings: PowerFindings) -> TableBlock:
             f"{row['lost']:,.1f}",
         )
         for one in findings.curves
-        for row in one.records()
+        for row in one.points()
     ]
-    return table_of("power-by-size", "Power by number of queries.", columns, rows, findings.records())
+    return table_of("power-by-size", "Power by number of queries.", columns, rows, findings.to_dicts())
 
 
 def _repeated_table(findings: StabilityFindings) -> TableBlock:
     columns = (
         *_NAMES,
-        Column("Queries"),
-        Column("Power", about="share of pairs that are significant on a set"),
-        Column("Conflicts", about="share of pairs that are significant on one of two disjoint sets only"),
-        Column("On both", about="share of pairs that are significant on both sets with the same sign"),
-        Column("Repeated", about="share of significant results that the other set repeats with the same sign"),
-        Column("Power, all", about="share of pairs that are significant with all queries"),
+        Heading("Queries"),
+        Heading("Power", about="share of pairs that are significant on a set"),
+        Heading("Conflicts", about="share of pairs that are significant on one of two disjoint sets only"),
+        Heading("On both", about="share of pairs that are significant on both sets with the same sign"),
+        Heading("Repeated", about="share of significant results that the other set repeats with the same sign"),
+        Heading("Power, all", about="share of pairs that are significant with all queries"),
     )
     records = findings.summary()
     names = ("power", "conflicts", "both", "repeated", "all_power")
@@ -398,12 +425,12 @@ def _repeated_table(findings: StabilityFindings) -> TableBlock:
 def _conflict_table(findings: StabilityFindings) -> TableBlock:
     columns = (
         *_NAMES,
-        Column("Queries"),
-        Column("Conflicts", about="share of pairs, with its interval"),
-        Column("Lack of power", about="conflicts with the same sign on both sets"),
-        Column("Minor", about="conflicts with opposite signs"),
-        Column("Major", about="share of pairs that are significant on both sets with opposite signs"),
-        Column("Not repeated", about="share of significant results that the other set does not repeat"),
+        Heading("Queries"),
+        Heading("Conflicts", about="share of pairs, with its interval"),
+        Heading("Lack of power", about="conflicts with the same sign on both sets"),
+        Heading("Minor", about="conflicts with opposite signs"),
+        Heading("Major", about="share of pairs that are significant on both sets with opposite signs"),
+        Heading("Not repeated", about="share of significant results that the other set does not repeat"),
     )
     rows = [
         (
@@ -413,9 +440,9 @@ def _conflict_table(findings: StabilityFindings) -> TableBlock:
             *(share(row[name]) for name in ("lack_of_power", "minor", "major", "unrepeated")),
         )
         for one in findings.curves
-        for row in one.records()
+        for row in one.points()
     ]
-    return table_of("conflicts", "Conflicts by number of queries.", columns, rows, findings.records())
+    return table_of("conflicts", "Conflicts by number of queries.", columns, rows, findings.to_dicts())
 
 
 def _power_figure(findings: PowerFindings, procedure: Procedure) -> FigureBlock:

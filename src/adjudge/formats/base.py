@@ -15,14 +15,17 @@ metadata    ``document`` and any other column
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.formats.source import Source, with_article
+from adjudge.io import COMPRESSIONS, without_compression
 from adjudge.registry import Registry
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from adjudge.formats.source import Source
 
 Kind = Literal["runs", "judgments", "metadata"]
 
@@ -60,9 +63,39 @@ class Format(ABC):
 
 
 FORMATS: Registry[Format] = Registry("format")
+_PACKED = " ".join(known.suffix for known in COMPRESSIONS)
 
 
 def register(format_class: type[Format]) -> type[Format]:
     """Class decorator: add a format to the registry."""
     FORMATS.add(format_class.name, format_class())
     return format_class
+
+
+def format_for(path: str | Path, kind: Kind, name: str | None = None) -> Format:
+    """Format in which to write a kind into a file: the one named, else that of its suffix."""
+    able = [candidate for candidate in FORMATS.values() if kind in candidate.writes]
+    if name is not None:
+        if FORMATS[name] not in able:
+            names = ", ".join(candidate.name for candidate in able)
+            raise AdjudgeError(f"The format {name} does not write {kind}; these do: {names}.")
+        return FORMATS[name]
+    suffix = without_compression(Path(path)).suffix.lower()
+    for candidate in able:
+        if suffix in candidate.suffixes or (candidate.name == "trec" and suffix in ("", ".txt")):
+            return candidate
+    suffixes = " ".join(suffix for candidate in able for suffix in candidate.suffixes)
+    came = shown(suffix) if suffix else "none"
+    raise AdjudgeError(
+        f"{path}: expected a suffix that says how to write {kind} ({suffixes}; then {_PACKED}) "
+        f"or a format (--to, format=), got {came}"
+    )
+
+
+def refuse(frame: pl.DataFrame, columns: Sequence[str], pattern: str, wanted: str) -> None:
+    """Raise for the first identifier that a file could not hold and give back."""
+    for name in columns:
+        if name in frame.columns:
+            bad = frame[name].str.contains(pattern).fill_null(False)
+            if bad.any():
+                raise InputError(f"expected {with_article(name)} {wanted}, got {shown(frame[name].filter(bad)[0])}")

@@ -7,16 +7,6 @@ Mechanical Turk puts before them: ``Query-ID``, ``queryId`` and ``query_id`` are
 table needs them and has no better one: ``id`` is the document, ``score`` the grade of judgments, ``user_id`` the query
 of a table without queries (recommenders answer users) and the assessor of any other table.
 :func:`naming_columns` says which column holds what where names do not.
-
-Identifiers become text without surrounding spaces (7 and 7.0 become ``"7"``, ``"007"`` stays), scores and grades finite
-floats, ranks integers. Distances become scores by changing their sign. An optional column that is empty altogether is
-dropped. Where judgments have no grade but a ``group``, as partially ordered lists have, the last group of each query
-becomes grade 1, the one before it 2.
-
-Groups of partially ordered lists to grades and back: the last group of a query has grade 1, the one before it 2.
-
-Only the order of such grades means anything. What a list does not hold has no grade, and what has a grade of 0 or less
-is in no group.
 """
 
 from __future__ import annotations
@@ -27,49 +17,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Number
 
-import polars as pl
-
-from adjudge.errors import AdjudgeError, InputError, shown, unknown, warn
-from adjudge.formats.base import Kind
-from adjudge.formats.source import BLANKS, with_article
-
-
-def graded(table: pl.DataFrame) -> pl.DataFrame:
-    """Add ``grade`` to a column ``group`` (1 is the most similar); each assessor's groups count by themselves.
-
-    >>> graded(pl.DataFrame({"query": "q", "document": ["A", "B", "C"], "group": [1, 1, 2]}))["grade"].to_list()
-    [2.0, 2.0, 1.0]
-    """
-    keys = [name for name in ("query", "assessor", "subtopic") if name in table.columns]
-    grade = pl.col("group").rank("dense", descending=True).over(keys).cast(pl.Float64)
-    return table.with_columns(grade.alias("grade"), pl.col("group").cast(pl.Float64))
-
-
-def grouped(frame: pl.DataFrame) -> pl.DataFrame:
-    """Table ``query, group, document`` of judgments, group by group; documents graded 0 or less are left out, aloud.
-
-    >>> frame = pl.DataFrame({"query": "q", "document": ["C", "A"], "grade": [1.0, 2.0]})
-    >>> grouped(frame).rows()
-    [('q', 1, 'A'), ('q', 2, 'C')]
-    """
-    for name, plural in (("assessor", "assessors"), ("subtopic", "sub-topics")):
-        if name in frame.columns and frame[name].n_unique() > 1:
-            raise InputError(f"Lists of groups hold no {plural}; combine them first: --combine mean")
-    listed = frame.filter(pl.col("grade") > 0)
-    if not listed.height:
-        raise InputError("expected documents with grades above 0 to put into groups, got none")
-    if listed.height < frame.height:
-        n, lost = frame.height - listed.height, frame["query"].n_unique() - listed["query"].n_unique()
-        gone = f"; nothing is left of {lost} {'query' if lost == 1 else 'queries'}" if lost else ""
-        what = "1 document with a grade of 0 or less is" if n == 1 else f"{n:,} documents with grades of 0 or less are"
-        warn(f"{what} in no group and left out{gone}.", stacklevel=3)
-    group = pl.col("grade").rank("dense", descending=True).over("query").cast(pl.Int64)
-    first = pl.col("row").min().over("query")
-    table = listed.with_row_index("row").select("query", group.alias("group"), "document", first.alias("first"))
-    return table.sort("first", "group", maintain_order=True).drop("first")
-
+from adjudge.errors import AdjudgeError, InputError, shown, unknown
 
 ErrorAt = Callable[[str, int | None], InputError]
 """Builds the error for a message and the row (from 0) it is about, if any."""
@@ -186,23 +135,14 @@ COLUMNS: dict[str, Column] = {
     ),
     "question": Column("the question of a study", (("question",),)),
     "choice": Column("which of two lists was chosen: a, b, good or bad", (("choice",),)),
+    "stratum": Column("the stratum of a query", (("stratum", "stratum_id", "strata"),)),
     "file": Column("the file of a recording", (("file", "path", "filename"),)),
 }
 """What a column may hold, by the name that Adjudge gives it."""
 
-TABLES: dict[Kind, dict[str, bool]] = {
-    "runs": {"system": False, "query": True, "document": True, "score": False, "rank": False, "team": False},
-    "judgments": {"query": True, "document": True, "grade": True, "assessor": False, "subtopic": False},
-    "metadata": {"document": True},
-}
-"""Columns of each kind of table, in order, and whether it needs them."""
-
-_DISTANCES = {"distance", "dist"}
-_NUMBERS = {"score", "grade", "rank", "group"}
-_DESCRIPTIONS = {"artist", "genre", "title", "album", "name", "style", "composer"}
-_KNOWN_DESCRIPTIONS = {*_DESCRIPTIONS, "year", "label", "duration"}
+_APART = ({"system", "score", "rank", "team"}, {"grade", "assessor", "subtopic"})  # only in runs, only in judgments
+_NEAR = 0.75  # how alike names must be, from 0 to 1, that one may be meant by the other
 _PREFIX = re.compile(r"^\s*(?:input|answer)\.", re.IGNORECASE)
-_DECIMAL_COMMA = r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$"
 
 
 def fold(name: str) -> str:
@@ -242,9 +182,10 @@ def naming_columns(columns: Mapping[str, str] | str | None, *, is_strict: bool =
     if columns is None:
         yield
         return
-    own, around = _parsed(columns) if isinstance(columns, str) else dict(columns), _naming.get()
-    if strange := next((target for target in own if target not in COLUMNS), None):
-        raise unknown("column", strange, COLUMNS)
+    given, around = _parsed(columns) if isinstance(columns, str) else dict(columns), _naming.get()
+    own = {_target(name): column for name, column in given.items()}
+    if len(own) < len(given):
+        raise AdjudgeError(f"columns: expected each thing once, got {', '.join(map(shown, given))}")
     naming = _Naming(own if around is None else {**around.names, **own}, set(own) if is_strict else set())
     token = _naming.set(naming)
     try:
@@ -254,6 +195,20 @@ def naming_columns(columns: Mapping[str, str] | str | None, *, is_strict: bool =
         _naming.reset(token)
         if around is not None:
             around.found |= naming.found
+
+
+def _target(name: str) -> str:
+    """What a column holds by the name that Adjudge gives it, or by another that means nothing else.
+
+    >>> _target("query"), _target("expert"), _target("doc_id")
+    ('query', 'assessor', 'document')
+    """
+    if name in COLUMNS:
+        return name
+    meant = [target for target, column in COLUMNS.items() if any(fold(name) in tier for tier in column.tiers)]
+    if len(meant) != 1:
+        raise unknown("column", name, COLUMNS)
+    return meant[0]
 
 
 def check_columns() -> None:
@@ -307,8 +262,7 @@ def places_of(names: Sequence[str], target: str, *, needed: bool = False) -> lis
 
 def _is_apart(one: str, other: str) -> bool:
     """Whether two things are never in the same table, as scores of runs and grades of judgments."""
-    tables = [{kind for kind, columns in TABLES.items() if target in columns} for target in (one, other)]
-    return all(tables) and tables[0].isdisjoint(tables[1])
+    return any(one in some and other in others for some, others in (_APART, _APART[::-1]))
 
 
 def places_said(names: Sequence[str]) -> dict[str, int]:
@@ -339,9 +293,27 @@ def place_of(names: Sequence[str], target: str, error: ErrorAt, *, needed: bool 
 
 def missing_column(names: Sequence[str], target: str) -> str:
     """What to say where a needed column is not there."""
-    known = list(dict.fromkeys([target, *(name for tier in COLUMNS[target].names for name in tier)]))[:4]
-    few = ", ".join(known)
-    return f"expected a column for the {worded(target)} ({few}, …), got the columns {listed(names)}{hint(target)}"
+    if target not in COLUMNS:
+        return f"expected a column {shown(target)}, got the columns {listed(names)}"
+    known = list(dict.fromkeys([target, *(name for tier in COLUMNS[target].names for name in tier)]))
+    few, came = (
+        ", ".join([*known[:4], *(["…"] if known[4:] else [])]),
+        f"{listed(names)}{hint(target, name=_nearest(names, known))}",
+    )
+    return f"expected a column for the {worded(target)} ({few}), got the columns {came}"
+
+
+def _nearest(names: Sequence[str], known: Sequence[str]) -> str:
+    """The column whose name is nearly one that is known.
+
+    >>> _nearest(["doc", "garde"], ["grade", "label"]), _nearest(["doc", "comment"], ["grade", "label"])
+    ('garde', 'NAME')
+    """
+    from difflib import get_close_matches
+
+    folded = {fold(name): name for name in reversed(names)}
+    near = (match for name in known for match in get_close_matches(fold(name), folded, 1, _NEAR))
+    return next((folded[match] for match in near), "NAME")
 
 
 def worded(target: str) -> str:
@@ -349,211 +321,10 @@ def worded(target: str) -> str:
     return {"document_a": "first document", "document_b": "second document"}.get(target, target)
 
 
-def hint(*targets: str, about: str = "say which it is") -> str:
+def hint(*targets: str, about: str = "say which it is", name: str = "NAME") -> str:
     """What to do where columns have other names, or which name of :func:`naming_columns` is not there."""
     naming = _naming.get()
     wrong = [naming.names[target] for target in targets if naming is not None and target in naming.names]
     if wrong:
         return f"; there is no column {shown(wrong[0])}, which 'columns' names"
-    return f"; {about}: --columns {','.join(f'{target}=NAME' for target in targets)} (in Python, columns=)"
-
-
-def is_header(names: Sequence[str], kind: Kind) -> bool:
-    """Whether a line of text holds names of columns: one for a query or a document is enough, or any two.
-
-    >>> is_header(["qid", "clip", "value"], "judgments"), is_header(["q1", "d1", "2"], "judgments")
-    (True, False)
-    """
-    if kind == "metadata":
-        return not _DESCRIPTIONS.isdisjoint(map(fold, names)) or bool(places_of(names, "document", needed=True))
-    if any(places_of(names, target) for target in ("query", "document")):
-        return True
-    return len({place for target in TABLES[kind] for place in places_of(names, target, needed=True)}) > 1
-
-
-def canonical_frame(
-    frame: pl.DataFrame,
-    kind: Kind,
-    *,
-    name: str,
-    error: ErrorAt,
-    names: Sequence[str] | None = None,
-    decimal_commas: bool = False,
-) -> pl.DataFrame:
-    """Make the plain table of a kind from any frame with recognisable columns.
-
-    ``name`` is the system where no column says it, ``names`` replaces the frame's own column names (and may repeat).
-    Unknown columns of runs and judgments are dropped; those of metadata are kept under their own names, as they are
-    typed, but for descriptions such as artist and genre, which are text and in lower case (``Artist`` is ``artist``).
-    """
-    names = frame.columns if names is None else names
-    if frame.height == 0:
-        raise error("expected at least one row of data, got none", None)
-    places = match_columns(names, kind, error)
-    columns = [
-        _typed(frame.to_series(place), names[place], target, error, decimal_commas) for target, place in places.items()
-    ]
-    if kind == "metadata":
-        return pl.DataFrame([*columns, *_descriptions(frame, names, places["document"], error)])
-    table = pl.DataFrame([column for column in columns if column is not None])
-    if "group" in table.columns:
-        table = graded(table)
-    if kind == "runs" and "system" not in table.columns:
-        table = table.select(pl.lit(name).alias("system"), pl.all())
-    return table
-
-
-def match_columns(names: Sequence[str], kind: Kind, error: ErrorAt) -> dict[str, int]:
-    """Which column holds what: positions in ``names`` by canonical name, in canonical order."""
-    places: dict[str, int] = {}
-    for target, needed in TABLES[kind].items():
-        first = "id" if kind == "metadata" else ""
-        held, place = target, place_of(names, target, error, needed=needed, first=first)
-        if place is None and target == "grade":
-            held, place = "group", place_of(names, "group", error)
-        taken = next((other for other, there in places.items() if there == place), None)
-        if place is not None and taken is None:
-            places[held] = place
-        elif taken is not None and target in places_said(names):
-            raise error(f"expected columns of their own for {taken} and {target}, got {shown(names[place or 0])}", None)
-        elif needed:
-            raise error(missing_column(names, target), None)
-    if kind == "runs":
-        _refuse_judgments(names, places, error)
-    is_user = "query" in places and fold(names[places["query"]]) in ("user", "userid")
-    if is_user and "query" not in places_said(names):
-        taken = shown(names[places["query"]])
-        note = f"no column is named for the query; {taken} is taken for it, as recommenders answer users."
-        warn(str(error(note, None)), stacklevel=2)
-    return places
-
-
-def _refuse_judgments(names: Sequence[str], places: dict[str, int], error: ErrorAt) -> None:
-    """Refuse a table with grades and nothing that only runs have: as a run it would be a system nobody built."""
-    graded = places_of(names, "grade")
-    if graded and not {"system", "score", "rank"} & set(places):
-        name = shown(names[graded[0]])
-        raise error(
-            f"expected a run, got judgments: a column {name}, but no score, rank or system; where {name} holds scores: "
-            f"--columns score={names[graded[0]]} (in Python, columns=)",
-            None,
-        )
-
-
-def _typed(column: pl.Series, name: str, target: str, error: ErrorAt, decimal_commas: bool) -> pl.Series | None:
-    """One column under its canonical name and type; an optional one without any value is None."""
-    if target not in {"query", "document", "grade", "group"} and column.null_count() == len(column):
-        return None
-    if target not in _NUMBERS:
-        return identifiers(column, target, error)
-    values = _finite(with_points(column) if decimal_commas else column, target, error)
-    if target in {"rank", "group"}:
-        return _whole(values, error, least=1 if target == "group" else None)
-    return pl.select(negated(pl.lit(values))).to_series().alias(target) if fold(name) in _DISTANCES else values
-
-
-def identifiers(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
-    """Make a column non-empty text without surrounding blanks; whole floats lose their ``.0``."""
-    column = column.alias(target)
-    if column.dtype.is_nested() or column.dtype == pl.Object:
-        raise error(f"expected text as {target}, got a column of {column.dtype.base_type()}", None)
-    if column.dtype.is_float():
-        value = pl.col(target).fill_nan(None)
-        whole = value.cast(pl.Int64, strict=False)
-        text = pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
-        column = column.to_frame().select(text.alias(target)).to_series()
-    try:
-        column = column.cast(pl.String).str.strip_chars(BLANKS)
-    except pl.exceptions.PolarsError:
-        raise error(f"expected text as {target}, got a column of {column.dtype.base_type()}", None) from None
-    empty = (column.is_null() | (column == "")).fill_null(True)
-    if empty.any():
-        raise error(f"expected {with_article(target)}, got nothing", empty.arg_true()[0])
-    return column
-
-
-def with_points(column: pl.Series) -> pl.Series:
-    """Numbers as text with a point where they have a decimal comma; anything else as it is.
-
-    >>> with_points(pl.Series(["0,5", " 12 ", "1.5", "1,5,2"])).to_list()
-    ['0.5', '12', '1.5', '1,5,2']
-    """
-    if column.dtype != pl.String:
-        return column
-    return column.str.strip_chars(BLANKS).str.replace(_DECIMAL_COMMA, "$1.$2")
-
-
-def _finite(column: pl.Series, target: str, error: ErrorAt) -> pl.Series:
-    """Make a column finite floats."""
-    given = column
-    if column.dtype == pl.String:
-        column = column.str.strip_chars(BLANKS).cast(pl.Float64, strict=False)
-    elif column.dtype.is_numeric() or column.dtype == pl.Boolean:
-        column = column.cast(pl.Float64)
-    else:
-        raise error(f"expected numbers as {target}, got a column of {column.dtype.base_type()}", None)
-    good = column.is_finite().fill_null(False)
-    if not good.all():
-        row = (~good).arg_true()[0]
-        came = "nothing" if given[row] in (None, "") else shown(given[row])
-        raise error(f"expected a finite number as {target}, got {came}", row)
-    return column.alias(target)
-
-
-def _whole(values: pl.Series, error: ErrorAt, *, least: int | None) -> pl.Series:
-    """Make ranks and groups integers."""
-    good = (values == values.round()) & (values.abs() < 2**53)
-    if least is not None:
-        good &= values >= least
-    if not good.all():
-        row = (~good).arg_true()[0]
-        wanted = "a whole number" if least is None else f"a whole number of {least} or more"
-        raise error(f"expected {wanted} as {values.name}, got {values[row]:g}", row)
-    return values.cast(pl.Int64)
-
-
-def _descriptions(frame: pl.DataFrame, names: Sequence[str], document: int, error: ErrorAt) -> list[pl.Series]:
-    """All other columns of metadata; those without a name are dropped."""
-    others: dict[str, pl.Series] = {}
-    for place, given in enumerate(name.strip() for name in names):
-        name = fold(given) if fold(given) in _KNOWN_DESCRIPTIONS else given
-        if place == document or not name:
-            continue
-        if name in others or name == "document":
-            raise error(f"expected distinct names of columns, got {shown(name)} twice", None)
-        column = frame.to_series(place).alias(name)
-        is_text = fold(name) in _DESCRIPTIONS and not column.dtype.is_nested() and column.dtype != pl.Object
-        others[name] = column.cast(pl.String) if is_text else column
-    return list(others.values())
-
-
-def negated(distance: pl.Expr) -> pl.Expr:
-    """Turn distances into scores and back, without making a negative zero."""
-    return pl.when(distance == 0).then(0.0).otherwise(-distance)
-
-
-def column_of(name: str, values: Sequence[object]) -> pl.Series:
-    """Make a column of Python values: of one type where they have one, else of floats or of text.
-
-    >>> column_of("doc", [7, "a", None]).to_list()
-    ['7', 'a', None]
-    """
-    try:
-        try:
-            return pl.Series(name, values)
-        except (TypeError, OverflowError, pl.exceptions.PolarsError):
-            if all(value is None or isinstance(value, Number) for value in values):
-                numbers = [None if value is None else float(value) for value in values]  # type: ignore[arg-type]
-                return pl.Series(name, numbers, dtype=pl.Float64)
-            return pl.Series(name, [None if value is None else str(value) for value in values], dtype=pl.String)
-    except (UnicodeEncodeError, OverflowError, RecursionError) as fault:
-        raise InputError(f"expected values that can be stored as {name}, got {shown(fault)}") from None
-
-
-def refuse(frame: pl.DataFrame, columns: Sequence[str], pattern: str, wanted: str) -> None:
-    """Raise for the first identifier that a file could not hold and give back."""
-    for name in columns:
-        if name in frame.columns:
-            bad = frame[name].str.contains(pattern).fill_null(False)
-            if bad.any():
-                raise InputError(f"expected {with_article(name)} {wanted}, got {shown(frame[name].filter(bad)[0])}")
+    return f"; {about}: --columns {','.join(f'{target}={name}' for target in targets)} (in Python, columns=)"

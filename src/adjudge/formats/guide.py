@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.formats import FORMATS
 from adjudge.formats.columns import COLUMNS
-from adjudge.reporting.tables import as_csv, as_json, as_markdown, drawn
+from adjudge.tables import as_csv, as_json, as_markdown, as_rich
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -19,7 +19,7 @@ Tables are CSV, TSV, spreadsheets, Parquet and JSON. Text is UTF-8, UTF-16 with 
 Windows-1252; a note says which of the last two was taken. Commas, semicolons or tabs separate columns, whichever make a
 header, or what a first line such as `sep=;` says. Semicolons and tabs go with decimal commas, too. Lines that begin
 with `#` are comments, unless they lie in quotes; files of questions and answers have no comments. Rows above the header
-with a single cell are a title, and passed over with a note.
+with fewer cells than it has are a title, and passed over with a note.
 
 Of a spreadsheet (`.xlsx`, `.xls`, `.xlsb`, `.ods`; `pip install 'adjudge[spreadsheets]'`) the first sheet that is
 visible and not empty is read; `table.xlsx#Sheet2` names another, wherever a file can be named. Errors name the row of
@@ -39,8 +39,9 @@ queries, as recommenders answer users, and a note says so.
 _NAMING = """
 For any other names, say which column holds what: `--columns query=who,document=what,grade=stars` in every command that
 reads tables, `columns={"query": "who", "document": "what", "grade": "stars"}` in Python, a field `columns` in the API
-of the server. A table that has such a column uses it for that and for nothing else; a name that no table has is
-refused.
+of the server. What a column holds goes by any name above that means nothing else: `--columns expert=who` is
+`--columns assessor=who`. A table that has such a column uses it for that and for nothing else; a name that no table has
+is refused.
 """
 
 _LISTS = """
@@ -104,7 +105,7 @@ def column_rows() -> list[dict[str, str]]:
 
 
 def text(style: str) -> str:
-    """The guide as ``json``, ``csv`` or ``markdown``."""
+    """The guide as ``json``, ``csv`` (formats, then columns of tables) or ``markdown``."""
     if style == "markdown":
         recognised = (
             "# File formats\n\n"
@@ -112,7 +113,9 @@ def text(style: str) -> str:
             "(gzip, zstd, bzip2, xz).\nThey are tried in this order.\n\n"
         )
         return recognised + as_markdown(rows()) + _TABLES + as_markdown(column_rows()) + _NAMING + _LISTS
-    return as_json(rows()) if style == "json" else as_csv(rows())
+    if style == "json":
+        return as_json({"formats": rows(), "columns": column_rows()})
+    return as_csv([*rows(), *column_rows()])
 
 
 def overview() -> RenderableType:
@@ -121,4 +124,4 @@ def overview() -> RenderableType:
     from rich.constrain import Constrain
 
     about = "Columns of tables, by the names that are known; name others with --columns query=NAME,document=NAME"
-    return Constrain(Group(drawn(rows()), about, drawn(column_rows())), width=120)
+    return Constrain(Group(as_rich(rows()), about, as_rich(column_rows())), width=120)

@@ -17,7 +17,8 @@ of which other readers keep the last in silence, is refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -25,8 +26,9 @@ import polars as pl
 
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Format, Kind, register
-from adjudge.formats.columns import ErrorAt, canonical_frame, column_of, places_of
-from adjudge.formats.source import Source
+from adjudge.formats.columns import COLUMNS, ErrorAt, fold, places_of
+from adjudge.formats.schema import Table, is_frame, plain_table, table_of_columns, table_of_frame, table_of_records
+from adjudge.formats.source import Source, has_json_lines, json_lines, parse_json
 
 _ALL: frozenset[Kind] = frozenset({"runs", "judgments", "metadata"})
 _SHAPES: dict[tuple[Kind, int, bool], tuple[str, ...]] = {
@@ -36,6 +38,7 @@ _SHAPES: dict[tuple[Kind, int, bool], tuple[str, ...]] = {
     ("runs", 1, True): ("query", "document"),
     ("judgments", 2, False): ("query", "document", "grade"),
     ("judgments", 3, False): ("query", "document", "assessor", "grade"),
+    ("judgments", 1, True): ("query", "group", "document"),
 }
 """Columns by kind, levels of dictionaries and whether lists lie below them."""
 
@@ -58,18 +61,15 @@ class Json(Format):
 
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether the text begins with a brace or a bracket, and is not one object a line."""
-        return source.head(1) != [] and source.text.lstrip()[:1] in (b"{", b"[") and not _has_json_lines(source)
+        return source.head(1) != [] and source.text.lstrip()[:1] in (b"{", b"[") and not has_json_lines(source)
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read an object, a list of records or one record a line."""
         lines = json_lines(source)
         if lines is None:
-            return _frame(parse_json(source), kind, name=source.stem, source=source.name)
-
-        def error(message: str, row: int | None) -> InputError:
-            return source.error(message, None if row is None else lines[row][0])
-
-        return _from_records([record for _, record in lines], kind, name=source.stem, error=error)
+            return _frame(parse_json(source), kind, name=source.stem, source=source)
+        table = table_of_records([record for _, record in lines], source, [number for number, _ in lines])
+        return plain_table(table, kind, name=source.stem)
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
         """Write nested objects where they hold the whole table, else a list of records."""
@@ -89,7 +89,7 @@ class JsonLines(Json):
 
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether there are several lines and the first is an object by itself."""
-        return _has_json_lines(source)
+        return has_json_lines(source)
 
     def line(self, source: Source, kind: Kind, row: int) -> int | None:
         """Lines that are neither blank nor comments are the rows."""
@@ -109,21 +109,18 @@ def frame_from_nested(obj: Mapping[Any, Any] | Sequence[Any], kind: Kind, *, nam
     return _frame(obj, kind, name=name, source=None)
 
 
-def _frame(obj: object, kind: Kind, *, name: str, source: str | None) -> pl.DataFrame:
+def _frame(obj: object, kind: Kind, *, name: str, source: Source | None) -> pl.DataFrame:
     """Tell the shapes apart."""
-
-    def error(message: str, row: int | None) -> InputError:
-        return InputError(message if row is None else f"row {row + 1}: {message}", source=source)
-
+    error = Table((), pl.DataFrame(), source).error
     if isinstance(obj, Mapping):
         values = list(obj.values())
         if values and not any(isinstance(value, Mapping | list | tuple) for value in values):
-            return _from_records([obj], kind, name=name, error=error)
-        if _has_columns(obj, kind):
-            return _from_columns(obj, kind, name=name, error=error)
-        return _from_levels(obj, kind, name=name, error=error)
+            return plain_table(table_of_records([obj], source), kind, name=name)
+        if not _has_columns(obj, kind):
+            return _from_levels(obj, kind, name=name, source=source, error=error)
+        return plain_table(table_of_columns(obj, source), kind, name=name)
     if isinstance(obj, Sequence) and not isinstance(obj, str | bytes):
-        return _from_records(obj, kind, name=name, error=error)
+        return plain_table(table_of_records(obj, source), kind, name=name)
     raise error(f"expected {_WANTED[kind]} or records, got {shown(obj)}", None)
 
 
@@ -134,55 +131,29 @@ def _has_columns(obj: Mapping[Any, Any], kind: Kind) -> bool:
     return all(places_of([str(key) for key in obj], target, needed=True) for target in ("query", "document"))
 
 
-def _from_records(records: Sequence[object], kind: Kind, *, name: str, error: ErrorAt) -> pl.DataFrame:
-    """Make a table of dictionaries with the same keys, more or less."""
-    names: dict[str, None] = {}
-    for row, record in enumerate(records):
-        if not isinstance(record, Mapping):
-            raise error(f"expected a record with names and values, got {shown(record)}", row)
-        names.update(dict.fromkeys(map(str, record)))
-    columns = {str(key): [record.get(key) for record in records] for key in names}  # type: ignore[attr-defined]
-    return _from_columns(columns, kind, name=name, error=error)
-
-
-def _from_columns(columns: Mapping[Any, Any], kind: Kind, *, name: str, error: ErrorAt) -> pl.DataFrame:
-    """Make a table of lists of values, or of pandas' ``{row: value}``, by column."""
-    lists = {str(key): list(v.values()) if isinstance(v, Mapping) else v for key, v in columns.items()}
-    if not all(isinstance(values, list | tuple) for values in lists.values()) or len(set(map(len, lists.values()))) > 1:
-        raise error(f"expected columns of the same length, or {_WANTED[kind]}", None)
-    try:
-        frame = pl.DataFrame([column_of(key, values) for key, values in lists.items()])
-    except InputError as fault:
-        raise error(str(fault), None) from None
-    return canonical_frame(frame, kind, name=name, error=error)
-
-
-def _from_levels(obj: Mapping[Any, Any], kind: Kind, *, name: str, error: ErrorAt) -> pl.DataFrame:
+def _from_levels(
+    obj: Mapping[Any, Any], kind: Kind, *, name: str, source: Source | None, error: ErrorAt
+) -> pl.DataFrame:
     """Make a table of nested dictionaries; all must have the depth of the first that holds anything."""
     if kind == "metadata":
-        return _from_records(
-            [_described(key, value, error) for key, value in obj.items()], kind, name=name, error=error
-        )
+        described = [_described(key, value, error) for key, value in obj.items()]
+        return plain_table(table_of_records(described, source), kind, name=name)
     levels, has_lists = _depth(obj)
-    if (kind, levels, has_lists) == ("judgments", 1, True):
-        return _from_groups(obj, name=name, error=error)
     names = _SHAPES.get((kind, levels, has_lists))
     if names is None:
         came = "nothing" if levels == 0 else f"{levels} levels" + (" and lists" if has_lists else "")
         raise error(f"expected {_WANTED[kind]}, got {came}", None)
-    rows = list(_rows(obj, levels, has_lists, (), _Misfit(_WANTED[kind], error)))
+    if "group" in names:
+        rows = list(_grouped_rows(obj, error))
+    else:
+        rows = list(_rows(obj, levels, has_lists, (), _Misfit(_WANTED[kind], error)))
     values: Sequence[Sequence[object]] = list(zip(*rows, strict=True)) or [()] * len(names)
-
-    def error_at(message: str, row: int | None) -> InputError:
-        return error(message if row is None else f"{' > '.join(map(str, rows[row][:-1]))}: {message}", None)
-
-    columns = dict(zip(names, map(list, values), strict=True))
-    return _from_columns(columns, kind, name=name, error=error_at)
+    table = table_of_columns(dict(zip(names, map(list, values), strict=True)), source)
+    return plain_table(replace(table, at=lambda row: " > ".join(map(str, rows[row][:-1]))), kind, name=name)
 
 
-def _from_groups(obj: Mapping[Any, Any], *, name: str, error: ErrorAt) -> pl.DataFrame:
-    """Make a table of partially ordered lists; a document outside of any group might stand for anything: refused."""
-    columns: dict[str, list[Any]] = {"query": [], "group": [], "document": []}
+def _grouped_rows(obj: Mapping[Any, Any], error: ErrorAt) -> Iterator[tuple[object, ...]]:
+    """Yield query, group and document of partially ordered lists; a document outside of any group is refused."""
     for query, groups in obj.items():
         if not isinstance(groups, list | tuple):
             raise error(f"{query}: expected groups [[document, …], …], got {shown(groups)}", None)
@@ -190,20 +161,11 @@ def _from_groups(obj: Mapping[Any, Any], *, name: str, error: ErrorAt) -> pl.Dat
             if not isinstance(documents, list | tuple):
                 wanted = "{document: grade}, or groups [[document, …], …]"
                 raise error(f"{query}: expected {wanted}, got {shown(documents)} in a list", None)
-            if not documents:
-                raise error(f"{query}: expected documents in group {number}, got none", None)
             unfit = next((one for one in documents if isinstance(one, Mapping | list | tuple)), None)
-            if unfit is not None:
-                raise error(f"{query}: expected documents in group {number}, got {shown(unfit)}", None)
-            columns["query"] += [query] * len(documents)
-            columns["group"] += [number] * len(documents)
-            columns["document"] += documents
-
-    def error_at(message: str, row: int | None) -> InputError:
-        where = "" if row is None else f"{columns['query'][row]}, group {columns['group'][row]}: "
-        return error(where + message, None)
-
-    return _from_columns(columns, "judgments", name=name, error=error_at)
+            if unfit is not None or not documents:
+                came = shown(unfit) if documents else "none"
+                raise error(f"{query}: expected documents in group {number}, got {came}", None)
+            yield from ((query, number, document) for document in documents)
 
 
 class _Misfit:
@@ -257,59 +219,6 @@ def _described(document: object, columns: object, error: ErrorAt) -> dict[object
     return {**columns, "document": document}
 
 
-def _has_json_lines(source: Source) -> bool:
-    """Whether a file has two lines or more of which the first is an object by itself."""
-    first = source.head(2)
-    if len(first) < 2 or not first[0].lstrip().startswith("{"):
-        return False
-    try:
-        json.loads(first[0])
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def json_lines(source: Source) -> list[tuple[int, object]] | None:
-    """Give line number and record of JSON lines; None of a file whose first line is not a record by itself."""
-    if not _has_json_lines(source):
-        return None
-    return [(number, _loads(line, source, number)) for number, line in source.lines()]
-
-
-def parse_json(source: Source) -> object:
-    """The content of a JSON file."""
-    return _loads(source.text.decode(), source)
-
-
-def _loads(text: str, source: Source, line: int | None = None) -> Any:
-    """Parse JSON; what is wrong is told with the line it is in."""
-    try:
-        return json.loads(text, object_pairs_hook=_once)
-    except json.JSONDecodeError as error:
-        rest = text[error.pos :].split("\n", 1)[0].strip()
-        came = shown(rest, 40) if rest else "the end of a line" if text[error.pos :].strip() else "the end of the text"
-        raise source.error(f"expected JSON, got {came}", (line or 1) + error.lineno - 1) from None
-    except RecursionError:
-        raise source.error("expected JSON, got too many levels", line) from None
-    except _RepeatedKeyError as error:
-        raise source.error(f"expected JSON, got the key {shown(error)} twice in one object", line) from None
-    except ValueError as error:
-        raise source.error(f"expected JSON, got {shown(error, 100)}", line) from None
-
-
-class _RepeatedKeyError(ValueError):
-    """A key that comes twice in one object."""
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make the dictionary of an object whose keys must differ."""
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        keys = [key for key, _ in pairs]
-        raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
-    return result
-
-
 def _dumped(frame: pl.DataFrame) -> Iterator[str]:
     """Give every row as a record."""
     return (json.dumps(row, ensure_ascii=False, default=str) for row in frame.iter_rows(named=True))
@@ -334,3 +243,59 @@ def _nested(frame: pl.DataFrame, kind: Kind) -> dict[str, Any] | None:
         else:
             place[path[-1]] = last
     return result
+
+
+def frame_from_object(obj: object, kind: Kind, *, name: str) -> pl.DataFrame:
+    """Make the plain table of whatever holds one; ``name`` is the system where nothing in it says so.
+
+    Frames of ir_measures, ir_datasets and PyTerrier pass as they are. A dictionary of frames is a dictionary of runs by
+    system, whatever their columns say; a list of frames is one table, in which a run without a column for the system is
+    called after its place, ``run1``, ``run2``, …
+
+    >>> frame = pl.DataFrame({"qid": [1], "docno": ["d1"], "label": [2]})
+    >>> frame_from_object(frame, "judgments", name="qrels").row(0)
+    ('1', 'd1', 2.0)
+    """
+    if is_frame(obj):
+        table = table_of_frame(obj)
+        return plain_table(replace(table, names=_pyterrier_names(table.names, kind)), kind, name=name)
+    if isinstance(obj, Mapping):
+        if kind == "runs" and obj and all(is_frame(value) for value in obj.values()):
+            return _together([_run_called(str(key), frame) for key, frame in obj.items()])
+        return frame_from_nested(obj, kind, name=name)
+    if isinstance(obj, Iterable) and not isinstance(obj, str | bytes):
+        items = list(obj)
+        if items and all(is_frame(item) for item in items):
+            tables = [frame_from_object(item, kind, name=f"run{i}") for i, item in enumerate(items, start=1)]
+            return pl.concat(tables, how="diagonal_relaxed") if kind == "metadata" else _together(tables)
+        return frame_from_nested(items, kind, name=name)
+    raise InputError(f"expected {kind} as a table, got {shown(type(obj).__name__)}")
+
+
+def _run_called(system: str, obj: object) -> pl.DataFrame:
+    """The run of a frame under the name that its dictionary has for it."""
+    table = frame_from_object(obj, "runs", name=system)
+    if table["system"].n_unique() > 1:
+        raise InputError(f"expected one system in the frame for {shown(system)}, got several")
+    return table.with_columns(pl.lit(system).alias("system"))
+
+
+def _pyterrier_names(names: Sequence[str], kind: Kind) -> Sequence[str]:
+    """Names of columns in which PyTerrier's ``name`` is the system; elsewhere ``name`` may be that of a document.
+
+    >>> _pyterrier_names(["qid", "docno", "rank", "score", "name"], "runs")
+    ['qid', 'docno', 'rank', 'score', 'system']
+    """
+    is_result = kind == "runs" and {"qid", "docno", "name"} <= set(names)
+    system = COLUMNS["system"]
+    if not is_result or any(fold(name) in tier for tier in system.tiers[: system.sure] for name in names):
+        return names
+    return ["system" if name == "name" else name for name in names]
+
+
+def _together(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    columns = tables[0].columns
+    other = next((table.columns for table in tables if set(table.columns) != set(columns)), None)
+    if other is not None:
+        raise InputError(f"expected frames with the same columns, got {', '.join(columns)} and {', '.join(other)}")
+    return pl.concat([table.select(columns) for table in tables])

@@ -20,8 +20,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from adjudge.errors import InputError, shown
-from adjudge.formats.base import Format, Kind, register
-from adjudge.formats.columns import is_header, negated, refuse
+from adjudge.formats.base import Format, Kind, refuse, register
+from adjudge.formats.schema import SCHEMAS, negated
 from adjudge.formats.source import BLANKS, Source, is_number
 
 _RUNS: frozenset[Kind] = frozenset({"runs"})
@@ -107,9 +107,9 @@ class MirexList(Format):
         if not head or head[0].lstrip()[:1] in ("{", "[") or b"\nQ/R\t" in source.text:
             return False
         lines = [line.rstrip(BLANKS + ",").split("\t") for line in head]
-        if len(lines[0]) > 1 and (is_header(lines[0], kind) or _is_like_run(lines)):
+        if len(lines[0]) > 1 and (SCHEMAS[kind].is_header(lines[0]) or _is_like_run(lines)):
             return False
-        if len(lines) > 1 and len(lines[1]) > 1 and is_header(lines[1], kind):
+        if len(lines) > 1 and len(lines[1]) > 1 and SCHEMAS[kind].is_header(lines[1]):
             return False  # a title above a table
         hummed = [re.match(r"([^\s,;]+):\s+\S", line) for line in head]
         if all(hummed[1:] or hummed):

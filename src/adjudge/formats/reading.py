@@ -34,12 +34,13 @@ import polars as pl
 
 from adjudge.checks import COUNT, Combine, Exclude, Names, Precision, checked
 from adjudge.errors import AdjudgeError, InputError, shown, warn
-from adjudge.formats.base import FORMATS, Format, Kind
-from adjudge.formats.columns import naming_columns, places_of
+from adjudge.formats.base import FORMATS, Format, Kind, format_for
+from adjudge.formats.columns import naming_columns
 from adjudge.formats.inputs import STDIN, files_of, open_source, refuse_second_stdin, settled
+from adjudge.formats.json import frame_from_object
+from adjudge.formats.schema import Field, Records, Schema
 from adjudge.formats.source import Source
-from adjudge.formats.tables import find_layout, records_of
-from adjudge.formats.writing import format_for, write
+from adjudge.io import deliver
 from adjudge.model.collection import (
     Collection,
     Metadata,
@@ -50,6 +51,7 @@ from adjudge.model.collection import (
 )
 from adjudge.model.judgments import Judgments
 from adjudge.model.provenance import Provenance
+from adjudge.model.runs import Runs
 from adjudge.model.scales import Scale, parse_scale
 from adjudge.model.vocabulary import Vocabulary
 
@@ -320,7 +322,7 @@ def _tables(
     """Plain tables of whatever was given, one at a time; files are noted in ``inputs`` with their digests."""
     files = files_of(given, kind, note=lambda text: warn(text, stacklevel=4))
     if files is None:
-        yield Table(_frame_from_object(given, kind), f"the {kind} given", exclude(None))
+        yield Table(frame_from_object(given, kind, name="run"), f"the {kind} given", exclude(None))
         return
 
     def load(path: Path) -> tuple[Table, str, str | None]:
@@ -374,13 +376,6 @@ def _one_ahead(load: Callable[[A], B], paths: Sequence[A]) -> Iterator[B]:
             yield loaded
             del loaded
         yield ahead.result()
-
-
-def _frame_from_object(given: Any, kind: Kind) -> pl.DataFrame:
-    """The plain table of a dictionary, a data frame or a list of records."""
-    from adjudge.formats.inputs import frame_from_object
-
-    return frame_from_object(given, kind, name="run")
 
 
 def _note_several_tags(frame: pl.DataFrame, source: Source) -> None:
@@ -554,6 +549,21 @@ def _note(source: str, column: str, removal: _Removal, other: str) -> None:
     )
 
 
+def write(part: Runs | Judgments | Metadata, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
+    """Write a collection's runs, judgments or metadata, in the format that the suffix or ``format`` names.
+
+    ``.txt`` and no suffix at all mean TREC's runs and judgments; ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are
+    compressed. The file appears when it is complete; an older one stays until then. ``-`` is standard output.
+    """
+    kinds: dict[type, Kind] = {Runs: "runs", Judgments: "judgments", Metadata: "metadata"}
+    kind = kinds.get(type(part))
+    if kind is None:
+        raise AdjudgeError(f"Expected runs, judgments or metadata of a collection to write, got {type(part).__name__}")
+    chosen = format_for(path, kind, format)
+    data = chosen.write(part.table if isinstance(part, Metadata) else part.to_polars(), kind)
+    deliver(data, path)
+
+
 def convert(
     given: Any,
     target: str | Path,
@@ -612,75 +622,44 @@ def _refuse_input(given: Any, target: str | Path, kind: Kind) -> None:
             raise AdjudgeError(f"{target}: is an input, and would be overwritten")
 
 
-Order = tuple[int, int]  # in which column the thing is, and in which what it belongs to
-
-
 Inputs = list[tuple[str, str]]
 """Names and digests of the files that were read."""
 
+_TEAMS = Schema((Field("system", needed=True), Field("team", needed=True)), orders=(("system", "team"),))
+_STRATA = Schema(
+    (Field("query", needed=True), Field("stratum", needed=True)), orders=(("query", "stratum"),), telling=("query",)
+)
+
 
 def read_teams(teams: Mapping[str, str] | str | Path | None, inputs: Inputs) -> Mapping[str, str] | None:
-    """Teams by system, as given or from a file of CSV or TSV; the file is noted in ``inputs`` with its digest.
+    """Teams by system, as given or from a table; the file is noted in ``inputs`` with its digest.
 
     Columns are system and team, or what a header says.
     """
     if teams is None or isinstance(teams, Mapping):
         return teams
-    source = open_source(STDIN if teams == "-" else Path(teams))
+    source = open_source(teams)
     inputs.append((source.name, source.sha256))
-    return read_two_columns(source, "system", "team", _team_columns)
-
-
-def _team_columns(fields: list[str]) -> Order | None:
-    system, team = places_of(fields, "system", needed=True), places_of(fields, "team")
-    return (system[0], team[0]) if system and team else None
+    return _belonging(_TEAMS.read(source), "system", "team")
 
 
 def read_strata(path: str | Path) -> dict[str, str]:
-    """Strata by query from a file of CSV or TSV, with a header or without.
+    """Strata by query from a table, with a header or without.
 
-    Columns are query and stratum; a header that calls its second column a query is taken at its word.
+    Columns are query and stratum; of two columns, the one that is not called a query is the stratum.
     """
-    return read_two_columns(open_source(Path(path)), "query", "stratum", _stratum_columns)
+    table = _STRATA.open(path)
+    query = table.place(_STRATA.field("query"))
+    if query is not None and len(table.names) == 2:
+        table = replace(table, names=["query", "stratum"] if query == 0 else ["stratum", "query"])
+    return _belonging(_STRATA.read(table), "query", "stratum")
 
 
-def _stratum_columns(fields: list[str]) -> Order | None:
-    found = places_of(fields, "query", needed=True)
-    return (found[0], 1 - found[0]) if found else None
-
-
-def read_two_columns(
-    source: Source, kind: str, belongs: str, header: Callable[[list[str]], Order | None]
-) -> dict[str, str]:
-    """What each thing belongs to, from CSV or TSV; ``kind`` and ``belongs`` are what messages call the two.
-
-    ``header`` tells the order of the columns by the fields of a header, or None where the first line is none.
-    """
-    source.uncommented()  # a file of comments only is refused as that
-    table: dict[str, str] = {}
-    layout = find_layout(
-        source,
-        "\t,;",
-        lambda fields: len(fields) == 2 and header(_stripped(fields)) is not None,
-        is_quoted=True,
-        fits=lambda fields: len(fields) == 2,
-    )
-    order = header(_stripped(layout.names)) if layout.has_header else None
-    name_place, value_place = order or (0, 1)
-    if len(layout.names) != 2:
-        raise source.error(f"expected two columns, {kind} and {belongs}, got {len(layout.names)}", layout.line)
-    for number, given in records_of(source, layout):
-        fields = _stripped(given)
-        if not all(fields):
-            raise source.error(f"expected a {kind} and its {belongs}, got nothing for one of them", number)
-        name, value = fields[name_place], fields[value_place]
-        if table.setdefault(name, value) != value:
-            message = (
-                f"expected one {belongs} for the {kind} {shown(name)}, got {shown(table[name])} and {shown(value)}"
-            )
-            raise source.error(message, number)
-    return table
-
-
-def _stripped(fields: Sequence[str]) -> list[str]:
-    return [field.strip() for field in fields]
+def _belonging(records: Records, thing: str, whole: str) -> dict[str, str]:
+    """What each thing belongs to; one that belongs to two is refused."""
+    found: dict[str, str] = {}
+    for row, (name, value) in enumerate(zip(records[thing], records[whole], strict=True)):
+        if found.setdefault(name, value) != value:
+            came = f"{shown(found[name])} and {shown(value)}"
+            raise records.table.error(f"expected one {whole} for the {thing} {shown(name)}, got {came}", row)
+    return found

@@ -10,7 +10,14 @@ The first sheet that is visible and not empty is read; ``table.xlsx#Sheet2`` nam
 an empty one is a blank line. Whole numbers lose their ``.0`` (1.0 is ``1``), dates are written as ISO 8601, and text is
 quoted, so that a cell that begins with ``#`` is no comment.
 
-Small rules about text that several formats share.
+Text tables are cut into cells here, too, and JSON is parsed. CSV fields may be quoted. The separator is the one that
+makes a header; a first line such as ``sep=;`` says it. Semicolons and tabs go with decimal commas, too. Rows above the
+header with fewer cells than it has are a title, and passed over with a note. Lines that are empty (or hold nothing but
+separators and spaces) are skipped, and so are comments: lines outside of quotes that begin with ``#``. Every other line
+must have as many fields as the first. Text stays text: nothing is guessed from digits.
+
+Polars reads a table at once. Only where that fails, where the last field of some line is empty (which for Polars is the
+same as missing), or where a line that begins with ``#`` may lie in quotes, is it read line by line.
 """
 
 from __future__ import annotations
@@ -18,20 +25,27 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
+import os
 import re
 import sys
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import polars as pl
 
 from adjudge.errors import InputError, shown, warn
 from adjudge.extras import need
 from adjudge.io import BROKEN, COMPRESSIONS, without_compression
+
+csv.field_size_limit(2**31 - 1)  # a cell may hold a whole text
 
 SUFFIXES = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -316,6 +330,15 @@ class Source:
         return InputError(message, source=self.name, line=line)
 
 
+STDIN = Path("<stdin>")
+"""Stands for standard input among paths."""
+
+
+def open_source(path: str | os.PathLike[str]) -> Source:
+    """Read a file, or standard input (``-``)."""
+    return Source.stdin() if path is STDIN or os.fspath(path) == "-" else Source.open(Path(path))
+
+
 def unreadable(path: Path | str, error: Exception) -> InputError:
     """Make the error for a file or directory that the system does not give."""
     reason = (getattr(error, "strerror", None) or str(error)).lower()
@@ -328,3 +351,282 @@ def _plain_ends(data: bytes) -> bytes:
 
 def _line_at(data: bytes, offset: int) -> int:
     return _plain_ends(data[:offset]).count(b"\n") + 1
+
+
+_SEPARATOR = re.compile(r"sep=([,;\t|])\s*", re.IGNORECASE)  # for Excel, on the first line
+_DEEPEST = 6  # records among which a header below a title is looked for
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one text table is written.
+
+    ``line`` is that of the header, or of the first record where there is none, and ``skipped`` how many lines lie above
+    the first record of data.
+    """
+
+    separator: str
+    is_quoted: bool
+    names: list[str]
+    has_header: bool
+    line: int = 1
+    skipped: int = 0
+    has_comments: bool = True
+
+    @property
+    def has_decimal_commas(self) -> bool:
+        """Whether a comma between digits may stand for a point."""
+        return self.separator != ","
+
+
+Test = Callable[[Sequence[str]], bool]
+
+
+_Record = tuple[int, int, list[str]]  # first line, last line, fields
+
+
+class _QuoteError(Exception):
+    """Quotes that do not balance, in the record that begins on a line."""
+
+    def __init__(self, error: csv.Error, line: int) -> None:
+        super().__init__(str(error))
+        self.line = line
+
+
+def find_layout(
+    source: Source,
+    separators: str,
+    is_header: Test,
+    *,
+    fits: Test = lambda fields: True,
+    is_quoted: bool | None = None,
+    has_comments: bool = True,
+) -> Layout:
+    """Find the separator and the header of a table: the first record, or one below a title of single cells.
+
+    Of several separators the one is taken that makes a header, then one that makes as many fields in the next record,
+    one without a title, one that makes a record that ``fits``, and the one that makes the most fields. ``is_quoted``
+    says whether fields may be quoted; when not given, they may unless the separator is a tab.
+    """
+    first = next(source.every_line())
+    hint = _SEPARATOR.fullmatch(first)
+    if hint is not None:
+        separators = hint[1]
+    top = "".join(islice(source.every_line(), _DEEPEST * 3))
+    found: list[tuple[tuple[int, ...], Layout, list[list[str]]]] = []
+    for separator in [sign for sign in separators if sign in top] or separators[:1]:
+        quoted = _is_quoted(source, separator, first) if is_quoted is None else is_quoted
+        layout = Layout(separator, quoted, [], False, skipped=0 if hint is None else 1, has_comments=has_comments)
+        records = _records(source, layout)
+        if head := _readable(islice(records, _DEEPEST)):
+            place = next((i for i, (_, _, fields) in enumerate(head) if is_header(fields)), None)
+            if place is None or any(_n_filled(fields) >= _n_filled(head[place][2]) for _, _, fields in head[:place]):
+                place = 0
+            (line, last, names), is_named = head[place], is_header(head[place][2])
+            skipped = last if is_named else line - 1
+            layout = replace(layout, names=names, has_header=is_named, line=line, skipped=skipped)
+            is_even = all(len(fields) == len(names) for _, _, fields in head[place : place + 2])
+            rating = (is_named, is_even, place == 0, fits(names), len(names))
+            found.append((rating, layout, [fields for _, _, fields in head[:place]]))
+    if not found:
+        number, line_text = next(((n, t) for n, t in source.lines()), (None, ""))
+        if number is None:
+            raise source.error("expected data, got only comments")
+        raise source.error(f"expected fields with balanced quotes, got {shown(line_text)}", number)
+    _, layout, title = max(found, key=lambda one: one[0])
+    if title:
+        note = f"the header is below the title {shown(title[0][0].strip(BLANKS))}, which is passed over."
+        warn(str(source.error(note, layout.line)), stacklevel=4)
+    return layout
+
+
+def _readable(records: Iterator[_Record]) -> list[_Record]:
+    """The records before the first whose quotes do not balance."""
+    head: list[_Record] = []
+    with suppress(_QuoteError):
+        head.extend(records)
+    return head
+
+
+def _is_quoted(source: Source, separator: str, first: str) -> bool:
+    if separator != "\t" or source.is_utf_16:
+        return True
+    return "\t" in first and all(name[:1] == name[-1:] == '"' != name for name in first.split("\t"))
+
+
+def _n_filled(fields: Sequence[str]) -> int:
+    return sum(bool(field.strip(BLANKS)) for field in fields)
+
+
+def parquet_frame(source: Source) -> pl.DataFrame:
+    """The whole table of a Parquet file; one that is not intact is refused."""
+    if not source.data:
+        raise source.error("expected data, got an empty file")
+    try:
+        return pl.read_parquet(io.BytesIO(source.data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise source.error(f"expected an intact Parquet file, got {shown(reason, 100)}") from None
+
+
+def read_cells(source: Source, layout: Layout) -> pl.DataFrame:
+    """All cells as text, null where empty; the first line with missing or surplus fields is refused."""
+    table = _fast_table(source, layout)
+    return _slow_table(source, layout) if table is None else table
+
+
+def line_of(source: Source, layout: Layout, row: int) -> int | None:
+    """The first line of a record, counted from 0."""
+    return next((number for number, _ in islice(records_of(source, layout), row, None)), None)
+
+
+def _fast_table(source: Source, layout: Layout) -> pl.DataFrame | None:
+    """Read all lines at once; None where some line may have missing or surplus fields, or may be no comment."""
+    text, start = source.text, 0
+    for _ in range(layout.skipped):
+        start = text.find(b"\n", start) + 1 or len(text)
+    text = text[start:] if start else text
+    if layout.has_comments and b"#" in text and (text.startswith(b"#") or b"\n#" in text):
+        if layout.is_quoted and b'"' in text:
+            return None
+        _note_comments(source, layout, [line.decode() for line in _COMMENT.findall(text)])
+        text = _COMMENT.sub(b"", text)
+    columns = [f"column_{i}" for i in range(len(layout.names))]
+    try:
+        table = pl.read_csv(
+            text,
+            separator=layout.separator,
+            has_header=False,
+            quote_char='"' if layout.is_quoted else None,
+            schema=dict.fromkeys(columns, pl.String),
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    if layout.is_quoted and b'""' in text:
+        table = table.with_columns(pl.all().replace("", None))
+    if table[columns[-1]].null_count():
+        table = table.filter(~pl.all_horizontal(pl.all().fill_null("").str.strip_chars(BLANKS) == ""))
+    return None if table[columns[-1]].null_count() else table
+
+
+def _slow_table(source: Source, layout: Layout) -> pl.DataFrame:
+    """Read line by line; fields that are empty become null."""
+    comments: list[str] = []
+    records = list(records_of(source, layout, comments))
+    _note_comments(source, layout, comments)
+    columns = {
+        f"column_{i}": pl.Series([fields[i] or None for _, fields in records], dtype=pl.String)
+        for i in range(len(layout.names))
+    }
+    return pl.DataFrame(columns)
+
+
+def _note_comments(source: Source, layout: Layout, comments: Sequence[str]) -> None:
+    """Say which comments could be rows: whoever did not mean them as comments would miss them."""
+    alike = [line.strip() for line in comments if line.count(layout.separator) == len(layout.names) - 1 > 0]
+    if alike:
+        many = f"{len(alike)} lines that begin with # and could be rows are skipped as comments, first"
+        said = many if len(alike) > 1 else "1 line that begins with # and could be a row is skipped as a comment:"
+        warn(f"{source.name}: {said} {shown(alike[0])}.", stacklevel=5)
+
+
+def records_of(source: Source, layout: Layout, comments: list[str] | None = None) -> Iterator[tuple[int, list[str]]]:
+    """Yield first line and fields of every record of data; the first that is wrong is refused."""
+    n = len(layout.names)
+    try:
+        for first, _, fields in _records(source, layout, comments):
+            if len(fields) != n:
+                raise source.error(f"expected {n} columns, got {len(fields)}", first)
+            yield first, fields
+    except _QuoteError as error:
+        raise source.error(f"expected fields with balanced quotes, got {shown(error)}", error.line) from None
+
+
+def _records(source: Source, layout: Layout, comments: list[str] | None = None) -> Iterator[_Record]:
+    """Yield every record that is not blank, below the lines that are skipped; comments are added to a list.
+
+    Only the first line of a record can be a comment: the others lie in quotes.
+    """
+    is_first = True
+
+    def lines() -> Iterator[str]:
+        nonlocal is_first
+        for line in islice(source.every_line(), layout.skipped, None):
+            if is_first and layout.has_comments and line.startswith("#"):
+                if comments is not None:
+                    comments.append(line)
+                yield "\n"
+            else:
+                is_first = False
+                yield line + "\n"
+
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if layout.is_quoted else csv.QUOTE_NONE
+    reader = csv.reader(lines(), delimiter=layout.separator, quoting=quoting, strict=True)
+    while True:
+        number, is_first = reader.line_num + layout.skipped + 1, True
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise _QuoteError(error, number) from None
+        if (fields and fields[0].strip(BLANKS)) or "".join(fields).strip(BLANKS):
+            yield number, reader.line_num + layout.skipped, fields
+
+
+def is_json(source: Source) -> bool:
+    """Whether a file holds JSON."""
+    return not source.begins(b"PAR1") and source.text.lstrip()[:1] in (b"{", b"[")
+
+
+def has_json_lines(source: Source) -> bool:
+    """Whether a file has two lines or more of which the first is an object by itself."""
+    first = source.head(2)
+    if len(first) < 2 or not first[0].lstrip().startswith("{"):
+        return False
+    try:
+        json.loads(first[0])
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def json_lines(source: Source) -> list[tuple[int, object]] | None:
+    """Give line number and record of JSON lines; None of a file whose first line is not a record by itself."""
+    if not has_json_lines(source):
+        return None
+    return [(number, _loads(line, source, number)) for number, line in source.lines()]
+
+
+def parse_json(source: Source) -> object:
+    """The content of a JSON file."""
+    return _loads(source.text.decode(), source)
+
+
+def _loads(text: str, source: Source, line: int | None = None) -> Any:
+    """Parse JSON; what is wrong is told with the line it is in."""
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        rest = text[error.pos :].split("\n", 1)[0].strip()
+        came = shown(rest, 40) if rest else "the end of a line" if text[error.pos :].strip() else "the end of the text"
+        raise source.error(f"expected JSON, got {came}", (line or 1) + error.lineno - 1) from None
+    except RecursionError:
+        raise source.error("expected JSON, got too many levels", line) from None
+    except _RepeatedKeyError as error:
+        raise source.error(f"expected JSON, got the key {shown(error)} twice in one object", line) from None
+    except ValueError as error:
+        raise source.error(f"expected JSON, got {shown(error, 100)}", line) from None
+
+
+class _RepeatedKeyError(ValueError):
+    """A key that comes twice in one object."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make the dictionary of an object whose keys must differ."""
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        keys = [key for key, _ in pairs]
+        raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
+    return result

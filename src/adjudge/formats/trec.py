@@ -28,8 +28,8 @@ import numpy as np
 import polars as pl
 
 from adjudge.errors import InputError, shown, warn
-from adjudge.formats.base import Format, Kind, register
-from adjudge.formats.columns import graded, grouped, refuse
+from adjudge.formats.base import Format, Kind, refuse, register
+from adjudge.formats.schema import graded
 from adjudge.formats.source import Source, is_number
 from adjudge.text import counted
 
@@ -263,6 +263,30 @@ class Groups(Format):
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
         """Write the groups of judgments: documents of one grade, the highest first, without those of 0 or less."""
         return lists_text(grouped(frame))
+
+
+def grouped(frame: pl.DataFrame) -> pl.DataFrame:
+    """Table ``query, group, document`` of judgments, group by group; documents graded 0 or less are left out, aloud.
+
+    >>> frame = pl.DataFrame({"query": "q", "document": ["C", "A"], "grade": [1.0, 2.0]})
+    >>> grouped(frame).rows()
+    [('q', 1, 'A'), ('q', 2, 'C')]
+    """
+    for name, plural in (("assessor", "assessors"), ("subtopic", "sub-topics")):
+        if name in frame.columns and frame[name].n_unique() > 1:
+            raise InputError(f"Lists of groups hold no {plural}; combine them first: --combine mean")
+    listed = frame.filter(pl.col("grade") > 0)
+    if not listed.height:
+        raise InputError("expected documents with grades above 0 to put into groups, got none")
+    if listed.height < frame.height:
+        n, lost = frame.height - listed.height, frame["query"].n_unique() - listed["query"].n_unique()
+        gone = f"; nothing is left of {lost} {'query' if lost == 1 else 'queries'}" if lost else ""
+        what = "1 document with a grade of 0 or less is" if n == 1 else f"{n:,} documents with grades of 0 or less are"
+        warn(f"{what} in no group and left out{gone}.", stacklevel=3)
+    group = pl.col("grade").rank("dense", descending=True).over("query").cast(pl.Int64)
+    first = pl.col("row").min().over("query")
+    table = listed.with_row_index("row").select("query", group.alias("group"), "document", first.alias("first"))
+    return table.sort("first", "group", maintain_order=True).drop("first")
 
 
 def _fits_groups(fields: list[str]) -> bool:

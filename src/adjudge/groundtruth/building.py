@@ -18,7 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 
@@ -47,6 +47,7 @@ from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferences import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import QueryError, RankedQuery, Rankings, Unranked
 from adjudge.registry import Registry
+from adjudge.results import Column, Result
 from adjudge.text import counted, listed
 
 Cut = Callable[[Evidence, float, Tails], Ints]
@@ -222,8 +223,34 @@ class BuiltList:
         return len(self.list) / len(self.list.groups)
 
 
-@dataclass(frozen=True)
-class GroundTruth(Mapping[str, BuiltList]):
+class ListRecord(TypedDict):
+    """One list in numbers: its size, its consistency, what contradicts it.
+
+    ``intra``, ``inter`` and ``misordered`` count pairs; ``pairs_within`` and ``pairs_between`` are how many there could
+    be. Triples are of three kinds, see :class:`~adjudge.groundtruth.consistency.Triples`.
+    """
+
+    query: Annotated[str, Column("the query", key=True)]
+    documents: Annotated[int, Column("documents of the list", ",d")]
+    groups: Annotated[int, Column("its groups", ",d")]
+    documents_a_group: Annotated[float, Column("documents per group", ".2f", shown=False)]
+    adr_1: Annotated[float, Column("consistency by one-tailed tests", ".3f", label="ADR-1")]
+    adr_2: Annotated[float, Column("consistency by two-tailed tests", ".3f", label="ADR-2")]
+    intra: Annotated[int, Column("pairs inside a group that differ", ",d", shown=False)]
+    pairs_within: Annotated[int, Column("compared pairs inside a group", ",d", shown=False)]
+    inter: Annotated[int, Column("pairs across groups that do not differ", ",d", shown=False)]
+    pairs_between: Annotated[int, Column("compared pairs across groups", ",d", shown=False)]
+    misordered: Annotated[int, Column("pairs in the wrong order", ",d", shown=False)]
+    triples_alike: Annotated[int, Column("triples alike in two pairs but not in the third", ",d", shown=False)]
+    triples_ordered: Annotated[int, Column("triples ordered in two pairs but not in the third", ",d", shown=False)]
+    triples_circular: Annotated[int, Column("triples that go round in a circle", ",d", shown=False)]
+    triples_broken: Annotated[int, Column("triples of any of these kinds", ",d", shown=False)]
+    triples: Annotated[int, Column("triples that were wholly compared", ",d", shown=False)]
+    left_out: Annotated[int, Column("documents that are in no list", ",d", shown=False)]
+
+
+@dataclass(frozen=True, repr=False)
+class GroundTruth(Result, Mapping[str, BuiltList]):
     """Lists of all queries, made in one way from the same answers; ``construction`` is None if that was elsewhere."""
 
     built: tuple[BuiltList, ...]
@@ -249,9 +276,23 @@ class GroundTruth(Mapping[str, BuiltList]):
     def __repr__(self) -> str:
         return f"GroundTruth({len(self.built)} queries, {self.made_by})"
 
-    def __str__(self) -> str:
+    row_type = ListRecord
+    rows_name = "lists"
 
-        return tabulated(self)
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"Lists of {counted(len(self.built), 'query')}, {self.made_by}"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        return list_records(self)
+
+    def _facts(self) -> dict[str, Any]:
+        names = ("alpha", "measured_by", "unranked", "seed", "notes")
+        return {"construction": self.made_by, **{name: getattr(self, name) for name in names}}
+
+    def _notes(self) -> list[str]:
+        return sentences(self)[:2]
 
     @property
     def made_by(self) -> str:
@@ -467,12 +508,7 @@ SPLIT_HAIRS = 0.005
 
 
 def list_record(built: BuiltList, *, tails: Tails = 1) -> dict[str, Any]:
-    """One list in numbers: its size, its consistency, what contradicts it.
-
-    ``intra``, ``inter`` and ``misordered`` count pairs by tests with ``tails``; ``pairs_within`` and ``pairs_between``
-    are how many there could be. Triples are of three kinds, see
-    :class:`~adjudge.groundtruth.consistency.Triples`; ``triples_broken`` are of any, of ``triples`` wholly compared.
-    """
+    """One list in numbers, as :class:`ListRecord` declares them; pairs are counted by tests with ``tails``."""
     wrong, triples = built.inconsistencies(tails), built.triples
     return {
         "query": built.list.query,
@@ -533,22 +569,6 @@ def _given(truth: GroundTruth, answers: Answers) -> str:
     """The answers about the queries that have a list; lists from elsewhere were not made from them."""
     about = answers.without({one.query for one in answers.queries} - set(truth))
     return f"{'measured by' if truth.construction is None else 'from'} {asked_of(about)}"
-
-
-def tabulated(truth: GroundTruth) -> str:
-    """The first two sentences and a table of the lists, as a ground truth prints itself."""
-    from adjudge.stats.effects import table
-
-    shown = [
-        [one["query"], str(one["documents"]), str(one["groups"]), *(_three(one[name]) for name in ("adr_1", "adr_2"))]
-        for one in list_records(truth)
-    ]
-    rows = table([["query", "documents", "groups", "ADR-1", "ADR-2"], *shown])
-    return "\n".join([*sentences(truth)[:2], *rows])
-
-
-def _three(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.3f}"
 
 
 def asked_of(answers: Answers) -> str:

@@ -17,9 +17,9 @@ How systems fare by lists of several constructions, and how their ranking change
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
@@ -41,9 +41,9 @@ from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, Asked, Evid
 from adjudge.groundtruth.lists import PartialLists
 from adjudge.groundtruth.preferences import PreferredQuery
 from adjudge.groundtruth.rankings import Unranked
-from adjudge.io import plain
-from adjudge.stats.effects import table
+from adjudge.results import Column, Result, columns_of
 from adjudge.stats.matrices import ROUNDING, dense_ranks
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -125,7 +125,19 @@ def _mean_known(values: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class ComparedSystems:
+class RankingChange:
+    """How the ranking of systems by one construction differs from that by the baseline."""
+
+    construction: Annotated[str, Column("the construction", key=True)]
+    tau: Annotated[float, Column("Kendall's tau-b with the baseline's ranking", ".3f", ends=("tau_low", "tau_high"))]
+    tau_low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    tau_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    moved: Annotated[int, Column("systems that have another place", "d")]
+    swapped: Annotated[int, Column("pairs of systems in the opposite order", "d")]
+
+
+@dataclass(frozen=True, repr=False)
+class ComparedSystems(Result):
     """Effectiveness of each system (constructions x queries x systems), and rankings against the baseline's.
 
     ``tau`` is Kendall's tau-b of the systems' means by each construction and by the baseline, with the ends of a 95 %
@@ -152,15 +164,22 @@ class ComparedSystems:
         means: Floats = self.values.mean(axis=1)
         return means
 
-    def records(self) -> list[dict[str, Any]]:
-        """One record a construction: how the ranking of systems differs from the baseline's."""
-        names = ("tau", "tau_low", "tau_high", "moved", "swapped")
-        columns = (self.tau, self.tau_low, self.tau_high, self.moved, self.swapped)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        return [dict(zip(names, row, strict=True)) for row in rows]
+    row_type = RankingChange
+    rows_name = "changes"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values: means of each system by each construction."""
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        base = self.constructions[self.baseline]
+        return f"Rankings of {counted(len(self.systems), 'system')} by {self.measure}, against {base}"
+
+    def _rows(self) -> list[RankingChange]:
+        columns = (self.tau, self.tau_low, self.tau_high, self.moved, self.swapped)
+        rows = zip(self.constructions, *(column.tolist() for column in columns), strict=True)
+        return [RankingChange(*row) for row in rows]
+
+    def _facts(self) -> dict[str, Any]:
+        """Means of each system by each construction."""
         means = {
             name: dict(zip(self.systems, row, strict=True))
             for name, row in zip(self.constructions, self.means.tolist(), strict=True)
@@ -285,6 +304,26 @@ SAME = 1e-9
 """Numbers nearer than this are equal but for rounding."""
 
 
+class ConstructionRecord(TypedDict):
+    """One construction in numbers: means over queries and sums of pairs."""
+
+    construction: Annotated[str, Column("the construction", key=True)]
+    adr_1: Annotated[float, Column("mean consistency by one-tailed tests", ".3f", label="ADR-1")]
+    adr_2: Annotated[float, Column("mean consistency by two-tailed tests", ".3f", label="ADR-2")]
+    held_out: Annotated[float, Column("ADR-1 consistency with answers that the list was not made from", ".3f")]
+    documents_a_group: Annotated[float, Column("mean documents per group", ".3f", label="documents per group")]
+    groups: Annotated[int, Column("groups of all lists", ",d", shown=False)]
+    intra: Annotated[int, Column("pairs inside a group that differ", ",d", shown=False)]
+    pairs_within: Annotated[int, Column("compared pairs inside a group", ",d", shown=False)]
+    inter: Annotated[int, Column("pairs across groups that do not differ", ",d", shown=False)]
+    pairs_between: Annotated[int, Column("compared pairs across groups", ",d", shown=False)]
+    misordered: Annotated[int, Column("pairs in the wrong order", ",d", shown=False)]
+    correlation: Annotated[float, Column("Pearson's r of documents per group and consistency", ".3f", label="r")]
+    p_correlation: Annotated[float, Column("p-value of that correlation", "p", shown=False)]
+    p_consistency: Annotated[float, Column("p-value of being more consistent than the baseline", "p", label="p")]
+    p_group_size: Annotated[float, Column("p-value of having smaller groups than the baseline", "p", shown=False)]
+
+
 @dataclass(frozen=True)
 class ComparedConstruction:
     """One construction: its lists, and numbers of them; arrays have one value a query, in the order of the lists.
@@ -348,8 +387,8 @@ class ComparedConstruction:
         }
 
 
-@dataclass(frozen=True)
-class ComparedConstructions:
+@dataclass(frozen=True, repr=False)
+class ComparedConstructions(Result):
     """Constructions side by side, in the order given; ``systems`` only where runs were given."""
 
     rows: tuple[ComparedConstruction, ...]
@@ -392,41 +431,38 @@ class ComparedConstructions:
         """The constructions."""
         return tuple(row.name for row in self.rows)
 
-    def records(self) -> list[dict[str, Any]]:
-        """One record a construction; with runs, also how the ranking of systems changes."""
-        changes = [{}] * len(self.rows) if self.systems is None else self.systems.records()
+    rows_name = "constructions"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        size = counted(len(self.queries), "query")
+        return f"Consistency of lists for {size}, by {self.measured_by} at {self.alpha:g}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns; with runs, also how the ranking of systems changes."""
+        changes = columns_of(RankingChange)[1:] if self.systems is not None else ()
+        return (*columns_of(ConstructionRecord), *(replace(column, shown=False) for column in changes))
+
+    def _rows(self) -> list[dict[str, Any]]:
+        changes = [{}] * len(self.rows) if self.systems is None else self.systems.to_dicts()
         return [row.record() | change for row, change in zip(self.rows, changes, strict=True)]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, fit for JSON."""
-        content: dict[str, Any] = plain(
-            {
-                "queries": self.queries,
-                "baseline": self.baseline,
-                "alpha": self.alpha,
-                "measured_by": self.measured_by,
-                "unranked": self.unranked,
-                "halves": self.halves,
-                "seed": self.seed,
-                "constructions": self.records(),
-                "systems": None if self.systems is None else self.systems.to_dict(),
-                "notes": self.notes,
-            }
-        )
-        return content
+    def _facts(self) -> dict[str, Any]:
+        names = ("queries", "baseline", "alpha", "measured_by", "unranked", "halves", "seed", "notes")
+        systems = None if self.systems is None else self.systems.to_dict()
+        return {**{name: getattr(self, name) for name in names}, "systems": systems}
 
-    def __str__(self) -> str:
-        columns = {
-            "ADR-1": "adr_1",
-            "ADR-2": "adr_2",
-            "held out": "held_out",
-            "documents a group": "documents_a_group",
-            "r": "correlation",
-            "p": "p_consistency",
-        }
-        body = [[row.name, *(_shown(row.record()[key]) for key in columns.values())] for row in self.rows]
-        title = f"Consistency of lists for {len(self.queries)} queries, by {self.measured_by} at {self.alpha:g}"
-        return "\n".join([title, *table([["construction", *columns], *body])])
+    def _notes(self) -> tuple[str, ...]:
+        return self.notes
+
+    def parts(self) -> tuple[Result, ...]:
+        """How rankings of systems change, where runs were given."""
+        return () if self.systems is None else (self.systems,)
+
+    def __repr__(self) -> str:
+        return f"<ComparedConstructions: {', '.join(self.names)}, {counted(len(self.queries), 'query')}>"
 
 
 @checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, halves=COUNT_OR_NONE, resamples=COUNT, seed=SEED)
@@ -555,7 +591,3 @@ def _pearson(sizes: Floats, consistency: Floats) -> tuple[float, float]:
 def _mean(values: Floats) -> float:
     known = values[np.isfinite(values)]
     return float(known.mean()) if len(known) else float("nan")
-
-
-def _shown(value: float) -> str:
-    return "–" if np.isnan(value) else f"{value:.3f}"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Annotated, Literal, TypedDict
 
 from adjudge.checks import checked
 from adjudge.errors import AdjudgeError, shown
-
-if TYPE_CHECKING:
-    import polars as pl
+from adjudge.results import Column, Result
+from adjudge.text import counted
 
 Grading = Literal["levels", "even"]
 """Grades of groups: ``levels`` counts from the last group (1) up, ``even`` is that as a share of the groups."""
@@ -53,8 +52,16 @@ class PartialList:
         return tuple(number for number, group in enumerate(self.groups) for _ in group)
 
 
-@dataclass(frozen=True)
-class PartialLists(Mapping[str, PartialList]):
+class ListedDocument(TypedDict):
+    """A document of a list."""
+
+    query: Annotated[str, Column("the query", key=True)]
+    group: Annotated[int, Column("its group, from 1 for the most similar", "d")]
+    document: Annotated[str, Column("the document")]
+
+
+@dataclass(frozen=True, repr=False)
+class PartialLists(Result, Mapping[str, PartialList]):
     """The lists of a collection, by query."""
 
     lists: tuple[PartialList, ...]
@@ -110,13 +117,17 @@ class PartialLists(Mapping[str, PartialList]):
             grades[one.query] = {document: (n - number) / share for document, number in numbered}
         return grades
 
-    def to_frame(self) -> pl.DataFrame:
-        """A table of query, group (from 1) and document, in order."""
-        import polars as pl
+    row_type = ListedDocument
 
-        rows: dict[str, list[Any]] = {"query": [], "group": [], "document": []}
-        for one in self.lists:
-            rows["query"] += [one.query] * len(one)
-            rows["group"] += [number + 1 for number in one.group_numbers]
-            rows["document"] += one.documents
-        return pl.DataFrame(rows, schema={"query": pl.String, "group": pl.Int64, "document": pl.String})
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"Lists of {counted(len(self.lists), 'query')}"
+
+    def _rows(self) -> list[ListedDocument]:
+        return [
+            {"query": query, "group": number, "document": document}
+            for query, groups in self.to_groups().items()
+            for number, group in enumerate(groups, start=1)
+            for document in group
+        ]

@@ -43,9 +43,9 @@ from adjudge.groundtruth.figures import DrawnList, Sizes, cleaned, drawn_list, s
 from adjudge.groundtruth.lists import PartialLists
 from adjudge.model.collection import Collection
 from adjudge.model.provenance import Provenance
-from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Report, Section, TableBlock, section
-from adjudge.text import counted, listed, number
-from adjudge.users.comparison import shown_p
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock, section
+from adjudge.tables import Heading
+from adjudge.text import counted, listed, number, shown_p
 from adjudge.users.report import Evidence
 
 MOST_ROWS = 54
@@ -157,14 +157,14 @@ def list_table(built: BuiltList, place: int) -> TableBlock:
     has_mean = is_rank and len(evidence.mean) > 0  # of strengths it is the estimate itself
     odds = [np.bincount(pairs.reshape(-1), minlength=len(evidence)) for pairs in (wrong.intra, wrong.inter)]
     columns = (
-        Column("Document", "left"),
-        Column("Group"),
-        Column("Median") if is_rank else Column(evidence.unit.capitalize(), about="the higher, the more similar"),
-        *([Column("Mean")] if has_mean else []),
-        Column("Middle half", about="quartiles of the ranks") if is_rank else Column("Interval", about="of 95 %"),
-        Column("Experts", about="who ranked it") if is_rank else Column("Answers", about="that speak of it"),
-        Column("Differs", about="documents of its group that it differs from"),
-        Column("Alike", about="documents of other groups that it does not differ from"),
+        Heading("Document", "left"),
+        Heading("Group"),
+        Heading("Median") if is_rank else Heading(evidence.unit.capitalize(), about="the higher, the more similar"),
+        *([Heading("Mean")] if has_mean else []),
+        Heading("Middle half", about="quartiles of the ranks") if is_rank else Heading("Interval", about="of 95 %"),
+        Heading("Experts", about="who ranked it") if is_rank else Heading("Answers", about="that speak of it"),
+        Heading("Differs", about="documents of its group that it differs from"),
+        Heading("Alike", about="documents of other groups that it does not differ from"),
     )
     rows, records = [], list[dict[str, Any]]()
     for i, (name, group) in enumerate(zip(evidence.documents, built.list.group_numbers, strict=True)):
@@ -290,16 +290,16 @@ def lists_section(truth: GroundTruth, *, answers: Answers | None = None, name: s
 def lists_table(truth: GroundTruth, *, what: str = "The lists") -> TableBlock:
     """A row a query and, of several, one for all; ``what`` says whose lists they are."""
     columns = (
-        Column("Query", "left"),
-        Column("Documents"),
-        Column("Left out", about="documents that are in no list"),
-        Column("Groups"),
-        Column("Group size", about="documents a group, in the mean"),
-        Column("ADR-1", about="consistency with one-tailed tests: 1 where experts bear out the whole list"),
-        Column("ADR-2", about="consistency with two-tailed tests"),
-        Column("Intra", about="pairs in one group that differ, of those there are"),
-        Column("Inter", about="pairs in different groups that do not differ, of those there are"),
-        Column("Misordered", about="pairs in the wrong order"),
+        Heading("Query", "left"),
+        Heading("Documents"),
+        Heading("Left out", about="documents that are in no list"),
+        Heading("Groups"),
+        Heading("Group size", about="documents a group, in the mean"),
+        Heading("ADR-1", about="consistency with one-tailed tests: 1 where experts bear out the whole list"),
+        Heading("ADR-2", about="consistency with two-tailed tests"),
+        Heading("Intra", about="pairs in one group that differ, of those there are"),
+        Heading("Inter", about="pairs in different groups that do not differ, of those there are"),
+        Heading("Misordered", about="pairs in the wrong order"),
     )
     records = list_records(truth)
     rows = [*records, total_record(truth)] if len(records) > 1 else records
@@ -354,12 +354,12 @@ def triples_section(truth: GroundTruth) -> Section | None:
         f"Of the triples that were wholly compared, {_share(share)} are such."
     )
     columns = (
-        Column("Query", "left"),
-        Column("Triples", about="of documents whose three pairs were all compared"),
-        Column("Alike", about="two pairs do not differ, the third does (two tails)"),
-        Column("Ordered", about="X before Y, Y before Z, but not X before Z (one tail)"),
-        Column("Circular", about="X before Y, Y before Z, Z before X"),
-        Column("Share", about="of the three kinds together"),
+        Heading("Query", "left"),
+        Heading("Triples", about="of documents whose three pairs were all compared"),
+        Heading("Alike", about="two pairs do not differ, the third does (two tails)"),
+        Heading("Ordered", about="X before Y, Y before Z, but not X before Z (one tail)"),
+        Heading("Circular", about="X before Y, Y before Z, Z before X"),
+        Heading("Share", about="of the three kinds together"),
     )
     rows = [*records, total] if len(records) > 1 else records
     cells = tuple(
@@ -485,32 +485,32 @@ def construction_table(found: ComparedConstructions) -> TableBlock:
     has_halves = bool(np.isfinite(_means(found.rows, "held_out")).any())
     against = f"paired one-tailed t-test over queries against {found.baseline}"
     columns = (
-        Column("Construction", "left"),
-        Column("ADR-1", about="mean consistency with one-tailed tests"),
-        Column("p", about=f"{against}: more consistent"),
-        Column("ADR-2", about="mean consistency with two-tailed tests"),
+        Heading("Construction", "left"),
+        Heading("ADR-1", about="mean consistency with one-tailed tests"),
+        Heading("p", about=f"{against}: more consistent"),
+        Heading("ADR-2", about="mean consistency with two-tailed tests"),
         *(
             [
-                Column(
+                Heading(
                     "Held out", about=f"ADR-1 by the half of the answers that a list was not made from, {_times(found)}"
                 )
             ]
             if has_halves
             else []
         ),
-        Column("Group size", about="documents a group, in the mean"),
-        Column("p, smaller", about=f"{against}: smaller groups"),
-        Column("r", about="Pearson's r of documents a group and ADR-1 over queries"),
-        Column("Intra", about="pairs in one group that differ, of those there are"),
-        Column("Inter", about="pairs in different groups that do not differ, of those there are"),
-        Column("Misordered", about="pairs in the wrong order"),
+        Heading("Group size", about="documents a group, in the mean"),
+        Heading("p, smaller", about=f"{against}: smaller groups"),
+        Heading("r", about="Pearson's r of documents a group and ADR-1 over queries"),
+        Heading("Intra", about="pairs in one group that differ, of those there are"),
+        Heading("Inter", about="pairs in different groups that do not differ, of those there are"),
+        Heading("Misordered", about="pairs in the wrong order"),
     )
     rows = tuple(_construction_cells(row, has_halves=has_halves) for row in found.rows)
     places = {"adr_1": 1, "adr_2": 3} | ({"held_out": 4} if has_halves else {})
     best = {(found.names.index(name), place) for key, place in places.items() for name in _highest(found, key)}
     caption = f"Constructions compared on {counted(len(found.queries), 'query')}."
     emphasised = frozenset(best) if len(found.rows) > 1 else frozenset[tuple[int, int]]()
-    return TableBlock("constructions-compared", caption, columns, rows, found.records(), emphasised)
+    return TableBlock("constructions-compared", caption, columns, rows, found.to_dicts(), emphasised)
 
 
 def _times(found: ComparedConstructions) -> str:
@@ -555,7 +555,7 @@ def _spread(found: ComparedConstructions) -> FigureBlock:
 
 
 def _by_query(found: ComparedConstructions) -> TableBlock:
-    columns = (Column("Query", "left"), *(Column(name) for name in found.names))
+    columns = (Heading("Query", "left"), *(Heading(name) for name in found.names))
     values = np.stack([row.adr_1 for row in found.rows], axis=1)
     rows = tuple(
         (cleaned(query), *(number(float(v), 3) for v in line))
@@ -619,7 +619,7 @@ def _order(found: ComparedSystems) -> list[int]:
 
 def _means_table(found: ComparedSystems) -> TableBlock:
     order, means = _order(found), found.means
-    columns = (Column("System", "left"), *(Column(name) for name in found.constructions))
+    columns = (Heading("System", "left"), *(Heading(name) for name in found.constructions))
     rows = tuple((found.systems[s], *(f"{value:.3f}" for value in means[:, s])) for s in order)
     records: list[dict[str, Any]] = [
         {"system": found.systems[s], **dict(zip(found.constructions, means[:, s].tolist(), strict=True))} for s in order
@@ -634,19 +634,17 @@ def _means_table(found: ComparedSystems) -> TableBlock:
 def _changes(found: ComparedSystems) -> TableBlock:
     base = found.constructions[found.baseline]
     columns = (
-        Column("Construction", "left"),
-        Column("τ", about=f"Kendall's tau-b with the ranking by {base}; 95 % intervals from resampled queries"),
-        Column("Moved", about=f"systems of {len(found.systems)} that have another place than by {base}"),
-        Column("Swapped", about=f"pairs of {_pairs(found)} that have the opposite order"),
+        Heading("Construction", "left"),
+        Heading("τ", about=f"Kendall's tau-b with the ranking by {base}; 95 % intervals from resampled queries"),
+        Heading("Moved", about=f"systems of {len(found.systems)} that have another place than by {base}"),
+        Heading("Swapped", about=f"pairs of {_pairs(found)} that have the opposite order"),
     )
     rows = tuple(
         (name, "1" if i == found.baseline else _tau(found, i), str(found.moved[i]), str(found.swapped[i]))
         for i, name in enumerate(found.constructions)
     )
-    records = [
-        {"construction": name, **record} for name, record in zip(found.constructions, found.records(), strict=True)
-    ]
-    return TableBlock("systems-tau", f"How the ranking of systems differs from that by {base}.", columns, rows, records)
+    caption = f"How the ranking of systems differs from that by {base}."
+    return TableBlock("systems-tau", caption, columns, rows, found.to_dicts())
 
 
 def _places_figure(found: ComparedSystems) -> FigureBlock:

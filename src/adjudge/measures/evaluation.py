@@ -271,8 +271,8 @@ def evaluate(
     >>> collection = aj.read(runs={"mine": {"q1": {"a": 2.0, "b": 1.0}}}, judgments={"q1": {"a": 0, "b": 1}})
     >>> print(aj.evaluate(collection, ["RR", "nDCG@5"]))
     Effectiveness, mean of 1 query
-               RR   nDCG@5
-    mine   0.5000   0.6309
+    system      RR  nDCG@5
+    mine    0.5000  0.6309
     """
     check_ties(collection, ties)
     parsed = parse_measures(measures)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from adjudge.measures.base import Definition
-from adjudge.reporting.tables import as_csv, as_json, drawn
+from adjudge.tables import as_csv, as_json, as_rich
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -71,7 +71,7 @@ def overview(definitions: Sequence[Definition]) -> RenderableType:
     from rich.text import Text
 
     foot = "\n".join((*_NOTATION, "To read all about one: adjudge measures nDCG"))
-    return Group(drawn(_rows(definitions), bold="measure"), Text(foot, style="dim"))
+    return Group(as_rich(_rows(definitions), bold="measure"), Text(foot, style="dim"))
 
 
 def explained(definitions: Sequence[Definition]) -> RenderableType:

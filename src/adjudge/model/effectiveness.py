@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,36 @@ import numpy.typing as npt
 from adjudge.arrays import Floats, Mask
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.provenance import Provenance
+from adjudge.results import Column, Result, columns_of
+from adjudge.tables import Heading, Table
 from adjudge.text import counted
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
+
+class EffectivenessRow(TypedDict):
+    """Effectiveness of one system for one query under one measure; columns are named as other tools do."""
+
+    run: Annotated[str, Column("the system", key=True)]
+    query_id: Annotated[str, Column("the query", key=True)]
+    measure: Annotated[str, Column("the measure")]
+    value: Annotated[float, Column("effectiveness; not known where the query was left out on purpose", ".4f")]
+    lower: Annotated[float | None, Column("least value over all grades of unjudged documents", ".4f", optional=True)]
+    upper: Annotated[float | None, Column("largest value over all grades of unjudged documents", ".4f", optional=True)]
+    error: Annotated[float | None, Column("standard error of what is expected over ties", ".4f", optional=True)]
+    judged: Annotated[float, Column("share of documents in the measure's reach that were judged", ".0f %")]
+
+
+class AssessedRow(TypedDict):
+    """Effectiveness of one system for one query as one assessor judged it."""
+
+    run: Annotated[str, Column("the system", key=True)]
+    query_id: Annotated[str, Column("the query", key=True)]
+    assessor: Annotated[str, Column("who judged", key=True)]
+    measure: Annotated[str, Column("the measure")]
+    value: Annotated[float, Column("effectiveness", ".4f")]
 
 
 @dataclass(frozen=True, eq=False)
-class Effectiveness:
+class Effectiveness(Result):
     """Effectiveness of systems on queries under measures.
 
     ``values[q, s, m]`` belongs to ``queries[q]``, ``systems[s]`` and ``measures[m]``; it is NaN only where the query
@@ -149,37 +170,40 @@ class Effectiveness:
             for m, measure in enumerate(self.measures)
         }
 
-    def to_polars(self) -> pl.DataFrame:
-        """Long table ``run, query_id, measure, value``, named as other tools do, with bounds where there are any."""
-        import polars as pl
+    row_type = EffectivenessRow
+    rows_name = "effectiveness"
 
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"Effectiveness, mean of {counted(self.n_queries, 'query')}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the long table, with bounds and error where there are any."""
+        arrays = {"lower": self.lower, "upper": self.upper, "error": self.error}
+        return tuple(c for c in columns_of(EffectivenessRow) if arrays.get(c.name, self.values) is not None)
+
+    def _values(self, names: Iterable[str] | None = None) -> dict[str, Any]:
         n_q, n_s, n_m = self.values.shape
+        arrays = {"value": self.values, "lower": self.lower, "upper": self.upper, "error": self.error}
+        arrays["judged"] = self.judged
+        held = {name: array.transpose(2, 1, 0).reshape(-1) for name, array in arrays.items() if array is not None}
         columns: dict[str, Any] = {
             "run": np.tile(np.repeat(np.array(self.systems, dtype=object), n_q), n_m).tolist(),
             "query_id": list(self.queries) * (n_s * n_m),
             "measure": np.repeat(np.array(self.measures, dtype=object), n_q * n_s).tolist(),
+            **held,
         }
-        for name, array in (
-            ("value", self.values),
-            ("lower", self.lower),
-            ("upper", self.upper),
-            ("error", self.error),
-            ("judged", self.judged),
-        ):
-            if array is not None:
-                columns[name] = array.transpose(2, 1, 0).reshape(-1)
-        return pl.DataFrame(columns, schema_overrides={"run": pl.String, "query_id": pl.String, "measure": pl.String})
+        return columns if names is None else {name: columns[name] for name in names}
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The long table as a pandas frame."""
-        import pandas as pd
+    def _facts(self) -> dict[str, Any]:
+        return {"notes": self.notes, "provenance": self.provenance.to_dict()}
 
-        return pd.DataFrame(self.to_polars().to_dict(as_series=False))
-
-    def __str__(self) -> str:
+    def table(self, *, digits: int | None = None) -> Table:
+        """Means over queries, systems x measures, best first by the first measure."""
         means = mean_over_queries(self.values)
-        queries = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
-        return "\n".join([f"Effectiveness, mean of {queries}", *means_table(means, self.systems, self.measures)])
+        return means_table(means, self.systems, self.measures, digits, self.title)
 
     def __repr__(self) -> str:
         sizes = (self.n_queries, "query"), (len(self.systems), "system"), (len(self.measures), "measure")
@@ -217,20 +241,15 @@ def name_among(measures: tuple[str, ...], measure: object, canonical: Callable[[
         return name
 
 
-def means_table(means: Floats, systems: tuple[str, ...], measures: tuple[str, ...]) -> list[str]:
-    """Lines of a small table of means, systems x measures, best first by the first measure."""
+def means_table(
+    means: Floats, systems: tuple[str, ...], measures: tuple[str, ...], digits: int | None, title: str
+) -> Table:
+    """A small table of means, systems x measures, best first by the first measure."""
     order = np.argsort(-means[:, 0], kind="stable") if means.size else np.arange(len(systems))
-    width = max((len(name) for name in systems), default=0)
-    head = " ".join([" " * width, *(f"{name:>{max(8, len(name))}}" for name in measures)])
-    return [head] + [
-        " ".join(
-            [
-                f"{systems[s]:<{width}}",
-                *(f"{means[s, m]:>{max(8, len(name))}.4f}" for m, name in enumerate(measures)),
-            ]
-        )
-        for s in order
-    ]
+    number = Column("mean over queries", ".4f")
+    headings = [Heading("system", "left"), *(Heading(name, about=number.about) for name in measures)]
+    rows = [[systems[s], *(number.text(float(value), digits=digits) for value in means[s])] for s in order]
+    return Table(headings, rows, title)
 
 
 def places(kind: str, wanted: Iterable[str] | None, known: tuple[str, ...]) -> list[int]:
@@ -246,7 +265,7 @@ def places(kind: str, wanted: Iterable[str] | None, known: tuple[str, ...]) -> l
 
 
 @dataclass(frozen=True, eq=False)
-class AssessedEffectiveness:
+class AssessedEffectiveness(Result):
     """Effectiveness of systems on queries under measures, by the judgments of one assessor at a time.
 
     ``values[q, s, a, m]`` belongs to ``queries[q]``, ``systems[s]``, ``assessors[a]`` and ``measures[m]``. It is NaN
@@ -259,8 +278,8 @@ class AssessedEffectiveness:
     [[0.2, 0.4], [0.6, nan]]
     >>> print(eff)
     Effectiveness by 2 assessors on 2 queries, mean of 3 of 4 cells
-               AP
-    mine   0.4000
+    system      AP
+    mine    0.4000
     """
 
     values: Floats
@@ -325,30 +344,38 @@ class AssessedEffectiveness:
         chosen = self if measure is None else self[measure]
         return chosen.values[:, :, :, 0]
 
-    def to_polars(self) -> pl.DataFrame:
-        """Long table ``run, query_id, assessor, measure, value``, without the cells that nobody judged."""
-        import polars as pl
+    row_type = AssessedRow
+    rows_name = "effectiveness"
 
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        n_q, _, n_a, _ = self.values.shape
+        cells = f"mean of {np.count_nonzero(self.cells)} of {n_q * n_a} cells"
+        return f"Effectiveness by {counted(n_a, 'assessor')} on {counted(n_q, 'query')}, {cells}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the long table, which leaves out the cells that nobody judged."""
+        return columns_of(AssessedRow)
+
+    def _values(self, names: Iterable[str] | None = None) -> dict[str, Any]:
         by_measure = self.values.transpose(3, 1, 0, 2)
         m, s, q, a = np.nonzero(~np.isnan(by_measure))
-        return pl.DataFrame(
-            {
-                "run": pl.Series(self.systems, dtype=pl.String).gather(s),
-                "query_id": pl.Series(self.queries, dtype=pl.String).gather(q),
-                "assessor": pl.Series(self.assessors, dtype=pl.String).gather(a),
-                "measure": pl.Series(self.measures, dtype=pl.String).gather(m),
-                "value": by_measure[m, s, q, a],
-            }
-        )
+        axes = {"run": (self.systems, s), "query_id": (self.queries, q), "assessor": (self.assessors, a)}
+        axes["measure"] = (self.measures, m)
+        held = {name: np.array(known, dtype=object)[place].tolist() for name, (known, place) in axes.items()}
+        columns: dict[str, Any] = {**held, "value": by_measure[m, s, q, a]}
+        return columns if names is None else {name: columns[name] for name in names}
 
-    def __str__(self) -> str:
+    def _facts(self) -> dict[str, Any]:
+        return {"notes": self.notes, "provenance": self.provenance.to_dict()}
+
+    def table(self, *, digits: int | None = None) -> Table:
+        """Means over what was judged, systems x measures, best first by the first measure."""
         n_q, n_s, n_a, n_m = self.values.shape
         means = mean_over_queries(self.values.transpose(0, 2, 1, 3).reshape(n_q * n_a, n_s, n_m))
-        who = "1 assessor" if n_a == 1 else f"{n_a} assessors"
-        what = "1 query" if n_q == 1 else f"{n_q} queries"
-        cells = f"mean of {np.count_nonzero(self.cells)} of {n_q * n_a} cells"
-        title = f"Effectiveness by {who} on {what}, {cells}"
-        return "\n".join([title, *means_table(means, self.systems, self.measures)])
+        return means_table(means, self.systems, self.measures, digits, self.title)
 
     def __repr__(self) -> str:
         axes = (

@@ -6,3 +6,7 @@ a mapping file that the rest of Adjudge takes in place of the published curves.
 Urbano et al., How significant is statistically significant? The case of audio music similarity and retrieval,
 ISMIR 2012; Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013, ch. 3.
 """
+
+from adjudge.lazy import attach
+
+__getattr__, __dir__ = attach(__name__)

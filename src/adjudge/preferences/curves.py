@@ -72,8 +72,8 @@ deficits reaches in ``confidence`` of the resamples: the best is chosen by the s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -100,6 +100,8 @@ from adjudge.preferences.study import (
     resampled_weights,
     stacked,
 )
+from adjudge.results import Column, Result, columns_of
+from adjudge.text import counted, percent
 from adjudge.users.curves import between_clusters, bin_of, numbered, rows_of
 from adjudge.users.noticing import AgreementMapping, fit_agreement, held_out
 from adjudge.users.satisfaction import (
@@ -112,8 +114,21 @@ from adjudge.users.satisfaction import (
 )
 
 
-@dataclass(frozen=True)
-class ShareBins:
+class ShareBin(TypedDict):
+    """The share in one bin."""
+
+    start: Annotated[float, Column("lower end of the bin", "g", key=True)]
+    end: Annotated[float, Column("upper end of the bin", "g", key=True)]
+    mean: Annotated[float, Column("mean place of its observations", ".3f")]
+    count: Annotated[int, Column("observations", ",d")]
+    answers: Annotated[int, Column("answers that they are of", ",d")]
+    share: Annotated[float, Column("share of hits among them", ".3f", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+
+
+@dataclass(frozen=True, repr=False)
+class ShareBins(Result):
     """A share in each bin: ``count`` observations of ``answers`` answers, their ``mean`` place, the share, its ends.
 
     ``edges`` has one entry more than there are bins. What a bin without observations would say is NaN.
@@ -143,15 +158,29 @@ class ShareBins:
             return "–"
         return f"{self.share[k]:.{digits}f} [{self.low[k]:.{digits}f}, {self.high[k]:.{digits}f}]"
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dictionary a bin, plain values."""
-        names = ("mean", "count", "answers", "share", "low", "high")
-        columns = [getattr(self, name).tolist() for name in names]
-        ends = zip(self.edges[:-1].tolist(), self.edges[1:].tolist(), strict=True)
-        return [
-            {"from": low, "to": high, **dict(zip(names, cells, strict=True))}
-            for (low, high), *cells in zip(ends, *columns, strict=True)
-        ]
+    rows_name = "bins"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"Share by bin, {percent(self.confidence)} intervals"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns; the ends of a bin are called ``from`` and ``to``, which no field can be."""
+        names = {"start": "from", "end": "to"}
+        return tuple(replace(column, name=names.get(column.name, column.name)) for column in columns_of(ShareBin))
+
+    def _values(self, names: Iterable[str] | None = None) -> dict[str, Any]:
+        held = {name: getattr(self, name) for name in ("mean", "count", "answers", "share", "low", "high")}
+        columns: dict[str, Any] = {"from": self.edges[:-1], "to": self.edges[1:], **held}
+        return columns if names is None else {name: columns[name] for name in names}
+
+    def _facts(self) -> dict[str, Any]:
+        return {"confidence": self.confidence}
+
+    def __repr__(self) -> str:
+        return f"<ShareBins: {len(self.count)} bins>"
 
 
 @dataclass(frozen=True)
@@ -414,15 +443,15 @@ FOLDS, FOLDS_OF_TWO_KINDS = 10, 5
 class Predicted:
     """One combination: mean held-out log-likelihood and how far it is behind the best, each with its interval."""
 
-    measure: str
-    scale: str
-    log_likelihood: float
-    low: float
-    high: float
-    behind: float
-    behind_low: float
-    behind_high: float
-    among_best: bool
+    measure: Annotated[str, Column("the measure", key=True)]
+    scale: Annotated[str, Column("the scale", key=True)]
+    log_likelihood: Annotated[float, Column("mean log-likelihood of an answer not seen", ".4f", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", ".4f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".4f", shown=False)]
+    behind: Annotated[float, Column("how far it is behind the best", ".4f", ends=("behind_low", "behind_high"))]
+    behind_low: Annotated[float, Column("lower end of its interval", ".4f", shown=False)]
+    behind_high: Annotated[float, Column("upper end of its interval", ".4f", shown=False)]
+    among_best: Annotated[bool, Column("whether it cannot be told from the best")]
 
     @property
     def shown(self) -> str:
@@ -437,8 +466,8 @@ class Predicted:
         return f"{self.behind:.4f}{ends}" if self.behind else ""
 
 
-@dataclass(frozen=True)
-class Predictions:
+@dataclass(frozen=True, repr=False)
+class Predictions(Result):
     """Combinations, best first. ``chance`` is the log-likelihood of always saying the shares of the answers."""
 
     outcome: Outcome
@@ -452,19 +481,25 @@ class Predictions:
         """Those that are not distinguishable from the best."""
         return tuple(row for row in self.rows if row.among_best)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Plain values, one dictionary a combination."""
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        heading = f"{self.outcome}: log-likelihood per answer not seen ({counted(self.n_answers, 'answer')})"
+        return f"{heading}; without any measure {self.chance:.4f}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns: what is predicted, then those of a combination."""
+        return (Column("what is predicted", name="outcome", kind="text", shown=False), *columns_of(Predicted))
+
+    def _rows(self) -> list[dict[str, Any]]:
         return [{"outcome": self.outcome, **asdict(row)} for row in self.rows]
 
-    def __str__(self) -> str:
-        width = max(len(f"{row.measure} on {row.scale}") for row in self.rows)
-        heading = f"{self.outcome}: log-likelihood per answer not seen ({self.n_answers:,} answers)"
-        lines = [f"{heading}; without any measure {self.chance:.4f}"]
-        for row in self.rows:
-            name = f"{row.measure} on {row.scale}"
-            behind = row.shown_behind or "the best"
-            lines.append(f"{name:<{width}}  {row.log_likelihood:.4f}  {behind}{'  *' if row.among_best else ''}")
-        return "\n".join([*lines, "* not distinguishable from the best"])
+    def _facts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("outcome", "chance", "n_answers", "n_left_out", "confidence")}
+
+    def __repr__(self) -> str:
+        return f"<Predictions: {self.outcome}, {counted(len(self.rows), 'combination')}>"
 
 
 @checked(

@@ -33,9 +33,7 @@ two services. Who answered what was not published. Times are taken as UTC: the f
 Urbano et al., How significant is statistically significant? The case of audio music similarity and retrieval,
 ISMIR 2012; data: repository ismir2012-significance, CC BY-SA 4.0.
 
-Several studies as one: the same questions asked twice, or other questions of the same people.
-
-Questions and answers as columns of text and numbers, and into files.
+Several studies can be read as one: the same questions asked twice, or other questions of the same people.
 """
 
 from __future__ import annotations
@@ -54,8 +52,8 @@ import polars as pl
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError, shown
 from adjudge.formats.columns import naming_columns
+from adjudge.formats.schema import Field, Records, Schema, Table, Tabular, Values, first_of_kind, origin
 from adjudge.formats.source import BLANKS
-from adjudge.formats.tables import TextTable
 from adjudge.io import compression_of, without_compression, write_whole
 from adjudge.preferences.questions import CHOICES, Question, Questions, joined
 from adjudge.preferences.study import BAD, GOOD, A, B, Study
@@ -68,11 +66,51 @@ if TYPE_CHECKING:
 _DOCUMENT = re.compile(r"([ab])([1-9]\d*)")
 _GRADE = re.compile(r"(.+)_([ab])([1-9]\d*)")
 _PLAIN = ("question", "query", "expected", "system_a", "system_b")
+
+
+def _open_field(name: str, values: Values = "text", **more: Any) -> Field:
+    """A column that may be missing, with cells that may be empty."""
+    return Field(name, values, full=False, holds=None, **more)
+
+
+_ASKED = (
+    _open_field("expected"),
+    _open_field("system_a"),
+    _open_field("system_b"),
+    _open_field(_DOCUMENT.pattern, pattern=True),
+    _open_field(_GRADE.pattern, "number", pattern=True),
+)
+_QUESTIONS = Schema(
+    (Field("question", needed=True), Field("query", needed=True), *_ASKED),
+    unique=("question",),
+    distinct=True,
+    has_comments=False,
+)
+_ANSWERS = Schema(
+    (
+        Field("question", needed=True),
+        Field("choice", "choice", needed=True, choices={name: i for i, name in enumerate(CHOICES)}),
+        Field("answer", holds=None),
+        replace(_open_field("participant"), holds="assessor"),
+        Field("query"),
+        _open_field("first", "choice", choices={"a": 0, "b": 1}),
+        _open_field("seconds", "number", least=0),
+        _open_field("heard", "number", least=0),
+        _open_field("at"),
+        _open_field("set_aside"),
+        _open_field("comment"),  # read as it stands, spaces included
+        _open_field("rules"),
+        _open_field("least_seconds", "number", least=0),
+        *_ASKED,
+    ),
+    distinct=True,
+    has_comments=False,
+)
 SET_ASIDE = "set aside"
 """What stands in a file for an answer that was set aside without a reason."""
 
 
-def read_questions(path: str | Path, *, columns: Mapping[str, str] | str | None = None) -> Questions:
+def read_questions(path: Tabular, *, columns: Mapping[str, str] | str | None = None) -> Questions:
     r"""Read a questions file; whatever cannot be used is refused with its line.
 
     ``columns`` says which column holds what where names do not: ``{"question": "item"}``.
@@ -85,11 +123,8 @@ def read_questions(path: str | Path, *, columns: Mapping[str, str] | str | None 
     [[0.7, 0.35]]
     """
     with naming_columns(columns):
-        table = _open(path)
-    names = table.needed("question")
-    twice = names.is_duplicated() & ~names.is_first_distinct()
-    table.refuse(twice.to_numpy(), lambda row: f"expected each question once, got {shown(names[row])} again")
-    return _questions(table, np.arange(table.height))
+        records = _QUESTIONS.read(path)
+    return _questions(records, np.arange(records.table.height))
 
 
 def write_questions(questions: Questions, path: str | Path) -> None:
@@ -98,7 +133,7 @@ def write_questions(questions: Questions, path: str | Path) -> None:
 
 
 def read_answers(
-    path: str | Path, questions: Questions | None = None, *, columns: Mapping[str, str] | str | None = None
+    path: Tabular, questions: Questions | None = None, *, columns: Mapping[str, str] | str | None = None
 ) -> Study:
     """Read an answers file, or the file of the 2012 study.
 
@@ -106,34 +141,32 @@ def read_answers(
     ``columns`` says which column holds what where names do not: ``{"assessor": "who", "choice": "vote"}``.
     """
     with naming_columns(columns):
-        table = _open(path)
-    if is_2012(table):
-        return study_of_2012(table)
-    rows = _without_repeats(table)
-    choice = table.one_of("choice", CHOICES)
-    table.needed("choice")
-    asked, place = _asked(table, questions)
-    participant, people = _people(table)
-    aside = table.text("set_aside")
-    first = table.one_of("first", ("a", "b"))
-    comments = () if "comment" not in table else tuple(table.columns["comment"].fill_null("").to_list())
+        table = _ANSWERS.open(path)
+        if is_2012(table):
+            return study_of_2012(_STUDY_OF_2012.read(table))
+        records = _ANSWERS.read(table)
+    rows = _without_repeats(records)
+    asked, place = _asked(records, questions)
+    participant, people = _people(records)
+    aside = records["set_aside"]
+    said = table.place(_ANSWERS.field("comment"))
+    comments = () if said is None else tuple(table.frame.to_series(said).cast(pl.String).fill_null("").to_list())
     return Study(
         asked,
         place,
-        choice,
+        records.codes("choice"),
         participant,
         people,
-        first,  # a is 0, not swapped; b is 1
-        table.numbers("seconds", least=0.0),
-        table.numbers("heard", least=0.0),
-        _times(table),
+        records.codes("first"),  # a is 0, not swapped; b is 1
+        records.numbers("seconds"),
+        records.numbers("heard"),
+        _times(records),
         aside.is_not_null().to_numpy(),
         _reasons(participant, aside, len(people)),
         comments if any(comments) else (),
-        table.source.name,
-        table.source.sha256,
-        _rules(table),
-        _least_seconds(table, asked, place),
+        *origin(table),
+        _rules(records),
+        _least_seconds(records, asked, place),
     ).select(rows)
 
 
@@ -145,64 +178,57 @@ def write_answers(study: Study, path: str | Path) -> None:
     write_frame(answer_columns(study), path)
 
 
-def _open(path: str | Path) -> TextTable:
-    from adjudge.formats.source import Source
-    from adjudge.formats.tables import TextTable
-
-    return TextTable.open(Source.open(Path(path)), {"assessor": "participant", "query": "query"})
-
-
-def _questions(table: TextTable, rows: Ints) -> Questions:
+def _questions(records: Records, rows: Ints) -> Questions:
     """The questions that some rows describe, in their order."""
-    names, queries = table.needed("question"), table.needed("query")
-    lists = [_documents(table, side, rows) for side in "ab"]
-    expected, systems = table.text("expected"), [table.text(f"system_{side}") for side in "ab"]
+    names, queries = records["question"], records["query"]
+    lists = [_documents(records, side, rows) for side in "ab"]
+    expected, systems = records["expected"], [records[f"system_{side}"] for side in "ab"]
     made = []
     for i, row in enumerate(rows.tolist()):
         two = systems[0][row], systems[1][row]
         if (two[0] is None) != (two[1] is None):
-            raise table.error("expected the systems of both lists or of neither", row)
+            raise records.table.error("expected the systems of both lists or of neither", row)
         try:
             answers = frozenset(part.strip().lower() for part in (expected[row] or "").split("|") if part.strip())
             made.append(Question(names[row], queries[row], lists[0][i], lists[1][i], answers, two if two[0] else None))
         except AdjudgeError as error:
-            raise table.error(str(error), row) from None
+            raise records.table.error(str(error), row) from None
     longest = max((len(documents) for side in lists for documents in side), default=0)
-    return Questions(tuple(made), _grades(table, rows, lists, longest))
+    return Questions(tuple(made), _grades(records, rows, lists, longest))
 
 
-def _documents(table: TextTable, side: str, rows: Ints) -> list[tuple[str, ...]]:
+def _documents(records: Records, side: str, rows: Ints) -> list[tuple[str, ...]]:
     """The documents of one list of each row; a hole in a list is refused."""
     ranks = sorted(
-        int(match[2]) for name in table.columns.columns if (match := _DOCUMENT.fullmatch(name)) and match[1] == side
+        int(match[2]) for name in records.columns if (match := _DOCUMENT.fullmatch(name)) and match[1] == side
     )
     if not ranks or ranks != list(range(1, len(ranks) + 1)):
         came = ", ".join(f"{side}{rank}" for rank in ranks) or "none"
-        raise table.source.error(f"expected columns {side}1, {side}2, … for list {side}, got {came}", table.header_line)
-    columns = [table.text(f"{side}{rank}").gather(rows).to_list() for rank in ranks]
+        raise records.table.header_error(f"expected columns {side}1, {side}2, … for list {side}, got {came}")
+    columns = [records[f"{side}{rank}"].gather(rows).to_list() for rank in ranks]
     found = []
     for i, cells in enumerate(zip(*columns, strict=True)):
         documents = tuple(cell for cell in cells if cell is not None)
         if None in cells[: len(documents)]:
-            raise table.error(f"expected the documents of list {side} without a gap", int(rows[i]))
+            raise records.table.error(f"expected the documents of list {side} without a gap", int(rows[i]))
         found.append(documents)
     return found
 
 
 def _grades(
-    table: TextTable, rows: Ints, lists: Sequence[Sequence[tuple[str, ...]]], longest: int
+    records: Records, rows: Ints, lists: Sequence[Sequence[tuple[str, ...]]], longest: int
 ) -> dict[str, Floats]:
     """Grades by scale: (questions, 2, ranks); refused where there is no document."""
     lengths = np.array([[len(documents) for documents in side] for side in lists]).T
     grades: dict[str, Floats] = {}
-    for name in table.columns.columns:
+    for name in records.columns:
         if (match := _GRADE.fullmatch(name)) is None:
             continue
         try:
             scale = relevance_scale(match[1])
         except AdjudgeError as error:
-            raise table.source.error(f"column {shown(name)}: {error}", table.header_line) from None
-        values = table.numbers(name)[rows]
+            raise records.table.header_error(f"column {shown(name)}: {error}") from None
+        values = records.numbers(name)[rows]
         side, rank = "ab".index(match[2]), int(match[3]) - 1
         beyond = ~np.isnan(values) & (lengths[:, side] <= rank)
         wrong = ~np.isnan(values) & ~scale.origin.contains(values)
@@ -210,30 +236,27 @@ def _grades(
                              (wrong, f"a grade on the scale {scale.origin} in {name!r}")):  # fmt: skip
             if bad.any():
                 row = int(rows[np.flatnonzero(bad)[0]])
-                raise table.error(f"expected {message}, got {shown(table.columns[name][row])}", row)
+                raise records.table.error(f"expected {message}, got {records[name][row]:g}", row)
         if rank < longest:
             array = grades.setdefault(str(scale), np.full((len(rows), 2, longest), np.nan))
             array[:, side, rank] = values
     return grades
 
 
-def _asked(table: TextTable, questions: Questions | None) -> tuple[Questions, Ints]:
+def _asked(records: Records, questions: Questions | None) -> tuple[Questions, Ints]:
     """The questions of an answers file, and the place among them of the question of each answer."""
-    import polars as pl
-
-    names = table.needed("question")
+    names, table = records["question"], records.table
     if questions is None:
-        if "query" not in table:
-            raise table.source.error(
-                "expected columns that describe the questions (query, a1, …, b1, …), or a questions file", 1
-            )
-        describing = [n for n in table.columns.columns if n in _PLAIN or _DOCUMENT.fullmatch(n) or _GRADE.fullmatch(n)]
-        frame = table.columns.select(describing).with_columns(names)
+        if "query" not in records:
+            wanted = "columns that describe the questions (query, a1, …, b1, …), or a questions file"
+            raise table.header_error(f"expected {wanted}")
+        describing = [n for n in records.columns if n in _PLAIN or _DOCUMENT.fullmatch(n) or _GRADE.fullmatch(n)]
+        frame = pl.DataFrame([records[name] for name in describing])
         firsts = names.is_first_distinct().to_numpy()
         if frame.n_unique() > int(firsts.sum()):
-            clash = _first_of_kind(frame) & ~firsts
+            clash = first_of_kind(frame) & ~firsts
             table.refuse(clash, lambda row: f"question {shown(names[row])} is another one than in an earlier row")
-        questions = _questions(table, np.flatnonzero(firsts))
+        questions = _questions(records, np.flatnonzero(firsts))
     places = questions.places
     known = names.replace_strict(list(places), list(places.values()), default=-1, return_dtype=pl.Int64)
     place = known.to_numpy().astype(np.int64)
@@ -241,11 +264,9 @@ def _asked(table: TextTable, questions: Questions | None) -> tuple[Questions, In
     return questions, place
 
 
-def _people(table: TextTable) -> tuple[Ints, tuple[str, ...]]:
+def _people(records: Records) -> tuple[Ints, tuple[str, ...]]:
     """Who gave each answer, as a place among all of them in the order in which they came; -1 where unknown."""
-    import polars as pl
-
-    column = table.text("participant")
+    column = records["participant"]
     people = tuple(column.drop_nulls().unique(maintain_order=True).to_list())
     places = column.replace_strict(list(people), list(range(len(people))), default=-1, return_dtype=pl.Int64)
     return places.fill_null(-1).to_numpy().astype(np.int64), people
@@ -260,11 +281,11 @@ def _reasons(participant: Ints, aside: pl.Series, n: int) -> tuple[str, ...]:
     return tuple(reasons) if any(reasons) else ()
 
 
-def _rules(table: TextTable) -> TrustRules | None:
+def _rules(records: Records) -> TrustRules | None:
     """The campaign's rules of trust; None where the file has none."""
     from adjudge.preferences.trust import TrustRules
 
-    column = table.text("rules")
+    column, table = records["rules"], records.table
     told = column.drop_nulls()
     if not len(told):
         return None
@@ -276,52 +297,44 @@ def _rules(table: TextTable) -> TrustRules | None:
         raise table.error(str(error), int(column.is_not_null().arg_max() or 0)) from None
 
 
-def _least_seconds(table: TextTable, asked: Questions, place: Ints) -> dict[str, float] | None:
+def _least_seconds(records: Records, asked: Questions, place: Ints) -> dict[str, float] | None:
     """Seconds of sound to be heard for an answer, by the name of the question; None where the file has none."""
-    if "least_seconds" not in table:
+    if "least_seconds" not in records:
         return None
-    values = table.numbers("least_seconds", least=0.0)
+    values = records.numbers("least_seconds")
     known = np.flatnonzero(~np.isnan(values))
     return {asked.questions[place[row]].name: float(values[row]) for row in known.tolist()}
 
 
-def _times(table: TextTable) -> Floats:
-    column = table.text("at")
-    times = np.full(table.height, np.nan)
-    if column.null_count() == table.height:
-        return times
-    for row, text in enumerate(column.to_list()):
+def _times(records: Records) -> Floats:
+    times = np.full(records.table.height, np.nan)
+    for row, text in enumerate(records["at"].to_list()):
         if text is None:
             continue
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
-            raise table.error(f"expected a time such as 2026-05-01T12:00:00Z in 'at', got {shown(text)}", row) from None
+            wanted = "a time such as 2026-05-01T12:00:00Z"
+            raise records.table.error(f"expected {wanted} in 'at', got {shown(text)}", row) from None
         times[row] = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     return times
 
 
-def _without_repeats(table: TextTable) -> Mask:
+def _without_repeats(records: Records) -> Mask:
     """Which rows to keep: of answers with one name the first; two that differ are refused."""
-    if "answer" not in table:
+    table = records.table
+    if "answer" not in records:
         return np.ones(table.height, dtype=np.bool_)
-    names = table.needed("answer")
+    names = records["answer"]
     firsts = names.is_first_distinct().to_numpy()
     if not firsts.all():
-        differs = _first_of_kind(table.columns) & ~firsts
+        differs = first_of_kind(table.frame) & ~firsts
         table.refuse(differs, lambda row: f"answer {shown(names[row])} is another one than in an earlier row")
     return firsts
 
 
-def _first_of_kind(frame: pl.DataFrame) -> Mask:
-    """Which rows are not as any row above them."""
-    import polars as pl
-
-    return frame.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy()
-
-
 _CHOICE = "what_service_gives_better_results"
-_ANSWERS = {
+_ANSWERS_OF_2012 = {
     "service a": A,
     "service b": B,
     "they are both equally good": GOOD,
@@ -329,59 +342,75 @@ _ANSWERS = {
 }
 _RANKS = range(1, 6)
 _SCALES = {"fine": "f", "broad": "b"}
+_LAST = "x_last_judgment_at"
+_STUDY_OF_2012 = Schema(
+    (
+        Field("id", needed=True, holds=None),
+        Field("query", needed=True),
+        Field(_CHOICE, "choice", needed=True, choices=_ANSWERS_OF_2012, holds=None),
+        Field(_LAST, full=False, holds=None),
+        *(Field(f"d{rank}{side}", needed=True, holds=None) for side in "ab" for rank in _RANKS),
+        *(
+            Field(f"{scale}{rank}{side}", "number", full=False, least=0, holds=None)
+            for scale in _SCALES.values()
+            for side in "ab"
+            for rank in _RANKS
+        ),
+    ),
+    unique=("id",),
+)
 
 
-def is_2012(table: TextTable) -> bool:
+def is_2012(table: Table) -> bool:
     """Whether a table has the columns of that study."""
-    return {_CHOICE, "id", "query", "d1a", "d5b", "f1a", "b5b"} <= set(table.columns.columns)
+    return {_CHOICE, "id", "query", "d1a", "d5b", "f1a", "b5b"} <= {name.lower() for name in table.names}
 
 
-def study_of_2012(table: TextTable) -> Study:
+def study_of_2012(records: Records) -> Study:
     """The study: questions are named by their ``id``, list a is service A."""
-    ids, queries = table.needed("id"), table.needed("query")
-    table.refuse((~ids.is_first_distinct()).to_numpy(), lambda row: f"expected each id once, got {shown(ids[row])}")
-    sides = [list(zip(*(table.needed(f"d{r}{side}") for r in _RANKS), strict=True)) for side in "ab"]
+    table = records.table
+    sides = [list(zip(*(records[f"d{rank}{side}"] for rank in _RANKS), strict=True)) for side in "ab"]
     made = []
-    for row, (name, query, a, b) in enumerate(zip(ids, queries, *sides, strict=True)):
+    for row, (name, query, a, b) in enumerate(zip(records["id"], records["query"], *sides, strict=True)):
         try:
             made.append(Question(name, query, a, b))
         except AdjudgeError as error:
             raise table.error(str(error), row) from None
     n = len(made)
     unknown, nobody = np.full(n, np.nan), np.full(n, -1, dtype=np.int64)
-    choice = table.one_of(_CHOICE, tuple(_ANSWERS))
-    table.needed(_CHOICE)
+    source, sha256 = origin(table)
     return Study(
-        Questions(tuple(made), {scale: _grades_2012(table, sign) for scale, sign in _SCALES.items()}),
+        Questions(tuple(made), {scale: _grades_2012(records, sign) for scale, sign in _SCALES.items()}),
         np.arange(n, dtype=np.int64),
-        choice,
+        records.codes(_CHOICE),
         nobody,
         (),
         nobody.copy(),
         unknown,
         unknown.copy(),
-        _times_2012(table),
+        _times_2012(records),
         np.zeros(n, dtype=np.bool_),
-        source=table.source.name,
-        sha256=table.source.sha256,
+        source=source,
+        sha256=sha256,
     )
 
 
-def _grades_2012(table: TextTable, sign: str) -> Floats:
-    columns = [[table.numbers(f"{sign}{rank}{side}", least=0.0) for rank in _RANKS] for side in "ab"]
+def _grades_2012(records: Records, sign: str) -> Floats:
+    columns = [[records.numbers(f"{sign}{rank}{side}") for rank in _RANKS] for side in "ab"]
     return np.moveaxis(np.array(columns), 2, 0)
 
 
-def _times_2012(table: TextTable) -> Floats:
+def _times_2012(records: Records) -> Floats:
     """Month, day and year, as in ``4/6/2012 22:22:41``; unknown where the column is missing."""
-    times = np.full(table.height, np.nan)
-    for row, text in enumerate(table.text("x_last_judgment_at").to_list()):
+    times = np.full(records.table.height, np.nan)
+    for row, text in enumerate(records[_LAST].to_list()):
         if text is None:
             continue
         try:
             times[row] = datetime.strptime(text, "%m/%d/%Y %H:%M:%S").replace(tzinfo=UTC).timestamp()
         except ValueError:
-            raise table.error(f"expected a time such as 4/6/2012 22:22:41, got {shown(text)}", row) from None
+            wanted = "a time such as 4/6/2012 22:22:41"
+            raise records.table.error(f"expected {wanted}, got {shown(text)}", row) from None
     return times
 
 

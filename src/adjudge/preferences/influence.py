@@ -17,8 +17,8 @@ find it, not an approximation to it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -27,14 +27,11 @@ from adjudge.errors import AdjudgeError
 from adjudge.preferences.curves import has_several_sizes
 from adjudge.preferences.questions import Combination
 from adjudge.preferences.study import Evidence, Study, evidence, judged_by_all
-from adjudge.stats.effects import table
-from adjudge.text import listed, number
+from adjudge.results import Column, Result
+from adjudge.tables import Table
+from adjudge.text import counted, listed, number
 from adjudge.users.curves import TINY
 from adjudge.users.noticing import FORMS, fit_agreement, noticeable_differences
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _STEP = 1e-5  # of numerical derivatives
 _STEPS = 200
@@ -227,7 +224,6 @@ MEDIUM = 0.5
 """The effectiveness at which satisfaction is looked at."""
 
 _FEWEST = 2  # answers that a curve can be fitted to
-_SHOWN = 8
 
 
 @dataclass(frozen=True)
@@ -237,13 +233,13 @@ class InfluenceRow:
     ``noticeable_change`` and ``satisfied_change`` are how much lower or higher they are without than with.
     """
 
-    participant: str
-    answers: int
-    noticeable: float
-    noticeable_change: float
-    satisfied: float
-    satisfied_change: float
-    best: str
+    participant: Annotated[str, Column("who is left out", label="without", key=True)]
+    answers: Annotated[int, Column("their answers that count", ",d")]
+    noticeable: Annotated[float, Column("noticeable difference without them", ".2f")]
+    noticeable_change: Annotated[float, Column("how much higher that is than with them", "+.2f", shown=False)]
+    satisfied: Annotated[float, Column("P(Sat) at medium effectiveness without them", ".2f", label="P(Sat)")]
+    satisfied_change: Annotated[float, Column("how much higher that is than with them", "+.2f", shown=False)]
+    best: Annotated[str, Column("the combination that explains answers best without them", shown=False)]
 
 
 @dataclass(frozen=True)
@@ -256,8 +252,8 @@ class Conclusions:
     best: str
 
 
-@dataclass(frozen=True)
-class Influence:
+@dataclass(frozen=True, repr=False)
+class Influence(Result):
     """What changes without each participant.
 
     ``of_all`` are the conclusions as they stand, ``with_aside`` those with the answers that are set aside put back in
@@ -343,23 +339,34 @@ class Influence:
         sat = f"P(Sat) at {MEDIUM:g} {number(self.with_aside.satisfied)} instead of {number(self.of_all.satisfied)}"
         return f"{told} the noticeable difference would be {then} instead of {now}, and {sat}."
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Plain values, one dictionary a participant."""
-        return [asdict(row) for row in self.rows]
+    row_type = InfluenceRow
+    rows_name = "influence"
 
-    def to_polars(self) -> pl.DataFrame:
-        """One row a participant."""
-        import polars as pl
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"What changes without each participant, {self.measure} on {self.scale}"
 
-        return pl.DataFrame(self.to_dicts())
+    def _facts(self) -> dict[str, Any]:
+        aside = None if self.with_aside is None else asdict(self.with_aside)
+        return {"measure": self.measure, "scale": self.scale, "of_all": asdict(self.of_all), "with_aside": aside}
 
-    def __str__(self) -> str:
-        order = sorted(self.rows, key=lambda row: -np.nan_to_num(abs(row.noticeable_change)))
-        cells = [(row.participant, f"{row.answers}", *map(number, (row.noticeable, row.satisfied))) for row in order]
-        all_ = ("nobody", str(self.of_all.answers), number(self.of_all.noticeable), number(self.of_all.satisfied))
-        more = [f"and {len(order) - _SHOWN:,} participants more"] if len(order) > _SHOWN else []
-        head = ("without", "answers", "noticeable", f"P(Sat) at {MEDIUM:g}")
-        return "\n".join([*table([head, all_, *cells[:_SHOWN]]), *more, *self.sentences()])
+    def _notes(self) -> list[str]:
+        return self.sentences()
+
+    def table(self, *, digits: int | None = None) -> Table:
+        """Everybody's answers, then what changes without each participant, the largest change first."""
+        order = np.argsort([-np.nan_to_num(abs(row.noticeable_change)) for row in self.rows], kind="stable")
+        table = super().table(digits=digits).take(order.tolist())
+        everybody = InfluenceRow(
+            "nobody", self.of_all.answers, self.of_all.noticeable, 0.0, self.of_all.satisfied, 0.0, ""
+        )
+        columns = [column for column in self.columns if column.shown]
+        first = [column.text(getattr(everybody, column.name), digits=digits) for column in columns]
+        return replace(table, rows=[first, *table.rows])
+
+    def __repr__(self) -> str:
+        return f"<Influence: {counted(len(self.rows), 'participant')}, {self.measure} on {self.scale}>"
 
 
 def influence(

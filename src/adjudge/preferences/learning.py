@@ -45,6 +45,7 @@ from adjudge.preferences.curves import (
 )
 from adjudge.preferences.questions import Combination, as_combinations
 from adjudge.preferences.study import GOOD, Evidence, Study, evidence, percentiles, resampled_weights, stacked
+from adjudge.results import Column, Result, interval_columns
 from adjudge.text import counted
 from adjudge.users.combinations import RelevanceScale, relevance_scale
 from adjudge.users.curves import bin_of
@@ -229,8 +230,8 @@ class LearntCombination:
         return tuple(Estimate(*map(float, row)) for row in zip(*columns, strict=True))
 
 
-@dataclass(frozen=True)
-class Learnt:
+@dataclass(frozen=True, repr=False)
+class Learnt(Result):
     """What a study teaches about some combinations, in the order given.
 
     ``predicts_agreement`` and ``predicts_satisfaction`` rank them by answers not seen. The counts are those of answers
@@ -267,29 +268,85 @@ class Learnt:
             tuple(one.satisfaction for one in self.combinations), tuple(one.agreement for one in self.combinations)
         )
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """One dictionary a combination, plain values."""
+    rows_name = "combinations"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        who = "" if self.n_participants is None else f" of {counted(self.n_participants, 'participant')}"
+        return (
+            f"{counted(self.n_answers, 'answer')}{who} about {counted(self.n_queries, 'query')}; "
+            f"{self.n_nonpreferences:,} without a preference, {self.n_good:,} of them good"
+        )
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns, with the share noticed where a collection was given, and one for each form held out."""
+        kinds = dict.fromkeys(kind for learnt in self.combinations for kind in learnt.held_out)
+        held_out = (
+            Column(f"log-likelihood per answer held out, {kind}", ".4f", name=f"held_out_{kind}", shown=False)
+            for kind in kinds
+        )
+        has_share = any(learnt.noticed is not None for learnt in self.combinations)
+        return (*_COLUMNS, *(_NOTICED if has_share else ()), *_PREDICTED, *held_out)
+
+    def _rows(self) -> list[dict[str, Any]]:
         agrees, satisfies = (
             {(row.measure, row.scale): row for row in found.rows}
             for found in (self.predicts_agreement, self.predicts_satisfaction)
         )
-        return [_row(self, one, agrees, satisfies) for one in self.combinations]
+        empty = dict.fromkeys(column.name for column in self.columns)
+        return [empty | _row(self, learnt, agrees, satisfies) for learnt in self.combinations]
 
-    def __str__(self) -> str:
-        width = max(len(str(one.combination)) for one in self.combinations)
-        who = "" if self.n_participants is None else f" of {counted(self.n_participants, 'participant')}"
-        lines = [
-            f"{counted(self.n_answers, 'answer')}{who} about {counted(self.n_queries, 'query')}; "
-            f"{self.n_nonpreferences:,} without a preference, {self.n_good:,} of them good",
-            f"{'':<{width}}  noticed from          P(Sat | 0)  P(Sat | 1)  log-likelihood",
-        ]
-        for row, one in zip(self.to_dicts(), self.combinations, strict=True):
-            lines.append(
-                f"{one.combination!s:<{width}}  {one.noticeable!s:<20}  {row['p_sat_0']:10.3f}  {row['p_sat_1']:10.3f}"
-                f"  {row['agreement_log_likelihood']:14.4f}{'  *' if row['agreement_among_best'] else ''}"
-            )
-        return "\n".join([*lines, "* not distinguishable from the best at predicting preferences"])
+    def _facts(self) -> dict[str, Any]:
+        counts = ("n_answers", "n_nonpreferences", "n_good", "n_participants", "n_queries", "n_traps", "n_set_aside")
+        return {name: getattr(self, name) for name in (*counts, "confidence", "seed", "source", "sha256")}
 
+    def _notes(self) -> list[str]:
+        return ["Among the best: not distinguishable from the best at predicting preferences."]
+
+    def __repr__(self) -> str:
+        return f"<Learnt: {counted(len(self.combinations), 'combination')}, {counted(self.n_answers, 'answer')}>"
+
+
+_COLUMNS = (
+    Column("the measure", name="measure", kind="text", key=True),
+    Column("the scale", name="scale", kind="text", key=True),
+    Column("kind of the satisfaction curve", name="kind", kind="text", shown=False),
+    Column("form of the agreement curve", name="form", kind="text", shown=False),
+    *interval_columns("noticeable", Column("difference that more than half notice", ".3f", label="noticed from")),
+    *interval_columns("p_sat_0", Column("P(Sat) at effectiveness 0", ".3f", label="P(Sat | 0)")),
+    *interval_columns("p_sat_05", Column("P(Sat) at effectiveness 0.5", ".3f", shown=False)),
+    *interval_columns("p_sat_1", Column("P(Sat) at effectiveness 1", ".3f", label="P(Sat | 1)")),
+    *interval_columns("bias", Column("bias of the end points", ".3f", shown=False)),
+    *interval_columns("distance_positive", Column("distance of P(Agr = 1) to 1", ".3f", shown=False)),
+    *interval_columns("distance_negative", Column("distance of P(Agr = -1) to 0", ".3f", shown=False)),
+)
+_NOTICED = interval_columns("share_noticed", Column("share of comparisons that most users notice", ".3f", shown=False))
+_PREDICTED = (
+    Column("noticeable difference on lines between bins", ".3f", name="noticeable_interpolated", shown=False),
+    *(
+        column
+        for outcome, is_shown in (("agreement", True), ("satisfaction", False))
+        for column in (
+            Column(
+                f"log-likelihood of an answer not seen, {outcome}",
+                ".4f",
+                name=f"{outcome}_log_likelihood",
+                label="log-likelihood",
+                shown=is_shown,
+            ),
+            *interval_columns(f"{outcome}_behind", Column("how far it is behind the best", ".4f", shown=False)),
+            Column(
+                "whether it cannot be told from the best",
+                name=f"{outcome}_among_best",
+                kind="truth",
+                label="among the best",
+                shown=is_shown,
+            ),
+        )
+    ),
+)
 
 Key = dict[tuple[str, str], Predicted]
 
@@ -312,24 +369,20 @@ def _row(learnt: Learnt, one: LearntCombination, agrees: Key, satisfies: Key) ->
     }
     for name, estimate in named.items():
         row |= {
-            name: _plain(estimate.value),
-            f"{name}_low": _plain(estimate.low),
-            f"{name}_high": _plain(estimate.high),
+            name: estimate.value,
+            f"{name}_low": estimate.low,
+            f"{name}_high": estimate.high,
         }
     row["noticeable_interpolated"] = one.interpolated
     for name, predicted in (("agreement", agrees[key]), ("satisfaction", satisfies[key])):
         row |= {
             f"{name}_log_likelihood": predicted.log_likelihood,
             f"{name}_behind": predicted.behind,
-            f"{name}_behind_low": _plain(predicted.behind_low),
-            f"{name}_behind_high": _plain(predicted.behind_high),
+            f"{name}_behind_low": predicted.behind_low,
+            f"{name}_behind_high": predicted.behind_high,
             f"{name}_among_best": predicted.among_best,
         }
     return row | {f"held_out_{kind}": value for kind, value in one.held_out.items()}
-
-
-def _plain(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 @checked(ties=TieUnit, bins=BINS, confidence=CONFIDENCE, resamples=RESAMPLES_OR_NONE, seed=SEED)
@@ -357,10 +410,14 @@ def learn(
 
     >>> from adjudge.preferences.simulated import example_study
     >>> print(learn(example_study(), ["CG@2 on fine"], resamples=200))
-    600 answers of 30 participants about 40 queries; 276 without a preference, 157 of them good
-                  noticed from          P(Sat | 0)  P(Sat | 1)  log-likelihood
-    CG@2 on fine  0.296 [0.237, 0.371]       0.132       0.755         -0.9165  *
-    * not distinguishable from the best at predicting preferences
+    600 answers of 30 participants about 40 queries; 276 without a preference, 157
+    of them good
+    measure  scale          noticed from            P(Sat | 0)            P(Sat | 1)
+    CG@2     fine   0.296 [0.237, 0.371]  0.132 [0.002, 0.904]  0.755 [0.431, 0.926]
+    <BLANKLINE>
+    measure  scale  log-likelihood  among the best
+    CG@2     fine          -0.9165             yes
+    Among the best: not distinguishable from the best at predicting preferences.
     """
     wanted, counted = as_combinations(combinations), study.counted()
     _check_answers(counted)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -16,14 +16,11 @@ from adjudge.preferences.influence import Pair, curves_without, default_combinat
 from adjudge.preferences.questions import CHOICES
 from adjudge.preferences.study import B, Study, evidence, judged_by_all
 from adjudge.preferences.trust import Trust, TrustRules, assess_all
+from adjudge.results import Column, Result
 from adjudge.stats.agreement import Estimate
-from adjudge.stats.effects import table
-from adjudge.text import counted, listed, number
+from adjudge.tables import Table
+from adjudge.text import counted, listed
 
-if TYPE_CHECKING:
-    import polars as pl
-
-_SHOWN = 12
 _MOST_SLOTS = 30  # answers to one question beyond which alpha comes without an interval
 _GUESS_NEITHER, _GUESS_ONE = math.log(0.5), math.log(0.25)  # four answers, one of them at random
 
@@ -47,28 +44,30 @@ class ParticipantQuality:
     =============== =================================================================================================
     """
 
-    participant: str
-    answers: int
-    set_aside: int
-    reason: str
-    traps_right: int
-    traps_asked: int
-    trust: float
-    attentive: float
-    verdict: str
-    median_seconds: float
-    a: float
-    b: float
-    good: float
-    bad: float
-    left: float
-    agrees: float
-    shared: int
-    follows: float
+    participant: Annotated[str, Column("who answered", key=True)]
+    answers: Annotated[int, Column("answers to questions that are no attention checks", ",d")]
+    set_aside: Annotated[int, Column("those of them that do not count", ",d", label="aside")]
+    reason: Annotated[str, Column("why answers are set aside, empty where they are not", shown=False)]
+    traps_right: Annotated[int, Column("attention checks that were answered right", "d", label="right")]
+    traps_asked: Annotated[int, Column("attention checks that were asked", "d", label="traps")]
+    trust: Annotated[
+        float, Column("share of attention checks answered right, 1 where none were asked", ".2f", shown=False)
+    ]
+    attentive: Annotated[float, Column("probability that they are attentive", ".3f", label="P(attentive)")]
+    verdict: Annotated[str, Column("what the rules say: fine, failed quiz, failed traps or inattentive")]
+    median_seconds: Annotated[float, Column("median time of an answer", ".0f", unit="s", label="median")]
+    a: Annotated[float, Column("share of answers for the first list", ".2f", shown=False)]
+    b: Annotated[float, Column("share of answers for the second list", ".2f", shown=False)]
+    good: Annotated[float, Column("share of answers that both are good", ".2f", shown=False)]
+    bad: Annotated[float, Column("share of answers that both are bad", ".2f", shown=False)]
+    left: Annotated[float, Column("share of preferences for the list on the left, or above", ".2f")]
+    agrees: Annotated[float, Column("share of what others answered that is the same answer", ".2f", shown=False)]
+    shared: Annotated[int, Column("questions that others answered too", ",d", shown=False)]
+    follows: Annotated[float, Column("mean log of P(answer | curve of the others) / P(answer | guessing)", ".2f")]
 
 
-@dataclass(frozen=True)
-class Quality:
+@dataclass(frozen=True, repr=False)
+class Quality(Result):
     """The participants of a study, in the order in which they came.
 
     ``alpha`` is Krippendorff's for answers as names, over the questions that several people answered and that count;
@@ -120,35 +119,28 @@ class Quality:
         were = "was" if self.n_shared == 1 else "were"
         return f"{counted(self.n_shared, 'question')} {were} answered by several people: {known}."
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Plain values, one dictionary a participant."""
-        return [asdict(row) for row in self.rows]
+    row_type = ParticipantQuality
+    rows_name = "participants"
 
-    def to_polars(self) -> pl.DataFrame:
-        """One row a participant."""
-        import polars as pl
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"Quality of the answers of {counted(len(self.rows), 'participant')}"
 
-        return pl.DataFrame(self.to_dicts())
+    def _facts(self) -> dict[str, Any]:
+        shared = {"alpha": asdict(self.alpha), "n_shared": self.n_shared}
+        return {**shared, "measure": self.measure, "scale": self.scale, "rules": asdict(self.rules)}
 
-    def __str__(self) -> str:
-        order = sorted(self.rows, key=lambda row: row.attentive)[:_SHOWN]
-        head = ("participant", "answers", "aside", "traps", "P(attentive)", "median s", "left", "follows", "verdict")
-        cells = [
-            (
-                row.participant,
-                str(row.answers),
-                str(row.set_aside),
-                f"{row.traps_right}/{row.traps_asked}",
-                f"{row.attentive:.3f}",
-                number(row.median_seconds, 0),
-                number(row.left),
-                number(row.follows),
-                row.verdict,
-            )
-            for row in order
-        ]
-        more = [f"and {len(self.rows) - _SHOWN:,} participants more"] if len(self.rows) > _SHOWN else []
-        return "\n".join([*self.sentences(), *table([head, *cells]), *more])
+    def _notes(self) -> list[str]:
+        return self.sentences()
+
+    def table(self, *, digits: int | None = None) -> Table:
+        """The participants, least attentive first."""
+        order = sorted(range(len(self.rows)), key=lambda place: self.rows[place].attentive)
+        return super().table(digits=digits).take(order)
+
+    def __repr__(self) -> str:
+        return f"<Quality: {counted(len(self.rows), 'participant')}>"
 
 
 @checked(resamples=RESAMPLES_OR_NONE, seed=SEED)

@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,8 @@ from adjudge.errors import AdjudgeError, shown
 from adjudge.measures import Measure, parse_measure
 from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Lists
+from adjudge.results import Column, Result
+from adjudge.tables import Heading, Table
 from adjudge.text import counted
 from adjudge.users.combinations import RelevanceScale, fingerprint, relevance_scale
 from adjudge.users.curves import bin_of
@@ -377,8 +379,20 @@ STATUSES: tuple[Status, ...] = ("filled", "short", "impossible")
 FILLED, SHORT, IMPOSSIBLE = range(3)
 
 
-@dataclass(frozen=True)
-class Coverage:
+class CoverageBin(TypedDict):
+    """Questions in one bin of one combination."""
+
+    measure: Annotated[str, Column("the measure", key=True)]
+    scale: Annotated[str, Column("the scale", key=True)]
+    low: Annotated[float, Column("lower end of the bin of |Δ|", "g")]
+    high: Annotated[float, Column("upper end of the bin of |Δ|", "g")]
+    questions: Annotated[int, Column("questions in the bin", ",d")]
+    wanted: Annotated[int, Column("questions that are wanted there", ",d")]
+    status: Annotated[str, Column("filled, short or impossible")]
+
+
+@dataclass(frozen=True, repr=False)
+class Coverage(Result):
     """Questions in each bin of each combination.
 
     ========== ===================== ================================================================
@@ -436,39 +450,42 @@ class Coverage:
             f"{self.per_bin}{short}{aside}."
         )
 
-    def to_dicts(self, *, statuses: Iterable[Status] = STATUSES) -> list[dict[str, Any]]:
-        """One record a cell: measure, scale, low and high end of the bin, questions, status."""
-        wanted = set(statuses)
+    row_type = CoverageBin
+    rows_name = "bins"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a sentence or two."""
+        return self.summary
+
+    def _rows(self) -> list[CoverageBin]:
         return [
             {
-                "measure": one.measure,
-                "scale": one.scale,
+                "measure": combination.measure,
+                "scale": combination.scale,
                 "low": round(b / self.bins, 9),
                 "high": round((b + 1) / self.bins, 9),
                 "questions": int(self.counts[c, b]),
                 "wanted": self.per_bin,
-                "status": status,
+                "status": STATUSES[self.status[c, b]],
             }
-            for c, one in enumerate(self.combinations)
+            for c, combination in enumerate(self.combinations)
             for b in range(self.bins)
-            if (status := STATUSES[self.status[c, b]]) in wanted
         ]
 
-    def __str__(self) -> str:
-        """The sentence, and a line for each combination that is not filled: counts by bin, – where impossible."""
+    def _facts(self) -> dict[str, Any]:
+        names = ("per_bin", "n_questions", "n_queries", "n_documents", "most_of_a_query")
+        return {name: getattr(self, name) for name in names}
+
+    def table(self, *, digits: int | None = None) -> Table:
+        """A line for each combination that is not filled: counts by bin, – where impossible."""
         lacking = np.flatnonzero((self.status != FILLED).any(axis=1)).tolist()
-        if not lacking:
-            return self.summary
-        cells = [[str(self.combinations[c]), *(self._cell(c, b) for b in range(self.bins))] for c in lacking]
-        head = ["questions by |Δ| from", *(f"{b / self.bins:.3g}" for b in range(self.bins))]
-        widths = [max(len(row[i]) for row in [head, *cells]) for i in range(self.bins + 1)]
-        lines = [
-            "  ".join(
-                cell.rjust(w) if i else cell.ljust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))
-            )
-            for row in [head, *cells]
-        ]
-        return "\n".join([self.summary, *(line.rstrip() for line in lines)])
+        starts = [Heading(f"{b / self.bins:.3g}", about="questions by |Δ| from here") for b in range(self.bins)]
+        rows = [[str(self.combinations[c]), *(self._cell(c, b) for b in range(self.bins))] for c in lacking]
+        return Table([Heading("questions by |Δ| from", "left"), *starts] if rows else [], rows, self.title)
+
+    def __repr__(self) -> str:
+        return f"<Coverage: {counted(self.n_questions, 'question')}, {counted(len(self.combinations), 'combination')}>"
 
     def _cell(self, c: int, b: int) -> str:
         """A count, – for what is impossible."""

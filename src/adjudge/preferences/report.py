@@ -21,7 +21,8 @@ from adjudge.preferences.influence import MEDIUM, Conclusions, Influence, Influe
 from adjudge.preferences.learning import Learnt, LearntCombination, Noticed, Prior
 from adjudge.preferences.quality import ParticipantQuality, Quality
 from adjudge.preferences.study import Study
-from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.tables import Heading
 from adjudge.text import counted, number, percent
 from adjudge.users import figures
 
@@ -74,13 +75,13 @@ def _priors_figure(known: list[Known]) -> FigureBlock:
 
 def _priors_table(known: list[Known]) -> TableBlock:
     columns = (
-        Column("Measure", "left"),
-        Column("Scale", "left"),
-        Column("Median", about="difference, over all pairs of systems and all queries"),
-        Column("95 % up to"),
-        Column("Share noticed", about="of the comparisons of two systems on a query, by the curve"),
-        Column("By bins", about="the same with the noticeable difference read off the bins"),
-        Column("Agree", about="share of people who prefer the better list, averaged over the comparisons"),
+        Heading("Measure", "left"),
+        Heading("Scale", "left"),
+        Heading("Median", about="difference, over all pairs of systems and all queries"),
+        Heading("95 % up to"),
+        Heading("Share noticed", about="of the comparisons of two systems on a query, by the curve"),
+        Heading("By bins", about="the same with the noticeable difference read off the bins"),
+        Heading("Agree", about="share of people who prefer the better list, averaged over the comparisons"),
     )
     rows, records = [], list[dict[str, Any]]()
     for one, prior, noticed in known:
@@ -126,13 +127,13 @@ def _best(found: Predictions, word: str) -> str:
 
 def _prediction_table(found: Predictions) -> TableBlock:
     columns = (
-        Column("Measure", "left"),
-        Column("Scale", "left"),
-        Column(
+        Heading("Measure", "left"),
+        Heading("Scale", "left"),
+        Heading(
             "Log-likelihood", about=f"per answer not seen, higher is better; {found.chance:.4f} without any measure"
         ),
-        Column("Behind the best", about=f"intervals are of {percent(found.confidence)}"),
-        Column("As good", "center", about="not told apart from the best"),
+        Heading("Behind the best", about=f"intervals are of {percent(found.confidence)}"),
+        Heading("As good", "center", about="not told apart from the best"),
     )
     rows = tuple(
         (
@@ -257,12 +258,12 @@ def _series(bins: ShareBins, *, differences: bool = False) -> figures.Series:
 
 def _agreement_table(learnt: Learnt) -> TableBlock:
     columns = (
-        Column("Measure", "left"),
-        Column("Scale", "left"),
-        Column("Noticed from", about="difference from which on more than half prefer the better list, by the curve"),
-        Column("By bins", about="the same read off the bins, with straight lines between their centres"),
-        Column(f"Agree at {_AT[0]:g}", about="share who prefer the better list at such a difference, by the curve"),
-        *(Column(f"at {at:g}") for at in _AT[1:]),
+        Heading("Measure", "left"),
+        Heading("Scale", "left"),
+        Heading("Noticed from", about="difference from which on more than half prefer the better list, by the curve"),
+        Heading("By bins", about="the same read off the bins, with straight lines between their centres"),
+        Heading(f"Agree at {_AT[0]:g}", about="share who prefer the better list at such a difference, by the curve"),
+        *(Heading(f"at {at:g}") for at in _AT[1:]),
     )
     rows = tuple(
         (
@@ -290,11 +291,11 @@ def _lowest(values: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
 def _agreement_bins(i: int, one: LearntCombination) -> TableBlock:
     bins = one.agreement_bins
     columns = (
-        Column("Difference", "left"),
-        Column("Answers"),
-        Column("Prefer the better"),
-        Column("Cannot tell"),
-        Column("Prefer the worse"),
+        Heading("Difference", "left"),
+        Heading("Answers"),
+        Heading("Prefer the better"),
+        Heading("Cannot tell"),
+        Heading("Prefer the worse"),
     )
     shares = (bins.agree, bins.cannot_tell, bins.disagree)
     rows = tuple(
@@ -364,13 +365,13 @@ def _satisfaction_figure(learnt: Learnt) -> FigureBlock:
 
 def _satisfaction_table(learnt: Learnt) -> TableBlock:
     columns = (
-        Column("Measure", "left"),
-        Column("Scale", "left"),
-        Column("P(Sat) at 0", about="share satisfied with the worst lists, by the curve"),
-        Column("at 0.5"),
-        Column("at 1", about="share satisfied with the best lists"),
-        Column("Curve", about="log-likelihood per answer that it has not seen, higher is better"),
-        Column("Cubic", about="the same of the cubic"),
+        Heading("Measure", "left"),
+        Heading("Scale", "left"),
+        Heading("P(Sat) at 0", about="share satisfied with the worst lists, by the curve"),
+        Heading("at 0.5"),
+        Heading("at 1", about="share satisfied with the best lists"),
+        Heading("Curve", about="log-likelihood per answer that it has not seen, higher is better"),
+        Heading("Cubic", about="the same of the cubic"),
     )
     rows = tuple(
         (
@@ -387,12 +388,12 @@ def _satisfaction_table(learnt: Learnt) -> TableBlock:
 
 def _endpoints(learnt: Learnt) -> TableBlock:
     columns = (
-        Column("Measure", "left"),
-        Column("Scale", "left"),
-        Column("Bias", about="distance of P(Sat) at 0 to 0 and of P(Sat) at 1 to 1 (3.11)"),
-        Column("To 1", about="distance of P(prefer the better) to 1 over the bins (3.12)"),
-        Column("To 0", about="distance of P(prefer the worse) to 0 over the bins (3.13)"),
-        Column("Bins", about="with answers, of all"),
+        Heading("Measure", "left"),
+        Heading("Scale", "left"),
+        Heading("Bias", about="distance of P(Sat) at 0 to 0 and of P(Sat) at 1 to 1 (3.11)"),
+        Heading("To 1", about="distance of P(prefer the better) to 1 over the bins (3.12)"),
+        Heading("To 0", about="distance of P(prefer the worse) to 0 over the bins (3.13)"),
+        Heading("Bins", about="with answers, of all"),
     )
     ends = [one.endpoints for one in learnt.combinations]
     rows = tuple(
@@ -413,7 +414,7 @@ def _satisfaction_bins(i: int, one: LearntCombination) -> TableBlock:
     bins = one.satisfaction_bins.satisfied
     single = one.evidence.lists.ndim == 1
     what, where = ("Lists", "") if single else ("Pairs", "mean ")
-    columns = (Column("Effectiveness", "left"), Column(what), Column("Called good"), Column("Curve"))
+    columns = (Heading("Effectiveness", "left"), Heading(what), Heading("Called good"), Heading("Curve"))
     middle = (bins.edges[:-1] + bins.edges[1:]) / 2
     at = one.satisfaction(np.where(np.isnan(bins.mean), middle, bins.mean))
     rows = tuple(
@@ -443,14 +444,14 @@ def _people(quality: Quality) -> Section:
 
 def _trust(quality: Quality) -> TableBlock:
     columns = (
-        Column("Participant", "left"),
-        Column("Answers", about="to questions that are no traps"),
-        Column("Aside", about="of them set aside"),
-        Column("Traps", about="right of those asked"),
-        Column("Trust", about="share of the traps answered right, 1 where none were asked"),
-        Column("P(attentive)", about="from traps, times, sides and choices"),
-        Column("Verdict", "left", about=_rules(quality)),
-        Column("Set aside for", "left"),
+        Heading("Participant", "left"),
+        Heading("Answers", about="to questions that are no traps"),
+        Heading("Aside", about="of them set aside"),
+        Heading("Traps", about="right of those asked"),
+        Heading("Trust", about="share of the traps answered right, 1 where none were asked"),
+        Heading("P(attentive)", about="from traps, times, sides and choices"),
+        Heading("Verdict", "left", about=_rules(quality)),
+        Heading("Set aside for", "left"),
     )
     rows = tuple(
         (
@@ -476,15 +477,15 @@ def _by_attention(quality: Quality) -> list[ParticipantQuality]:
 def _answers(quality: Quality) -> TableBlock:
     on = f"{quality.measure} on {quality.scale}" if quality.measure else "effectiveness"
     columns = (
-        Column("Participant", "left"),
-        Column("Seconds", about="median for an answer"),
-        Column("Prefers", about="share of answers that prefer a list"),
-        Column("Good", about="share of answers that call both good"),
-        Column("Bad", about="share of answers that call both bad"),
-        Column("Left", about="share of preferences for the list that stood first; one half by chance"),
-        Column("Agrees", about="share of what others answered to the same questions that is the same"),
-        Column("Shared", about="questions that others answered, too"),
-        Column("Follows", about=f"answers follow {on} as those of the others do: above 0 yes, below 0 no"),
+        Heading("Participant", "left"),
+        Heading("Seconds", about="median for an answer"),
+        Heading("Prefers", about="share of answers that prefer a list"),
+        Heading("Good", about="share of answers that call both good"),
+        Heading("Bad", about="share of answers that call both bad"),
+        Heading("Left", about="share of preferences for the list that stood first; one half by chance"),
+        Heading("Agrees", about="share of what others answered to the same questions that is the same"),
+        Heading("Shared", about="questions that others answered, too"),
+        Heading("Follows", about=f"answers follow {on} as those of the others do: above 0 yes, below 0 no"),
     )
     rows = tuple(
         (
@@ -530,11 +531,11 @@ def _figure(quality: Quality) -> FigureBlock:
 
 def _why(quality: Quality) -> TableBlock:
     columns = (
-        Column("Participant", "left"),
-        Column("Verdict", "left"),
-        Column("Traps"),
-        Column("P(attentive)"),
-        Column("What speaks against attention", "left"),
+        Heading("Participant", "left"),
+        Heading("Verdict", "left"),
+        Heading("Traps"),
+        Heading("P(attentive)"),
+        Heading("What speaks against attention", "left"),
     )
     pairs = zip(quality.rows, quality.trusts, strict=True)
     doubted = sorted(((r, t) for r, t in pairs if t.verdict != "fine"), key=lambda pair: pair[0].attentive)
@@ -569,13 +570,13 @@ def _order(influence: Influence) -> list[InfluenceRow]:
 def _changes(influence: Influence) -> TableBlock:
     on = f"{influence.measure} on {influence.scale}"
     columns = (
-        Column("Without", "left"),
-        Column("Answers", about="of the participant that count"),
-        Column("Noticeable", about=f"difference in {on} that more than half notice"),
-        Column("Change"),
-        Column(f"P(Sat) at {MEDIUM:g}", about=f"of lists with {on} of {MEDIUM:g}, by the monotone curve"),
-        Column("Change of P(Sat)"),
-        Column("Best", "left", about="combination that explains answers best"),
+        Heading("Without", "left"),
+        Heading("Answers", about="of the participant that count"),
+        Heading("Noticeable", about=f"difference in {on} that more than half notice"),
+        Heading("Change"),
+        Heading(f"P(Sat) at {MEDIUM:g}", about=f"of lists with {on} of {MEDIUM:g}, by the monotone curve"),
+        Heading("Change of P(Sat)"),
+        Heading("Best", "left", about="combination that explains answers best"),
     )
     lines = [_conclusion("nobody", influence.of_all)]
     if influence.with_aside is not None:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.study import BAD, GOOD, A, B, Study
 from adjudge.preferences.trust import AnswerFacts, Side, TrustRules, assess
 from adjudge.registry import Registry
-from adjudge.stats.effects import table
+from adjudge.results import Column, Rows
 from adjudge.users.noticing import AgreementMapping
 from adjudge.users.satisfaction import SatisfactionMapping
 
@@ -377,11 +377,11 @@ class Operating:
     median number of questions, traps included, that those who were stopped had answered.
     """
 
-    behaviour: str
-    listens: bool
-    stopped: float
-    by_quiz: float
-    questions: float
+    behaviour: Annotated[str, Column("how people behave", label="who", key=True)]
+    listens: Annotated[bool, Column("whether such people listen", shown=False)]
+    stopped: Annotated[float, Column("share stopped before the last question", ".1f %")]
+    by_quiz: Annotated[float, Column("share stopped at the end of the quiz", ".1f %", label="by the quiz")]
+    questions: Annotated[float, Column("median questions that they had answered", ".0f", label="after questions")]
 
 
 def simulated_answers(
@@ -448,13 +448,5 @@ def _operating(behaviour: Behaviour, stops: Sequence[tuple[int, str]]) -> Operat
 
 def operating_table(rows: Sequence[Operating]) -> str:
     """The rows as a table of text."""
-    cells = [
-        (
-            row.behaviour,
-            f"{100 * row.stopped:.1f} %",
-            f"{100 * row.by_quiz:.1f} %",
-            "–" if np.isnan(row.questions) else f"{row.questions:.0f}",
-        )
-        for row in rows
-    ]
-    return "\n".join(table([("who", "stopped", "by the quiz", "after questions"), *cells]))
+    shown = Rows(Operating, tuple(rows), "")
+    return str(shown)

@@ -322,7 +322,7 @@ class TrustRules:
 
     >>> TrustRules(bar=70)
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: TrustRules: 'bar' must be in [0, 1], got 70
+    adjudge.errors.ParameterError: TrustRules: 'bar' must be in [0, 1], got 70
     """
 
     constraints: ClassVar[Constraints] = {

@@ -17,10 +17,11 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.checks import COUNT, SEED, SEVERAL, SOME_SHARE, WORKERS, checked
 from adjudge.errors import AdjudgeError
+from adjudge.parallel import job_rng, run_calls
 from adjudge.relevance.base import scoring, start
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.choosing import Goal
-from adjudge.relevance.simulation import Checkpoint, Simulation, run_all, simulate
+from adjudge.relevance.simulation import Checkpoint, Simulation, simulate
 
 EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
@@ -111,7 +112,7 @@ def calibrate(
         for estimator, rule in methods
         for i in range(samples)
     ]
-    results: list[Simulation] = run_all(tasks, workers=workers, progress=progress)
+    results: list[Simulation] = run_calls(tasks, workers=workers, progress=progress)
     return [
         _summary(results[m * samples : (m + 1) * samples], estimator, rule, tuple(shares))
         for m, (estimator, rule) in enumerate(methods)
@@ -131,7 +132,7 @@ def _sizes(candidates: Candidates, systems: int | None, queries: int | None) -> 
 
 
 def _sample(candidates: Candidates, n_systems: int, n_queries: int, seed: int, i: int) -> Candidates:
-    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(i,)))
+    rng = job_rng(seed, i)
     return candidates.part(
         queries=rng.choice(candidates.n_queries, n_queries, replace=False).tolist(),
         systems=rng.choice(candidates.n_systems, n_systems, replace=False).tolist(),

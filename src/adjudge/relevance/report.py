@@ -21,8 +21,9 @@ from adjudge.relevance.calibration import Calibration
 from adjudge.relevance.session import RankedSystem, Session, SystemPair
 from adjudge.relevance.simulation import Simulation
 from adjudge.reporting import figures
-from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock, section
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock, section
 from adjudge.reporting.figures import PALETTE, canvas
+from adjudge.tables import Heading
 from adjudge.text import listed, percent
 from adjudge.users.report import Evidence
 
@@ -153,11 +154,11 @@ def estimate_sentences(session: Session, pairs: Sequence[SystemPair]) -> list[st
 
 def _ranking(session: Session, ranked: Sequence[RankedSystem], level: float) -> TableBlock:
     columns = (
-        Column("Rank"),
-        Column("System", "left"),
-        Column(session.scoring.measure, about="expected score with everything judged"),
-        Column(f"{percent(level)} interval"),
-        Column(
+        Heading("Rank"),
+        Heading("System", "left"),
+        Heading(session.scoring.measure, about="expected score with everything judged"),
+        Heading(f"{percent(level)} interval"),
+        Heading(
             "Not told apart from",
             "left",
             about=f"confidence in the order below {percent(level)}, or a difference within {session.goal.zone:g}",
@@ -197,12 +198,12 @@ def _history(session: Session, history: Sequence[tuple[int, float]]) -> FigureBl
 def _pairs(pairs: Sequence[SystemPair], level: float) -> TableBlock:
     undecided = sorted((p for p in pairs if p.verdict != "better"), key=lambda pair: pair.confidence)
     columns = (
-        Column("System", "left"),
-        Column("Other", "left"),
-        Column("Difference"),
-        Column(f"{percent(level)} interval"),
-        Column("Confidence", about="that the first is the better one"),
-        Column("Verdict", "center"),
+        Heading("System", "left"),
+        Heading("Other", "left"),
+        Heading("Difference"),
+        Heading(f"{percent(level)} interval"),
+        Heading("Confidence", about="that the first is the better one"),
+        Heading("Verdict", "center"),
     )
     rows = tuple(
         (
@@ -276,16 +277,16 @@ def simulation_records(runs: Sequence[Sequence[Simulation]]) -> list[dict[str, A
 
 def _efforts(runs: Sequence[Sequence[Simulation]]) -> TableBlock:
     columns = (
-        Column("Estimator", "left"),
-        Column("Rule", "left"),
-        Column("Judgments"),
-        Column("Range", about="over seeds"),
-        Column("Share", about="of the candidates"),
-        Column("Reached", about="seeds that reached the goal before everything was judged"),
-        Column("Confidence", about="claimed at the stop"),
-        Column("Accuracy", about="share of pairs of systems in the right order at the stop"),
-        Column("RMSE Δ", about="root mean square error of differences"),
-        Column("RMSE", about="root mean square error of scores"),
+        Heading("Estimator", "left"),
+        Heading("Rule", "left"),
+        Heading("Judgments"),
+        Heading("Range", about="over seeds"),
+        Heading("Share", about="of the candidates"),
+        Heading("Reached", about="seeds that reached the goal before everything was judged"),
+        Heading("Confidence", about="claimed at the stop"),
+        Heading("Accuracy", about="share of pairs of systems in the right order at the stop"),
+        Heading("RMSE Δ", about="root mean square error of differences"),
+        Heading("RMSE", about="root mean square error of scores"),
     )
     rows = tuple(_effort(method) for method in runs)
     return TableBlock("effort", "Where judging stopped.", columns, rows)
@@ -321,7 +322,7 @@ def _accuracies(runs: Sequence[Sequence[Simulation]]) -> list[Block]:
     accuracy = [
         [float(np.mean([run.checkpoints[k].accuracy for run in method])) for k in range(len(marks))] for method in runs
     ]
-    columns = (Column("Method", "left"), *(Column(f"{mark:,}") for mark in marks))
+    columns = (Heading("Method", "left"), *(Heading(f"{mark:,}") for mark in marks))
     rows = tuple((name, *(f"{value:.3f}" for value in line)) for name, line in zip(names, accuracy, strict=True))
     table = TableBlock(
         "accuracy", "Share of pairs of systems in the right order after so many judgments.", columns, rows
@@ -342,15 +343,15 @@ def calibration_section(methods: Sequence[Calibration], subtitle: str) -> Sectio
     """Claimed against true for every method."""
     shares = methods[0].shares
     columns = (
-        Column("Estimator", "left"),
-        Column("Rule", "left"),
-        *(Column(f"Accuracy {percent(share)}", about="right signs with so much judged") for share in shares),
-        Column("Intervals hold", about="95 % intervals of differences that hold the truth, over all shares"),
-        Column("Calibration error", about="mean distance of claimed confidence and accuracy"),
-        Column("Stop", about="share of the candidates judged when it stopped"),
-        Column("Claimed", about="mean confidence at the stop"),
-        Column("Accuracy", about="right signs at the stop"),
-        Column("Reached"),
+        Heading("Estimator", "left"),
+        Heading("Rule", "left"),
+        *(Heading(f"Accuracy {percent(share)}", about="right signs with so much judged") for share in shares),
+        Heading("Intervals hold", about="95 % intervals of differences that hold the truth, over all shares"),
+        Heading("Calibration error", about="mean distance of claimed confidence and accuracy"),
+        Heading("Stop", about="share of the candidates judged when it stopped"),
+        Heading("Claimed", about="mean confidence at the stop"),
+        Heading("Accuracy", about="right signs at the stop"),
+        Heading("Reached"),
     )
     rows = tuple(
         (
@@ -398,7 +399,7 @@ def calibration_records(methods: Sequence[Calibration]) -> list[dict[str, Any]]:
 
 
 def _bins(methods: Sequence[Calibration]) -> list[TableBlock]:
-    columns = (Column("Confidence", "left"), Column("Pairs"), Column("Claimed"), Column("Right"))
+    columns = (Heading("Confidence", "left"), Heading("Pairs"), Heading("Claimed"), Heading("Right"))
     return [
         TableBlock(
             f"bins-{i + 1}",

@@ -12,7 +12,7 @@ from collections.abc import Collection as Pairs
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from adjudge.relevance.base import RelevanceModel, View, estimable, scoring, sta
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.candidates import candidates as candidates_of
 from adjudge.relevance.choosing import RULES, Ask, Goal, choose
+from adjudge.results import Column, Record, Rows
 from adjudge.text import counted
 
 Pair = tuple[str, str]
@@ -40,12 +41,12 @@ class RankedSystem:
     Systems of the same expected score share a rank. ``tied`` are those that make a ``tie`` or an ``open`` pair with it.
     """
 
-    rank: int
-    system: str
-    score: float
-    low: float
-    high: float
-    tied: tuple[str, ...]
+    rank: Annotated[int, Column("place in the ranking; systems of the same score share it", "d")]
+    system: Annotated[str, Column("the system", key=True)]
+    score: Annotated[float, Column("expected score", ".3f", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    tied: Annotated[tuple[str, ...], Column("systems that it cannot be told from", label="cannot be told from")]
 
 
 @dataclass(frozen=True)
@@ -56,26 +57,31 @@ class SystemPair:
     difference is almost surely smaller than the zone, else ``open``.
     """
 
-    system: str
-    other: str
-    difference: float
-    low: float
-    high: float
-    confidence: float
-    verdict: str
+    system: Annotated[str, Column("the system that is probably better", key=True)]
+    other: Annotated[str, Column("the other system", key=True)]
+    difference: Annotated[float, Column("expected difference", ".3f", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    confidence: Annotated[float, Column("confidence in the sign of the difference", ".3f")]
+    verdict: Annotated[str, Column("better, tie or open")]
 
 
 @dataclass(frozen=True)
-class Status:
+class Status(Record):
     """Where a session stands."""
 
-    n_judged: int
-    n_candidates: int
-    value: float
-    wanted: float
-    mean_confidence: float
-    done: bool
-    reason: str
+    n_judged: Annotated[int, Column("candidates that are judged", ",d", label="judged")]
+    n_candidates: Annotated[int, Column("candidates that there are", ",d", label="candidates")]
+    value: Annotated[float, Column("what the goal is about, as it is now", ".3f", label="goal now")]
+    wanted: Annotated[float, Column("what the goal wants", ".3f", label="goal wanted")]
+    mean_confidence: Annotated[float, Column("mean confidence over pairs of systems", ".3f")]
+    done: Annotated[bool, Column("whether judging can stop")]
+    reason: Annotated[str, Column("why it can, or should not", shown=False)]
+
+    @property
+    def title(self) -> str:
+        """Why judging can stop, or should not."""
+        return self.reason
 
 
 class Session:
@@ -86,7 +92,7 @@ class Session:
     >>> import adjudge as aj
     >>> from adjudge.relevance.candidates import candidates
     >>> runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}}
-    >>> session = Session(candidates(aj.read(runs), cutoff=2, scale=aj.BINARY), "P@2", estimator="uniform")
+    >>> session = Session(candidates(aj.read(runs), cutoff=2, scale=aj.model.BINARY), "P@2", estimator="uniform")
     >>> session.next()[0] in [("q", "x"), ("q", "z")]
     True
     >>> session.judge("q", "x", 1)
@@ -225,7 +231,7 @@ class Session:
         return f"the goal is not reached yet: {self.goal}, but it is {self.goal.value(self.view):.3f}"
 
     @checked(level=CONFIDENCE)
-    def pairs(self, *, level: float = 0.95) -> list[SystemPair]:
+    def pairs(self, *, level: float = 0.95) -> Rows[SystemPair]:
         """All pairs of systems, the largest difference first."""
         expected, variance = self.view.differences
         halves = self.quantile(level) * np.sqrt(variance)
@@ -236,7 +242,8 @@ class Session:
             most = self.scoring.highest
             mean, low, high = np.clip([mean, mean - half, mean + half], -most, most).tolist()
             found.append(SystemPair(names[first], names[second], mean, low, high, sure, str(verdicts[a, b])))
-        return sorted(found, key=lambda pair: (-pair.difference, pair.system, pair.other))
+        ordered = sorted(found, key=lambda pair: (-pair.difference, pair.system, pair.other))
+        return Rows(SystemPair, tuple(ordered), f"Pairs of systems by {self.scoring.measure}")
 
     def _verdicts(self, level: float) -> npt.NDArray[np.str_]:
         """Tie, better or open, systems x systems."""
@@ -250,7 +257,7 @@ class Session:
         return float(ndtri((1 + level) / 2) if df is None else stdtrit(df, (1 + level) / 2))
 
     @checked(level=CONFIDENCE)
-    def ranking(self, *, level: float = 0.95) -> list[RankedSystem]:
+    def ranking(self, *, level: float = 0.95) -> Rows[RankedSystem]:
         """Systems by expected score, best first, with intervals; those of the same score by name.
 
         Beliefs may leave the scale; scores and intervals are shown as far as they are on it.
@@ -261,7 +268,7 @@ class Session:
         rank = 1 + (self.view.differences[0] < 0).sum(axis=1)
         order = np.argsort(rank, kind="stable")
         doubt = self._verdicts(level) != "better"
-        return [
+        ranked = tuple(
             RankedSystem(
                 int(rank[s]),
                 names[s],
@@ -271,7 +278,8 @@ class Session:
                 tuple(names[o] for o in order if doubt[s, o] and o != s),
             )
             for s in order
-        ]
+        )
+        return Rows(RankedSystem, ranked, f"Estimated ranking by {self.scoring.measure}")
 
     def to_dict(self) -> dict[str, Any]:
         """Settings and judgments: all that is needed to resume on the same candidates."""

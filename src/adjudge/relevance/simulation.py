@@ -6,7 +6,7 @@ that no system retrieved are no part of a simulation: nobody would have been ask
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +14,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import COUNT, SEED, checked
-from adjudge.errors import AdjudgeError, kept_warnings
-from adjudge.processes import CrashedError, Progress, run_jobs
+from adjudge.errors import AdjudgeError
 from adjudge.relevance.base import Scoring
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.choosing import Goal
@@ -164,28 +163,3 @@ def _right(mean: Floats, true: Floats) -> Floats:
     """1 for the right order, 0 for the wrong one, 1/2 where no order is claimed; any order of true ties is right."""
     tie: Mask = np.abs(true) <= 1e-12
     return np.where(tie, 1.0, np.where(np.abs(mean) <= 1e-12, 0.5, (np.sign(mean) == np.sign(true)).astype(np.float64)))
-
-
-def run_all(
-    tasks: Iterable[Callable[[], Any]],
-    *,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> list[Any]:
-    """Results of picklable calls without arguments, in their order; in several processes unless one is asked for.
-
-    Warnings of tasks are not heard, whatever the number of processes: start once what may have something to say.
-    """
-    pending = {str(place): task for place, task in enumerate(tasks)}
-    results: dict[str, Any] = {}
-    for name, result in run_jobs(_call, pending, workers=workers, progress=progress):
-        if isinstance(result, CrashedError):
-            raise result
-        results[name] = result
-    return [results[name] for name in pending]
-
-
-def _call(task: Callable[[], Any]) -> Any:
-    """Run a task without its warnings."""
-    with kept_warnings():
-        return task()

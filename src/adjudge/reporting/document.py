@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from adjudge.registry import Registry
+from adjudge.tables import Heading
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 
-Align = Literal["left", "right", "center"]
+Column = Heading  # its name in version 1.0
 
 
 @dataclass(frozen=True)
@@ -24,15 +25,6 @@ class Paragraph:
     """Sentences, in plain text."""
 
     text: str
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: its header, how its cells stand, and a sentence that explains it."""
-
-    name: str
-    align: Align = "right"
-    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -44,7 +36,7 @@ class TableBlock:
 
     name: str
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[Heading, ...]
     rows: tuple[tuple[str, ...], ...]
     records: Sequence[dict[str, Any]] = field(default=(), repr=False)
     emphasised: frozenset[tuple[int, int]] = frozenset()

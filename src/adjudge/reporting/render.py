@@ -8,8 +8,8 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, is_dataclass
+from collections.abc import Callable
+from dataclasses import asdict, is_dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,14 +17,12 @@ from urllib.parse import quote
 
 from adjudge.errors import AdjudgeError
 from adjudge.extras import need
-from adjudge.reporting import tables
-from adjudge.reporting.document import Align, Block, FigureBlock, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.figures import PALETTE, style
-from adjudge.reporting.tables import FittedTable, as_json
+from adjudge.tables import Table, as_json, escape_latex, escape_markdown
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderableType
-    from rich.table import Table
+    from rich.console import RenderableType
 
 
 def render(report: Report, form: str, *, figures: str = "") -> str:
@@ -125,12 +123,12 @@ def write_figures(report: Report, directory: Path) -> list[Path]:
 
 def as_markdown_page(report: Report, figures: str = "") -> str:
     """The report as Markdown; figures are named, with their captions."""
-    parts = [f"# {_plain_markdown(' '.join(report.title.split()))}\n\n{_plain_markdown(report.subtitle)}\n"]
+    parts = [f"# {escape_markdown(' '.join(report.title.split()))}\n\n{escape_markdown(report.subtitle)}\n"]
     for section in report.sections:
         parts.append(f"\n#{'#' * section.level} {section.title}\n")
         parts.extend(_markdown(block, figures) for block in section.blocks)
     parts.append("\n## Provenance\n\n")
-    parts.extend(f"- {name}: {_plain_markdown(value)}\n" for name, value in _origins(report))
+    parts.extend(f"- {name}: {escape_markdown(value)}\n" for name, value in _origins(report))
     return "".join(parts)
 
 
@@ -141,25 +139,13 @@ def _origins(report: Report) -> list[tuple[str, str]]:
     return [("adjudge", report.provenance["adjudge"]), *settings, *inputs]
 
 
-def _plain_markdown(text: str) -> str:
-    """Text that Markdown shows as it is."""
-    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", text)
-
-
 def _markdown(block: Block, figures: str) -> str:
     if isinstance(block, Paragraph):
-        return f"\n{_plain_markdown(block.text)}\n"
+        return f"\n{escape_markdown(block.text)}\n"
     if isinstance(block, FigureBlock):
         return f"\n![{block.alt}]({quote(_file(block, figures))}.svg)\n\n*{block.caption}*\n"
-    marks = {"left": ":---", "right": "---:", "center": ":---:"}
-    lines = [
-        " | ".join(_plain_markdown(column.name) for column in block.columns),
-        " | ".join(marks[column.align] for column in block.columns),
-        *(" | ".join(map(_plain_markdown, row)) for row in block.rows),
-    ]
-    key = "".join(f"- {_plain_markdown(column.name)}: {column.about}\n" for column in block.columns if column.about)
-    table = "".join(f"| {line} |\n" for line in lines)
-    return f"\n*{block.caption}*\n\n{table}" + (f"\n{key}" if key else "")
+    about = [f"- {escape_markdown(column.name)}: {column.about}\n" for column in block.columns if column.about]
+    return "\n".join(["", _table(block).markdown(), *(["".join(about)] if about else [])])
 
 
 def _file(block: FigureBlock, figures: str) -> str:
@@ -173,24 +159,20 @@ def as_latex(report: Report, figures: str = "") -> str:
     heads = [*report.title.splitlines(), "needs: booktabs, graphicx; figures by --figures", *origins]
     parts = ["".join(f"% {line}\n" for head in heads for line in head.splitlines())]
     for section in report.sections:
-        parts.append(f"\n\\{'sub' * (section.level - 1)}section{{{tables.escape(section.title)}}}\n")
+        parts.append(f"\n\\{'sub' * (section.level - 1)}section{{{escape_latex(section.title)}}}\n")
         parts.extend(_latex(block, figures) for block in section.blocks)
     return "".join(parts)
 
 
 def _latex(block: Block, figures: str) -> str:
     if isinstance(block, Paragraph):
-        return f"\n{tables.escape(block.text)}\n"
-    if isinstance(block, FigureBlock):
-        body = f"\\includegraphics[width=\\linewidth]{{{_file(block, figures)}}}\n"
-        place = "figure"
-    else:
-        header = [tables.escape(column.name) for column in block.columns]
-        rows = [[tables.escape(cell) for cell in row] for row in block.rows]
-        body = tables.booktabs(header, rows, align="".join(column.align[0] for column in block.columns))
-        place = "table"
-    caption = f"\\caption{{{tables.escape(block.caption)}}}\n\\label{{{place[:3]}:{block.name}}}\n"
-    return f"\n\\begin{{{place}}}\n\\centering\n{body}{caption}\\end{{{place}}}\n"
+        return f"\n{escape_latex(block.text)}\n"
+    if isinstance(block, TableBlock):
+        table = replace(_table(block), title="")
+        return "\n" + table.latex(caption=block.caption, label=f"tab:{block.name}")
+    figure = f"\\includegraphics[width=\\linewidth]{{{_file(block, figures)}}}\n"
+    caption = f"\\caption{{{escape_latex(block.caption)}}}\n\\label{{fig:{block.name}}}\n"
+    return f"\n\\begin{{figure}}\n\\centering\n{figure}{caption}\\end{{figure}}\n"
 
 
 def as_json_document(report: Report) -> str:
@@ -236,24 +218,9 @@ def drawing(report: Report, *, notes: tuple[str, ...] = ()) -> RenderableType:
         if isinstance(block, Paragraph):
             parts.append(Text(block.text))
         elif isinstance(block, TableBlock):
-            parts += [Text(), Text(block.caption, style="bold"), _table(block)]
+            parts += [Text(), _table(block)]
     return Group(*parts, *(Text(note, style="dim") for note in notes))
 
 
-@dataclass(frozen=True)
-class _AlignedTable(FittedTable):
-    """A fitted table whose columns stand as its block says."""
-
-    aligns: tuple[Align, ...] = ()
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
-        for columns in self._parts(options.max_width):
-            table = self._part(columns)
-            for i, column in zip(columns, table.columns, strict=True):
-                column.justify = self.aligns[i]
-            yield table
-
-
-def _table(block: TableBlock) -> FittedTable:
-    names = [column.name for column in block.columns]
-    return _AlignedTable(names, block.rows, 0, aligns=tuple(column.align for column in block.columns))
+def _table(block: TableBlock) -> Table:
+    return Table(block.columns, block.rows, block.caption)

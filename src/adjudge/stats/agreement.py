@@ -13,9 +13,15 @@ Krippendorff's alpha, interval  0.821
 Fleiss' kappa                   0.619
 Cohen's kappa, mean of 1 pair   0.800
 mean absolute difference        0.250
-assessor   bias  correlation  units
-ann       -0.25         0.85      4
-bob       +0.25         0.85      4
+<BLANKLINE>
+Each assessor against the others
+assessor  units   bias  correlation
+ann           4  -0.25         0.85
+bob           4  +0.25         0.85
+<BLANKLINE>
+Pairs of assessors
+assessor  other  units  kappa  difference  distance
+ann       bob        4   0.80       -0.25      0.25
 
 Ratings: the grades of several assessors side by side, one row a unit, which is a document for a query.
 
@@ -31,15 +37,15 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Whole, checked
 from adjudge.errors import AdjudgeError, shown
-from adjudge.io import plain
 from adjudge.model.judgments import Judgments
+from adjudge.results import Column, Result, Rows
 from adjudge.stats import resampling
 from adjudge.stats.coefficients import (
     ROUNDING,
@@ -51,10 +57,8 @@ from adjudge.stats.coefficients import (
     ratio_of,
     tally,
 )
-from adjudge.stats.effects import table
-from adjudge.stats.intervals import with_interval
 from adjudge.stats.resampling import weighted_sums
-from adjudge.text import percent
+from adjudge.text import counted, percent, with_interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,12 +172,12 @@ class PairAgreement:
     ``absolute_difference`` the mean distance of their grades. NaN where undefined.
     """
 
-    assessor: str
-    other: str
-    n_units: int
-    cohen: float
-    difference: float
-    absolute_difference: float
+    assessor: Annotated[str, Column("the assessor", key=True)]
+    other: Annotated[str, Column("the other assessor", key=True)]
+    n_units: Annotated[int, Column("units that both rated", ",d", label="units")]
+    cohen: Annotated[float, Column("their Cohen's kappa", ".2f", label="kappa")]
+    difference: Annotated[float, Column("mean grade of the first minus that of the second", "+.2f")]
+    absolute_difference: Annotated[float, Column("mean distance of their grades", ".2f", label="distance")]
 
 
 @dataclass(frozen=True)
@@ -185,10 +189,10 @@ class AssessorAgreement:
     where either never changes.
     """
 
-    assessor: str
-    n_units: int
-    bias: float
-    correlation: float
+    assessor: Annotated[str, Column("the assessor", key=True)]
+    n_units: Annotated[int, Column("units that somebody else rated as well", ",d", label="units")]
+    bias: Annotated[float, Column("mean of the grade minus the mean grade of the others on the unit", "+.2f")]
+    correlation: Annotated[float, Column("Pearson's, of the grade with the others' mean", ".2f")]
 
 
 def pairs_of(values: Floats, assessors: tuple[str, ...], metric: Metric) -> tuple[PairAgreement, ...]:
@@ -354,7 +358,18 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class Coefficient:
+    """One coefficient of agreement."""
+
+    coefficient: Annotated[str, Column("name of the coefficient", key=True)]
+    value: Annotated[float, Column("its value", ".3f", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    reason: Annotated[str | None, Column("why something is not known", shown=False)]
+
+
+@dataclass(frozen=True, repr=False)
+class Agreement(Result):
     """What :func:`agreement` found; ``n_paired`` are the units with two ratings or more.
 
     ``resampled`` says what the bootstrap drew, and ``n_resampled`` how many there are of them. ``pairs`` has every two
@@ -379,10 +394,33 @@ class Agreement:
     each: tuple[AssessorAgreement, ...]
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, fit for JSON; what is unknown is None."""
-        values: dict[str, Any] = plain(asdict(self))
-        return values
+    row_type = Coefficient
+    rows_name = "coefficients"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        people = counted(len(self.assessors), "assessor")
+        sizes = f"{self.n_ratings:,} ratings of {self.n_units:,} units, {self.n_paired:,} units with two or more"
+        with_ends = any(math.isfinite(estimate.low) for _, estimate in self._coefficients())
+        drawn = f"; {percent(self.level)} intervals, {self.n_boot:,} draws of {self.resampled}" if with_ends else ""
+        return f"Agreement of {people}: {sizes}{drawn}"
+
+    def _rows(self) -> list[Coefficient]:
+        return [Coefficient(name, e.value, e.low, e.high, e.reason) for name, e in self._coefficients()]
+
+    def _facts(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def _notes(self) -> tuple[str, ...]:
+        return self.notes
+
+    def parts(self) -> tuple[Rows[AssessorAgreement], Rows[PairAgreement]]:
+        """Every assessor against the others, and every two assessors."""
+        return (
+            Rows(AssessorAgreement, self.each, "Each assessor against the others"),
+            Rows(PairAgreement, self.pairs, "Pairs of assessors"),
+        )
 
     def _coefficients(self) -> tuple[tuple[str, Estimate], ...]:
         pairs = "1 pair" if len(self.pairs) == 1 else f"{len(self.pairs)} pairs"
@@ -393,32 +431,8 @@ class Agreement:
             ("mean absolute difference", self.absolute_difference),
         )
 
-    def __str__(self) -> str:
-        people = "1 assessor" if len(self.assessors) == 1 else f"{len(self.assessors)} assessors"
-        title = f"Agreement of {people}: {self.n_ratings:,} ratings of {self.n_units:,} units"
-        with_ends = any(math.isfinite(estimate.low) for _, estimate in self._coefficients())
-        drawn = f"; {percent(self.level)} intervals, {self.n_boot:,} draws of {self.resampled}" if with_ends else ""
-        values = [(name, str(estimate)) for name, estimate in self._coefficients()]
-        most = 12
-        people_rows = [(e.assessor, _signed(e.bias), _number(e.correlation), f"{e.n_units}") for e in self.each[:most]]
-        more = [f"and {len(self.each) - most:,} assessors more"] if len(self.each) > most else []
-        return "\n".join(
-            [
-                f"{title}, {self.n_paired:,} units with two or more{drawn}",
-                *table([("coefficient", "value"), *values]),
-                *table([("assessor", "bias", "correlation", "units"), *people_rows]),
-                *more,
-                *self.notes,
-            ]
-        )
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}" if math.isfinite(value) else "–"
-
-
-def _number(value: float) -> str:
-    return f"{value:.2f}" if math.isfinite(value) else "–"
+    def __repr__(self) -> str:
+        return f"<Agreement: {counted(len(self.assessors), 'assessor')}, {self.n_units:,} units>"
 
 
 @checked(metric=Metric, level=CONFIDENCE, n_boot=_DRAWS, seed=SEED, resample=Drawn)

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +28,9 @@ import numpy.typing as npt
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError
-from adjudge.io import plain
 from adjudge.model.scales import Scale
-from adjudge.stats.effects import table
-from adjudge.stats.intervals import t_interval, with_interval
+from adjudge.results import Column, Record
+from adjudge.stats.intervals import t_interval
 from adjudge.text import percent
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -369,39 +368,34 @@ _FEWEST = 10  # answers below which a slope says nothing
 
 
 @dataclass(frozen=True)
-class SelfConsistency:
+class SelfConsistency(Record):
     """One person, the same ``n`` pairs twice, as :func:`self_consistency` defines it; NaN where undefined."""
 
-    n: int
-    scale: str
-    absolute_difference: float
-    share_of_scale: float
-    exact: float
-    kappa: float
-    icc: float
-    shift: float
-    shift_low: float
-    shift_high: float
-    level: float
-    reason: str | None = None
+    n: Annotated[int, Column("pairs that were rated twice", "d", shown=False)]
+    scale: Annotated[str, Column("the scale", shown=False)]
+    absolute_difference: Annotated[float, Column("mean distance of the two grades", ".3f")]
+    share_of_scale: Annotated[float, Column("that over the length of the scale", ".3f", label="share of the scale")]
+    exact: Annotated[float, Column("share of pairs with twice the same grade", ".3f", label="exactly the same")]
+    kappa: Annotated[float, Column("Cohen's with quadratic weights", ".3f", label="quadratic kappa")]
+    icc: Annotated[float, Column("ICC(1, 1) of the two answers", ".3f", label="ICC")]
+    shift: Annotated[
+        float,
+        Column(
+            "mean of the second grade minus the first", ".3f", label="again - first", ends=("shift_low", "shift_high")
+        ),
+    ]
+    shift_low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    shift_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    level: Annotated[float, Column("level of the interval", shown=False)]
+    reason: Annotated[str | None, Column("why something is not known", shown=False)] = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, fit for JSON; what is unknown is None."""
-        values: dict[str, Any] = plain(asdict(self))
-        return values
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"The same {self.n} pairs twice, scale {self.scale}, {percent(self.level)} interval"
 
-    def __str__(self) -> str:
-        rows = [
-            ("absolute difference", f"{with_interval(self.absolute_difference, math.nan, math.nan)}"),
-            ("share of the scale", f"{with_interval(self.share_of_scale, math.nan, math.nan)}"),
-            ("exactly the same", f"{with_interval(self.exact, math.nan, math.nan)}"),
-            ("quadratic kappa", f"{with_interval(self.kappa, math.nan, math.nan)}"),
-            ("ICC", f"{with_interval(self.icc, math.nan, math.nan)}"),
-            ("again - first", with_interval(self.shift, self.shift_low, self.shift_high)),
-        ]
-        why = [] if self.reason is None else [f"Unknown where – stands: {self.reason}."]
-        title = f"The same {self.n} pairs twice, scale {self.scale}, {percent(self.level)} interval"
-        return "\n".join([title, *table(rows), *why])
+    def _notes(self) -> list[str]:
+        return [] if self.reason is None else [f"Unknown where – stands: {self.reason}."]
 
 
 def self_consistency(
@@ -427,6 +421,7 @@ def self_consistency(
     >>> from adjudge.model.scales import FINE
     >>> print(self_consistency([20, 50, 80, 90], [25, 50, 70, 95], FINE))
     The same 4 pairs twice, scale fine (0..100), 95 % interval
+                              value
     absolute difference           5.000
     share of the scale            0.050
     exactly the same              0.250
@@ -474,27 +469,27 @@ def _icc(a: Floats, b: Floats) -> float:
 
 
 @dataclass(frozen=True)
-class Drift:
+class Drift(Record):
     """How the severity of one person changed over ``n`` answers, as :func:`drift` defines it; None where unknown.
 
     ``slope`` is in grades per 100 answers: above 0 for somebody who becomes more lenient.
     """
 
-    n: int
-    bias: float | None
-    slope: float | None
-    low: float | None
-    high: float | None
-    moved: bool | None
-    level: float
-    reason: str | None = None
+    n: Annotated[int, Column("answers", "d", label="answers")]
+    bias: Annotated[float | None, Column("mean of grade minus expectation", "+.2f")]
+    slope: Annotated[
+        float | None,
+        Column("grades per 100 answers, above 0 for who becomes more lenient", "+.2f", ends=("low", "high")),
+    ]
+    low: Annotated[float | None, Column("lower end of its interval", "+.2f", shown=False)]
+    high: Annotated[float | None, Column("upper end of its interval", "+.2f", shown=False)]
+    moved: Annotated[bool | None, Column("whether the interval leaves 0 out")]
+    level: Annotated[float, Column("level of the interval", shown=False)]
+    reason: Annotated[str | None, Column("why something is not known", shown=False)] = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, fit for JSON."""
-        values: dict[str, Any] = plain(asdict(self))
-        return values
-
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """The slope in a line."""
         if self.slope is None or self.low is None or self.high is None:
             return f"Drift over {self.n} answers: unknown, {self.reason}"
         said = "moved" if self.moved else "no drift seen"
@@ -519,6 +514,11 @@ def drift(grades: npt.ArrayLike, expected: npt.ArrayLike, *, level: float = 0.95
     >>> grades = [3, 2, 3, 2, 2, 3, 1, 2, 1, 2, 1, 0]
     >>> print(drift(grades, [2.0] * 12))
     Drift over 12 answers: -19.58 [-31.63, -7.53] grades per 100 answers, moved
+                      value
+    answers              12
+    bias              -0.17
+    slope    -19.58 ± 12.05
+    moved               yes
     """
     given, wanted = _together("drift", grades, expected)
     at = np.flatnonzero(np.isfinite(given) & np.isfinite(wanted))

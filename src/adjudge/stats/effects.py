@@ -4,16 +4,17 @@ All pairs of systems at once: matrices of systems x systems whose entry [a, b] s
 
 >>> effects = effect_sizes([[0.5, 0.4], [0.7, 0.3], [0.6, 0.6], [0.9, 0.4]], systems=["A", "B"])
 >>> print(effects)
-Effect sizes, 95% intervals
-pair       difference    d_z      g        superiority  queries
-A - B  +0.250 ± 0.379  +1.05  +0.76  0.88 [0.40, 0.99]        4
+Effect sizes, 95 % intervals
+system  other  queries      difference    d_z      g        superiority
+A       B            4  +0.250 ± 0.379  +1.05  +0.76  0.88 [0.40, 0.99]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +22,10 @@ import numpy.typing as npt
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import unknown
+from adjudge.results import Column, Result
 from adjudge.stats.intervals import wilson_interval
 from adjudge.stats.matrices import ROUNDING, common_queries, matrix_of
+from adjudge.text import counted, percent
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,29 +49,21 @@ class PairedMoments:
 class Effect:
     """How far one system is ahead of another; the fields of :class:`Effects` for one pair."""
 
-    system: str
-    other: str
-    n_queries: int
-    difference: float
-    low: float
-    high: float
-    smallest_significant: float
-    d_z: float
-    g: float
-    superiority: float
-    superiority_low: float
-    superiority_high: float
-
-    def cells(self) -> tuple[str, ...]:
-        """The row of a table."""
-        return (
-            f"{self.system} - {self.other}",
-            f"{self.difference:+.3f} ± {self.smallest_significant:.3f}",
-            f"{self.d_z:+.2f}",
-            f"{self.g:+.2f}",
-            f"{self.superiority:.2f} [{self.superiority_low:.2f}, {self.superiority_high:.2f}]",
-            f"{self.n_queries}",
-        )
+    system: Annotated[str, Column("the system ahead", key=True)]
+    other: Annotated[str, Column("the other system", key=True)]
+    n_queries: Annotated[int, Column("queries that both have", "d", label="queries")]
+    difference: Annotated[float, Column("mean difference", "+.3f", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", "+.3f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", "+.3f", shown=False)]
+    smallest_significant: Annotated[float, Column("difference that would have been significant", ".3f", shown=False)]
+    d_z: Annotated[float, Column("difference in standard deviations of the differences", "+.2f", label="d_z")]
+    g: Annotated[float, Column("that without the bias of few queries, Hedges' g", "+.2f")]
+    superiority: Annotated[
+        float,
+        Column("share of queries with the first ahead, ties half", ".2f", ends=("superiority_low", "superiority_high")),
+    ]
+    superiority_low: Annotated[float, Column("lower end of its interval", ".2f", shown=False)]
+    superiority_high: Annotated[float, Column("upper end of its interval", ".2f", shown=False)]
 
     def __str__(self) -> str:
         return (
@@ -78,8 +73,8 @@ class Effect:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Effects:
+@dataclass(frozen=True, eq=False, repr=False)
+class Effects(Result):
     """Effect sizes of all pairs of systems, as :func:`effect_sizes` defines them.
 
     ``difference``, ``d_z`` and ``g`` are antisymmetric; ``smallest_significant`` and ``n_queries`` symmetric;
@@ -115,10 +110,22 @@ class Effects:
         sizes = {name: getattr(self, name)[a, b].item() for name in names}
         return Effect(self.systems[a], self.systems[b], **sizes)
 
-    def __str__(self) -> str:
-        head = ("pair", "difference", "d_z", "g", "superiority", "queries")
-        lines = pair_table(head, self.difference, lambda a, b: self._at(a, b).cells())
-        return "\n".join([f"Effect sizes, {self.confidence:.0%} intervals", *lines])
+    row_type = Effect
+    rows_name = "pairs"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"Effect sizes, {percent(self.confidence)} intervals"
+
+    def _rows(self) -> tuple[Effect, ...]:
+        return self.pairs()
+
+    def _facts(self) -> dict[str, Any]:
+        return {"confidence": self.confidence, "systems": self.systems}
+
+    def __repr__(self) -> str:
+        return f"<Effects: {counted(len(self.systems), 'system')}>"
 
 
 @checked(confidence=CONFIDENCE)
@@ -219,24 +226,6 @@ def _hedges(d_z: Floats, n: Ints) -> Floats:
     half = np.maximum(n - 1, 2) / 2.0
     factor = np.where(n > 2, np.exp(gammaln(half) - gammaln(half - 0.5)) / np.sqrt(half), 0.0)
     return np.multiply(d_z, factor, out=d_z.copy(), where=np.isfinite(d_z))
-
-
-def table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of aligned columns; the first column to the left, the others to the right."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return [
-        "  ".join([f"{row[0]:<{widths[0]}}", *(f"{cell:>{w}}" for cell, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    ]
-
-
-def pair_table(
-    head: Sequence[str], difference: Floats, cells: Callable[[int, int], Sequence[str]], *, most: int = 12
-) -> list[str]:
-    """A table of pairs of systems, the largest difference first, and a line for those that it has no room for."""
-    pairs = pairs_by_difference(difference)
-    more = [f"and {len(pairs) - most:,} pairs more"] if len(pairs) > most else []
-    return [*table([head, *(cells(a, b) for a, b in pairs[:most])]), *more]
 
 
 def pairs_by_difference(difference: Floats) -> list[tuple[int, int]]:

@@ -2,9 +2,9 @@
 
 >>> near = equivalence([[0.50, 0.51], [0.70, 0.70], [0.60, 0.59], [0.90, 0.92]], margin=0.05, systems=["A", "B"])
 >>> print(near)
-Equivalence within ±0.05, t tests, alpha 0.05
-pair   difference      90% interval        p  p different     verdict
-B - A      +0.005  [-0.010, +0.020]  0.00303        0.495  equivalent
+Equivalence within ±0.05, t tests, alpha 0.05, 90 % intervals
+system  other      difference      p  p different  verdict
+B       A      +0.005 ± 0.015  0.003          0.5  equivalent
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +21,11 @@ import numpy.typing as npt
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import HALF_ALPHA, POSITIVE, RESAMPLES, SEED, checked
 from adjudge.errors import unknown
-from adjudge.stats.effects import pair_table, paired_moments
+from adjudge.results import Column, Result
+from adjudge.stats.effects import paired_moments, pairs_by_difference
 from adjudge.stats.matrices import matrix_of
 from adjudge.stats.paired import PAIRED_TESTS, TINY, How
+from adjudge.text import counted, percent
 
 LIBERAL = (
     "Equivalence is claimed too often with few queries and skewed differences: at most .05 is promised, and it was "
@@ -41,8 +44,23 @@ class Verdict(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, eq=False)
-class Equivalence:
+@dataclass(frozen=True)
+class EquivalentPair:
+    """What the two tests say of one pair of systems."""
+
+    system: Annotated[str, Column("the system ahead", key=True)]
+    other: Annotated[str, Column("the other system", key=True)]
+    n_queries: Annotated[int, Column("queries that both have", "d", shown=False)]
+    difference: Annotated[float, Column("mean difference", "+.3f", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of the interval that the margin must hold", "+.3f", shown=False)]
+    high: Annotated[float, Column("upper end of the interval that the margin must hold", "+.3f", shown=False)]
+    p: Annotated[float, Column("p-value of being within the margin", "p")]
+    p_difference: Annotated[float, Column("p-value of being different", "p", label="p different")]
+    verdict: Annotated[Verdict, Column("what the two tests say together")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Equivalence(Result):
     """Equivalence of all pairs of systems, as :func:`equivalence` defines it; every array is systems x systems."""
 
     systems: tuple[str, ...]
@@ -71,20 +89,33 @@ class Equivalence:
         words = np.where(self.different, str(Verdict.DIFFERENT), str(Verdict.UNDECIDED))
         return np.where(self.equivalent, np.where(self.different, str(Verdict.BOTH), str(Verdict.EQUIVALENT)), words)
 
-    def _cells(self, a: int, b: int) -> tuple[str, ...]:
-        return (
-            f"{self.systems[a]} - {self.systems[b]}",
-            f"{self.difference[a, b]:+.3f}",
-            f"[{self.low[a, b]:+.3f}, {self.high[a, b]:+.3f}]",
-            f"{self.p[a, b]:.3g}",
-            f"{self.p_difference[a, b]:.3g}",
-            str(self.verdicts[a, b]),
-        )
+    row_type = EquivalentPair
+    rows_name = "pairs"
 
-    def __str__(self) -> str:
-        head = ("pair", "difference", f"{1 - 2 * self.alpha:.0%} interval", "p", "p different", "verdict")
-        lines = pair_table(head, self.difference, self._cells)
-        return "\n".join([f"Equivalence within ±{self.margin:g}, {self.test} tests, alpha {self.alpha:g}", *lines])
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        level = percent(1 - 2 * self.alpha)
+        return f"Equivalence within ±{self.margin:g}, {self.test} tests, alpha {self.alpha:g}, {level} intervals"
+
+    def _rows(self) -> list[EquivalentPair]:
+        names = ("difference", "low", "high", "p", "p_difference")
+        return [
+            EquivalentPair(
+                self.systems[a],
+                self.systems[b],
+                int(self.n_queries[a, b]),
+                **{name: float(getattr(self, name)[a, b]) for name in names},
+                verdict=self.verdict(self.systems[a], self.systems[b]),
+            )
+            for a, b in pairs_by_difference(self.difference)
+        ]
+
+    def _facts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("systems", "test", "margin", "alpha")}
+
+    def __repr__(self) -> str:
+        return f"<Equivalence: {counted(len(self.systems), 'system')}, margin {self.margin:g}>"
 
 
 @checked(margin=POSITIVE, alpha=HALF_ALPHA, resamples=RESAMPLES, seed=SEED)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -31,19 +29,6 @@ def t_interval(values: Floats, *, confidence: float = 0.95) -> tuple[Floats, Flo
     variance = np.divide(squares, n - 1, out=np.full(n.shape, np.nan), where=several)
     quantile = np.where(several, stdtrit(np.maximum(n - 1, 1), 0.5 + confidence / 2), np.nan)
     return mean, quantile * np.sqrt(variance / np.maximum(n, 1)), n
-
-
-def with_interval(value: float, low: float, high: float, digits: int = 3) -> str:
-    """A value with its interval: ± half of it where it is symmetric, else its ends; alone where nothing is known.
-
-    >>> with_interval(0.5, 0.4, 0.6), with_interval(0.5, 0.45, 0.6), with_interval(0.5, math.nan, math.nan)
-    ('0.500 ± 0.100', '0.500 [0.450, 0.600]', '0.500')
-    """
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return f"{value:.{digits}f}" if math.isfinite(value) else "–"
-    if abs((high - value) - (value - low)) <= 1e-9 * max(1.0, abs(value)):
-        return f"{value:.{digits}f} ± {(high - low) / 2:.{digits}f}"
-    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
 @checked(confidence=CONFIDENCE)

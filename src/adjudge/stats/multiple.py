@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +22,11 @@ from adjudge.arrays import Floats
 from adjudge.checks import RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
+from adjudge.results import Column, Result
 from adjudge.stats import resampling
 from adjudge.stats.matrices import ROUNDING, Values, dense_ranks, matrix_of
 from adjudge.stats.paired import MEAN, TINY, PairedTests
+from adjudge.text import counted
 
 _NODES = 160  # of each integral of the studentised range
 _KNOTS = 400  # between which its tail is interpolated
@@ -223,7 +226,15 @@ def adjust(tests: PairedTests, *, correction: str = "holm") -> PairedTests:
 
 
 @dataclass(frozen=True)
-class FriedmanResult:
+class MeanRank:
+    """A system and its mean rank."""
+
+    system: Annotated[str, Column("the system", key=True)]
+    mean_rank: Annotated[float, Column("mean rank over queries, higher for better systems", ".2f")]
+
+
+@dataclass(frozen=True, repr=False)
+class FriedmanResult(Result):
     """Whether any system differs from any other; ``mean_ranks`` are higher for better systems, 1 to ``n_systems``."""
 
     systems: tuple[str, ...]
@@ -234,10 +245,25 @@ class FriedmanResult:
     rank_variance: float
     n_queries: int
 
-    def __str__(self) -> str:
-        head = f"Friedman test: chi2({self.df}) = {self.chi2:.2f}, p = {self.p:.4g} ({self.n_queries} queries)"
+    row_type = MeanRank
+    rows_name = "ranks"
+
+    @property
+    def title(self) -> str:
+        """The test in a line."""
+        return (
+            f"Friedman test: chi2({self.df}) = {self.chi2:.2f}, p = {self.p:.4g} ({counted(self.n_queries, 'query')})"
+        )
+
+    def _rows(self) -> list[MeanRank]:
         best = np.argsort(-self.mean_ranks, kind="stable")
-        return "\n".join([head, *(f"{self.systems[s]}: mean rank {self.mean_ranks[s]:.2f}" for s in best)])
+        return [MeanRank(self.systems[s], float(self.mean_ranks[s])) for s in best]
+
+    def _facts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("chi2", "df", "p", "rank_variance", "n_queries")}
+
+    def __repr__(self) -> str:
+        return f"<FriedmanResult: {counted(len(self.systems), 'system')}, p = {self.p:.4g}>"
 
 
 def friedman(values: Values, *, systems: Sequence[str] | None = None) -> FriedmanResult:
@@ -251,8 +277,9 @@ def friedman(values: Values, *, systems: Sequence[str] | None = None) -> Friedma
 
     >>> print(friedman([[0.5, 0.3], [0.6, 0.4], [0.9, 0.6], [0.3, 0.3]], systems=["ann", "bob"]))
     Friedman test: chi2(1) = 3.00, p = 0.08326 (4 queries)
-    ann: mean rank 1.88
-    bob: mean rank 1.12
+    system  mean rank
+    ann          1.88
+    bob          1.12
     """
     from scipy.special import chdtrc
     from scipy.stats import rankdata

@@ -12,8 +12,8 @@ be told from rounding counts as none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -21,11 +21,12 @@ from adjudge.arrays import Floats, Ints
 from adjudge.checks import NOT_NEGATIVE, RESAMPLES, SEED, Alternative, checked
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.registry import Registry
+from adjudge.results import Column, Result
 from adjudge.stats import resampling
 from adjudge.stats.matrices import ROUNDING, Values, common_queries, matrix_of
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 
 TINY = float(np.finfo(np.float64).tiny)  # the least p-value: for limits of 0 and for what is too small to write
@@ -40,20 +41,20 @@ MEAN = "mean difference"
 class Comparison:
     """One pair of systems under one test."""
 
-    a: str
-    b: str
-    statistic: float
-    p: float
-    error: float
-    n: int
+    a: Annotated[str, Column("the system", key=True)]
+    b: Annotated[str, Column("the system that it is tested against", key=True)]
+    statistic: Annotated[float, Column("statistic of the test", ".4g")]
+    p: Annotated[float, Column("p-value", ".4g")]
+    error: Annotated[float, Column("Monte-Carlo standard error of p, 0 where it is exact", ".2g")]
+    n: Annotated[int, Column("queries that both systems have", "d", label="queries")]
 
     def __str__(self) -> str:
         margin = f" ± {self.error:.2g}" if self.error > 0 else ""
         return f"{self.a} vs {self.b}: p = {self.p:.4g}{margin} ({self.n} queries)"
 
 
-@dataclass(frozen=True)
-class PairedTests:
+@dataclass(frozen=True, repr=False)
+class PairedTests(Result):
     """p-values of all pairs of systems; ``p[a, b]`` tests ``systems[a]`` against ``systems[b]``.
 
     ``error`` is the Monte-Carlo standard error of ``p``, 0 where it is exact; ``n`` the queries that both systems have.
@@ -83,24 +84,22 @@ class PairedTests:
         """Each pair once, in the order of the systems."""
         return (self.of(a, b) for i, a in enumerate(self.systems) for b in self.systems[i + 1 :])
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Plain values, one row a pair."""
-        return [asdict(pair) for pair in self.pairs()]
+    row_type = Comparison
+    rows_name = "pairs"
 
-    def to_polars(self) -> pl.DataFrame:
-        """One row a pair."""
-        import polars as pl
-
-        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
-
-    def __str__(self) -> str:
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
         resampled = "" if self.resamples is None else f", {self.resamples:,} resamples, seed {self.seed}"
         corrected = "" if self.correction == "none" else f", correction {self.correction}"
-        head = f"{self.test} test, {self.alternative}, {len(self.systems)} systems{resampled}{corrected}"
-        n_pairs = len(self.systems) * (len(self.systems) - 1) // 2
-        rows = [str(pair) for pair, _ in zip(self.pairs(), range(_ROWS_SHOWN), strict=False)]
-        more = [f"… and {n_pairs - _ROWS_SHOWN:,} more pairs"] if n_pairs > _ROWS_SHOWN else []
-        return "\n".join([head, *rows, *more])
+        return f"{self.test} test, {self.alternative}, {len(self.systems)} systems{resampled}{corrected}"
+
+    def _rows(self) -> tuple[Comparison, ...]:
+        return tuple(self.pairs())
+
+    def _facts(self) -> dict[str, Any]:
+        names = ("test", "alternative", "systems", "resamples", "seed", "correction")
+        return {name: getattr(self, name) for name in names}
 
     def __repr__(self) -> str:
         return f"<PairedTests: {self.test}, {self.alternative}, {len(self.systems)} systems>"
@@ -207,9 +206,10 @@ def paired_tests(
     >>> matrix = [[0.5, 0.3, 0.1], [0.6, 0.4, 0.5], [0.9, 0.6, 0.2], [0.4, 0.3, 0.3]]
     >>> print(paired_tests(matrix, test="permutation", systems=["ann", "bob", "cy"]))
     permutation test, two-sided, 3 systems
-    ann vs bob: p = 0.125 (4 queries)
-    ann vs cy: p = 0.125 (4 queries)
-    bob vs cy: p = 0.5 (4 queries)
+    a    b    statistic      p  error  queries
+    ann  bob        0.2  0.125      0        4
+    ann  cy       0.325  0.125      0        4
+    bob  cy       0.125    0.5      0        4
     """
     definition = PAIRED_TESTS[test]
     check_min_difference(test, min_difference)

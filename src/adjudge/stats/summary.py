@@ -2,47 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, overload
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, overload
 
 import numpy as np
 
 from adjudge.checks import CONFIDENCE, SEED, Interval, checked
 from adjudge.errors import unknown
 from adjudge.model.effectiveness import Effectiveness
+from adjudge.results import Column, Result
 from adjudge.stats.bootstrap import bootstrap_interval
-from adjudge.stats.intervals import t_interval, with_interval
-from adjudge.text import counted
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
+from adjudge.stats.intervals import t_interval
+from adjudge.tables import Heading, Table
+from adjudge.text import counted, number, percent, with_interval
 
 
 @dataclass(frozen=True)
 class MeanEffectiveness:
     """One system under one measure; ``lowest`` and ``highest`` bound the mean over unjudged documents, if asked for."""
 
-    system: str
-    team: str | None
-    measure: str
-    mean: float
-    low: float
-    high: float
-    n_queries: int
-    judged: float
-    lowest: float | None = None
-    highest: float | None = None
+    system: Annotated[str, Column("the system", key=True)]
+    team: Annotated[str | None, Column("its team", optional=True)]
+    measure: Annotated[str, Column("the measure", key=True)]
+    mean: Annotated[float, Column("mean effectiveness over queries", ".3f", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    n_queries: Annotated[int, Column("queries that count", "d", label="queries")]
+    judged: Annotated[float, Column("share of the documents in the measure's reach that were judged", ".0f %")]
+    lowest: Annotated[
+        float | None, Column("least mean over all grades of unjudged documents", ".3f", optional=True)
+    ] = None
+    highest: Annotated[
+        float | None, Column("largest mean over all grades of unjudged documents", ".3f", optional=True)
+    ] = None
 
     def __str__(self) -> str:
-        queries = "1 query" if self.n_queries == 1 else f"{self.n_queries} queries"
-        return f"{self.system}: {self.measure} = {with_interval(self.mean, self.low, self.high)} ({queries})"
+        interval = with_interval(self.mean, self.low, self.high)
+        return f"{self.system}: {self.measure} = {interval} ({counted(self.n_queries, 'query')})"
+
+    def shown(self, digits: int = 3) -> str:
+        """The mean with its interval, and in brackets its bounds where there are any."""
+        mean = with_interval(self.mean, self.low, self.high, digits)
+        if self.lowest is None or self.highest is None:
+            return mean
+        return f"{mean} [{number(self.lowest, digits)}, {number(self.highest, digits)}]"
 
 
-@dataclass(frozen=True)
-class Summary(Sequence[MeanEffectiveness]):
+@dataclass(frozen=True, repr=False)
+class Summary(Result, Sequence[MeanEffectiveness]):
     """Rows for every system and measure, best system of the first measure first."""
+
+    row_type = MeanEffectiveness
 
     rows: tuple[MeanEffectiveness, ...]
     systems: tuple[str, ...]
@@ -76,32 +88,74 @@ class Summary(Sequence[MeanEffectiveness]):
             raise unknown("system", system, self.systems)
         return next(row for row in self[measure] if row.system == system)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Plain values; teams and bounds only where there are any."""
-        teams = any(row.team is not None for row in self.rows)
-        return [
-            {name: value for name, value in asdict(row).items() if value is not None or (name == "team" and teams)}
-            for row in self.rows
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"Mean effectiveness of {counted(len(self.systems), 'system')}"
+
+    def _facts(self) -> dict[str, Any]:
+        return {"confidence": self.confidence, "interval": self.interval}
+
+    def _notes(self) -> list[str]:
+        notes = []
+        is_bracketed = any("[" in with_interval(row.mean, row.low, row.high) for row in self)
+        if any(math.isfinite(row.low) for row in self):
+            how = "± half of its" if self.interval == "t" else "with its"
+            ends = ", or its ends where it is cut off at 0 or 1" if self.interval == "t" and is_bracketed else ""
+            notes.append(f"Mean over queries {how} {percent(self.confidence)} interval ({self.interval}){ends}.")
+        if any(row.lowest is not None for row in self):
+            which = "the last brackets" if is_bracketed else "brackets"
+            notes.append(f"In {which}: bounds over all grades that unjudged documents could have.")
+        return notes
+
+    def table(self, *, digits: int | None = None) -> Table:
+        """Systems x measures: means with intervals, best of each measure in bold; share judged and queries."""
+        columns = {column.name: column.heading() for column in self.columns}
+        n = len(self.measures)
+        by_system = [self.rows[i * n : (i + 1) * n] for i in range(len(self.systems))]
+        teams = [(columns["team"], [rows[0].team or "" for rows in by_system])] if "team" in columns else []
+        means = [
+            (
+                Heading(measure, about=columns["mean"].about),
+                [rows[m].shown(3 if digits is None else digits) for rows in by_system],
+            )
+            for m, measure in enumerate(self.measures)
         ]
+        best = {(row, m + 1 + len(teams)): "bold green" for m, row in self._best().items()}
+        return self._table_of(
+            (columns["system"], self.systems),
+            *teams,
+            *means,
+            (columns["judged"], [share_range(row.judged for row in rows) for rows in by_system]),
+            (columns["n_queries"], [_range({row.n_queries for row in rows}) for rows in by_system]),
+            styles=best,
+        )
 
-    def to_polars(self) -> pl.DataFrame:
-        """One row a system and measure."""
-        import polars as pl
-
-        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
-
-    def to_pandas(self) -> pd.DataFrame:
-        """The same as a pandas frame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.to_dicts())
-
-    def __str__(self) -> str:
-        return "\n".join(str(row) for row in self.rows)
+    def _best(self) -> dict[int, int]:
+        """Row of the best system under each measure."""
+        means = np.array([row.mean for row in self]).reshape(-1, max(len(self.measures), 1))
+        return {m: int(np.nanargmax(column)) for m, column in enumerate(means.T) if np.isfinite(column).any()}
 
     def __repr__(self) -> str:
         measures = dict.fromkeys(row.measure for row in self.rows)
         return f"<Summary: {counted(len(self.rows) // max(len(measures), 1), 'system')} ({', '.join(measures)})>"
+
+
+def share_range(shares: Iterable[float]) -> str:
+    """A share in percent, or the range of several.
+
+    >>> share_range([0.5, 0.5]), share_range([0.5, 1.0]), share_range([math.nan])
+    ('50 %', '50–100 %', '–')
+    """
+    known = [share for share in shares if math.isfinite(share)]
+    if not known:
+        return "–"
+    low, high = f"{min(known) * 100:.0f}", f"{max(known) * 100:.0f}"
+    return f"{low} %" if low == high else f"{low}–{high} %"
+
+
+def _range(counts: set[int]) -> str:
+    return "–".join(str(n) for n in sorted({min(counts), max(counts)}))
 
 
 @checked(confidence=CONFIDENCE, interval=Interval, seed=SEED)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -25,21 +25,18 @@ from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Al
 from adjudge.errors import AdjudgeError, unknown, warn
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
-from adjudge.reporting import tables
-from adjudge.reporting.tables import FittedTable, as_csv, as_json
+from adjudge.results import Column, Result
 from adjudge.stats.bootstrap import bootstrap_differences
 from adjudge.stats.effects import Effects, effect_sizes
 from adjudge.stats.equivalence import LIBERAL, MANY_QUERIES, Verdict, p_equivalence
-from adjudge.stats.intervals import with_interval
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS
 from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates, paired_tests
-from adjudge.text import counted, percent
+from adjudge.tables import Heading, Table, as_csv, as_json
+from adjudge.text import counted, percent, shown_p, with_interval
 from adjudge.users.combinations import scale_of
 from adjudge.users.noticing import AgreementMapping, find_agreement, noticeable_difference, noticeable_interval
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
     from rich.console import RenderableType
 
 
@@ -55,28 +52,32 @@ class Pair:
     name: the mean difference, or the pseudo-median (wilcoxon), share of wins (sign) or difference of mean ranks.
     """
 
-    system: str
-    other: str
-    difference: float
-    low: float
-    high: float
-    p: float
-    p_corrected: float
-    p_error: float
-    p_is_least: bool
-    significant: bool
-    noticeable: bool | None
-    verdict: str | None
-    p_equivalence: float | None
-    smallest_significant: float
-    d_z: float
-    superiority: float
-    prefer: float | None
-    cannot_tell: float | None
-    prefer_other: float | None
-    n_queries: int
-    estimand: str
-    estimate: float
+    system: Annotated[str, Column("the system with the higher mean, or the one that a baseline is for", key=True)]
+    other: Annotated[str, Column("the other system, or the baseline", key=True)]
+    difference: Annotated[
+        float, Column("difference of the means, with the interval of this pair alone", ".3f", ends=("low", "high"))
+    ]
+    low: Annotated[float, Column("lower end of its interval", ".3f")]
+    high: Annotated[float, Column("upper end of its interval", ".3f")]
+    p: Annotated[float, Column("p-value of this pair alone", "p")]
+    p_corrected: Annotated[float, Column("p-value, corrected for the number of pairs", "p", label="p")]
+    p_error: Annotated[float, Column("Monte-Carlo error of p", ".2g")]
+    p_is_least: Annotated[bool, Column("whether no smaller p could have come out")]
+    significant: Annotated[bool, Column("whether the corrected p-value is at most α")]
+    noticeable: Annotated[bool | None, Column("whether most users would notice the difference")]
+    verdict: Annotated[str | None, Column("different, equivalent, both or undecided, at the margin")]
+    p_equivalence: Annotated[float | None, Column("corrected p-value of being closer than the margin", "p")]
+    smallest_significant: Annotated[float, Column("mean difference from which on a t test is significant", ".3f")]
+    d_z: Annotated[float, Column("mean difference in standard deviations of the differences", ".2f", label="d")]
+    superiority: Annotated[
+        float, Column("share of queries on which the first is ahead, ties half", ".0%", label="wins")
+    ]
+    prefer: Annotated[float | None, Column("share of users who prefer the first, averaged over queries", ".0%")]
+    cannot_tell: Annotated[float | None, Column("share of users who cannot tell", ".0%")]
+    prefer_other: Annotated[float | None, Column("share of users who prefer the second", ".0%")]
+    n_queries: Annotated[int, Column("queries that both systems have", "d")]
+    estimand: Annotated[str, Column("what the test is about")]
+    estimate: Annotated[float, Column("its estimate", ".3f")]
 
     @property
     def parted(self) -> bool:
@@ -113,22 +114,13 @@ class Pair:
         return f"Δ{measure} = {value} ({own}p {sign}{self.shown_p})"
 
 
-def shown_p(p: float) -> str:
-    """A p-value to two significant digits.
-
-    >>> shown_p(0.0213), shown_p(0.2), shown_p(0.00000002)
-    ('0.021', '0.2', '< 1e-06')
-    """
-    return "< 1e-06" if p < 1e-6 else f"{p:.2g}"
-
-
 _RESAMPLES = 100_000
 _MOST_RESAMPLES = 2_000_000  # that the default goes up to for many pairs
 _SMALL_SAMPLE = 30  # below it the bootstrap finds too much
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """All compared pairs under one measure, largest difference first, and what was asked of them."""
 
     measure: str
@@ -198,34 +190,59 @@ class Comparison:
         """What p-values and verdicts do not say."""
         return tuple(text for text in (self.about_test, self.about_equivalence) if text)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Plain values, one row a pair."""
-        return [asdict(pair) for pair in self.pairs]
+    row_type = Pair
+    rows_name = "pairs"
 
-    def to_polars(self) -> pl.DataFrame:
-        """One row a pair."""
-        import polars as pl
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        correction = "no" if self.correction == "none" else self.correction
+        return f"{self.measure}: {counted(len(self), 'pair')}, {self.test} test, {correction} correction"
 
-        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
+    def _rows(self) -> tuple[Pair, ...]:
+        return self.pairs
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The same as a pandas frame."""
-        import pandas as pd
+    def _facts(self) -> dict[str, Any]:
+        names = ("measure", "test", "correction", "alternative", "alpha", "confidence", "baselines")
+        more = ("margin", "margin_source", "resamples", "seed", "cautions")
+        return {name: getattr(self, name) for name in (*names, *more)} | {"provenance": self.provenance.to_dict()}
 
-        return pd.DataFrame(self.to_dicts())
+    def _notes(self) -> list[str]:
+        correction = "no correction" if self.correction == "none" else f"{self.correction} correction"
+        level = f"{percent(self.confidence)} intervals are of one pair each, not corrected."
+        lines = [f"{self.test} test, {correction}, α = {self.alpha:g}; {level}"]
+        known = "" if self.margin is not None else " is not known"
+        lines.append(f"Noticeable{known}: {self.margin_source}.")
+        if self.agreement is not None:
+            lines.append("Users, averaged over queries: prefer the first | cannot tell | prefer the second.")
+        if self.parted:
+            lines.append(f"Significant and noticeable part ways in {len(self.parted)} of {len(self)} pairs.")
+        return [*lines, f"{self.about_test}."] if self.about_test else lines
 
-    def __str__(self) -> str:
-        width = max((len(f"{pair.system} > {pair.other}") for pair in self.pairs), default=0)
-        lines = [f"{self.measure}: {counted(len(self), 'pair')}, {self.test} test, {self.correction} correction"]
-        for pair in self.pairs[:20]:
-            marks = ["significant" if pair.significant else "not significant"]
-            if pair.noticeable is not None:
-                marks.append("noticeable" if pair.noticeable else "not noticeable")
-            name = f"{pair.system} > {pair.other}"
-            lines.append(f"{name:<{width}}  {pair.sentence(self.measure)}  {', '.join(marks)}")
-        if len(self) > 20:
-            lines.append(f"… and {len(self) - 20} more")
-        return "\n".join(lines)
+    def table(self, *, digits: int | None = None) -> Table:
+        """Differences, p-values, the two answers side by side, users, share of wins and size of each pair."""
+        first, second = ("better", "worse") if self.alternative == "two-sided" else ("system", "baseline")
+        shares = "share who prefer the first | cannot tell | prefer the second, averaged over queries"
+        estimates = [pair.shown_estimate or "–" for pair in self.pairs]
+        shown = [
+            self._shown("system", first),
+            self._shown("other", second),
+            self._shown("difference", f"Δ{self.measure}", digits=digits),
+            *([(Heading(self.estimand, about=f"{self.about_test}"), estimates)] if self.about_test else []),
+            (
+                Heading("p", about=f"{self.test} test, {self.correction} correction"),
+                [pair.shown_p for pair in self.pairs],
+            ),
+            self._shown("significant", about=f"p is at most {self.alpha:g}"),
+            self._shown("noticeable", about=self.margin_source),
+            (Heading("users", about=shares), [pair.shown_users for pair in self.pairs]),
+            self._shown("superiority"),
+            self._shown("d_z"),
+        ]
+        place = len(shown) - 5
+        styles = {(r, place): "bold" for r, pair in enumerate(self.pairs) if pair.significant}
+        styles |= {(r, place + 1): "bold yellow" for r, pair in enumerate(self.pairs) if pair.parted}
+        return self._table_of(*shown, n_key=2, styles=styles)
 
     def __repr__(self) -> str:
         return f"<Comparison: {self.measure}, {counted(len(self), 'pair')}, {self.test} test>"
@@ -562,93 +579,37 @@ class ComparisonTable:
 
     def text(self, style: str) -> str:
         """The table as ``csv``, ``json`` or ``latex``."""
-        styles: dict[str, Callable[[], str]] = {"csv": self._csv, "json": self._json, "latex": self._latex}
+        styles: dict[str, Callable[[], str]] = {
+            "csv": lambda: as_csv(self._records()),
+            "json": self._json,
+            "latex": self._latex,
+        }
         return styles[style]()
 
     def _records(self) -> list[dict[str, Any]]:
-        return [{"measure": one.measure, **row} for one in self.comparisons for row in one.to_dicts()]
-
-    def _csv(self) -> str:
-        return as_csv([{k: "" if v is None else v for k, v in row.items()} for row in self._records()])
+        return [{"measure": each.measure, **row} for each in self.comparisons for row in each.to_dicts()]
 
     def _json(self) -> str:
         first = self.comparisons[0]
         settings = {"resamples": first.resamples, "seed": first.seed, "command": self.command}
+        margins = {each.measure: {"margin": each.margin, "source": each.margin_source} for each in self.comparisons}
         return as_json(
             {
                 "pairs": self._records(),
-                "margins": {
-                    one.measure: {"margin": one.margin, "source": one.margin_source} for one in self.comparisons
-                },
-                "notes": [*self.notes, *dict.fromkeys(line for one in self.comparisons for line in one.cautions)],
+                "margins": margins,
+                "notes": [*self.notes, *dict.fromkeys(line for each in self.comparisons for line in each.cautions)],
                 "provenance": first.provenance.with_settings(**settings).to_dict(),
             }
         )
 
     def _latex(self) -> str:
-        parts = []
-        for one in self.comparisons:
-            header = [tables.escape(name) for name in _header(one)]
-            rows = [[tables.escape(cell) for cell in cells(pair)] for pair in one.pairs]
-            comment = [f"Adjudge {one.provenance.version}", self.command or "", *_foot(one, n_shown=len(one))]
-            parts.append(tables.booktabs(header, rows, align=f"ll{'r' * (len(header) - 7)}ccrrr", comment=comment))
-        return "\n".join(parts)
+        comment = [f"Adjudge {self.comparisons[0].provenance.version}", self.command or ""]
+        return "\n".join(replace(each.table(), title="").latex(comment=comment) for each in self.comparisons)
 
     def drawing(self) -> RenderableType:
-        """A table a measure: differences, p-values, and the two answers side by side."""
+        """A table per measure: differences, p-values, and the two answers side by side."""
         from rich.console import Group
         from rich.text import Text
 
-        parts: list[RenderableType] = []
-        for one in self.comparisons:
-            parts.append(self._table(one))
-            parts.extend(Text(line, style="dim") for line in _foot(one, n_shown=_SHOWN))
-        return Group(*parts, *(Text(note, style="dim") for note in self.notes))
-
-    @staticmethod
-    def _table(one: Comparison) -> FittedTable:
-        shown = one.pairs[:_SHOWN]
-        header = _header(one)
-        place = header.index("significant")
-        styles = {(r, place): "bold" for r, pair in enumerate(shown) if pair.significant}
-        styles |= {(r, place + 1): "bold yellow" for r, pair in enumerate(shown) if pair.parted}
-        return FittedTable(header, [cells(pair) for pair in shown], 2, 2, styles)
-
-
-def _header(one: Comparison) -> list[str]:
-    first, second = ("better", "worse") if one.alternative == "two-sided" else ("system", "baseline")
-    own = [one.estimand] if one.about_test else []
-    return [first, second, f"Δ{one.measure}", *own, "p", "significant", "noticeable", "users", "wins", "d"]
-
-
-def cells(pair: Pair) -> list[str]:
-    """A pair as text: systems, difference, p (a test's own estimate before it), the two answers, users, wins, size."""
-    return [
-        pair.system,
-        pair.other,
-        with_interval(pair.difference, pair.low, pair.high),
-        *([] if pair.shown_estimate is None else [pair.shown_estimate]),
-        pair.shown_p,
-        "yes" if pair.significant else "no",
-        "–" if pair.noticeable is None else "yes" if pair.noticeable else "no",
-        pair.shown_users,
-        f"{pair.superiority:.0%}",
-        f"{pair.d_z:.2f}",
-    ]
-
-
-def _foot(one: Comparison, *, n_shown: int) -> list[str]:
-    correction = "no correction" if one.correction == "none" else f"{one.correction} correction"
-    lines = [
-        f"{one.test} test, {correction}, α = {one.alpha:g}; "
-        f"{percent(one.confidence)} intervals are of one pair each, not corrected."
-    ]
-    if len(one) > n_shown:
-        lines.append(f"{len(one) - n_shown} smaller differences are not shown; --csv has them all.")
-    known = one.margin is not None
-    lines.append(f"Noticeable: {one.margin_source}." if known else f"Noticeable is not known: {one.margin_source}.")
-    if one.agreement is not None:
-        lines.append("Users, averaged over queries: prefer the first | cannot tell | prefer the second.")
-    if one.parted:
-        lines.append(f"Significant and noticeable part ways in {len(one.parted)} of {len(one)} pairs.")
-    return [*lines, f"{one.about_test}."] if one.about_test else lines
+        tables = (replace(each.table(), title="").first(_SHOWN, "--csv has them all") for each in self.comparisons)
+        return Group(*tables, *(Text(note, style="dim") for note in self.notes))

@@ -62,6 +62,8 @@ def registering(registry: Registry[F], make: type[F]) -> Callable[..., Callable[
     """
 
     def form(name: str, **parameters: tuple[float, float, float]) -> Callable[[C], C]:
+        """Register a family of curves; of each parameter the value that a fit starts from, the lowest, the highest."""
+
         def decorate(function: C) -> C:
             start, lowest, highest = zip(*parameters.values(), strict=True)
             registry.add(name, make(name, function, tuple(parameters), start, lowest, highest))

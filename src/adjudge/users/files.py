@@ -7,7 +7,7 @@ JSON holds everything::
                       {"measure": "P@5", "scale": "binary40", "kind": "bounded", "coefficients": [0.2, 0.8, 1.1, 1.4]}],
      "agreement": [{"measure": "CG@5", "scale": "fine", "form": "two-stage", "parameters": [-0.2, 3.0, 4.2]}]}
 
-with ``source``, ``provenance`` (names and texts) and ``covariance`` where there are any. CSV holds satisfaction:
+with ``source``, ``provenance`` (names and texts) and ``covariance`` where there are any. A table holds satisfaction:
 ``measure,scale,a0,a1,a2,a3`` for cubics, one row each, or ``measure,scale,effectiveness,satisfaction`` for points, one
 row a point. Whatever cannot be used is refused with its line or its place.
 """
@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from adjudge.errors import AdjudgeError, InputError, shown
-from adjudge.formats import Source
+from adjudge.formats.schema import Field, Schema
+from adjudge.formats.source import Source, is_json, parse_json
 from adjudge.io import write_whole
 from adjudge.users.combinations import Mapped, check_combination, relevance_scale
 from adjudge.users.noticing import AgreementMapping
@@ -33,6 +34,15 @@ M = TypeVar("M", bound=Mapped)
 _COMMON = ("measure", "scale", "source", "provenance")
 _CUBIC = ("a0", "a1", "a2", "a3")
 _POINT = ("effectiveness", "satisfaction")
+
+
+def _schema(numbers: Sequence[str]) -> Schema:
+    named = (Field(name, needed=True, holds=None) for name in ("measure", "scale"))
+    columns = (Field(name, "number", needed=True, holds=None) for name in numbers)
+    return Schema((*named, *columns, Field("source", full=False, holds=None)), distinct=True, has_comments=False)
+
+
+_CUBICS, _POINTS = _schema(_CUBIC), _schema(_POINT)
 
 
 @dataclass(frozen=True)
@@ -48,9 +58,9 @@ class Mappings:
 
 
 def read_mappings(path: str | Path) -> Mappings:
-    """Read a JSON or CSV file of mappings, which is which by its first sign."""
+    """Read a file of mappings: JSON, or a table, told apart by the first character."""
     source = Source.open(Path(path))
-    mappings = _from_json(source) if source.text.lstrip()[:1] in (b"{", b"[") else _from_csv(source)
+    mappings = _from_json(source) if is_json(source) else _from_table(source)
     if not mappings.satisfaction and not mappings.agreement:
         raise source.error("expected at least one mapping, got none")
     return mappings
@@ -87,12 +97,7 @@ def _entry(mapping: SatisfactionMapping | AgreementMapping, **own: Any) -> dict[
 
 
 def _from_json(source: Source) -> Mappings:
-    try:
-        plain = json.loads(source.text, object_pairs_hook=_once)
-    except json.JSONDecodeError as error:
-        raise source.error(f"expected JSON: {error.msg.lower()}", error.lineno) from None
-    except AdjudgeError as error:
-        raise source.error(str(error)) from None
+    plain = parse_json(source)
     known = {"satisfaction": _satisfaction, "agreement": _agreement}
     if not isinstance(plain, dict) or not plain or not set(plain) <= set(known):
         names = ", ".join(map(shown, plain)) if isinstance(plain, dict) else type(plain).__name__
@@ -101,13 +106,6 @@ def _from_json(source: Source) -> Mappings:
         _entries(source, "satisfaction", plain.get("satisfaction", []), _satisfaction),
         _entries(source, "agreement", plain.get("agreement", []), _agreement),
     )
-
-
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise AdjudgeError(f"expected each key once, got {shown(twice[0])} again")
-    return dict(pairs)
 
 
 def _entries(source: Source, kind: str, entries: Any, make: Callable[[Mapping[str, Any]], M]) -> tuple[M, ...]:
@@ -224,71 +222,21 @@ def _to_csv(mappings: Mappings, target: Path) -> str:
     return text.getvalue()
 
 
-def _from_csv(source: Source) -> Mappings:
-    table = csv.reader(io.StringIO(source.text.decode(), newline=""))
-    head = [name.strip().lower() for name in next(table)]
-    columns = next((c for c in (_CUBIC, _POINT) if set(head) - {"source"} == {"measure", "scale", *c}), None)
-    if columns is None or len(head) != len(set(head)):
-        raise source.error(
-            "expected the columns measure,scale,a0,a1,a2,a3 or measure,scale,effectiveness,satisfaction, "
-            f"with source or without, got {shown(','.join(head))}",
-            1,
-        )
-    rows = [_csv_row(source, table.line_num, head, row, columns) for row in table if any(cell.strip() for cell in row)]
-    made, lines = _csv_mappings(source, rows, columns)
-    _refuse_repeats(made, lambda i, text: source.error(text, lines[i]))
+def _from_table(source: Source) -> Mappings:
+    table = _POINTS.open(source)
+    is_cubic = table.place(_CUBICS.field("a0")) is not None
+    records = (_CUBICS if is_cubic else _POINTS).read(table)
+    keys = list(zip(records["measure"], records["scale"], strict=True))
+    columns = [records.numbers(name) for name in (_CUBIC if is_cubic else _POINT)]
+    rows = [tuple(map(float, numbers)) for numbers in zip(*columns, strict=True)]
+    starts = [i for i, key in enumerate(keys) if is_cubic or i == 0 or keys[i - 1] != key]
+    made = []
+    for start, end in zip(starts, [*starts[1:], len(keys)], strict=True):  # neighbouring points are one mapping
+        try:
+            shape = {"coefficients": rows[start]} if is_cubic else {"points": tuple(rows[start:end])}
+            kind, about = "cubic" if is_cubic else "points", records["source"][start] or ""
+            made.append(_sound(SatisfactionMapping(*keys[start], kind, source=about, **shape)))
+        except AdjudgeError as error:
+            raise table.error(str(error), start) from None
+    _refuse_repeats(made, lambda i, text: table.error(text, starts[i]))
     return Mappings(tuple(made))
-
-
-@dataclass(frozen=True)
-class _Row:
-    line: int
-    measure: str
-    scale: str
-    source: str
-    numbers: tuple[float, ...]
-
-
-def _csv_row(source: Source, line: int, head: Sequence[str], row: Sequence[str], columns: Sequence[str]) -> _Row:
-    if len(row) != len(head):
-        raise source.error(f"expected {len(head)} columns, got {len(row)}", line)
-    cell = dict(zip(head, (text.strip() for text in row), strict=True))
-    try:
-        numbers = tuple(float(cell[name]) for name in columns)
-    except ValueError:
-        bad = next(name for name in columns if not _is_number(cell[name]))
-        raise source.error(f"expected a number in {bad!r}, got {shown(cell[bad])}", line) from None
-    return _Row(line, cell["measure"], cell["scale"], cell.get("source", ""), numbers)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _csv_mappings(
-    source: Source, rows: Sequence[_Row], columns: Sequence[str]
-) -> tuple[list[SatisfactionMapping], list[int]]:
-    """Mappings and the line on which each begins; neighbouring rows of points with one name are one mapping."""
-    groups: list[list[_Row]] = []
-    for row in rows:
-        last = groups[-1][-1] if groups else None
-        if columns == _POINT and last and (last.measure, last.scale) == (row.measure, row.scale):
-            groups[-1].append(row)
-        else:
-            groups.append([row])
-    return [_csv_mapping(source, group, columns) for group in groups], [group[0].line for group in groups]
-
-
-def _csv_mapping(source: Source, group: Sequence[_Row], columns: Sequence[str]) -> SatisfactionMapping:
-    first = group[0]
-    try:
-        if columns == _CUBIC:
-            return _sound(SatisfactionMapping(first.measure, first.scale, "cubic", first.numbers, source=first.source))
-        points = tuple((row.numbers[0], row.numbers[1]) for row in group)
-        return _sound(SatisfactionMapping(first.measure, first.scale, "points", points=points, source=first.source))
-    except AdjudgeError as error:
-        raise source.error(str(error), first.line) from None

@@ -10,7 +10,7 @@ The section about users: the curves between effectiveness and what people notice
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -22,27 +22,17 @@ from adjudge.errors import AdjudgeError, kept_warnings, unknown
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.reporting import figures
-from adjudge.reporting.document import (
-    SECTIONS,
-    Block,
-    Column,
-    FigureBlock,
-    Paragraph,
-    Report,
-    Section,
-    TableBlock,
-    section,
-)
+from adjudge.reporting.document import SECTIONS, Block, FigureBlock, Paragraph, Report, Section, TableBlock, section
 from adjudge.stats.distributions import prediction_interval
 from adjudge.stats.equivalence import Verdict
 from adjudge.stats.gtheory.plan import PowerPlan, make_plan, power_plan
 from adjudge.stats.gtheory.report import plan_blocks
-from adjudge.stats.intervals import with_interval
 from adjudge.stats.multiple import friedman
 from adjudge.stats.power import MOST_QUERIES
 from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
-from adjudge.text import counted, percent
-from adjudge.users.comparison import Comparison, Pair, cells, compare, shown_p
+from adjudge.tables import Heading
+from adjudge.text import counted, percent, shown_p, with_interval
+from adjudge.users.comparison import Comparison, Pair, compare
 from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satisfaction_panels
 from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
@@ -168,23 +158,28 @@ def _shown(row: MeanEffectiveness) -> str:
 
 def _mean_table(evidence: Evidence) -> TableBlock:
     summary = evidence.summary
-    teams = any(row.team for row in summary)
-    rows, records = [], []
-    for system in summary.systems:
-        row = [summary.of(system, name) for name in summary.measures]
-        team = [row[0].team or ""] if teams else []
-        rows.append((system, *team, *map(_shown, row), percent(round(row[0].judged, 2))))
-        records.append({"system": system, "team": row[0].team, **{cell.measure: cell.mean for cell in row}})
-    means = np.array([[summary.of(system, name).mean for name in summary.measures] for system in summary.systems])
-    best = frozenset((int(np.nanargmax(means[:, m])), m + 1 + teams) for m in range(means.shape[1]))
-    columns = (
-        Column("System", "left"),
-        *([Column("Team", "left")] if teams else []),
-        *(Column(name) for name in summary.measures),
-        Column("Judged", about="share of the retrieved documents that were judged"),
-    )
+    table = summary.table()
+    records = [
+        {"system": system, "team": summary.of(system, summary.measures[0]).team}
+        | {measure: summary.of(system, measure).mean for measure in summary.measures}
+        for system in summary.systems
+    ]
     caption = f"Mean effectiveness with {percent(summary.confidence)} intervals, by {summary.measures[0]}."
-    return TableBlock("effectiveness", caption, columns, tuple(rows), records, best)
+    columns = capitalized(table.headings, except_for=summary.measures)
+    return TableBlock(
+        "effectiveness", caption, columns, tuple(map(tuple, table.rows)), records, frozenset(table.styles)
+    )
+
+
+def capitalized(headings: Iterable[Heading], *, except_for: Iterable[str] = ()) -> tuple[Heading, ...]:
+    """Headings as reports have them: words begin with a capital, symbols and names stay as they are."""
+    names = set(except_for)
+    return tuple(
+        replace(heading, name=heading.name.capitalize())
+        if heading.name.islower() and len(heading.name) > 1 and heading.name not in names
+        else heading
+        for heading in headings
+    )
 
 
 def _forest(evidence: Evidence) -> FigureBlock:
@@ -252,25 +247,15 @@ def _parting_sentence(main: Comparison) -> str:
 
 
 def _pair_table(main: Comparison) -> TableBlock:
-    first, second = ("Better", "Worse") if main.alternative == "two-sided" else ("System", "Baseline")
-    columns = (
-        Column(first, "left"),
-        Column(second, "left"),
-        Column(f"Δ{main.measure}", about="difference of the means, with the interval of this pair alone"),
-        *([Column(main.estimand.capitalize(), about=main.about_test)] if main.about_test else []),
-        Column("p", about=f"{main.test} test, {main.correction} correction"),
-        Column("Significant", "center", about=f"p is at most {main.alpha:g}"),
-        Column("Noticeable", "center", about=main.margin_source),
-        Column("Users", about="share who prefer the first | cannot tell | prefer the second, averaged over queries"),
-        Column("Wins", about="share of queries on which the first is ahead, ties half"),
-        Column("d", about="mean difference in standard deviations of the differences"),
-    )
     shown = main.pairs if len(main) <= _SHOWN_PAIRS else _telling(main)
     caption = "Pairs of systems, largest difference first"
     if len(shown) < len(main):
         caption += f" ({len(shown)} of {len(main)}: neighbours in the ranking, then where the answers part ways)"
     caption += ". Intervals are of one pair each; p-values are corrected for all pairs."
-    return TableBlock("pairs", caption, columns, tuple(tuple(cells(pair)) for pair in shown), main.to_dicts())
+    table = replace(main, pairs=tuple(shown)).table()
+    answers = ("significant", "noticeable")
+    headings = [replace(h, align="center") if h.name in answers else h for h in table.headings]
+    return TableBlock("pairs", caption, capitalized(headings), tuple(map(tuple, table.rows)), main.to_dicts())
 
 
 def _telling(main: Comparison) -> Sequence[Pair]:
@@ -324,11 +309,11 @@ def pair_arrays(main: Comparison) -> tuple[tuple[str, ...], Floats, Mask]:
 
 def _by_measure(evidence: Evidence) -> TableBlock:
     columns = (
-        Column("Measure", "left"),
-        Column("Pairs"),
-        Column("Significant"),
-        Column("Noticeable"),
-        Column("Smallest that matters", about="difference on a query from which on most users prefer the better list"),
+        Heading("Measure", "left"),
+        Heading("Pairs"),
+        Heading("Significant"),
+        Heading("Noticeable"),
+        Heading("Smallest that matters", about="difference on a query from which on most users prefer the better list"),
     )
     rows = []
     for name, comparison in evidence.comparisons.items():
@@ -437,12 +422,12 @@ def _expectations(evidence: Evidence, matrix: Floats) -> tuple[Block, ...]:
     """What to expect of a new query: prediction intervals, satisfaction and success."""
     main, satisfied = evidence.main.measure, evidence.satisfaction
     level, known = percent(evidence.summary.confidence), main in satisfied.measures
-    columns = [Column("System", "left"), Column(f"{main}, new query", about=f"{level} prediction interval")]
+    columns = [Heading("System", "left"), Heading(f"{main}, new query", about=f"{level} prediction interval")]
     if known:
         share = percent(satisfied.threshold)
         columns += [
-            Column("P(Sat)", about="mean share of satisfied users, with its interval"),
-            Column("P(Succ)", about=f"share of queries on which more than {share} of the users are satisfied"),
+            Heading("P(Sat)", about="mean share of satisfied users, with its interval"),
+            Heading("P(Succ)", about=f"share of queries on which more than {share} of the users are satisfied"),
         ]
     rows = []
     for s, system in enumerate(evidence.summary.systems):
@@ -509,7 +494,7 @@ def power(evidence: Evidence) -> Section | None:
 
 
 def _needed(plan: PowerPlan) -> TableBlock:
-    columns = (Column("Difference", "left"), Column("Queries for 80 % power"))
+    columns = (Heading("Difference", "left"), Heading("Queries for 80 % power"))
     rows = tuple((f"{size:g}", f"over {MOST_QUERIES:,}" if n is None else f"{n:,}") for size, n, _ in plan.rows)
     return TableBlock("queries-needed", "Queries needed to detect a true difference of a typical pair.", columns, rows)
 
@@ -575,9 +560,9 @@ def _table(
     evidence: Evidence, notice: dict[str, AgreementMapping], satisfy: dict[str, SatisfactionMapping]
 ) -> TableBlock:
     columns = (
-        Column("Measure", "left"),
-        Column("Noticed from", about="difference on one query from which on more than half prefer the better system"),
-        *(Column(f"P(Sat | {value:g})", about=f"share satisfied with a list of {value:g}") for value in _AT),
+        Heading("Measure", "left"),
+        Heading("Noticed from", about="difference on one query from which on more than half prefer the better system"),
+        *(Heading(f"P(Sat | {value:g})", about=f"share satisfied with a list of {value:g}") for value in _AT),
     )
     rows = [
         (name, _noticed(notice.get(name)), *_satisfied(satisfy.get(name)))

@@ -41,8 +41,8 @@ Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +53,9 @@ from adjudge.errors import AdjudgeError, shown, unknown
 from adjudge.measures import Measure
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.registry import Registry
+from adjudge.results import Column, Result
 from adjudge.stats.intervals import t_interval, wilson_interval
+from adjudge.tables import Table
 from adjudge.text import counted
 from adjudge.users.combinations import Lookup, find, relevance_scale, scale_of, wrong_covariance
 from adjudge.users.curves import (
@@ -77,11 +79,6 @@ from adjudge.users.curves import (
     widened,
 )
 from adjudge.users.noticing import Given
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-
 
 _EDGE = 1e-12  # powers of 0 have no slope
 
@@ -288,19 +285,27 @@ def find_satisfaction(
 class SystemSatisfaction:
     """One system under one measure: mean P(Sat) and P(Succ), each with its interval."""
 
-    system: str
-    measure: str
-    n_queries: int
-    mean: float
-    low: float
-    high: float
-    success: float
-    success_low: float
-    success_high: float
+    system: Annotated[str, Column("the system", key=True)]
+    measure: Annotated[str, Column("the measure", key=True)]
+    n_queries: Annotated[int, Column("queries that count", "d", label="queries")]
+    mean: Annotated[float, Column("mean share of users satisfied", ".3f", label="P(Sat)", ends=("low", "high"))]
+    low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    success: Annotated[
+        float,
+        Column(
+            "share of queries with P(Sat) above the threshold",
+            ".3f",
+            label="P(Succ)",
+            ends=("success_low", "success_high"),
+        ),
+    ]
+    success_low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    success_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
 
 
-@dataclass(frozen=True)
-class Satisfaction:
+@dataclass(frozen=True, repr=False)
+class Satisfaction(Result):
     """What effectiveness means for users: ``p_sat[q, s, m]`` and what follows from it, systems x measures.
 
     ``measures`` are those with a mapping, ``mappings`` theirs; ``missing`` says why the others have none. ``low`` and
@@ -340,33 +345,27 @@ class Satisfaction:
         """Every system under every measure."""
         return [self.of(system, measure) for measure in self.measures for system in self.systems]
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """Plain values, one dictionary a row."""
-        return [asdict(row) for row in self.rows()]
+    row_type = SystemSatisfaction
 
-    def to_polars(self) -> pl.DataFrame:
-        """One row a measure and system."""
-        import polars as pl
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        scale = "" if self.scale is None else f" on {self.scale}"
+        return f"P(Sat){scale}, P(Succ) = P(P(Sat) > {self.threshold:g})"
 
-        return pl.DataFrame(self.to_dicts())
+    def _rows(self) -> list[SystemSatisfaction]:
+        return self.rows()
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The same as a pandas frame."""
-        import pandas as pd
+    def _facts(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("scale", "threshold", "confidence", "missing")}
 
-        return pd.DataFrame(self.to_dicts())
+    def _notes(self) -> tuple[str, ...]:
+        return self.missing
 
-    def __str__(self) -> str:
-        width = max((len(name) for name in self.systems), default=0)
-        lines = []
-        for m, measure in enumerate(self.measures):
-            lines.append(f"{measure} on {self.scale}: P(Sat), P(Succ) = P(P(Sat) > {self.threshold:g})")
-            for s in np.argsort(-self.mean[:, m], kind="stable"):
-                row = self.of(self.systems[s], measure)
-                sat = f"{row.mean:.3f} [{row.low:.3f}, {row.high:.3f}]"
-                succ = f"{row.success:.3f} [{row.success_low:.3f}, {row.success_high:.3f}]"
-                lines.append(f"{row.system:<{width}}  {sat}  {succ}")
-        return "\n".join([*lines, *self.missing])
+    def table(self, *, digits: int | None = None) -> Table:
+        """Every system under every measure, best first."""
+        order = np.lexsort((-self.mean.T.ravel(), np.repeat(np.arange(len(self.measures)), len(self.systems))))
+        return super().table(digits=digits).take(order.tolist())
 
     def __repr__(self) -> str:
         size = f"{counted(len(self.queries), 'query')} x {counted(len(self.systems), 'system')}"
@@ -394,10 +393,12 @@ def satisfaction(
     >>> import adjudge as aj
     >>> eff = aj.evaluate(aj.demo(), ["CG@5", "nDCG@5"])
     >>> print(satisfaction(eff.select(systems=["KLN2", "ZX1"])))
-    CG@5 on fine: P(Sat), P(Succ) = P(P(Sat) > 0.5)
-    KLN2  0.675 [0.623, 0.727]  0.783 [0.664, 0.869]
-    ZX1   0.273 [0.237, 0.310]  0.100 [0.047, 0.201]
-    no satisfaction mapping for nDCG@5 on fine; known on fine: CG@5, DCG@5, GAP(ideal=max)@5, ...
+    P(Sat) on fine, P(Succ) = P(P(Sat) > 0.5)
+    system  measure  queries         P(Sat)               P(Succ)
+    KLN2    CG@5          60  0.675 ± 0.052  0.783 [0.664, 0.869]
+    ZX1     CG@5          60  0.273 ± 0.037  0.100 [0.047, 0.201]
+    no satisfaction mapping for nDCG@5 on fine; known on fine: CG@5, DCG@5,
+    GAP(ideal=max)@5, ...
     """
     used = scale_of(eff) if scale is None else str(relevance_scale(scale))
     own = tuple(mappings or ())

@@ -1,7 +1,8 @@
 """The embedded demo as campaigns that anybody can open: documents to judge, lists to compare, tunes to rank.
 
-Systems and music are invented. The music is synthesised at the first start, over all cores, and goes the way of any
-folder of music (``adjudge.audio.library``); nothing is fetched from anywhere.
+Systems and music are invented. The music is synthesised at the first start, over all cores, and taken in as files that
+somebody uploads; nothing is fetched from anywhere. Most of the time goes into encoding MP3, so that there are only as
+many clips as four queries need.
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from adjudge.audio.library.folder import TRACKS
-from adjudge.embedded import demo
+from adjudge.embedded import demo, demo_tables
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
 from adjudge.web.campaign_rows import Campaign
@@ -35,7 +35,7 @@ from adjudge.web.settings import Settings
 NAME, LOGIN = "demo", "demo"
 Progress = Callable[[str, int, int], None]
 """Told what is being done, one of ``STEPS``, how many are done, of how many."""
-STEPS = ("making music", "levelling it", "taking it in")
+STEPS = ("making music", "taking it in")
 
 INSTRUCTIONS = {
     "en": """\
@@ -84,10 +84,10 @@ def make_demo(
     database: Database,
     settings: Settings,
     *,
-    queries: int = 10,
+    queries: int = 4,
     depth: int = 3,
     seed: int = 2012,
-    seconds: float = 8.0,
+    seconds: float = 6.0,
     progress: Progress | None = None,
 ) -> Demo:
     """The demo as open campaigns with sound.
@@ -156,24 +156,23 @@ def _give_sound(
     seconds: float,
     progress: Progress | None,
 ) -> None:
-    """Synthesise what somebody will be asked about, and take it the way of any folder of music: clips, then a store."""
-    from adjudge.audio.library.prepare import prepare_library
+    """Synthesise what somebody will be asked about, and take it in with what is known of it."""
     from adjudge.audio.synthesis import write_demo_audio
 
     with database.read() as connection:
         wanted = sorted(set.union(*(needed_items(connection, found) or {"": set()}).values()))
+    making, taking = (_step(progress, what) for what in STEPS)
     with working_folder(settings) as folder:
-        making, levelling, taking = (_step(progress, what) for what in STEPS)
-        write_demo_audio(wanted, folder / "music", seed=seed, seconds=seconds, progress=making)
-        library = prepare_library(
-            folder / "music", folder / "library", least_seconds=0.5, keep_duplicates=True, progress=levelling
-        ).library
+        files = write_demo_audio(wanted, folder / "music", seed=seed, seconds=seconds, progress=making)
+        table = folder / "metadata.csv"
+        known = demo_tables(seed, queries=1, depth=1).metadata
+        known.filter(known["document"].is_in(wanted)).write_csv(table)
         taken = take_documents(
             database,
             settings,
             found,
-            files={f"{document}.mp3": library.clip(document) for document in library.documents},
-            table=library.folder / TRACKS,
+            files={path.name: path for path in files.values()},
+            table=table,
             who=LOGIN,
             progress=taking,
         )

@@ -18,7 +18,7 @@ from adjudge.web.uploads import Files
 
 if TYPE_CHECKING:
     from adjudge.audio.notation.files import Piece
-    from adjudge.processes import Progress
+    from adjudge.parallel import Progress
 
 COLUMNS = ("pae", "notation", "incipit")
 _PARTS = ("clef", "keysig", "timesig")
@@ -58,7 +58,7 @@ def stored_pieces(
     settings: Settings, pieces: Mapping[str, Piece], *, role: str, workers: int | None, progress: Progress
 ) -> tuple[list[NewItem], dict[str, str]]:
     """Items of pieces whose files are all there, and one line for each piece that cannot be used."""
-    from adjudge.audio.clips import write_whole
+    from adjudge.audio.clips import write_media
     from adjudge.audio.notation.files import prepare_pieces
 
     folders = {"clips": settings.media / "clips", "drawings": settings.media / "drawings"}
@@ -68,7 +68,7 @@ def stored_pieces(
         piece, clip = pieces[document], one.clip
         name = PurePosixPath(piece.source or document).name[-400:]
         try:
-            write_whole(settings.media / "originals" / piece.sha256, piece.text.encode())
+            write_media(settings.media / "originals" / piece.sha256, piece.text.encode())
         except (OSError, UnicodeEncodeError) as error:
             problems[document] = f"{name}: {error.strerror if isinstance(error, OSError) else 'expected text'}"
             continue

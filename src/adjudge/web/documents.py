@@ -21,7 +21,8 @@ from urllib.parse import urlsplit
 from adjudge.errors import AdjudgeError, InputError, kept_warnings, shown
 from adjudge.formats import Source, read_table
 from adjudge.formats.columns import fold, naming_columns, places_of
-from adjudge.formats.tables import find_layout
+from adjudge.formats.schema import Field, Schema
+from adjudge.formats.source import is_json, json_lines
 from adjudge.web.campaign_rows import Campaign, log_event
 from adjudge.web.database import Database
 from adjudge.web.document_notation import COLUMNS, piece_of_row, pieces_of_file, stored_pieces
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import RowMapping
 
     from adjudge.audio.notation.files import Piece
-    from adjudge.processes import Progress
+    from adjudge.parallel import Progress
 
 _CONTENT = ("audio", "image", "text", "url", *COLUMNS)
 _AT_ONCE = 200  # clips between two steps into the store: what is done stays done
@@ -146,10 +147,10 @@ def table_rows(path: Path, name: str | None = None, *, role: str = "document") -
 
 def _queries_as_documents(source: Source) -> dict[str, str] | None:
     """The column of queries, where readers of metadata look for documents and there are none."""
-    if source.begins(b"PAR1") or source.text.lstrip()[:1] in (b"{", b"["):
+    if is_json(source) and json_lines(source) is None:
         return None
     with kept_warnings():
-        names = find_layout(source, "\t,;", lambda fields: bool(places_of(fields, "query", needed=True))).names
+        names = Schema((Field("query", needed=True), Field("document"))).open(source).names
     queries = places_of(names, "query", needed=True)
     has_documents = places_of(names, "document") or "id" in map(fold, names)
     return {"document": names[queries[0]]} if queries and not has_documents else None

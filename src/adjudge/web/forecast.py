@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.reporting.document import Column, Paragraph, Section, TableBlock
+from adjudge.reporting.document import Paragraph, Section, TableBlock
+from adjudge.tables import Heading
 from adjudge.text import counted
 from adjudge.web.rehearsal import Trial
 
@@ -117,7 +118,7 @@ def forecast_section(found: Forecast, *, about: str) -> Section:
     table = TableBlock(
         "forecast",
         "Median over the repetitions, and the range of nine in ten of them.",
-        (Column("", "left"), Column("forecast", "left")),
+        (Heading("", "left"), Heading("forecast", "left")),
         tuple(rows),
         [found.to_dict()],
     )

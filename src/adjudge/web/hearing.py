@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Select, delete, func, or_, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from adjudge.errors import AdjudgeError
-from adjudge.processes import Progress, run_jobs
+from adjudge.parallel import Progress, run_jobs
 from adjudge.web.campaign_rows import Campaign, campaign_by_id
 from adjudge.web.database import Database
 from adjudge.web.errors import NotFound

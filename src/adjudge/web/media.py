@@ -38,6 +38,7 @@ PICTURES = {
 }
 TEXTS = (".txt",)
 NOTATION = (".pae", ".mei", ".musicxml", ".xml", ".mxl", ".abc")
+"""Notation, and ABC, which is refused with the form to send instead."""
 HEARD = ("audio", "notation")
 """Kinds of items that have a clip to listen to."""
 LONGEST_TEXT = 100_000

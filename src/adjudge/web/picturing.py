@@ -139,7 +139,7 @@ def _ranking(connection: Connection, found: Campaign, session: Session) -> list[
     return [{**asdict(row), "team": teams.get(row.system)} for row in session.ranking()]
 
 
-def _doubtful(pairs: list[SystemPair]) -> list[SystemPair]:
+def _doubtful(pairs: Sequence[SystemPair]) -> Sequence[SystemPair]:
     """The pairs of systems that are shown, the largest difference first."""
     if len(pairs) <= MOST_PAIRS:
         return pairs

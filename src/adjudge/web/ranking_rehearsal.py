@@ -20,7 +20,8 @@ from adjudge.arrays import Ints
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.groundtruth import PartialLists
 from adjudge.groundtruth.simulated import recovered
-from adjudge.reporting.document import Column, Paragraph, Section, TableBlock
+from adjudge.reporting.document import Paragraph, Section, TableBlock
+from adjudge.tables import Heading
 from adjudge.text import counted
 from adjudge.web.campaigns import create_campaign, set_state
 from adjudge.web.client import Campaign, connect
@@ -224,7 +225,7 @@ def ranking_forecast_section(trials: Sequence[RankingTrial]) -> Section:
     table = TableBlock(
         "forecast",
         "Median over the repetitions, and all of their range.",
-        (Column("", "left"), Column("forecast", "left")),
+        (Heading("", "left"), Heading("forecast", "left")),
         rows,
         [asdict(one) for one in trials],
     )

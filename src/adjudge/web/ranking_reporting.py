@@ -11,7 +11,8 @@ from sqlalchemy import Connection, select
 
 from adjudge.checks import DEFAULT_CONSTRUCTION
 from adjudge.errors import AdjudgeError, kept_warnings
-from adjudge.reporting.document import Column, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.document import Paragraph, Report, Section, TableBlock
+from adjudge.tables import Heading
 from adjudge.web.campaign_rows import Campaign
 from adjudge.web.errors import Refused
 from adjudge.web.ranking_exporting import rankings_of, without_early
@@ -87,13 +88,13 @@ def _experts(seen: SeenRankings) -> Section:
         if sent[who.id]
     ]
     columns = (
-        Column("Expert", "left"),
-        Column("Rankings"),
-        Column("Ranked", about="share of the documents that they gave a place"),
-        Column("Minutes", about="the middle of the minutes that a ranking took"),
-        Column("Agreement", about="Kendall's τ-b with the median ranks of the others, mean over queries"),
-        Column("Chance", about="what one in twenty random rankings would reach"),
-        Column("", "left"),
+        Heading("Expert", "left"),
+        Heading("Rankings"),
+        Heading("Ranked", about="share of the documents that they gave a place"),
+        Heading("Minutes", about="the middle of the minutes that a ranking took"),
+        Heading("Agreement", about="Kendall's τ-b with the median ranks of the others, mean over queries"),
+        Heading("Chance", about="what one in twenty random rankings would reach"),
+        Heading("", "left"),
     )
     rows = tuple(map(_cells, records))
     text = "Each expert's rankings beside the median ranks of the others. About 0 is what random rankings give."

@@ -17,7 +17,8 @@ from adjudge.measures import evaluate
 from adjudge.model.collection import Collection
 from adjudge.relevance.report import estimate_section
 from adjudge.relevance.session import Session
-from adjudge.reporting.document import Block, Column, Paragraph, Report, Section, TableBlock
+from adjudge.reporting.document import Block, Paragraph, Report, Section, TableBlock
+from adjudge.tables import Heading
 from adjudge.users.report import gather, make_report
 from adjudge.web.answers import CurrentGrade
 from adjudge.web.campaign_rows import Campaign
@@ -86,7 +87,7 @@ def _agreement(scale: str, found: Mapping[str, Any]) -> TableBlock:
     records = [
         {"coefficient": title, **{key: one.get(key) for key in ("value", "low", "high")}} for title, one in named
     ]
-    columns = (Column("Coefficient", "left"), Column("Value"), Column("95 % interval"))
+    columns = (Heading("Coefficient", "left"), Heading("Value"), Heading("95 % interval"))
     return TableBlock(f"agreement-{scale}", f"Agreement between assessors on {scale}.", columns, rows, records)
 
 
@@ -105,11 +106,11 @@ def _assessors(people: Sequence[Mapping[str, Any]]) -> TableBlock:
         for person in records
     )
     columns = (
-        Column("Assessor", "left"),
-        Column("Answers"),
-        Column("Skips"),
-        Column("Seconds", about="the middle of the seconds that an answer took"),
-        Column("Severity", about="points below what others, or the model, say of the same pairs"),
+        Heading("Assessor", "left"),
+        Heading("Answers"),
+        Heading("Skips"),
+        Heading("Seconds", about="the middle of the seconds that an answer took"),
+        Heading("Severity", about="points below what others, or the model, say of the same pairs"),
     )
     return TableBlock("assessors", "Assessors by their codes.", columns, rows, records)
 

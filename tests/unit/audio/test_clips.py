@@ -13,7 +13,7 @@ import soundfile
 from numpy.typing import NDArray
 from tests.unit.audio.sound_formats import FORMATS
 
-from adjudge.audio.clips import Clip, clip_of, prepare_clip, prepare_clips
+from adjudge.audio.clips import Clip, encode_clip, prepare_clip, prepare_clips
 from adjudge.audio.loudness import AudioError, integrated_loudness, true_peak
 from adjudge.audio.sources import read_source
 
@@ -338,6 +338,6 @@ def test_a_note_that_lies_is_not_believed(tmp_path: Path) -> None:
 
 
 def test_a_clip_is_written_under_the_name_it_is_given(tmp_path: Path) -> None:
-    clip = clip_of(music(1), 44100, tmp_path, source_name="a.wav", original_sha256="0" * 64, name="song-1.mp3")
+    clip = encode_clip(music(1), 44100, tmp_path, source_name="a.wav", original_sha256="0" * 64, name="song-1.mp3")
     assert clip.path == tmp_path / "song-1.mp3"
     assert hashlib.sha256(clip.path.read_bytes()).hexdigest() == clip.clip_sha256

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from adjudge.audio.loudness import AudioError, amplified, integrated_loudness, levelling, true_peak
+from adjudge.audio.loudness import AudioError, amplify, integrated_loudness, measure_level, true_peak
 
 Floats = NDArray[np.float64]
 
@@ -59,24 +59,24 @@ def test_the_peak_is_that_of_the_louder_channel() -> None:
 
 
 def test_a_quiet_sound_gets_the_gain_it_lacks() -> None:
-    level = levelling(sine(2, dbfs=-40), 48000, target=-18)
+    level = measure_level(sine(2, dbfs=-40), 48000, target=-18)
     assert not level.limited
     assert level.gain_db == pytest.approx(-18 + 43.01, abs=0.05)
-    assert integrated_loudness(amplified(sine(2, dbfs=-40), level.gain_db), 48000) == pytest.approx(-18, abs=0.05)
+    assert integrated_loudness(amplify(sine(2, dbfs=-40), level.gain_db), 48000) == pytest.approx(-18, abs=0.05)
 
 
 def test_a_loud_sound_loses_gain() -> None:
-    assert levelling(sine(2), 48000, target=-18).gain_db == pytest.approx(-14.99, abs=0.05)
+    assert measure_level(sine(2), 48000, target=-18).gain_db == pytest.approx(-14.99, abs=0.05)
 
 
 def test_peaks_hold_the_gain_back_and_the_result_says_so() -> None:
     quiet = sine(2, dbfs=-40)
     quiet[48000 : 48000 + 48] += 0.5 * np.hanning(48)[:, None]
-    level = levelling(quiet, 48000, target=-18, ceiling=-1)
+    level = measure_level(quiet, 48000, target=-18, ceiling=-1)
     assert level.limited
     assert level.loudness_after == pytest.approx(level.loudness + level.gain_db)
     assert level.loudness_after < -20
-    assert true_peak(amplified(quiet, level.gain_db), 48000) == pytest.approx(-1, abs=0.01)
+    assert true_peak(amplify(quiet, level.gain_db), 48000) == pytest.approx(-1, abs=0.01)
     assert "held back" in str(level)
 
 
@@ -88,7 +88,7 @@ def test_an_empty_peak_is_minus_infinity() -> None:
 @pytest.mark.parametrize("samples", [np.zeros((48000, 2)), sine(2, dbfs=-80)], ids=["zeros", "below the gate"])
 def test_silence_is_refused_with_a_reason(samples: Floats) -> None:
     with pytest.raises(AudioError, match=r"^expected sound, got silence \(nothing above -70 LUFS\)$"):
-        levelling(samples, 48000)
+        measure_level(samples, 48000)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_silence_is_refused_with_a_reason(samples: Floats) -> None:
 )
 def test_what_is_no_sound_is_refused(samples: Floats, rate: int, said: str) -> None:
     with pytest.raises(AudioError, match=said):
-        levelling(samples, rate)
+        measure_level(samples, rate)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 500), crest=st.floats(0, 3))

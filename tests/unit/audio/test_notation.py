@@ -13,19 +13,19 @@ from tests.unit.audio.notation_texts import MEI, RUBBISH, mei, musicxml, note, p
 
 from adjudge.audio.loudness import integrated_loudness
 from adjudge.audio.notation.checks import NotationError
-from adjudge.audio.notation.engraving import MOST_NOTES, Engraved, drawing_from, engrave
+from adjudge.audio.notation.engraving import MOST_NOTES, Engraving, clean_drawing, engrave
 from adjudge.audio.notation.files import LEAD, RATE, clip_times, render
 from adjudge.errors import AdjudgeError
 
 QUARTER = 0.6  # seconds, at 100 quarters a minute
 
 
-def heard(engraved: Engraved) -> list[tuple[float, float, tuple[int, ...]]]:
+def heard(engraved: Engraving) -> list[tuple[float, float, tuple[int, ...]]]:
     """Start and end in quarters, and pitches."""
     return [(round(n.start / QUARTER, 3), round(n.end / QUARTER, 3), n.pitches) for n in engraved.notes]
 
 
-def pitches(engraved: Engraved) -> list[int]:
+def pitches(engraved: Engraving) -> list[int]:
     return [pitch for one in engraved.notes for pitch in one.pitches]
 
 
@@ -167,7 +167,9 @@ def test_rubbish_is_refused_in_one_line(text: str, reason: str, capfd: pytest.Ca
 
 
 def test_errors_name_the_line_of_the_source() -> None:
-    with pytest.raises(NotationError, match=r"^a\.pae:44: expected signs of Plaine & Easie, got 'é' at character 4"):
+    with pytest.raises(
+        NotationError, match=r"^a\.pae:44: expected characters of Plaine & Easie, got 'é' at character 4"
+    ):
         engrave(pae("'4Cé"), source="a.pae", line=41)
 
 
@@ -188,7 +190,7 @@ def test_a_missing_engraver_is_named_with_its_extra(monkeypatch: pytest.MonkeyPa
 
 def test_the_same_notation_gives_the_same_bytes_also_in_threads() -> None:
     text = pae("'4CDEF/{8GABC}2D+/2D4EF", key="xF")
-    wanted, found = engrave(text), list[Engraved]()
+    wanted, found = engrave(text), list[Engraving]()
     threads = [threading.Thread(target=lambda: found.extend(engrave(text) for _ in range(3))) for _ in range(3)]
     for thread in threads:
         thread.start()
@@ -241,7 +243,7 @@ def test_a_drawing_has_only_shapes_and_words(text: str) -> None:
     ],
 )  # fmt: skip
 def test_nothing_that_runs_loads_or_styles_is_kept(evil: str) -> None:
-    kept = drawing_from(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{evil}</svg>').svg
+    kept = clean_drawing(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">{evil}</svg>').svg
     for sign in ("script", "style", "foreign", "image", "href", "on", "url", "http://x", "animate", "title", "desc"):
         assert sign not in kept.replace("http://www.w3.org/2000/svg", "")
 
@@ -253,7 +255,7 @@ def test_what_is_no_drawing_is_refused() -> None:
         ('<svg xmlns="http://www.w3.org/2000/svg"/>', "size"),
     ):
         with pytest.raises(NotationError, match=reason):
-            drawing_from(text)
+            clean_drawing(text)
 
 
 def test_short_music_is_one_line_and_long_music_several() -> None:

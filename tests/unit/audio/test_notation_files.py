@@ -1,4 +1,4 @@
-"""ABC is read as its standard says, files give the pieces that are in them, and pieces become clips and drawings."""
+"""Files give the pieces that are in them, and pieces become clips and drawings."""
 
 from __future__ import annotations
 
@@ -17,92 +17,6 @@ from adjudge.audio.notation.engraving import engrave
 from adjudge.audio.notation.files import Piece, prepare_piece, prepare_pieces, read_pieces
 
 QUARTER = 0.6
-HEAD = "X:1\nT:Ελ\nM:4/4\nL:1/4\nK:%s\n"
-
-
-def heard(text: str) -> list[tuple[float, float, tuple[int, ...]]]:
-    found = engrave(text).notes
-    return [(round(n.start / QUARTER, 2), round(n.end / QUARTER, 2), n.pitches) for n in found]
-
-
-def starts(text: str) -> list[tuple[float, int]]:
-    return [(start, pitch) for start, _, pitches in heard(text) for pitch in pitches]
-
-
-@pytest.mark.parametrize(
-    ("tune", "wanted"),
-    [
-        ("CDEF|", [(0, 60), (1, 62), (2, 64), (3, 65)]),
-        ("C,, C, C c c' c''|", [(0, 36), (1, 48), (2, 60), (3, 72), (4, 84), (5, 96)]),
-        ("^C C _C =C|C", [(0, 61), (1, 61), (2, 59), (3, 60), (4, 60)]),  # as far as the bar
-        ("C2D/2E/F3/2G//|", [(0, 60), (2, 62), (2.5, 64), (3, 65), (4.5, 67)]),
-        ("(3CDE F>G A<B|", [(0, 60), (0.67, 62), (1.33, 64), (2, 65), (3.5, 67), (4, 69), (4.5, 71)]),
-        ("(5:4:5CDEFG|", [(0, 60), (0.8, 62), (1.6, 64), (2.4, 65), (3.2, 67)]),
-        ("|:CD:|E2|]", [(0, 60), (1, 62), (2, 60), (3, 62), (4, 64)]),
-        ('"Am"C !trill!D .E (FG) % a comment', [(0, 60), (1, 62), (2, 64), (3, 65), (4, 67)]),
-        ("CDEF|[K:G]F4|[M:3/4] F3|", [(0, 60), (1, 62), (2, 64), (3, 65), (4, 66), (8, 66)]),
-        ("Z2|C", [(8, 60)]),
-        ("C z D|", [(0, 60), (2, 62)]),
-        ("C5 D|", [(0, 60), (5, 62)]),  # no single sign is that long
-    ],
-)
-def test_abc_sounds_as_its_standard_says(tune: str, wanted: list[tuple[float, int]]) -> None:
-    assert starts(HEAD % "C" + tune) == wanted
-
-
-@pytest.mark.parametrize(
-    ("key", "wanted"),
-    [("C", 65), ("G", 66), ("Em", 66), ("Ddor", 65), ("Dmix", 66), ("F#m", 66), ("Bb", 65), ("A exp", 0), ("none", 65)],
-)
-def test_keys_of_abc_have_the_accidentals_of_their_mode(key: str, wanted: int) -> None:
-    if not wanted:
-        with pytest.raises(NotationError, match="expected a key"):
-            engrave(HEAD % key + "F")
-    else:
-        assert starts(HEAD % key + "F") == [(0, wanted)]
-
-
-def test_ties_chords_and_grace_notes_of_abc() -> None:
-    assert heard(HEAD % "C" + "^C4-|C2 C2|") == [(0, 6, (61,)), (6, 8, (60,))]
-    assert heard(HEAD % "C" + "[CE]2-[CE]2|[CEG]2[C2E2]") == [(0, 4, (60, 64)), (4, 6, (60, 64, 67)), (6, 8, (60, 64))]
-    assert [pitch for _, pitch in starts(HEAD % "C" + "C{de}c2")] == [60, 74, 76, 72]
-
-
-def test_the_tempo_and_the_usual_length_of_abc() -> None:
-    assert [n.start for n in engrave("M:4/4\nQ:1/4=60\nK:C\nCD").notes] == [0, 0.5]  # eighths
-    assert [n.start for n in engrave("M:2/4\nQ:1/4=60\nK:C\nCD").notes] == [0, 0.25]  # sixteenths, below 3/4
-    assert [n.start for n in engrave('Q:"Lento" 3/8=40\nL:1/8\nK:C\nCD').notes] == [0, 0.5]
-
-
-@pytest.mark.parametrize(
-    ("tune", "reason"),
-    [
-        ("V:1\nC|\nV:2\nD|", "t:8: expected one voice"),
-        ("C|\nX:2\nK:C\nD", "t:7: expected one tune"),
-        ("|:C:|1 D:|2 E|", "without first and second endings"),
-        ("C & D", "expected notes of ABC, got '& D'"),
-        ("C [K:G] D", "between bars"),
-        ("C999999", "a length"),
-        ("C/0", "a length"),
-        ("(3CD|E", "all notes of a tuplet"),
-        ("(0CD", "a tuplet"),
-        ("C@D", "expected notes of ABC"),
-        ("[CE", "expected notes of ABC"),
-        ("{{{{", "expected notes of ABC"),
-        ("((((", "expected notes after the key"),
-        ("C'''''", "octaves"),
-        ("L:1/0\nC", "a length such as 1/8"),
-        ("M:9/0\nC", "a meter"),
-        ("Q:9999\nC", "a tempo"),
-    ],
-)
-def test_abc_that_would_sound_otherwise_is_refused(tune: str, reason: str) -> None:
-    with pytest.raises(NotationError, match=reason) as caught:
-        engrave(HEAD % "C" + tune, source="t")
-    assert str(caught.value).startswith("t:")
-
-
-# ---------- files ----------
 
 
 def zipped(members: dict[str, bytes]) -> bytes:
@@ -124,7 +38,6 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
         "c.musicxml": SCORE.encode(),
         "d.xml": b"\xef\xbb\xbf" + SCORE.encode(),
         "e.mxl": zipped({"META-INF/container.xml": CONTAINER, "s/score.xml": SCORE.encode()}),
-        "f.abc": b"X:1\r\nK:C\r\nC2\r\n",
         "g.xml": SCORE.replace("UTF-8", "UTF-16").encode("utf-16"),
         "h.xml": SCORE.replace("UTF-8", "ISO-8859-1").replace("Secret", "Sécret").encode("latin-1"),
     }
@@ -143,7 +56,7 @@ def test_a_file_may_have_several_incipits(tmp_path: Path) -> None:
     assert list(pieces) == ["inc 0", "inc 1", "inc 2"]
     assert pieces["inc 1"].text == pae("'4D")
     bad = pieces["inc 2"]
-    with pytest.raises(NotationError, match=r"^sent\.pae:19: expected signs of Plaine & Easie, got 'Z'"):
+    with pytest.raises(NotationError, match=r"^sent\.pae:19: expected characters of Plaine & Easie, got 'Z'"):
         engrave(bad.text, source=bad.source, form=bad.form, line=bad.line)
 
 
@@ -215,7 +128,7 @@ def test_pieces_that_cannot_be_used_cost_no_other_its_clip(tmp_path: Path) -> No
     pieces = {"good": Piece(pae("'8CD")), "bad": Piece("hm", None, "bad.pae", 3), "rests": Piece(pae("1-"), "pae", "r")}
     played, problems = prepare_pieces(pieces, clips=tmp_path / "c", drawings=tmp_path / "d", workers=1)
     assert list(played) == ["good"]
-    assert problems["bad"].startswith("bad.pae:3: expected Plaine & Easie, MusicXML, MEI or ABC, got 'hm'")
+    assert problems["bad"].startswith("bad.pae:3: expected Plaine & Easie, MusicXML or MEI, got 'hm'")
     assert problems["rests"] == "r:1: expected notes to hear, got only rests"
     assert len(list((tmp_path / "c").iterdir())) == len(list((tmp_path / "d").iterdir())) == 1
 
@@ -227,7 +140,7 @@ def crash(piece: Piece, **folders: Path) -> str:
 
 
 def test_a_crash_of_the_engraver_ends_its_own_process_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_attempt", crash)
+    monkeypatch.setattr(files, "_try_prepare_piece", crash)
     pieces = {"a": Piece("crash", source="a.mei")}
     _, problems = prepare_pieces(pieces, clips=tmp_path, drawings=tmp_path)
     assert problems == {"a": "a.mei: expected notation, got a crash while drawing it"}

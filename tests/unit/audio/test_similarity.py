@@ -89,7 +89,7 @@ def test_documents_that_are_all_equally_far_apart_are_neither_near_nor_far() -> 
 
 
 def test_what_was_given_out_may_be_changed_and_is_remembered_only_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(similarity, "_REMEMBERED", 20)
+    monkeypatch.setattr(similarity, "_CACHE_SIZE", 20)
     sound = SoundSimilarity(NAMES, made())
     first = sound.among(["d1", "d2"])
     kept = first.copy()

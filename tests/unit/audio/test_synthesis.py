@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, fields
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -13,9 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from adjudge.audio.loudness import integrated_loudness
-from adjudge.audio.synthesis import LIMITS, synthesise, write_demo_audio
-from adjudge.audio.synthesis_styles import MODES, STYLES, Style, chord
-from adjudge.audio.synthesis_voices import INSTRUMENTS, drum, tone
+from adjudge.audio.synthesis import INSTRUMENTS, STYLES, synthesise, tone, write_demo_audio
 from adjudge.embedded import GENRES, demo_space
 from adjudge.errors import AdjudgeError
 
@@ -178,35 +175,26 @@ def test_nothing_is_written_where_a_document_is_unknown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", list(INSTRUMENTS))
 def test_an_instrument_plays_in_tune_and_without_clicks(name: str) -> None:
-    wave = tone(INSTRUMENTS[name], 220.0, 1.0, rate=RATE).mean(axis=0).astype(np.float64)
+    wave = tone(name, 57, 1.0, rate=RATE).astype(np.float64)
     spectrum = np.abs(np.fft.rfft(wave * np.hanning(len(wave)), 8 * RATE))
     hertz = np.fft.rfftfreq(8 * RATE, 1 / RATE)
     fundamental = (hertz > 150) & (hertz < 300)
     assert hertz[fundamental][np.argmax(spectrum[fundamental])] == pytest.approx(220, rel=0.01)
-    assert abs(wave[0]) < 0.01
-    assert abs(wave[-1]) < 0.01
-
-
-@pytest.mark.parametrize("name", ["kick", "deep-kick", "snare", "brush", "clap", "rim", "hat", "ride", "shaker", "tom"])
-def test_a_drum_is_struck_and_dies_away(name: str) -> None:
-    wave = drum(name, RATE)[0].astype(np.float64)
-    third = len(wave) // 3
-    assert np.mean(wave[:third] ** 2) > 5 * np.mean(wave[-third:] ** 2)
-    assert abs(wave[0]) < 1e-3
-    assert abs(wave[-1]) < 1e-2
+    assert np.max(np.abs(wave[[0, -1]])) < 0.01
+    assert tone(name, 57, 0.01, rate=RATE).shape == (round((0.01 + INSTRUMENTS[name].release) * RATE),)
 
 
 @pytest.mark.parametrize("genre", NAMES)
-def test_a_style_fits_together(genre: str) -> None:
-    style: Style = STYLES[genre]
-    bar = style.beats * style.steps
-    lanes = [lane.split(":") for kit in style.drums for lane in kit.split()]
-    assert {len(pattern) for pattern in (*style.comp_patterns, *style.bass_patterns, *style.rhythms)} == {bar}
-    assert all(len(pattern) == bar and drum(name, RATE).size for name, pattern in lanes)
-    assert {*style.leads, *style.comps, *style.basses, *style.pads} <= {"", *INSTRUMENTS}
-    for progression in style.progressions:
-        mode, chords = progression.split(": ")
-        assert mode in MODES
-        assert all(len(chord(numeral)) >= 3 for numeral in chords.split())
-    for field, low, high in zip(fields(style.traits), *map(astuple, LIMITS), strict=True):
-        assert low <= getattr(style.traits, field.name) <= high
+def test_patterns_of_a_style_fill_a_bar_and_instruments_are_known(genre: str) -> None:
+    style = STYLES[genre]
+    lanes = [lane.split(":")[1] for kit in style.kits.split("|") for lane in kit.split()]
+    bars = {len(bar) for bar in (*f"{style.comping} {style.walking} {style.rhythms}".split(), *lanes)}
+    assert bars == {style.beats * style.steps}
+    assert {*f"{style.leads} {style.comps} {style.basses} {style.pads}".split()} <= {"none", *INSTRUMENTS}
+
+
+@pytest.mark.parametrize("genre", NAMES)
+def test_every_artist_of_a_genre_can_be_heard(genre: str) -> None:
+    for artist in range(1, 26):
+        piece = synthesise(f"{genre}-{artist:02}-01", seconds=0.5, rate=8000)
+        assert 0.05 < np.sqrt(np.mean(piece**2)) < 0.2

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from tests.unit.cli.conftest import Terminal
 
 from adjudge.cli import main
 
@@ -122,18 +123,19 @@ def test_an_older_output_file_survives_a_failure(files: Path) -> None:
     assert Path("out.csv").read_text() == "precious"
 
 
-def test_contradicting_judgments_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_contradicting_judgments_are_refused(files: Path, cli: Terminal) -> None:
     _write("qrels.txt", QRELS + "q1 0 a 0\n")
-    assert main(["score", "qrels.txt", "run.txt"]) == 2
-    assert "expected one grade for document 'a' of query 'q1', got 1 and 0" in capsys.readouterr().err
+    assert "expected one grade for document 'a' of query 'q1', got 1 and 0" in cli.refused(
+        "score", "qrels.txt", "run.txt"
+    )
 
 
 def test_what_weakens_a_result_is_said_and_counted_as_documented(
-    files: Path, capsys: pytest.CaptureFixture[str]
+    files: Path, cli: Terminal, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _write("run.txt", "q1 Q0 a 1 2.0 mine\nq9 Q0 a 1 2.0 mine\n")
-    assert main(["score", "qrels.txt", "run.txt", "-m", "P@1"]) == 0
-    captured = capsys.readouterr()
+    captured = cli("score", "qrels.txt", "run.txt", "-m", "P@1")
+    assert captured.code == 0
     assert "1 query of the runs without judgments left out: q9." in captured.out
     assert "1 list missing: nothing retrieved by mine for judged queries such as 'q2'; each counts 0." in captured.out
     assert captured.err == ""

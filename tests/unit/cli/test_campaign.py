@@ -1,4 +1,4 @@
-"""adjudge campaign, as an organiser types it, and as one mistypes it."""
+"""adjudge campaign of every kind, as an organiser types it, and as one mistypes it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.unit.cli.conftest import Terminal
+from tests.web.preferring_rows import some_questions
 
 from adjudge.cli import main
+from adjudge.preferences.files import read_questions, write_questions
 
 Captured = pytest.CaptureFixture[str]
 PASSWORD = "correct horse battery"
@@ -36,72 +39,56 @@ CREATE = ["create", "songs", "runs", "--metadata", "tracks.csv", "--queries", "q
           "--estimator", "uniform"]  # fmt: skip
 
 
-def run(capsys: Captured, *arguments: str) -> str:
-    capsys.readouterr()
-    assert main(["campaign", *arguments]) == 0, capsys.readouterr()
-    return capsys.readouterr().out
-
-
-def refused(capsys: Captured, *arguments: str) -> str:
-    """The one line that a command refuses with."""
-    capsys.readouterr()
-    try:
-        code = main(["campaign", *arguments])
-    except SystemExit as stop:
-        code = int(stop.code or 0)
-    captured = capsys.readouterr()
-    assert code == 2, captured
-    assert captured.err.startswith("adjudge: ")
-    assert captured.err.count("\n") == 1
-    return captured.err
-
-
-def test_a_campaign_from_first_to_last(place: Path, capsys: Captured) -> None:
-    assert run(capsys, "user", "add", "ann", "--admin") == "Added ann, who sees all campaigns.\n"
+def test_a_campaign_from_first_to_last(place: Path, cli: Terminal) -> None:
+    assert cli.out("campaign", "user", "add", "ann", "--admin") == "Added ann, who sees all campaigns.\n"
     options = ["--scale", "broad", "--scale", "fine", "--goal", "confidence", "--level", ".9", "--judged-by", "2",
                "--agreement-share", ".5", "--repeat-share", "0", "--instructions", "read.md", "--instructions",
                "es=read.md", "--consent", "en=read.md", "--language", "en", "--language", "es", "--title",
                "Which songs?"]  # fmt: skip
-    made = run(capsys, *CREATE, *options)
+    made = cli.out("campaign", *CREATE, *options)
     assert made.splitlines() == [
         "Made the campaign songs: 2 systems, 2 queries.",
         "3 documents taken in.",
         "2 queries taken in.",
         "Everything is there. Open it with: adjudge campaign open songs",
     ]
-    shown = json.loads(run(capsys, "show", "songs", "--json"))
+    shown = cli.json("campaign", "show", "songs")
     settings = shown["settings"]
     assert (settings["title"], settings["goal"]["level"], settings["judged_by"]) == ("Which songs?", 0.9, 2)
     assert settings["instructions"] == {"en": "# Listen\n", "es": "# Listen\n"}
     assert (settings["languages"], settings["consent"]) == (["en", "es"], {"en": "# Listen\n"})
     assert (shown["state"], shown["missing"], shown["counts"]["systems"]) == ("draft", [], 2)
-    assert run(capsys, "open", "songs") == "The campaign songs is open.\n"
-    assert run(capsys, "import", "songs", "fine.csv", "--scale", "fine") == "Added 3 judgments by 2 assessors.\n"
-    assert "3 were there already" in run(capsys, "import", "songs", "fine.csv", "--scale", "fine")
-    assert run(capsys, "export", "songs", "qrels", "-o", "out.txt") == "Wrote out.txt.\n"
+    assert cli.out("campaign", "open", "songs") == "The campaign songs is open.\n"
+    assert (
+        cli.out("campaign", "import", "songs", "fine.csv", "--scale", "fine") == "Added 3 judgments by 2 assessors.\n"
+    )
+    assert "3 were there already" in cli.out("campaign", "import", "songs", "fine.csv", "--scale", "fine")
+    assert cli.out("campaign", "export", "songs", "qrels", "-o", "out.txt") == "Wrote out.txt.\n"
     assert Path("out.txt").read_text() == "q1 0 d1 80\nq1 0 d2 10\nq2 0 d1 60\n"
-    run(capsys, "export", "songs", "log", "-o", "log.json")
+    cli.out("campaign", "export", "songs", "log", "-o", "log.json")
     assert len(json.loads(Path("log.json").read_text())) == 3
-    run(capsys, "export", "songs", "report", "-o", "report.html")
+    cli.out("campaign", "export", "songs", "report", "-o", "report.html")
     assert "Which songs?" in Path("report.html").read_text()
-    run(capsys, "export", "songs", "session")
+    cli.out("campaign", "export", "songs", "session")
     assert Path("songs-session.json").exists()
-    assert run(capsys, "pause", "songs") == "The campaign songs is paused.\n"
-    assert run(capsys, "close", "songs") == "The campaign songs is closed.\n"
-    listed = run(capsys, "list")
+    assert cli.out("campaign", "pause", "songs") == "The campaign songs is paused.\n"
+    assert cli.out("campaign", "close", "songs") == "The campaign songs is closed.\n"
+    listed = cli.out("campaign", "list")
     assert "songs" in listed
     assert "closed" in listed
-    assert "3 judged" in run(capsys, "show", "songs")
-    assert run(capsys, "verify") == "Everything is there and adds up.\n"
+    assert "3 judged" in cli.out("campaign", "show", "songs")
+    assert cli.out("campaign", "verify") == "Everything is there and adds up.\n"
 
 
-def test_runs_may_come_after_options(place: Path, capsys: Captured) -> None:
-    made = run(capsys, "create", "songs", "--metadata", "tracks.csv", "-m", "CG@2", "runs")
+def test_runs_may_come_after_options(place: Path, cli: Terminal) -> None:
+    made = cli.out("campaign", "create", "songs", "--metadata", "tracks.csv", "-m", "CG@2", "runs")
     assert made.startswith("Made the campaign songs: 2 systems, 2 queries.")
 
 
-def test_links_lead_to_where_the_server_listened_last_and_say_who_reaches_that(place: Path, capsys: Captured) -> None:
-    run(capsys, *CREATE)
+def test_links_lead_to_where_the_server_listened_last_and_say_who_reaches_that(
+    place: Path, cli: Terminal, capsys: Captured
+) -> None:
+    cli.out("campaign", *CREATE)
     for address in ("http://127.0.0.1:8000", "http://127.0.0.1:8123"):
         assert main(["campaign", "invite", "songs"]) == 0
         out, said = capsys.readouterr()
@@ -114,30 +101,30 @@ def test_links_lead_to_where_the_server_listened_last_and_say_who_reaches_that(p
     assert capsys.readouterr().err == ""
 
 
-def test_links_tokens_and_erasing(place: Path, capsys: Captured) -> None:
-    run(capsys, "user", "add", "ann")
-    run(capsys, *CREATE)
-    links = run(capsys, "invite", "songs", "--count", "3", "--label", "lab", "--expires", "7d", "--address",
+def test_links_tokens_and_erasing(place: Path, cli: Terminal) -> None:
+    cli.out("campaign", "user", "add", "ann")
+    cli.out("campaign", *CREATE)
+    links = cli.out("campaign", "invite", "songs", "--count", "3", "--label", "lab", "--expires", "7d", "--address",
                 "https://judge.example.org/").splitlines()  # fmt: skip
     assert len(set(links)) == 3
     assert all(link.startswith("https://judge.example.org/i/") for link in links)
-    assert len(run(capsys, "invite", "songs", "--cap", "20").splitlines()) == 1
-    assert run(capsys, "token", "ann", "--name", "notebook").startswith("adj_")
-    run(capsys, "import", "songs", "fine.csv", "--scale", "fine")
-    receipt = json.loads(run(capsys, "erase", "songs", "ann", "--how", "remove"))
+    assert len(cli.out("campaign", "invite", "songs", "--cap", "20").splitlines()) == 1
+    assert cli.out("campaign", "token", "ann", "--name", "notebook").startswith("adj_")
+    cli.out("campaign", "import", "songs", "fine.csv", "--scale", "fine")
+    receipt = json.loads(cli.out("campaign", "erase", "songs", "ann", "--how", "remove"))
     assert (receipt["code"], receipt["answers_removed"]) == ("ann", 2)
-    assert run(capsys, "verify") == "Everything is there and adds up.\n"
-    assert run(capsys, "user", "list") == "ann\n"
-    assert "logged out" in run(capsys, "user", "password", "ann")
-    run(capsys, "user", "disable", "ann")
-    assert run(capsys, "user", "list") == ""
+    assert cli.out("campaign", "verify") == "Everything is there and adds up.\n"
+    assert cli.out("campaign", "user", "list") == "ann\n"
+    assert "logged out" in cli.out("campaign", "user", "password", "ann")
+    cli.out("campaign", "user", "disable", "ann")
+    assert cli.out("campaign", "user", "list") == ""
 
 
-def test_what_is_missing_is_said_and_can_be_given_later(place: Path, capsys: Captured) -> None:
+def test_what_is_missing_is_said_and_can_be_given_later(place: Path, cli: Terminal, capsys: Captured) -> None:
     Path("tracks.csv").write_text("document,artist\nd1,Ann\n")
-    made = run(capsys, "create", "songs", "runs", "--metadata", "tracks.csv", "-m", "CG@2")
+    made = cli.out("campaign", "create", "songs", "runs", "--metadata", "tracks.csv", "-m", "CG@2")
     assert "Nothing to hear, read or see yet for 5 documents: d1, d2, d3, q1, q2" in made
-    assert "5 documents have nothing" in refused(capsys, "open", "songs")
+    assert "5 documents have nothing" in cli.refused("campaign", "open", "songs")
     Path("texts").mkdir()
     for name in ("d1", "d2", "d3", "q1", "q2"):
         (Path("texts") / f"{name}.txt").write_text(f"about {name}")
@@ -148,23 +135,23 @@ def test_what_is_missing_is_said_and_can_be_given_later(place: Path, capsys: Cap
     assert "4 documents taken in." in captured.out
     assert "adjudge: note: d3: d3.txt: expected text in UTF-8" in captured.err
     (Path("texts") / "d3.txt").write_text("mended")
-    assert "1 document taken in; 4 were there already." in run(capsys, "documents", "songs", "--audio", "texts")
-    run(capsys, "open", "songs")
+    assert "1 document taken in; 4 were there already." in cli.out("campaign", "documents", "songs", "--audio", "texts")
+    cli.out("campaign", "open", "songs")
 
 
-def test_a_backup_goes_and_comes_back(place: Path, capsys: Captured) -> None:
-    run(capsys, *CREATE)
-    run(capsys, "import", "songs", "fine.csv", "--scale", "fine")
-    assert run(capsys, "backup", "all.tar").startswith("Wrote all.tar: ")
-    assert "rows and 0 files into new" in run(capsys, "restore", "all.tar", "--data", "new")
-    assert json.loads(run(capsys, "show", "songs", "--json", "--data", "new"))["counts"]["answers"] == 3
-    assert "empty or a new folder" in refused(capsys, "restore", "all.tar", "--data", "new")
-    assert "--data DIR" in refused(capsys, "restore", "all.tar")
+def test_a_backup_goes_and_comes_back(place: Path, cli: Terminal) -> None:
+    cli.out("campaign", *CREATE)
+    cli.out("campaign", "import", "songs", "fine.csv", "--scale", "fine")
+    assert cli.out("campaign", "backup", "all.tar").startswith("Wrote all.tar: ")
+    assert "rows and 0 files into new" in cli.out("campaign", "restore", "all.tar", "--data", "new")
+    assert json.loads(cli.out("campaign", "show", "songs", "--json", "--data", "new"))["counts"]["answers"] == 3
+    assert "empty or a new folder" in cli.refused("campaign", "restore", "all.tar", "--data", "new")
+    assert "--data DIR" in cli.refused("campaign", "restore", "all.tar")
 
 
-def test_verify_says_what_is_wrong_and_exits_with_1(place: Path, capsys: Captured) -> None:
-    run(capsys, *CREATE)
-    assert json.loads(run(capsys, "verify", "--json")) == {"good": True, "problems": []}
+def test_verify_says_what_is_wrong_and_exits_with_1(place: Path, cli: Terminal, capsys: Captured) -> None:
+    cli.out("campaign", *CREATE)
+    assert cli.json("campaign", "verify") == {"good": True, "problems": []}
     Path("adjudge-data/secret").write_text("short")
     with pytest.raises(SystemExit) as stop:
         main(["campaign", "verify", "--json"])
@@ -201,15 +188,15 @@ def test_verify_says_what_is_wrong_and_exits_with_1(place: Path, capsys: Capture
     ],
 )
 def test_what_is_wrong_is_one_line_and_makes_nothing(
-    place: Path, capsys: Captured, arguments: list[str], message: str
+    place: Path, cli: Terminal, arguments: list[str], message: str
 ) -> None:
-    assert message in refused(capsys, *arguments)
+    assert message in cli.refused("campaign", *arguments)
     if Path("adjudge-data/adjudge.sqlite3").exists():
-        assert json.loads(run(capsys, "list", "--json")) == {"campaigns": []}
+        assert cli.json("campaign", "list") == {"campaigns": []}
 
 
-def test_mistakes_about_a_campaign_are_one_line(place: Path, capsys: Captured) -> None:
-    run(capsys, *CREATE)
+def test_mistakes_about_a_campaign_are_one_line(place: Path, cli: Terminal) -> None:
+    cli.out("campaign", *CREATE)
     for arguments, message in (
         (CREATE, "There is a campaign called 'songs' already."),
         (["open", "song"], "There is no campaign called 'song'."),
@@ -228,39 +215,39 @@ def test_mistakes_about_a_campaign_are_one_line(place: Path, capsys: Captured) -
         (["token", "nobody"], "no organiser called 'nobody'"),
         (["erase", "songs", "A9", "--how", "remove"], "no participant 'A9'"),
     ):
-        assert message in refused(capsys, *arguments)
+        assert message in cli.refused("campaign", *arguments)
 
 
-def test_a_campaign_is_deleted_when_it_is_closed_and_one_says_yes(place: Path, capsys: Captured) -> None:
-    run(capsys, *CREATE)
+def test_a_campaign_is_deleted_when_it_is_closed_and_one_says_yes(place: Path, cli: Terminal) -> None:
+    cli.out("campaign", *CREATE)
     would = "adjudge: The campaign songs with 0 participants and 0 answers would be gone for good; to delete them, say"
-    assert refused(capsys, "delete", "songs").startswith(would)
-    assert "songs" in run(capsys, "list")
-    gone = json.loads(run(capsys, "delete", "songs", "--yes"))
+    assert cli.refused("campaign", "delete", "songs").startswith(would)
+    assert "songs" in cli.out("campaign", "list")
+    gone = json.loads(cli.out("campaign", "delete", "songs", "--yes"))
     assert (gone["campaign"], gone["kind"], gone["answers"]) == ("songs", "judging", 0)
-    assert json.loads(run(capsys, "list", "--json")) == {"campaigns": []}
-    assert "There is no campaign called 'songs'." in refused(capsys, "delete", "songs", "--yes")
+    assert cli.json("campaign", "list") == {"campaigns": []}
+    assert "There is no campaign called 'songs'." in cli.refused("campaign", "delete", "songs", "--yes")
 
 
 def test_a_password_is_never_typed_into_the_command(
-    place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+    place: Path, cli: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ADJUDGE_PASSWORD")
-    assert "Expected a password in ADJUDGE_PASSWORD" in refused(capsys, "user", "add", "ann")
-    assert "No option is called '--password'" in refused(capsys, "user", "add", "ann", "--password", "secret")
+    assert "Expected a password in ADJUDGE_PASSWORD" in cli.refused("campaign", "user", "add", "ann")
+    assert "No option is called '--password'" in cli.refused("campaign", "user", "add", "ann", "--password", "secret")
 
 
-def test_data_can_be_named_by_the_environment(place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_can_be_named_by_the_environment(place: Path, cli: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ADJUDGE_DATA", str(place / "elsewhere"))
-    run(capsys, *CREATE)
+    cli.out("campaign", *CREATE)
     assert (place / "elsewhere" / "adjudge.sqlite3").exists()
     assert not (place / "adjudge-data").exists()
 
 
-def test_a_missing_extra_is_one_line(place: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_extra_is_one_line(place: Path, cli: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     for arguments in (["list"], CREATE, ["user", "list"], ["restore", "x.tar", "--data", "y"]):
-        line = refused(capsys, *arguments)
+        line = cli.refused("campaign", *arguments)
         assert line == "adjudge: Campaigns need sqlalchemy, which is not installed: pip install 'adjudge[web]'\n"
 
 
@@ -272,3 +259,231 @@ def test_help_imports_nothing_heavy() -> None:
         f"sys.exit(bool({heavy} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+__all__ = ["place"]  # a fixture
+CREATE_PREFERENCE = [
+    "create",
+    "lists",
+    "--questions",
+    "questions.csv",
+    "--traps",
+    "traps.csv",
+    "--quiz",
+    "2",
+]
+PROLIFIC = ["--recruiter", "prolific", "--code", "done=C1", "--code", "screened-out=C2", "--code", "failed=C3"]
+
+
+@pytest.fixture
+def here(place: Path) -> Path:
+    """A folder with questions, traps and documents."""
+    asked = some_questions(5, 3)
+    write_questions(asked.select(range(5)), place / "questions.csv")
+    write_questions(asked.select(range(5, 8)), place / "traps.csv")
+    (place / "texts").mkdir()
+    for name in {name for one in asked.questions for name in (*one.a, *one.b, one.query)}:
+        (place / "texts" / f"{name}.txt").write_text(f"about {name}")
+    return place
+
+
+def test_a_preference_campaign_from_first_to_last(here: Path, cli: Terminal) -> None:
+    options = ["--documents", "texts", "--title", "Which list?", *PROLIFIC, "--per-participant", "4", "--batch-size",
+               "3", "--pause-after-batch", "--pay", "0.12", "--pay-screened-out", "0.1", "--currency", "GBP", "--fee",
+               "0.33", "--judged-by", "2", "--combination", "CG@2 on fine"]  # fmt: skip
+    n_texts = len(list((here / "texts").iterdir()))
+    assert cli.out("campaign", *CREATE_PREFERENCE, *options).splitlines() == [
+        "Made the campaign lists: 5 questions about 2 queries, 3 traps.",
+        f"{n_texts} documents taken in.",
+        "Everything is there. Open it with: adjudge campaign open lists",
+    ]
+    shown = cli.json("campaign", "show", "lists")
+    settings = shown["settings"]
+    assert (shown["kind"], shown["missing"], shown["counts"]["traps"]) == ("preference", [], 3)
+    assert settings["recruiter"]["codes"] == {"done": "C1", "screened_out": "C2", "failed": "C3"}
+    assert settings["pay"] == {"currency": "GBP", "per_answer": 0.12, "per_participant": 0.0,
+                               "per_screened_out": 0.1, "fee_share": 0.33}  # fmt: skip
+    assert (settings["pause_after_batch"], settings["batch_size"], settings["per_participant"]) == (True, 3, 4)
+    lines = cli.out("campaign", "show", "lists").splitlines()
+    assert [line.split("  ", 1)[1].strip() for line in lines if line.startswith(("questions", "traps", "pay"))] == [
+        "5, 0 answered",
+        "3; 2 in the quiz, then 20% of questions",
+        "0.12 GBP an answer + 0.1 GBP a screened-out participant, fee 33%",
+    ]
+    assert cli.out("campaign", "open", "lists") == "The campaign lists is open.\n"
+    link = cli.out("campaign", "invite", "lists", "--address", "https://judge.example.org").strip()
+    assert link.startswith("https://judge.example.org/i/")
+    assert link.endswith("?PROLIFIC_PID={{%PROLIFIC_PID%}}&STUDY_ID={{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}")
+    listed = cli.json("campaign", "list")["campaigns"]
+    assert [(one["kind"], one["questions"], one["candidates"]) for one in listed] == [("preference", 5, 0)]
+    assert cli.out("campaign", "export", "lists", "questions", "-o", "back.csv") == "Wrote back.csv.\n"
+    asked = some_questions(5, 3)
+    assert read_questions(here / "back.csv").questions == asked.questions
+    assert cli.out("campaign", "export", "lists", "answers") == "Wrote lists-answers.csv.\n"
+    assert cli.out("campaign", "export", "lists", "people") == "Wrote lists-people.csv.\n"
+    assert (here / "lists-people.csv").read_text().rstrip().endswith("PROLIFIC_PID,STUDY_ID,SESSION_ID")
+    assert cli.out("campaign", "verify") == "Everything is there and adds up.\n"
+
+
+def test_documents_can_come_later(here: Path, cli: Terminal) -> None:
+    assert "Nothing to hear, read or see yet for" in cli.out("campaign", *CREATE_PREFERENCE)
+    assert "something to hear, read or see for every document and query" in cli.refused("campaign", "open", "lists")
+    assert "Everything is there." in cli.out("campaign", "documents", "lists", "--documents", "texts")
+    assert cli.out("campaign", "open", "lists") == "The campaign lists is open.\n"
+
+
+def test_another_recruiter_has_parameters_and_ways_back(here: Path, cli: Terminal) -> None:
+    options = ["--recruiter", "other", "--parameter", "pid", "--parameter", "study", "--way-back",
+               "done=https://panel.example.org/end?c={code}&p={pid}", "--code", "done=X"]  # fmt: skip
+    cli.out("campaign", *CREATE_PREFERENCE, *options)
+    settings = cli.json("campaign", "show", "lists")["settings"]
+    assert settings["recruiter"]["parameters"] == ["pid", "study"]
+    assert settings["recruiter"]["addresses"] == {"done": "https://panel.example.org/end?c={code}&p={pid}"}
+    assert cli.out("campaign", "invite", "lists").strip().endswith("?pid={pid}&study={study}")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["create", "x"], "Expected files with runs, or --questions FILE"),
+        ([*CREATE_PREFERENCE, "runs"], "Expected runs or --questions, not both; got 'runs'"),
+        (
+            [*CREATE_PREFERENCE, "--scale", "fine"],
+            "--scale is for judging documents; with --questions two lists are compared",
+        ),
+        ([*CREATE_PREFERENCE, "-m", "CG@5"], "--measure is for judging documents"),
+        ([*CREATE_PREFERENCE, "--names", "file"], "--names is for judging documents"),
+        (["create", "x", "runs", "--combination", "CG@5 on fine"], "--combinations is for comparing two lists"),
+        ([*CREATE_PREFERENCE, "--goal", "tau"], "--goal is for judging documents"),
+        (["create", "x", "runs", "--quiz", "3"], "--quiz is for comparing two lists; give --questions FILE as well"),
+        (["create", "x", "runs", "--pay", "3"], "--pay is for comparing two lists"),
+        (["create", "x", "runs", "--code", "done=1"], "--code is for comparing two lists"),
+        (["create", "x", "runs", "--traps", "traps.csv"], "--traps is for comparing two lists"),
+        (
+            [*CREATE_PREFERENCE, *PROLIFIC, "--code", "gone=1"],
+            "--code: expected OUTCOME=… with one of done, screened-out, failed",
+        ),
+        (
+            [*CREATE_PREFERENCE, *PROLIFIC, "--code", "done=C9"],
+            "--code: expected each outcome once, got done again",
+        ),
+        (
+            [*CREATE_PREFERENCE, "--code", "done=1"],
+            "expected parameters, codes and addresses with a recruiter only",
+        ),
+        (
+            [*CREATE_PREFERENCE, "--recruiter", "other"],
+            "expected the name of the URL parameter that identifies a person",
+        ),
+        ([*CREATE_PREFERENCE, "--currency", "pounds"], "pay.currency"),
+        ([*CREATE_PREFERENCE, "--combination", "CG@2"], "expected MEASURE on SCALE"),
+        (
+            [*CREATE_PREFERENCE, "--combination", "CG@2 on 0..4"],
+            "CG@2 on 0..4 needs grades on 0..4; the questions have fine, broad",
+        ),
+        (["create", "lists", "--questions", "questions.csv"], "The quiz wants 5 traps, and there are none"),
+        (["create", "lists", "--questions", "nowhere.csv"], "nowhere.csv"),
+        ([*CREATE_PREFERENCE, "--per-participant", "0"], "per_participant"),
+    ],
+)
+def test_mistakes_are_one_line_and_make_nothing(here: Path, cli: Terminal, arguments: list[str], sentence: str) -> None:
+    assert sentence in cli.refused("campaign", *arguments)
+    if (here / "adjudge-data").exists():
+        assert cli.json("campaign", "list")["campaigns"] == []
+
+
+def test_what_belongs_to_judging_is_refused_in_one_line(here: Path, cli: Terminal) -> None:
+    cli.out("campaign", *CREATE_PREFERENCE)
+    told = "asks for preferences, not for grades"
+    assert told in cli.refused("campaign", "import", "lists", "fine.csv")
+    assert told in cli.refused("campaign", "rehearse", "lists")
+    assert "got 'qrels'" in cli.refused("campaign", "export", "lists", "qrels")
+    assert "expected a suffix among .csv for answers" in cli.refused(
+        "campaign", "export", "lists", "answers", "-o", "a.json"
+    )
+
+
+def test_combinations_are_named_as_elsewhere(here: Path, cli: Terminal) -> None:
+    (here / "which.txt").write_text("CG@2 on fine  # first\nDCG@2 on broad\n")
+    cli.out("campaign", *CREATE_PREFERENCE, "--combinations", "which.txt", "--combination", "CG@2 on broad")
+    settings = cli.json("campaign", "show", "lists")["settings"]
+    assert settings["combinations"] == ["CG@2 on fine", "DCG@2 on broad", "CG@2 on broad"]
+    cli.out("campaign", "create", "thesis", *CREATE_PREFERENCE[2:], "--combinations", "thesis")
+    settings = cli.json("campaign", "show", "thesis")["settings"]
+    assert len(settings["combinations"]) == 95
+
+
+CREATE_RANKING = ["create", "incipits", "--candidates", "candidates.csv"]
+
+
+@pytest.fixture
+def with_rankings(place: Path) -> Path:
+    """A folder with candidates, runs and documents."""
+    (place / "candidates.csv").write_text("query,document\nq1,a\nq1,b\nq2,a\nq2,c\n")
+    (place / "one.run").write_text("q1 Q0 a 1 9 one\nq1 Q0 b 2 8 one\n")
+    (place / "two.run").write_text("q1 Q0 c 1 9 two\nq1 Q0 a 2 8 two\n")
+    (place / "texts").mkdir()
+    for name in ("a", "b", "c", "q1", "q2"):
+        (place / "texts" / f"{name}.txt").write_text(f"about {name}")
+    return place
+
+
+def test_a_ranking_campaign_from_first_to_last(with_rankings: Path, cli: Terminal) -> None:
+    options = ["--kind", "ranking", "--documents", "texts", "--judged-by", "3", "--no-ties", "--kept-hours", "24"]
+    assert cli.out("campaign", *CREATE_RANKING, *options).splitlines() == [
+        "Made the campaign incipits: 4 candidates of 2 queries.",
+        "5 documents taken in.",
+        "Everything is there. Open it with: adjudge campaign open incipits",
+    ]
+    shown = cli.json("campaign", "show", "incipits")
+    settings = shown["settings"]
+    assert (shown["kind"], shown["missing"], shown["counts"]["pairs"]) == ("ranking", [], 2)
+    assert (settings["ties"], settings["judged_by"], settings["kept_hours"], settings["listen_seconds"]) == (
+        False,
+        3,
+        24.0,
+        0.0,
+    )
+    assert cli.out("campaign", "candidates", "incipits", "one.run", "two.run", "--cutoff", "1") == (
+        "The campaign incipits has 2 candidates of 1 query now.\n"
+    )
+    cli.out("campaign", "candidates", "incipits", "candidates.csv")
+    assert cli.out("campaign", "open", "incipits") == "The campaign incipits is open.\n"
+    assert "3 each" in cli.out("campaign", "show", "incipits")
+    assert cli.out("campaign", "export", "incipits", "rankings", "-o", "rankings.csv") == "Wrote rankings.csv.\n"
+    assert (with_rankings / "rankings.csv").read_text() == "query,expert,document,rank\n"
+    assert cli.out("campaign", "verify") == "Everything is there and adds up.\n"
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        (["create", "x", "--kind", "ranking", "runs"], "--kind ranking needs --candidates FILE"),
+        ([*CREATE_RANKING, "--kind", "judging"], "--kind judging needs files with runs, not --candidates"),
+        (
+            [*CREATE_RANKING, "--scale", "fine"],
+            "--scale is for judging documents; with --candidates documents are put in order",
+        ),
+        (
+            [*CREATE_RANKING, "--quiz", "3"],
+            "--quiz is for comparing two lists; with --candidates documents are put in order",
+        ),
+        (["create", "x", "runs", "--rank-all"], "--rank-all is for putting documents in order; give --candidates FILE"),
+        (
+            [*CREATE_RANKING, "--questions", "questions.csv"],
+            "Expected --questions or --candidates, not both",
+        ),
+        ([*CREATE_RANKING, "--cutoff", "3"], "candidates.csv: expected runs where a cutoff is given"),
+        (
+            [*CREATE_RANKING, "--rank-all", "--least-ranked", "2"],
+            "either all documents ranked or a least number of them",
+        ),
+        ([*CREATE_RANKING, "--repeat-share", "0.1"], "repeat_share"),
+        (["create", "x", "--candidates", "nowhere.csv"], "nowhere.csv"),
+    ],
+)
+def test_what_is_mistyped_is_refused_in_one_line(
+    with_rankings: Path, cli: Terminal, typed: list[str], sentence: str
+) -> None:
+    assert sentence in cli.refused("campaign", *typed)
+    assert not (with_rankings / "adjudge-data" / "adjudge.sqlite3").exists()

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.unit.cli.conftest import Terminal
 
 from adjudge.cli import main
 
@@ -29,14 +30,6 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _scored(capsys: pytest.CaptureFixture[str], judgments: str = "qrels.txt", runs: str = "runs") -> str:
     assert main(["score", judgments, runs, "-m", "P@1 RR", "--csv"]) == 0
     return capsys.readouterr().out
-
-
-def _refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["convert", *arguments]) == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.count("\n") == 1
-    return captured.err
 
 
 @pytest.mark.parametrize(
@@ -74,15 +67,15 @@ def test_the_last_input_is_not_taken_for_the_output(files: Path, capsys: pytest.
 
 @pytest.mark.parametrize("target", ["runs/two.txt", "./runs/../runs/two.txt", "link.txt"])
 @pytest.mark.parametrize("given", ["runs", "runs/*.txt", "runs/two.txt"])
-def test_an_input_is_not_overwritten(files: Path, capsys: pytest.CaptureFixture[str], given: str, target: str) -> None:
+def test_an_input_is_not_overwritten(files: Path, cli: Terminal, given: str, target: str) -> None:
     Path("link.txt").symlink_to("runs/two.txt")
     before = Path("runs/two.txt").read_bytes()
-    assert f"{target}: is an input, and would be overwritten" in _refused(capsys, "runs", given, "-o", target)
+    assert f"{target}: is an input, and would be overwritten" in cli.refused("convert", "runs", given, "-o", target)
     assert Path("runs/two.txt").read_bytes() == before
 
 
-def test_several_assessors_are_not_lost_in_qrels(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    message = _refused(capsys, "judgments", "assessed.csv", "-o", "j.qrels")
+def test_several_assessors_are_not_lost_in_qrels(files: Path, cli: Terminal) -> None:
+    message = cli.refused("convert", "judgments", "assessed.csv", "-o", "j.qrels")
     assert "TREC qrels hold no assessors; combine them first: --combine mean" in message
     assert not Path("j.qrels").exists()
 
@@ -98,11 +91,11 @@ def test_assessors_stay_where_the_format_holds_them(files: Path) -> None:
     assert Path("j.csv").read_text().splitlines()[1:] == ["q1,a,1.0,ann", "q1,a,2.0,ben", "q1,b,0.0,ann"]
 
 
-def test_options_of_another_kind_are_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_another_kind_are_refused(files: Path, cli: Terminal) -> None:
     names = ["judgments", "qrels.txt", "-o", "j.csv", "--names", "tag"]
-    assert "'names' is for runs, not for judgments." in _refused(capsys, *names)
+    assert "'names' is for runs, not for judgments." in cli.refused("convert", *names)
     combine = ["runs", "runs", "-o", "r.csv", "--combine", "mean"]
-    assert "'combine' is for judgments, not for runs." in _refused(capsys, *combine)
+    assert "'combine' is for judgments, not for runs." in cli.refused("convert", *combine)
 
 
 def test_systems_can_be_named_after_their_files(files: Path) -> None:
@@ -123,18 +116,16 @@ def test_systems_can_be_named_after_their_files(files: Path) -> None:
     ],
 )
 @pytest.mark.usefixtures("files")
-def test_a_suffix_that_says_nothing_is_refused(
-    capsys: pytest.CaptureFixture[str], kind: str, given: str, target: str, came: str
-) -> None:
-    message = _refused(capsys, kind, given, "-o", target)
+def test_a_suffix_that_says_nothing_is_refused(cli: Terminal, kind: str, given: str, target: str, came: str) -> None:
+    message = cli.refused("convert", kind, given, "-o", target)
     assert f"{target}: expected a suffix that says how to write {kind} (" in message
     assert message.endswith(f"or a format (--to, format=), got {came}\n")
     assert " .csv " in message
     assert not Path(target).exists()
 
 
-def test_a_format_that_does_not_write_the_kind_is_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    message = _refused(capsys, "metadata", "metadata.csv", "-o", "m", "--to", "trec")
+def test_a_format_that_does_not_write_the_kind_is_refused(files: Path, cli: Terminal) -> None:
+    message = cli.refused("convert", "metadata", "metadata.csv", "-o", "m", "--to", "trec")
     assert "The format trec does not write metadata; these do: tsv, csv, parquet, json, jsonl." in message
 
 
@@ -147,9 +138,10 @@ def test_a_dash_reads_standard_input_and_writes_standard_output(
     assert not Path("-").exists()
 
 
-def test_standard_input_is_read_once(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["score", "-", "-", "-m", "P@1"]) == 2
-    assert "Standard input can be read once, got '-' for judgments and runs." in capsys.readouterr().err
+def test_standard_input_is_read_once(files: Path, cli: Terminal) -> None:
+    assert "Standard input can be read once, got '-' for judgments and runs." in cli.refused(
+        "score", "-", "-", "-m", "P@1"
+    )
 
 
 def test_runs_come_through_a_pipe(
@@ -160,8 +152,8 @@ def test_runs_come_through_a_pipe(
     assert _scored(capsys, runs="-") == direct
 
 
-def test_a_fault_in_standard_input_is_named(
-    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fault_in_standard_input_is_named(files: Path, cli: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"q1 Q0 a 1 high s\n")))
-    assert "<stdin>:1: expected a finite number as score, got 'high'" in _refused(capsys, "runs", "-", "-o", "r.csv")
+    assert "<stdin>:1: expected a finite number as score, got 'high'" in cli.refused(
+        "convert", "runs", "-", "-o", "r.csv"
+    )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from tests.unit.cli.conftest import Terminal, typed
 
 import adjudge as aj
 from adjudge.cli import main
@@ -40,19 +40,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    code = main(["experiment", *arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
-def values_of(capsys: Capture, *arguments: str) -> dict[str, Any]:
-    code, out, _ = run(capsys, *arguments, "--json")
-    assert code == 0
-    content: dict[str, Any] = json.loads(out)
-    return content
-
-
 def test_every_setting_of_every_experiment_is_an_option_and_no_other() -> None:
     from adjudge.experiments.spec import EXPERIMENTS
 
@@ -77,8 +64,8 @@ def test_far_too_many_sizes_are_refused() -> None:
         parse_sizes("1-999999999")
 
 
-def test_the_conclusion_comes_first_and_the_folder_is_named_on_stderr(folder: Path, capsys: Capture) -> None:
-    code, out, err = run(capsys, *POWER)
+def test_the_conclusion_comes_first_and_the_folder_is_named_on_stderr(folder: Path, cli: Terminal) -> None:
+    code, out, err = cli("experiment", *POWER)
     (kept,) = folder.glob("power-*")
     assert code == 0
     assert err == f"adjudge: note: trials are kept in {kept.name}\n"
@@ -86,62 +73,57 @@ def test_the_conclusion_comes_first_and_the_folder_is_named_on_stderr(folder: Pa
     assert {path.name for path in kept.iterdir()} >= {"experiment.json", "effectiveness.parquet", "trials.parquet"}
 
 
-def test_the_same_command_shows_what_is_there_and_more_trials_are_added_to_it(folder: Path, capsys: Capture) -> None:
-    first = run(capsys, *POWER, "--csv")
-    assert run(capsys, *POWER, "--csv") == (0, first[1], "")
-    run(capsys, *POWER, "--trials", "5")
+def test_the_same_command_shows_what_is_there_and_more_trials_are_added_to_it(folder: Path, cli: Terminal) -> None:
+    first = cli("experiment", *POWER, "--csv")
+    assert cli("experiment", *POWER, "--csv") == (0, first[1], "")
+    cli("experiment", *POWER, "--trials", "5")
     (kept,) = folder.glob("power-*")
     assert pl.read_parquet(kept / "trials.parquet")["trial"].unique().to_list() == [0, 1, 2, 3, 4]
 
 
-def test_resuming_with_more_trials_gives_what_as_many_give_at_once(folder: Path, capsys: Capture) -> None:
-    run(capsys, *POWER, "--folder", "a")
-    _, resumed, _ = run(capsys, "resume", "a", "--trials", "6", "--workers", "1", "--csv")
-    _, at_once, _ = run(capsys, *POWER, "--trials", "6", "--folder", "b", "--csv")
+def test_resuming_with_more_trials_gives_what_as_many_give_at_once(folder: Path, cli: Terminal) -> None:
+    cli("experiment", *POWER, "--folder", "a")
+    resumed = cli.out("experiment", "resume", "a", "--trials", "6", "--workers", "1", "--csv")
+    at_once = cli.out("experiment", *POWER, "--trials", "6", "--folder", "b", "--csv")
     assert resumed == at_once
     assert (folder / "a" / "trials.parquet").read_bytes() == (folder / "b" / "trials.parquet").read_bytes()
 
 
-def test_another_level_is_read_from_the_p_values_that_are_kept(folder: Path, capsys: Capture) -> None:
-    run(capsys, *POWER, "--folder", "a")
+def test_another_level_is_read_from_the_p_values_that_are_kept(folder: Path, cli: Terminal) -> None:
+    cli("experiment", *POWER, "--folder", "a")
     rows = pl.read_parquet("a/trials.parquet").filter(pl.col("n_queries") == 9)
-    _, out, _ = run(capsys, "show", "a", "--alpha", "0.2", "--csv")
+    out = cli.out("experiment", "show", "a", "--alpha", "0.2", "--csv")
     (nine,) = [row for row in csv.DictReader(io.StringIO(out)) if row["n_queries"] == "9"]
     assert nine["alpha"] == "0.2"
     assert float(nine["power"]) == pytest.approx((rows["t"] <= 0.2).mean())
 
 
-def test_options_reach_the_specification(folder: Path, capsys: Capture) -> None:
+def test_options_reach_the_specification(folder: Path, cli: Terminal) -> None:
     options = ("--test", "wilcoxon-1@0.01", "--test", "bootstrap+holm", "--resamples", "200", "--seed", "7")
-    spec = values_of(capsys, "power", *TABLE, "--sizes", "6-10/2", *options, "--enough", "0.8")["experiment"]
+    spec = cli.json("experiment", "power", *TABLE, "--sizes", "6-10/2", *options, "--enough", "0.8")["experiment"]
     assert spec["sizes"] == [6, 8, 10]
     assert spec["procedures"] == ["wilcoxon-1@0.01", "bootstrap+holm"]
     assert (spec["resamples"], spec["seed"], spec["trials"], spec["enough"]) == (200, 7, 3, 0.8)
 
 
-def test_tables_are_samples_named_by_their_file_or_collection(folder: Path, capsys: Capture) -> None:
+def test_tables_are_samples_named_by_their_file_or_collection(folder: Path, cli: Terminal) -> None:
     quick = (*QUICK, "--sizes", "6", "--test", "t")
-    run(capsys, "power", "--effectiveness", "ap.csv", "--effectiveness", "p10.csv", *quick, "--folder", "two")
-    assert aj.read_experiment("two").samples.names == ("ap", "p10")
-    run(
-        capsys,
-        "power",
-        "--effectiveness",
-        "2010=ap.csv",
-        "--effectiveness",
-        "2011=p10.csv",
+    cli("experiment", "power", "--effectiveness", "ap.csv", "--effectiveness", "p10.csv", *quick, "--folder", "two")
+    assert aj.experiments.open_experiment("two").samples.names == ("ap", "p10")
+    cli(
+        *typed("experiment power --effectiveness 2010=ap.csv --effectiveness 2011=p10.csv"),
         *quick,
         "--folder",
         "years",
     )
-    assert [one.collection for one in aj.read_experiment("years").samples] == ["2010", "2011"]
+    assert [one.collection for one in aj.experiments.open_experiment("years").samples] == ["2010", "2011"]
 
 
 def test_rows_have_the_same_columns_where_only_some_tables_are_of_named_collections(
-    folder: Path, capsys: Capture
+    folder: Path, cli: Terminal
 ) -> None:
     two = ("--effectiveness", "ap.csv", "--effectiveness", "2011=p10.csv")
-    code, out, _ = run(capsys, "power", *two, *QUICK, "--sizes", "6", "--test", "t", "--csv")
+    code, out, _ = cli("experiment", "power", *two, *QUICK, "--sizes", "6", "--test", "t", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert code == 0
     assert {(row["sample"], row["collection"], row["measure"]) for row in rows} == {
@@ -150,10 +132,10 @@ def test_rows_have_the_same_columns_where_only_some_tables_are_of_named_collecti
     }
 
 
-def test_systems_that_are_all_equal_have_no_power_in_a_table_with_others(folder: Path, capsys: Capture) -> None:
+def test_systems_that_are_all_equal_have_no_power_in_a_table_with_others(folder: Path, cli: Terminal) -> None:
     Path("same.csv").write_text("query,w,x\n" + "".join(f"q{i},0.{i % 5 + 1},0.{i % 5 + 1}\n" for i in range(12)))
     two = ("--effectiveness", "same.csv", "--effectiveness", "ap.csv")
-    code, out, _ = run(capsys, "errors", *two, *QUICK, "--sizes", "6", "--test", "t", "--csv")
+    code, out, _ = cli("experiment", "errors", *two, *QUICK, "--sizes", "6", "--test", "t", "--csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert code == 0
     assert {(row["sample"], row["test"], row["power"] == "") for row in rows} == {
@@ -162,27 +144,27 @@ def test_systems_that_are_all_equal_have_no_power_in_a_table_with_others(folder:
     }
 
 
-def test_long_tables_are_left_to_files(folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adjudge.cli.experiment.run._MOST_ROWS", 2)
-    _, out, _ = run(capsys, *POWER)
+def test_long_tables_are_left_to_files(folder: Path, cli: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adjudge.cli.experiment.running._MOST_ROWS", 2)
+    out = cli.out("experiment", *POWER)
     assert "Power by number of queries. 3 rows: -o page.html or -o page.txt has them." in out
     assert "Lost" not in out
-    run(capsys, *POWER, "-o", "p.txt")
+    cli("experiment", *POWER, "-o", "p.txt")
     assert "Lost" in Path("p.txt").read_text()
 
 
 @pytest.mark.parametrize("options", [("--strata", "strata.csv"), ("--metadata", "metadata.csv", "--stratify", "genre")])
-def test_strata_come_from_a_table_or_from_metadata(folder: Path, capsys: Capture, options: tuple[str, ...]) -> None:
-    assert run(capsys, *POWER, *options, "--folder", "a")[0] == 0
-    assert aj.read_experiment("a").samples[0].strata == ("Rock", "Jazz") * 6
+def test_strata_come_from_a_table_or_from_metadata(folder: Path, cli: Terminal, options: tuple[str, ...]) -> None:
+    cli.out("experiment", *POWER, *options, "--folder", "a")
+    assert aj.experiments.open_experiment("a").samples[0].strata == ("Rock", "Jazz") * 6
 
 
-def test_measures_are_evaluated_on_every_scale(folder: Path, capsys: Capture) -> None:
+def test_measures_are_evaluated_on_every_scale(folder: Path, cli: Terminal, capsys: Capture) -> None:
     assert main(["demo", "--write", "demo", "--queries", "10", "--ranks", "5"]) == 0
     options = ("--scale", "fine", "-m", "CG@5", "--on", "fine,binary40", "--combinations", "P@5 on binary20")
     quick = (*QUICK, "--sizes", "5", "--test", "t", "--folder", "a")
-    assert run(capsys, "stability", "demo/fine.csv", "demo/runs", *options, *quick)[0] == 0
-    assert aj.read_experiment("a").samples.names == ("CG@5 on fine", "CG@5 on binary40", "P@5 on binary20")
+    cli.out("experiment", "stability", "demo/fine.csv", "demo/runs", *options, *quick)
+    assert aj.experiments.open_experiment("a").samples.names == ("CG@5 on fine", "CG@5 on binary40", "P@5 on binary20")
     report = ["report", "demo/fine.csv", "demo/runs", "--scale", "fine", "-m", "CG@5", "--resamples", "500"]
     assert main([*report, "--experiment", "a", "--section", "experiments", "-o", "page.md"]) == 0
     assert "How far conclusions like these can be trusted" in Path("page.md").read_text()
@@ -198,24 +180,24 @@ def test_measures_are_evaluated_on_every_scale(folder: Path, capsys: Capture) ->
     assert [text.count(f"Experiment {i}: Conflicts of t at 0.05") for i in (1, 2, 3)] == [1, 1, 0]
     capsys.readouterr()
     for again in (("show", "a"), ("resume", "a")):
-        assert "Grades converted to binary40: " in run(capsys, *again, "--csv")[2]
+        assert "Grades converted to binary40: " in cli("experiment", *again, "--csv")[2]
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name not in ("power", "stability")])
-def test_every_kind_runs_and_is_read_again(folder: Path, capsys: Capture, kind: str) -> None:
+def test_every_kind_runs_and_is_read_again(folder: Path, cli: Terminal, kind: str) -> None:
     tests = ("--test", "t", "--test", "sign") if "procedures" in KINDS[kind].settings else ()
-    content = values_of(capsys, kind, *TABLE, "--sizes", "6", *tests, "--folder", "a")
+    content = cli.json("experiment", kind, *TABLE, "--sizes", "6", *tests, "--folder", "a")
     assert content["conclusion"]
-    again = values_of(capsys, "show", "a")
+    again = cli.json("experiment", "show", "a")
     assert again["table"] == content["table"]
 
 
-def test_the_suffix_of_the_output_chooses_its_form(folder: Path, capsys: Capture) -> None:
+def test_the_suffix_of_the_output_chooses_its_form(folder: Path, cli: Terminal) -> None:
     forms = {"p.json": "{", "p.csv": "sample,", "p.md": "# Power of the evaluation", "p.html": "<!doctype html>"}
     for name, beginning in forms.items():
-        assert run(capsys, *POWER, "-o", name)[:2] == (0, "")
+        assert cli("experiment", *POWER, "-o", name)[:2] == (0, "")
         assert Path(name).read_text().startswith(beginning)
-    run(capsys, *POWER, "--figures", "figures", "-o", "p.txt")
+    cli("experiment", *POWER, "--figures", "figures", "-o", "p.txt")
     assert {path.suffix for path in Path("figures").iterdir()} == {".svg", ".pdf"}
 
 
@@ -245,55 +227,50 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_cannot_be_run_is_refused_in_one_line(folder: Path, capsys: Capture, case: str) -> None:
+def test_what_cannot_be_run_is_refused_in_one_line(folder: Path, cli: Terminal, case: str) -> None:
     arguments, message = BAD[case]
-    code, out, err = run(capsys, *arguments)
-    assert (code, out) == (2, "")
-    assert message in err
-    assert len(err.splitlines()) == 1
+    assert message in cli.refused("experiment", *arguments)
 
 
 @pytest.mark.parametrize("options", [("--chunk", "0"), ("--workers", "0"), ("--dask", "nonsense")])
-def test_a_refusal_leaves_no_folder(folder: Path, capsys: Capture, options: tuple[str, str]) -> None:
+def test_a_refusal_leaves_no_folder(folder: Path, cli: Terminal, options: tuple[str, str]) -> None:
     before = sorted(folder.iterdir())
-    code, _, err = run(capsys, *POWER, "--folder", "new/a", *options)
+    code, _, err = cli("experiment", *POWER, "--folder", "new/a", *options)
     assert (code, len(err.splitlines())) == (2, 1)
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_folder_of_something_else_is_refused_and_left_as_it_was(folder: Path, capsys: Capture) -> None:
+def test_a_folder_of_something_else_is_refused_and_left_as_it_was(folder: Path, cli: Terminal) -> None:
     before = sorted(folder.iterdir())
-    code, _, err = run(capsys, *POWER, "--folder", ".")
-    assert (code, len(err.splitlines())) == (2, 1)
-    assert "expected an empty folder or an experiment, got ap.csv" in err
+    assert "expected an empty folder or an experiment, got ap.csv" in cli.refused("experiment", *POWER, "--folder", ".")
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_refusal_leaves_a_folder_that_was_there(folder: Path, capsys: Capture) -> None:
-    run(capsys, *POWER, "--folder", "a")
+def test_a_refusal_leaves_a_folder_that_was_there(folder: Path, cli: Terminal) -> None:
+    cli("experiment", *POWER, "--folder", "a")
     before = {path.name: path.read_bytes() for path in Path("a").iterdir()}
-    assert run(capsys, "resume", "a", "--trials", "9", "--chunk", "0")[0] == 2
+    assert cli("experiment", "resume", "a", "--trials", "9", "--chunk", "0")[0] == 2
     assert before.keys() == {path.name for path in Path("a").iterdir()}
     assert before["trials.parquet"] == Path("a/trials.parquet").read_bytes()
 
 
-def test_a_folder_of_another_experiment_is_refused_and_left_alone(folder: Path, capsys: Capture) -> None:
-    run(capsys, *POWER, "--folder", "a")
+def test_a_folder_of_another_experiment_is_refused_and_left_alone(folder: Path, cli: Terminal) -> None:
+    cli("experiment", *POWER, "--folder", "a")
     before = (folder / "a" / "trials.parquet").read_bytes()
-    code, _, err = run(capsys, *POWER, "--seed", "1", "--folder", "a")
-    assert code == 2
-    assert "holds another experiment: 'seed' is 0 there, 1 here" in err
+    assert "holds another experiment: 'seed' is 0 there, 1 here" in cli.refused(
+        "experiment", *POWER, "--seed", "1", "--folder", "a"
+    )
     assert (folder / "a" / "trials.parquet").read_bytes() == before
 
 
-def test_levels_are_of_experiments_with_tests(folder: Path, capsys: Capture) -> None:
-    run(capsys, "reliability", *TABLE, "--sizes", "6", "--folder", "a")
-    code, _, err = run(capsys, "show", "a", "--alpha", "0.01")
+def test_levels_are_of_experiments_with_tests(folder: Path, cli: Terminal) -> None:
+    cli("experiment", "reliability", *TABLE, "--sizes", "6", "--folder", "a")
+    code, _, err = cli("experiment", "show", "a", "--alpha", "0.01")
     assert (code, err) == (2, "adjudge: --alpha is about tests, and the experiment reliability has none\n")
 
 
 def test_an_interruption_says_what_is_kept_and_how_to_go_on(
-    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    folder: Path, cli: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from adjudge.experiments import run as running
 
@@ -303,7 +280,7 @@ def test_an_interruption_says_what_is_kept_and_how_to_go_on(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(running, "run_experiment", interrupted)
-    code, _, err = run(capsys, *POWER, "--folder", "a b")
+    code, _, err = cli("experiment", *POWER, "--folder", "a b")
     assert code == 130
     assert err.splitlines()[-1] == (
         "adjudge: interrupted; 2 of 3 trials are kept in a b; go on with: adjudge experiment resume 'a b'"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.cli.conftest import Terminal, typed
 
 import adjudge as aj
 from adjudge.cli import main
@@ -30,15 +31,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    code = main(["fit", *arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
-def test_what_people_notice_is_shown_and_written(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, "answers.csv", "-o", "mapping.json", "--report", "report.md", *QUICK)
-    assert code == 0
+def test_what_people_notice_is_shown_and_written(folder: Path, cli: Terminal) -> None:
+    out = cli.out("fit", "answers.csv", "-o", "mapping.json", "--report", "report.md", *QUICK)
     assert out.startswith("600 answers of 30 participants about 40 queries")
     assert "noticed from" in out
     assert "wrote 2 combinations to mapping.json" in out
@@ -49,53 +43,40 @@ def test_what_people_notice_is_shown_and_written(folder: Path, capsys: pytest.Ca
     assert all(one.covariance for one in mappings.agreement)
 
 
-def test_comparisons_and_satisfaction_take_the_mapping_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    run(capsys, "answers.csv", "-m", "CG@2", "-o", "mapping.json", *QUICK)
+def test_comparisons_and_satisfaction_take_the_mapping_file(folder: Path, cli: Terminal) -> None:
+    cli("fit", "answers.csv", "-m", "CG@2", "-o", "mapping.json", *QUICK)
     demo = aj.demo(queries=15)
     aj.write(demo.runs, "runs.csv")
     assert demo.judgments is not None
     aj.write(demo.judgments, "judgments.csv")
     common = ("judgments.csv", "runs.csv", "--scale", "fine", "-m", "CG@2", "--users", "mapping.json")
-    assert main(["compare", *common, "--test", "t", "--correction", "holm", "--json"]) == 0
-    compared = capsys.readouterr().out
+    compared = cli.out("compare", *common, "--test", "t", "--correction", "holm", "--json")
     assert "fitted with Adjudge on answers.csv" in compared
     assert main(["report", *common, "-o", "report.html"]) == 0
     assert "fitted with Adjudge on answers.csv" in (folder / "report.html").read_text()
-    code, out, _ = run(
-        capsys,
-        "answers.csv",
-        "-m",
-        "CG@2",
-        "--judgments",
-        "judgments.csv",
-        "--scale",
-        "fine",
-        "--runs",
-        "runs.csv",
-        *QUICK,
-    )
+    code, out, _ = cli(*typed("fit answers.csv -m CG@2 --judgments judgments.csv --scale fine --runs runs.csv"), *QUICK)
     assert code == 0
     assert "comparisons noticed" in out
 
 
-def test_the_table_comes_as_json_and_csv(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = run(capsys, "answers.csv", "--combinations", "CG@2 on fine", "--json", *QUICK)
+def test_the_table_comes_as_json_and_csv(folder: Path, cli: Terminal) -> None:
+    out = cli.out("fit", "answers.csv", "--combinations", "CG@2 on fine", "--json", *QUICK)
     content = json.loads(out)
     assert content["combinations"][0]["measure"] == "CG@2"
     assert len(content["bins"][0]["agree"]) == 10
-    _, out, _ = run(capsys, "answers.csv", "-m", "CG@2", "--on", "fine,binary40", "--kind", "logistic", "--csv", *QUICK)
+    out = cli.out("fit", "answers.csv", "-m", "CG@2", "--on", "fine,binary40", "--kind", "logistic", "--csv", *QUICK)
     rows = list(csv.DictReader(io.StringIO(out)))
     assert [row["scale"] for row in rows] == ["fine", "binary40"]
     assert {row["kind"] for row in rows} == {"logistic"}
 
 
-def test_several_files_are_one_study(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_several_files_are_one_study(folder: Path, cli: Terminal) -> None:
     write_answers(example_study(seed=2), "more.csv")
-    _, out, _ = run(capsys, "answers.csv", "more.csv", "-m", "CG@2", *QUICK)
+    out = cli.out("fit", "answers.csv", "more.csv", "-m", "CG@2", *QUICK)
     assert out.startswith("1,200 answers of 30 participants")
 
 
-def test_judgments_add_the_grades_that_questions_lack(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_judgments_add_the_grades_that_questions_lack(folder: Path, cli: Terminal) -> None:
     study = example_study()
     grades = study.questions.grades["fine"]
     rows = ["query,document,grade"]
@@ -107,9 +88,8 @@ def test_judgments_add_the_grades_that_questions_lack(folder: Path, capsys: pyte
 
     write_answers(replace(study, questions=replace(study.questions, grades={})), "bare.csv")
     given = ("-m", "CG@2", "--on", "fine", "--csv", *QUICK)
-    _, known, _ = run(capsys, "answers.csv", *given)
-    code, found, _ = run(capsys, "bare.csv", "--judgments", "judgments.csv", "--scale", "fine", *given)
-    assert code == 0
+    known = cli.out("fit", "answers.csv", *given)
+    found = cli.out("fit", "bare.csv", "--judgments", "judgments.csv", "--scale", "fine", *given)
     assert found == known
     assert np.isfinite([float(row["noticeable"]) for row in csv.DictReader(io.StringIO(found))]).all()
 
@@ -125,9 +105,8 @@ def test_judgments_add_the_grades_that_questions_lack(folder: Path, capsys: pyte
         (["answers.csv", "--report", "report.pdf"], "report.pdf: expected a report that ends in .html, .md, .tex"),
         (["answers.csv", "--runs", "runs.csv"], "expected --judgments with --runs"),
         (["answers.csv", "-m", "nDCG@2"], "compares with the best of all judged documents"),
-        (["answers.csv", "-m", "CG@2", "--on", "broad"], "expected grades on broad to compute CG@2, got fine"),
         (["none.csv"], "none.csv: cannot be read"),
-        (["questions.csv"], "questions.csv:1: expected a column 'choice'"),
+        (["questions.csv"], "questions.csv:1: expected a column for the choice"),
         (["answers.csv", "--combinations", "CG@2"], "or a file with one a line, got 'CG@2'"),
         (["answers.csv", "--combinations", "CG@2 on fine", "--on", "fine"], "expected --measure, got none"),
         (["answers.csv", "--metadata", "questions.csv"], "--metadata is about the lists of --runs, got none"),
@@ -137,13 +116,8 @@ def test_judgments_add_the_grades_that_questions_lack(folder: Path, capsys: pyte
         (["answers.csv", "--resamples", "3"], "'resamples' must be a whole number from 100 to 100,000,000, got 3"),
     ],
 )
-def test_what_cannot_be_done_gets_one_line(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    code, _, err = run(capsys, *arguments)
-    assert code == 2
-    assert message in err
-    assert len(err.splitlines()) == 1
+def test_what_cannot_be_done_gets_one_line(folder: Path, cli: Terminal, arguments: list[str], message: str) -> None:
+    assert message in cli.refused("fit", *arguments)
 
 
 def rewritten(change: Callable[[dict[str, str]], dict[str, str]], name: str = "changed.csv") -> str:
@@ -157,14 +131,12 @@ def rewritten(change: Callable[[dict[str, str]], dict[str, str]], name: str = "c
     return name
 
 
-def test_answers_that_follow_a_curve_exactly_give_no_warning_and_no_interval(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_answers_that_follow_a_curve_exactly_give_no_warning_and_no_interval(folder: Path, cli: Terminal) -> None:
     def plain(row: dict[str, str]) -> dict[str, str]:
         a, b = (sum(float(row[f"fine_{side}{rank}"]) for rank in (1, 2)) for side in "ab")
         return row | {"choice": ("good" if a + b > 200 else "bad") if abs(a - b) <= 60 else "a" if a > b else "b"}
 
-    code, out, err = run(capsys, rewritten(plain), "-m", "CG@2", "--json", *QUICK)
+    code, out, err = cli("fit", rewritten(plain), "-m", "CG@2", "--json", *QUICK)
     assert code == 0
     assert err == ""
     row = json.loads(out)["combinations"][0]
@@ -172,20 +144,17 @@ def test_answers_that_follow_a_curve_exactly_give_no_warning_and_no_interval(
     assert row["noticeable_low"] is None
 
 
-def test_differences_of_one_size_teach_no_curve(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_differences_of_one_size_teach_no_curve(folder: Path, cli: Terminal) -> None:
     same = rewritten(lambda row: row | {f"fine_{side}{rank}": "50" for side in "ab" for rank in (1, 2)})
-    code, _, err = run(capsys, same, *QUICK)
+    code, _, err = cli("fit", same, *QUICK)
     assert code == 2
     assert err == "adjudge: CG@2 on fine: expected differences of two sizes or more, got 0 alone\n"
 
 
 @pytest.mark.parametrize("column", ["query", "participant"])
-def test_one_query_or_one_participant_leaves_everything_open(
-    folder: Path, capsys: pytest.CaptureFixture[str], column: str
-) -> None:
+def test_one_query_or_one_participant_leaves_everything_open(folder: Path, cli: Terminal, column: str) -> None:
     one = rewritten(lambda row: row | {column: "the only one"})
-    code, out, _ = run(capsys, one, "-m", "CG@2", "-m", "DCG@2", "--json", "--report", "one.md", *QUICK)
-    assert code == 0
+    out = cli.out("fit", one, "-m", "CG@2", "-m", "DCG@2", "--json", "--report", "one.md", *QUICK)
     for row in json.loads(out)["combinations"]:
         unknown = {name for name, value in row.items() if name.endswith(("_low", "_high")) and value is None}
         assert unknown == {name for name in row if name.endswith(("_low", "_high"))}
@@ -193,38 +162,36 @@ def test_one_query_or_one_participant_leaves_everything_open(
     assert f" 1 {column}" in Path("one.md").read_text()
 
 
-def test_an_answer_of_nobody_does_not_make_people_strangers_to_themselves(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_answer_of_nobody_does_not_make_people_strangers_to_themselves(folder: Path, cli: Terminal) -> None:
     one = rewritten(lambda row: row | {"participant": "" if row["answer"] == "1" else row["participant"]})
     widths = []
     for file in ("answers.csv", one, rewritten(lambda row: row | {"participant": ""}, "nobody.csv")):
-        row = json.loads(run(capsys, file, "-m", "CG@2", "--json", *QUICK)[1])["combinations"][0]
+        row = json.loads(cli("fit", file, "-m", "CG@2", "--json", *QUICK)[1])["combinations"][0]
         widths.append(row["noticeable_high"] - row["noticeable_low"])
     assert abs(widths[1] - widths[0]) < 0.1 * abs(widths[2] - widths[0])
 
 
-def test_the_same_answers_twice_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_answers_twice_are_refused(folder: Path, cli: Terminal) -> None:
     Path("copy.csv").write_bytes(Path("answers.csv").read_bytes())
-    code, _, err = run(capsys, "answers.csv", "copy.csv", *QUICK)
+    code, _, err = cli("fit", "answers.csv", "copy.csv", *QUICK)
     assert code == 2
     assert err == "adjudge: copy.csv: has the same answers as answers.csv\n"
 
 
-def test_several_measures_in_quotes_are_several(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows = csv.DictReader(io.StringIO(run(capsys, "answers.csv", "-m", "CG@2 DCG@2", "--csv", *QUICK)[1]))
+def test_several_measures_in_quotes_are_several(folder: Path, cli: Terminal) -> None:
+    rows = csv.DictReader(io.StringIO(cli("fit", "answers.csv", "-m", "CG@2 DCG@2", "--csv", *QUICK)[1]))
     assert [row["measure"] for row in rows] == ["CG@2", "DCG@2"]
 
 
-def test_judgments_fill_single_grades_that_are_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_judgments_fill_single_grades_that_are_missing(folder: Path, cli: Terminal) -> None:
     with open("answers.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     grades = {(row["query"], row[f"a{rank}"]): row[f"fine_a{rank}"] for row in rows for rank in (1, 2)}
     lines = [f"{query},{document},{grade}" for (query, document), grade in grades.items()]
     Path("fine.csv").write_text("\n".join(["query,document,grade", *lines]) + "\n")
     holes = rewritten(lambda row: row | {"fine_a1": "" if int(row["question"]) % 2 else row["fine_a1"]})
-    filled = run(capsys, holes, "--judgments", "fine.csv", "--scale", "fine", "--csv", *QUICK)
-    assert filled == run(capsys, "answers.csv", "--csv", *QUICK)
+    filled = cli("fit", holes, "--judgments", "fine.csv", "--scale", "fine", "--csv", *QUICK)
+    assert filled == cli("fit", "answers.csv", "--csv", *QUICK)
 
 
 def judged(name: str, *, assessors: int = 1) -> None:
@@ -256,15 +223,14 @@ def runs(name: str) -> None:
     Path(name).write_text("\n".join(lines) + "\n")
 
 
-def test_results_and_mappings_say_what_made_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_and_mappings_say_what_made_them(folder: Path, cli: Terminal) -> None:
     judged("judgments.csv")
     runs("runs.csv")
     Path("which.txt").write_text("CG@2 on fine\n")
     Path("artists.csv").write_text("document,artist\nnobody,nothing\n")
     given = ("--questions", "questions.csv", "--judgments", "judgments.csv", "--scale", "fine", "--runs", "runs.csv",
              "--metadata", "artists.csv", "--combinations", "which.txt", "--seed", "7")  # fmt: skip
-    code, out, _ = run(capsys, "answers.csv", *given, "-o", "mapping.json", "--json", *QUICK)
-    assert code == 0
+    out = cli.out("fit", "answers.csv", *given, "-o", "mapping.json", "--json", *QUICK)
     names = ["answers.csv", "questions.csv", "judgments.csv", "artists.csv", "runs.csv", "which.txt"]
     digests = {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in names}
     provenance = json.loads(out)["provenance"]
@@ -278,33 +244,33 @@ def test_results_and_mappings_say_what_made_them(folder: Path, capsys: pytest.Ca
         assert facts["seed"] == "7"
 
 
-def test_grades_of_several_assessors_are_combined_as_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_grades_of_several_assessors_are_combined_as_asked(folder: Path, cli: Terminal) -> None:
     from dataclasses import replace
 
     study = example_study()
     write_answers(replace(study, questions=replace(study.questions, grades={})), "bare.csv")
     judged("two.csv", assessors=2)
     given = ("-m", "CG@2", "--csv", *QUICK)
-    known = run(capsys, "answers.csv", *given)
+    known = cli("fit", "answers.csv", *given)
     common = ("bare.csv", "--judgments", "two.csv", "--scale", "fine", *given)
-    assert run(capsys, *common, "--combine", "max") == known
-    assert run(capsys, *common) != known
+    assert cli("fit", *common, "--combine", "max") == known
+    assert cli("fit", *common) != known
 
 
-def test_the_artist_filter_works_on_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_artist_filter_works_on_runs(folder: Path, cli: Terminal) -> None:
     judged("judgments.csv")
     runs("runs.csv")
     documents = dict.fromkeys(line.split(",")[2] for line in Path("runs.csv").read_text().splitlines()[1:])
     Path("artists.csv").write_text("\n".join(["document,artist", *(f"{one},{one}" for one in documents)]) + "\n")
     given = ("answers.csv", "-m", "CG@2", "--judgments", "judgments.csv", "--scale", "fine", "--runs", "runs.csv")
-    code, _, err = run(capsys, *given, "--artist-filter", *QUICK)
+    code, _, err = cli("fit", *given, "--artist-filter", *QUICK)
     assert (code, err) == (2, "adjudge: The artist filter needs metadata with a column 'artist'.\n")
-    assert run(capsys, *given, "--artist-filter", "--metadata", "artists.csv", *QUICK)[0] == 0
+    cli.out("fit", *given, "--artist-filter", "--metadata", "artists.csv", *QUICK)
 
 
-def test_combinations_come_from_a_file_as_for_questions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_combinations_come_from_a_file_as_for_questions(folder: Path, cli: Terminal) -> None:
     Path("which.txt").write_text("# two\nCG@2 on fine\n\nP@2 on binary40\n")
-    _, out, _ = run(capsys, "answers.csv", "--combinations", "which.txt", "-m", "DCG@2", "--csv", *QUICK)
+    out = cli.out("fit", "answers.csv", "--combinations", "which.txt", "-m", "DCG@2", "--csv", *QUICK)
     rows = csv.DictReader(io.StringIO(out))
     assert {f"{row['measure']} on {row['scale']}" for row in rows} == {
         "CG@2 on fine", "P@2 on binary40", "DCG@2 on fine",
@@ -315,26 +281,24 @@ def test_combinations_come_from_a_file_as_for_questions(folder: Path, capsys: py
     "bad", [("--report", "no/such/report.html"), ("--report", "report.html", "--figures", "questions.csv/x")]
 )
 def test_a_report_that_cannot_be_written_leaves_nothing_half_done(
-    folder: Path, capsys: pytest.CaptureFixture[str], bad: tuple[str, ...]
+    folder: Path, cli: Terminal, bad: tuple[str, ...]
 ) -> None:
-    code, out, _ = run(capsys, "answers.csv", "-o", "mapping.json", *bad, *QUICK)
+    code, out, _ = cli("fit", "answers.csv", "-o", "mapping.json", *bad, *QUICK)
     assert (code, out) == (2, "")
     assert not Path("mapping.json").exists()
     assert not Path("report.html").exists()
 
 
 @pytest.mark.parametrize("option", ["--judgments", "--teams", "--metadata", "--combinations"])
-def test_inputs_are_not_overwritten_by_the_report(
-    folder: Path, capsys: pytest.CaptureFixture[str], option: str
-) -> None:
+def test_inputs_are_not_overwritten_by_the_report(folder: Path, cli: Terminal, option: str) -> None:
     Path("precious.md").write_text("CG@2 on fine\n")
     more = [] if option == "--judgments" else ["--judgments", "questions.csv"]
     given = [option, "precious.md", *more, "--scale", "fine", "--runs", "questions.csv", "--report", "precious.md"]
-    code, _, err = run(capsys, "answers.csv", *given)
+    code, _, err = cli("fit", "answers.csv", *given)
     assert (code, err) == (2, "adjudge: precious.md: is an input, and would be overwritten\n")
 
 
-def test_rows_are_recognised_on_a_narrow_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_are_recognised_on_a_narrow_terminal(folder: Path, cli: Terminal) -> None:
     from rich.console import Console
 
     from adjudge.cli.fit import _summary

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import subprocess
 import sys
 
@@ -14,6 +17,17 @@ from adjudge.cli.parser import COMMANDS
 def test_formats_are_no_wider_than_a_wide_terminal_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["formats"]) == 0
     assert max(map(len, capsys.readouterr().out.splitlines())) == 120
+
+
+def test_formats_tell_the_names_of_columns_to_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["formats", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "trec" in [row["format"] for row in told["formats"]]
+    assert "worker_id" in next(row["names"] for row in told["columns"] if row["column"] == "assessor")
+    assert main(["formats", "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert {row["format"] for row in rows} - {""} == {row["format"] for row in told["formats"]}
+    assert {row["column"] for row in rows} - {""} == {row["column"] for row in told["columns"]}
 
 
 def test_without_a_command_it_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from tests.unit.cli.conftest import Terminal
 
 from adjudge.cli import main
 from adjudge.cli.parser import build_parser
@@ -121,16 +122,14 @@ def test_systems_can_be_named_after_their_files(files: Path, capsys: pytest.Capt
 
 
 def test_the_demo_can_be_written_and_scored_again_to_the_same_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cli: Terminal, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["demo", "--queries", "10", "-m", "CG@5 ADR", "--csv"]) == 0
-    direct = capsys.readouterr().out
+    direct = cli.out("demo", "--queries", "10", "-m", "CG@5 ADR", "--csv")
     assert main(["demo", "--queries", "10", "--write", "d"]) == 0
     capsys.readouterr()
     arguments = ["d/fine.csv", "d/runs", "--scale", "fine", "--teams", "d/teams.csv", "-m", "CG@5 ADR", "--csv"]
-    assert main(["score", *arguments]) == 0
-    assert capsys.readouterr().out == direct
+    assert cli.out("score", *arguments) == direct
 
 
 LINE = {
@@ -164,18 +163,15 @@ def test_satisfaction_of_every_query_is_that_of_its_effectiveness(
         assert (float(row["p_sat"]) if row["p_sat"] else None) == wanted
 
 
-def test_columns_can_be_named(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_columns_can_be_named(files: Path, cli: Terminal, capsys: pytest.CaptureFixture[str]) -> None:
     Path("stars.csv").write_text("who,what,stars\nq1,a,1\nq1,b,0\nq2,a,1\nq2,c,1\n")
-    assert main(["score", "qrels.txt", "runs", "-m", "P@1", "--csv"]) == 0
-    plain = capsys.readouterr().out
+    plain = cli.out("score", "qrels.txt", "runs", "-m", "P@1", "--csv")
     named = ["--columns", "query=who,document=what,grade=stars"]
-    assert main(["score", "stars.csv", "runs", "-m", "P@1", "--csv", *named]) == 0
-    assert capsys.readouterr().out == plain
-    assert main(["score", "stars.csv", "runs"]) == 2
-    assert "--columns query=NAME,document=NAME,grade=NAME" in capsys.readouterr().err
+    assert cli.out("score", "stars.csv", "runs", "-m", "P@1", "--csv", *named) == plain
+    assert "--columns query=NAME,document=NAME,grade=NAME" in cli.refused("score", "stars.csv", "runs")
     assert main(["score", "stars.csv", "runs", "--columns", "query=who,document=what,grade=star"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("adjudge: stars.csv: expected a column for the grade (")
+    assert said.startswith("adjudge: stars.csv:1: expected a column for the grade (")
     assert "got the columns 'who', 'what', 'stars'; there is no column 'star', which 'columns' names" in said
 
 
@@ -197,10 +193,11 @@ def test_the_scores_of_a_run_may_be_called_as_the_grades_of_judgments(files: Pat
     assert main(["score", "judged.csv", "vespa.csv", "-m", "P@1", "--columns", "score=relevance"]) == 0
 
 
-def test_one_column_for_two_things_is_refused(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_column_for_two_things_is_refused(files: Path, cli: Terminal) -> None:
     Path("stars.csv").write_text("who,what,stars\nq1,a,1\n")
-    assert main(["score", "stars.csv", "runs", "--columns", "query=who,document=who,grade=stars"]) == 2
-    assert "expected columns of their own for query and document, got 'who'" in capsys.readouterr().err
+    assert "expected columns of their own for query and document, got 'who'" in cli.refused(
+        "score", "stars.csv", "runs", "--columns", "query=who,document=who,grade=stars"
+    )
 
 
 def test_every_command_that_reads_tables_takes_names_of_columns() -> None:

@@ -19,6 +19,7 @@ from adjudge.experiments.conflicts import (
     check_levels,
     count_outcomes,
     jackknifed,
+    leading,
     left_out,
     outcome_rates,
     relative_error,
@@ -86,7 +87,7 @@ def test_rates_after_the_first_are_shares_of_the_significant() -> None:
     # Two comparisons: one repeats, one is significant in the first set only and turns round in the second.
     rows = [(0, "A", 5, 0.1, 0.2, 0.01, 0.02, 1.0, 1.0), (0, "A", 5, 0.1, -0.1, 0.01, 0.6, 1.0, 1.0)]
     counts = count_outcomes(Paired.from_rows(table(rows), ("A", "B"), ("t",), 1.0), [0.05])
-    found = outcome_rates(counts.pooled(samples=True, tests=True), [{"n_queries": 5}]).records()[0]
+    found = outcome_rates(counts.pooled(samples=True, tests=True), [{"n_queries": 5}]).to_dicts()[0]
     assert found["significant"] == 3
     assert found["non_significant"] == pytest.approx(1 / 4)
     assert found["success"] == pytest.approx(2 / 3)
@@ -126,3 +127,26 @@ def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
     error = jackknifed(left_out(hits, np.ones(30)))
     assert float(error) == pytest.approx(float(hits.std(ddof=1) / np.sqrt(30)))
     assert np.isinf(jackknifed(np.ones((1, 2)))).all()
+
+
+def test_equals_are_seldom_told_apart_also_with_few_trials() -> None:
+    rng = np.random.default_rng(1)
+    alone = 0
+    for _ in range(400):
+        hits = rng.binomial(150, rng.beta(20, 8, (5, 1)), (5, 2)).astype(float)
+        cases = np.full((5, 2), 150.0)
+        alone += len(leading(["a", "b"], hits.sum(axis=0) / 750, left_out(hits, cases))) == 1
+    assert alone < 0.08 * 400
+
+
+def test_what_is_clearly_better_leads_alone_and_names_without_a_value_never() -> None:
+    rng = np.random.default_rng(2)
+    without = np.column_stack([rng.normal(level, 0.001, 50) for level in (0.4, 0.5)] + [np.full(50, np.nan)])
+    value = np.array([0.4, 0.5, np.nan])
+    assert leading(["a", "b", "c"], value, without) == ("a",)
+    assert leading(["a", "b", "c"], value, without, highest=True) == ("b",)
+    assert leading(["a", "b"], np.full(2, np.nan), without[:, :2]) == ("a", "b")
+
+
+def test_one_trial_tells_nothing_apart() -> None:
+    assert leading(["a", "b"], np.array([0.1, 0.9]), np.array([[0.1, 0.9]])) == ("a", "b")

@@ -60,10 +60,10 @@ def test_intervals_of_an_experiment_are_as_wide_as_its_rates_scatter_over_seeds(
     values = Effectiveness.from_matrix(rng.random((24, 1)) + rng.random((24, 8)) * np.linspace(0.2, 0.6, 8))
     found = [
         run_experiment("power", values, trials=30, sizes=(20,), procedures=("t",), seed=seed, workers=1)
-        for seed in range(60)
+        for seed in range(30)
     ]
-    value, low, high = (np.array([one.records()[0][name] for one in found]) for name in ("power", "low", "high"))
-    assert ((low <= value.mean()) & (value.mean() <= high)).sum() >= 53  # 53 or more of 60 in 98 % of cases
+    value, low, high = (np.array([one.to_dicts()[0][name] for one in found]) for name in ("power", "low", "high"))
+    assert ((low <= value.mean()) & (value.mean() <= high)).sum() >= 26  # 26 or more of 30 in 98 % of cases
     assert 0.8 < ((high - low) / 2).mean() / (1.96 * value.std(ddof=1)) < 1.35
 
 
@@ -95,7 +95,7 @@ def test_where_there_was_no_case_there_is_no_rate() -> None:
 
 
 def test_hits_and_cases_of_other_shapes_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"expected hits and cases of the same shape, got \(2,\) and \(3,\)"):
+    with pytest.raises(AdjudgeError, match=r"hits and cases of the same shape.*got \(2,\) and \(3,\)"):
         rates(np.zeros(2), np.zeros(3))
     with pytest.raises(AdjudgeError, match=r"'confidence' must be in \(0, 1\), got 1"):
         rates(np.zeros(2), np.ones(2), confidence=1)

@@ -53,15 +53,15 @@ def test_queries_with_a_gap_are_left_out_with_a_word() -> None:
 
 def test_bad_samples_are_refused_in_a_line() -> None:
     eff = effectiveness()
-    with pytest.raises(AdjudgeError, match=r"expected a stratum for every query, got none for .* and 5 more"):
+    with pytest.raises(AdjudgeError, match=r"a stratum for every query.*got none for .* and 5 more"):
         samples_of(eff, strata={})
-    with pytest.raises(AdjudgeError, match="expected each measure, scale and collection once, got 'AP' twice"):
+    with pytest.raises(AdjudgeError, match=r"each measure, scale and collection once.*got 'AP' twice"):
         samples_of([eff, eff])
     with pytest.raises(AdjudgeError, match="needs at least 4 queries that all systems have, got 3"):
         samples_of(effectiveness(np.ones((3, 2))))
     with pytest.raises(AdjudgeError, match="needs at least 2 systems, got 1"):
         samples_of(effectiveness(np.ones((5, 1))))
-    with pytest.raises(AdjudgeError, match=r"AP: expected effectiveness of at most 1e\+70, .* got 1e\+300$"):
+    with pytest.raises(AdjudgeError, match=r"AP: expected effectiveness of at most 1e\+70, .* got 1e\+300"):
         samples_of(effectiveness(np.eye(6, 3) * -1e300))
     for wrong in ([], None, "matrix.csv", ["a.csv"], {"2011": "a.csv"}):
         with pytest.raises(AdjudgeError, match=r"expected effectiveness, as aj\.evaluate makes .* got "):

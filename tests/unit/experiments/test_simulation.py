@@ -1,3 +1,5 @@
+"""Simulated collections: margins and dependence as fitted, models fitted once."""
+
 from __future__ import annotations
 
 import json
@@ -8,6 +10,7 @@ import pytest
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.samples import samples_of
+from adjudge.experiments.simulate import collection
 from adjudge.experiments.simulate.collection import NULLS, CollectionModel, asymmetry, fidelity, fit_collection
 from adjudge.model.effectiveness import Effectiveness
 
@@ -142,34 +145,54 @@ def test_fidelity_sees_that_dependence_is_kept_or_lost(real: Floats, model: Coll
     for figure in ("mean", "sd", "correlation", "sd of differences"):
         assert kept[figure].mean_error < kept[figure].noise
     assert lost["correlation"].mean_error > 0.4
-    assert kept.records()[0]["figure"] == "mean"
+    assert kept.to_dicts()[0]["figure"] == "mean"
     assert "correlation" in str(kept)
-    with pytest.raises(AdjudgeError, match=r"\ANo figure is called 'means'. Did you mean 'mean'\?\Z"):
+    with pytest.raises(AdjudgeError, match=r"'means'.*'mean'"):
         kept["means"]
 
 
 def test_what_cannot_be_simulated_is_refused_in_one_line(model: CollectionModel, real: Floats) -> None:
     gaps = real.copy()
     gaps[2, 1] = np.nan
-    with pytest.raises(
-        AdjudgeError, match=r"\Aa simulation needs effectiveness without gaps, got none for query 3, 's2'\Z"
-    ):
+    with pytest.raises(AdjudgeError, match="a simulation needs effectiveness without gaps, got none for query 3, 's2'"):
         fit_collection(gaps)
-    with pytest.raises(AdjudgeError, match=r"\Aa simulation needs at least 4 queries, got 3\Z"):
+    with pytest.raises(AdjudgeError, match="a simulation needs at least 4 queries, got 3"):
         fit_collection(real[:3])
-    with pytest.raises(AdjudgeError, match=r"\ANo dependence is called 'gauss'. Did you mean 'gaussian'\?\Z"):
+    with pytest.raises(AdjudgeError, match=r"'gauss'.*'gaussian'"):
         fit_collection(real, dependence="gauss")
-    with pytest.raises(
-        AdjudgeError, match=r"\Amargin beta-binomial: expected equidistant effectiveness, got continuous"
-    ):
+    with pytest.raises(AdjudgeError, match=r"margin beta-binomial.*equidistant effectiveness.*got continuous"):
         fit_collection(real, margin="beta-binomial")
-    with pytest.raises(AdjudgeError, match=r"\ANo null is called 'mean'. Did you mean 'means'\?\Z"):
+    with pytest.raises(AdjudgeError, match=r"'mean'.*'means'"):
         model.null("mean")
-    with pytest.raises(AdjudgeError, match=r"\ANo system is called 'z'. Known: a, b, c, d.\Z"):
+    with pytest.raises(AdjudgeError, match=r"No system is called 'z'. Known: a, b, c, d."):
         model.null("margins", "z")
     with pytest.raises(AdjudgeError, match=r"\Asystem 'b': a mean must be between .* got 1.5\Z"):
         model.with_means([0.2, 1.5, 0.3, 0.3])
-    with pytest.raises(AdjudgeError, match=r"\Aexpected a mean for each of 4 systems, got shape \(2,\)\Z"):
+    with pytest.raises(AdjudgeError, match=r"a mean for each of 4 systems.*got shape \(2,\)"):
         model.with_means([0.2, 0.3])
     with pytest.raises(AdjudgeError, match=r"'n_queries' must be a whole number of at least 1, got 0\Z"):
         model.draw(np.random.default_rng(1), 0)
+
+
+def test_a_model_is_that_of_its_sample_and_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "_KEPT", {})
+    values = np.random.default_rng(0).random((8, 3))
+    samples = samples_of(Effectiveness.from_matrix(values, measure="AP"))
+    (model,) = collection.models_of(samples, "kernel", "independent")
+    assert model.systems == samples.systems
+    alone = fit_collection(values, systems=samples.systems, margin="kernel", dependence="independent")
+    assert model.means.tolist() == alone.means.tolist()
+    assert collection.models_of(samples, "kernel", "independent")[0] is model
+
+
+def test_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collection, "_KEPT", {})
+    made: list[int] = []
+
+    def make(i: int) -> tuple[()]:
+        made.append(i)
+        return ()
+
+    for i in (0, 1, 2, 3, 4, 4, 0):
+        collection.kept((str(i),), lambda i=i: make(i))  # type: ignore[misc]
+    assert made == [0, 1, 2, 3, 4, 0]

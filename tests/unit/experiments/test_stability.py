@@ -47,7 +47,7 @@ def by_hand(samples: Samples) -> StabilityFindings:
 
 
 def test_conflicts_are_told_apart(by_hand: StabilityFindings) -> None:
-    (row,) = by_hand.records()
+    (row,) = by_hand.to_dicts()
     assert row["power"] == pytest.approx(7 / 12)
     assert row["conflicts"] == pytest.approx(3 / 6)
     assert row["lack_of_power"] == pytest.approx(2 / 6)
@@ -56,7 +56,7 @@ def test_conflicts_are_told_apart(by_hand: StabilityFindings) -> None:
 
 
 def test_a_result_is_not_repeated_without_the_same_sign(by_hand: StabilityFindings) -> None:
-    (row,) = by_hand.records()
+    (row,) = by_hand.to_dicts()
     assert row["unrepeated"] == pytest.approx(5 / 7)  # three on one set only, and both of the major conflict
     assert row["repeated"] == pytest.approx(2 / 7)
     assert row["both"] == pytest.approx(1 / 6)
@@ -68,7 +68,7 @@ def test_no_share_is_negative_where_hardly_anything_repeats() -> None:
     found = run_experiment("stability", alike, trials=40, sizes=(12,), procedures=("t",), workers=1)
     assert isinstance(found, StabilityFindings)
     assert float(found.curves[0].stable[-1]) < 0  # as the paper defines it, which is why nothing shows it
-    (row,), (summary,) = found.records(), found.summary()
+    (row,), (summary,) = found.to_dicts(), found.summary()
     numbers = [value for record in (row, summary) for value in record.values() if isinstance(value, float)]
     assert min(numbers) >= 0
     assert max(numbers) <= 1
@@ -83,9 +83,9 @@ def test_the_first_sentence_says_of_what_the_rate_is(by_hand: StabilityFindings)
 
 
 def test_other_levels_can_be_asked_of_the_same_trials(by_hand: StabilityFindings) -> None:
-    (row,) = by_hand.at(0.001).records()
+    (row,) = by_hand.at(0.001).to_dicts()
     assert row["power"] == 0
-    assert np.isnan(row["unrepeated"])
+    assert row["unrepeated"] is None
     assert by_hand.at(0.001).sentences()[0] == "With 10 queries, nothing is significant by AP, t at 0.001."
 
 

@@ -16,6 +16,7 @@ from adjudge.experiments.samples import Samples, samples_of
 from adjudge.experiments.spec import EXPERIMENTS, Draws, Experiment, Findings, Rows
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.results import Column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,7 +61,12 @@ def _obey(faults: Path, trial: int) -> None:
 class Found(Findings):
     """The rows, and no more."""
 
-    def records(self) -> list[dict[str, Any]]:
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        system = Column("the system", name="system", kind="text")
+        return Column("the trial", name="trial", kind="whole"), system, Column("its mean", name="mean")
+
+    def _rows(self) -> list[dict[str, Any]]:
         return self.rows.to_dicts()
 
     def sentences(self) -> list[str]:

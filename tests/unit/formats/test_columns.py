@@ -10,30 +10,20 @@ import pytest
 
 from adjudge.errors import AdjudgeError, InputError, kept_warnings
 from adjudge.formats import read
-from adjudge.formats.base import Kind
-from adjudge.formats.columns import (
-    COLUMNS,
-    TABLES,
-    canonical_frame,
-    column_of,
-    is_header,
-    naming_columns,
-    places_of,
-    refuse,
-)
+from adjudge.formats.base import Kind, refuse
+from adjudge.formats.columns import COLUMNS, naming_columns, places_of
 from adjudge.formats.effectiveness import read_effectiveness
 from adjudge.formats.reading import read_judgments
+from adjudge.formats.schema import SCHEMAS, Table, column_of, plain_table
+from adjudge.formats.source import Source
 from adjudge.groundtruth import read_lists, read_preferences, read_rankings
 from adjudge.model.effectiveness import AssessedEffectiveness
 from adjudge.preferences.files import read_answers
 
 
-def error(message: str, row: int | None) -> InputError:
-    return InputError(message, source="t", line=row)
-
-
 def make(columns: dict[str, Any], kind: Kind = "runs", name: str = "me") -> pl.DataFrame:
-    return canonical_frame(pl.DataFrame(columns), kind, name=name, error=error)
+    frame = pl.DataFrame(columns)
+    return plain_table(Table(frame.columns, frame, Source("t", b""), at=lambda row: row), kind, name=name)
 
 
 RUN: dict[str, list[Any]] = {"system": ["s"], "query": ["q"], "document": ["d"]}
@@ -43,9 +33,10 @@ JUDGED: dict[str, list[Any]] = {"query": ["q"], "document": ["d"], "grade": [1]}
 def known(kind: Kind) -> list[tuple[str, str]]:
     """Every name under which a column of such a table is taken."""
     tiers = [
-        (target, tier)
-        for target, needed in TABLES[kind].items()
-        for tier in COLUMNS[target].names[: None if needed else COLUMNS[target].sure]
+        (one.name, tier)
+        for one in SCHEMAS[kind].fields
+        if not one.stands_for
+        for tier in COLUMNS[one.name].names[: None if one.needed else COLUMNS[one.name].sure]
     ]
     return [(target, name) for target, tier in tiers for name in tier]
 
@@ -294,24 +285,24 @@ def test_empty_identifiers_are_refused_with_their_row(missing: str | None, targe
 
 
 def test_an_assessor_without_a_name_is_told_in_good_english() -> None:
-    with pytest.raises(InputError, match=r"^t:1: expected an assessor, got nothing$"):
+    with pytest.raises(InputError, match=r"^t:1: expected an assessor in 'judge', got nothing$"):
         make({"query": ["q", "q"], "doc": ["a", "b"], "rel": [1, 2], "judge": ["ann", ""]}, "judgments")
 
 
 def test_ranks_are_whole_numbers() -> None:
-    with pytest.raises(InputError, match=r"^t:0: expected a whole number as rank, got 1\.5$"):
+    with pytest.raises(InputError, match=r"^t:0: expected a whole number as rank, got '1\.5'$"):
         make(RUN | {"rank": [1.5]})
 
 
 def test_a_nested_column_is_no_identifier() -> None:
-    with pytest.raises(InputError, match=r"expected text as document, got a column of List"):
+    with pytest.raises(InputError, match=r"expected text as document in 'doc', got a column of List"):
         make({"query": ["q"], "doc": [["a"]]})
 
 
 def test_a_date_is_no_grade() -> None:
     frame = pl.DataFrame({"query": ["q"], "doc": ["d"], "grade": ["2020-01-01"]})
     with pytest.raises(InputError, match="expected numbers as grade, got a column of Date"):
-        canonical_frame(frame.with_columns(pl.col("grade").str.to_date()), "judgments", name="", error=error)
+        make(frame.with_columns(pl.col("grade").str.to_date()).to_dict(), "judgments")
 
 
 def test_optional_columns_without_any_value_are_dropped() -> None:
@@ -353,7 +344,7 @@ def test_metadata_keeps_every_named_column() -> None:
     ],
 )
 def test_a_header_is_told_from_data(names: list[str], kind: Kind, answer: bool) -> None:
-    assert is_header(names, kind) is answer
+    assert SCHEMAS[kind].is_header(names) is answer
 
 
 @pytest.mark.parametrize(
@@ -378,3 +369,25 @@ def test_values_that_no_column_can_hold_are_refused(value: object) -> None:
 def test_refusing_names_the_first_bad_value() -> None:
     with pytest.raises(InputError, match=r"^expected a query without blanks, got 'a b'$"):
         refuse(pl.DataFrame({"query": ["a", "a b", "c d"]}), ["query", "absent"], " ", "without blanks")
+
+
+@pytest.mark.parametrize("name", ["expert", "worker", "assessor", "Worker-ID"])
+def test_what_a_column_holds_may_be_said_by_any_name_that_means_nothing_else(name: str) -> None:
+    frame = pl.DataFrame({"query": "q", "who": ["x", "y"], "document": "d", "grade": 1})
+    assert read_judgments(frame, columns={name: "who"}).assessors == ("x", "y")
+
+
+@pytest.mark.parametrize("name", ["score of all", "user_id"])  # users are queries or assessors
+def test_a_name_that_means_nothing_or_several_things_is_refused(name: str) -> None:
+    with pytest.raises(AdjudgeError, match=f"No column is called '{name}'"), naming_columns({name: "x"}):
+        pass
+
+
+def test_one_thing_in_two_columns_is_refused() -> None:
+    with pytest.raises(AdjudgeError, match="expected each thing once"), naming_columns("expert=a,worker=b"):
+        pass
+
+
+def test_a_column_whose_name_is_nearly_known_is_offered() -> None:
+    with pytest.raises(InputError, match="--columns grade=garde"):
+        make({"query": ["q"], "document": ["d"], "garde": [1]}, "judgments")

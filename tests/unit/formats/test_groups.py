@@ -157,7 +157,7 @@ def test_bad_groups_are_refused_in_the_words_of_the_file(tmp_path: Path, text: s
     file = tmp_path / "lists.groups"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=re.escape(message)):
-        aj.read_lists(file)
+        aj.groundtruth.read_lists(file)
 
 
 @pytest.mark.parametrize(

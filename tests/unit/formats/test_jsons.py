@@ -83,7 +83,7 @@ def test_keys_that_are_numbers_become_text() -> None:
         ('{"q":\n {"d" 1}}', "runs", ":2: expected JSON, got '1}}'"),
         ('{"q": {"d": 1}} x', "runs", ":1: expected JSON, got 'x'"),
         ('{"query": "q", "doc": 1}\n{"query": "q", doc: 1}\n', "runs", ":2: expected JSON, got "),
-        ('{"query": "q", "doc": 1}\n\n{"query": "q"}\n', "runs", ":3: expected a document, got nothing"),
+        ('{"query": "q", "doc": 1}\n\n{"query": "q"}\n', "runs", ":3: expected a document in 'doc', got nothing"),
         ('{"query": "q", "doc": 1}\n[1]\n', "runs", ":2: expected a record with names and values, got '\\[1\\]'"),
         ('[{"query": "q", "doc": 1}, 3]', "runs", ": row 2: expected a record with names and values, got '3'"),
         ('{"q": {"d": NaN}}', "runs", ": q > d: expected a finite number as score, got 'nan'"),

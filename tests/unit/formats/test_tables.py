@@ -166,8 +166,8 @@ def test_metadata_stays_text_and_may_have_gaps() -> None:
         ("lonely\n", "metadata", ":1: expected a header with known names, or 2 or more columns, got 1"),
         ("d,x,y\ne,z\n", "metadata", ":2: expected 3 columns, got 2"),
         ("id,artist,genre\nd,x,\ne,z\n", "metadata", ":3: expected 3 columns, got 2"),
-        ("query,doc,value\nq,d,1\n", "judgments", ": expected a column for the grade "),
-        ("query,query,doc\nq,d,1\n", "runs", ": expected one column for the query, got 'query' and 'query'"),
+        ("query,doc,value\nq,d,1\n", "judgments", ":1: expected a column for the grade "),
+        ("query,query,doc\nq,d,1\n", "runs", ":1: expected one column for the query, got 'query' and 'query'"),
         ("query,doc,grade\n", "judgments", ": expected at least one row of data, got none"),
         ("# nothing\n", "runs", ": expected data, got only comments"),
         ("", "runs", ": expected data, got an empty file"),
@@ -298,3 +298,22 @@ def test_the_runs_of_mirex_2011_have_their_systems_and_queries() -> None:
 def test_a_table_without_a_header_may_have_decimal_commas() -> None:
     assert read("A;q1;d1;0,5\nA;q1;d2;0,25\n", "runs")["score"].to_list() == [0.5, 0.25]
     assert read("q1;d1;0,5\nq1;d2;1\n", "judgments")["grade"].to_list() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("title", ["Results,of May,\n", "Results,,\n\nby,hand,\n", "Results\n"])
+def test_a_title_of_fewer_cells_than_the_header_is_passed_over_with_a_note(title: str) -> None:
+    source = Source("t.csv", f"{title}query,document,grade\nq,a,1\n".encode())
+    with kept_warnings() as notes:
+        frame = Csv().read(source, "judgments")
+    assert frame.rows() == [("q", "a", 1.0)]
+    assert notes
+    assert all("'Results'" in note for note in notes)
+
+
+def test_an_unknown_header_above_a_run_without_scores_is_refused() -> None:
+    rows = "".join(f"bm25,q{i // 2},d{i}\n" for i in range(6))
+    assert Csv().read(Source("t.csv", rows.encode()), "runs").height == 6
+    with pytest.raises(InputError, match=r"^t\.csv:1: .*got 'engine', 'need', 'answer'; where it is a header"):
+        Csv().read(Source("t.csv", f"engine,need,answer\n{rows}".encode()), "runs")
+    lone = Source("t.csv", f"lsi,q0,d1\n{rows}".encode())  # a system with one document
+    assert Csv().read(lone, "runs")["system"].unique(maintain_order=True).to_list() == ["lsi", "bm25"]

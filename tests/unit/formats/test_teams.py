@@ -35,9 +35,9 @@ def test_teams_read_the_same_however_they_are_laid_out(tmp_path: Path, text: str
     ("text", "message"),
     [
         ("a1,A\na1,B\n", ":2: expected one team for the system 'a1', got 'A' and 'B'"),
-        ("a1\n", ":1: expected two columns, system and team, got 1"),
-        ("a1,A,x\n", ":1: expected two columns, system and team, got 3"),
-        ("system,team\na1,\n", ":2: expected a system and its team, got nothing for one of them"),
+        ("a1\n", ":1: expected .* 2 columns, got 1"),
+        ("a1,A,x\n", ":1: expected .* 2 columns, got 3"),
+        ("system,team\na1,\n", ":2: expected a team, got nothing"),
         ('a1,"A\n', ":1: expected fields with balanced quotes"),
         ("# none\n", ": expected data, got only comments"),
     ],

@@ -12,7 +12,8 @@ import pytest
 import adjudge as aj
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.formats import convert
-from adjudge.formats.writing import format_for, write
+from adjudge.formats.base import format_for
+from adjudge.formats.reading import write
 from adjudge.io import COMPRESSIONS, write_whole
 
 

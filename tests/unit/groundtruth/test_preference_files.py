@@ -68,7 +68,7 @@ def test_blank_answers_are_counted_and_left_out_aloud(file: Given) -> None:
     ("row", "message"),
     [
         ("q1,a,a,b,ann", "expected two documents, got 'a' against itself"),
-        ("q1,a,b,maybe,ann", "expected a, b or same in 'answer', got 'maybe'"),
+        ("q1,a,b,maybe,ann", "expected a, b or same as answer, got 'maybe'"),
         ("q1,a,b,a,", "expected an expert, got nothing"),
         ("q1,,b,a,ann", "expected a first document, got nothing"),
         ("q1,a,,a,ann", "expected a second document, got nothing"),

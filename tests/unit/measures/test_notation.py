@@ -128,8 +128,8 @@ def test_several_measures_come_as_text_or_as_a_list_and_each_once() -> None:
         [aj.parse_measure("nDCG@10"), "AP(rel=2,ideal=judged)", aj.parse_measure("P@5")],
     ]
     for given in spellings:
-        assert [str(measure) for measure in aj.parse_measures(given)] == expected
-    assert [str(measure) for measure in aj.parse_measures("nDCG(gain={0:0,1:1,2:3})@5 P@5")] == [
+        assert [str(measure) for measure in aj.measures.parse_measures(given)] == expected
+    assert [str(measure) for measure in aj.measures.parse_measures("nDCG(gain={0:0,1:1,2:3})@5 P@5")] == [
         "nDCG(gain={0:0,1:1,2:3})@5",
         "P@5",
     ]
@@ -145,7 +145,7 @@ def test_several_measures_come_as_text_or_as_a_list_and_each_once() -> None:
     ],
 )
 def test_several_cutoffs_of_one_measure_can_be_written_as_in_trec_eval(given: str, expected: list[str]) -> None:
-    assert [str(measure) for measure in aj.parse_measures(given)] == expected
+    assert [str(measure) for measure in aj.measures.parse_measures(given)] == expected
 
 
 @pytest.mark.parametrize(
@@ -187,4 +187,4 @@ def test_a_name_like_nothing_gets_the_list_of_all() -> None:
 def test_no_measures_at_all_are_refused() -> None:
     for nothing in ("", [], [" "]):
         with pytest.raises(AdjudgeError, match=r"^Expected at least one measure, got none\.$"):
-            aj.parse_measures(nothing)
+            aj.measures.parse_measures(nothing)

@@ -42,7 +42,7 @@ def test_values_that_make_no_sense_are_refused_with_what_was_wanted(text: str, m
     ids=["a gain for 0", "falling", "negative", "no gain at all", "infinite", "a gain below 0"],
 )
 def test_a_table_of_gains_must_make_sense(table: str) -> None:
-    with pytest.raises(AdjudgeError, match=r"^nDCG: 'gain' must give 0 to grades of 0 or less and never fall, got \{"):
+    with pytest.raises(AdjudgeError, match=r"nDCG: 'gain' must give 0 to grades of 0 or less and never fall, got \{"):
         aj.parse_measure(f"nDCG(gain={table})")
 
 
@@ -77,9 +77,9 @@ def test_a_table_gives_each_grade_its_gain() -> None:
 
 
 def test_a_table_without_a_grade_that_occurs_is_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"^gain=\{0:0,1:2\}: has no gain for grade 3$"):
+    with pytest.raises(AdjudgeError, match=r"gain=\{0:0,1:2\}: has no gain for grade 3"):
         gained("CG(gain={0:0,1:2},ideal=none)", [1, 3])
-    with pytest.raises(AdjudgeError, match=r"^gain=\{0:0,1:2,3:5\}: has no gain for grade 1.5$"):
+    with pytest.raises(AdjudgeError, match=r"gain=\{0:0,1:2,3:5\}: has no gain for grade 1.5"):
         gained("CG(gain={0:0,1:2,3:5},ideal=none)", [1.5])
 
 
@@ -104,19 +104,19 @@ def test_a_python_function_is_a_gain() -> None:
 def test_a_registered_gain_has_a_name_that_measures_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(GAINS, "_members", dict(GAINS))
 
-    @aj.gain("rooted")
+    @aj.measures.gain("rooted")
     def rooted(grades: Floats) -> Floats:
         return np.sqrt(np.maximum(grades, 0.0))
 
     assert gained("CG(gain=rooted,ideal=none)", [1, 0, 4], scale="0..4") == 3
     assert rooted(np.array([9.0])).tolist() == [3]
     with pytest.raises(ValueError, match="A gain called 'rooted' is registered already"):
-        aj.gain("rooted")(rooted)
+        aj.measures.gain("rooted")(rooted)
 
 
 def test_a_gain_needs_a_name_that_can_stand_in_a_measure() -> None:
     with pytest.raises(AdjudgeError, match="A gain needs a name of letters, digits and underscores, got 'a-b'"):
-        aj.gain("a-b")
+        aj.measures.gain("a-b")
 
 
 def test_gains_are_linear_or_exponential() -> None:

@@ -137,13 +137,13 @@ def test_metadata_become_codes_with_minus_one_for_the_unknown() -> None:
         "c": 0,
         "z": -1,
     }
-    with pytest.raises(aj.AdjudgeError, match=r"No metadata column is called 'gnre'. Did you mean 'genre'"):
+    with pytest.raises(aj.AdjudgeError, match=r"'gnre'.*'genre'"):
         collection.metadata.values("gnre")
 
 
 def test_a_document_described_twice_differently_is_refused() -> None:
     metadata = pl.DataFrame({"document": ["a", "a"], "genre": ["Jazz", "Rock"]})
-    with pytest.raises(aj.InputError, match="expected one row a document, got several different ones for 'a'"):
+    with pytest.raises(aj.InputError, match=r"one row a document.*got several different ones for 'a'"):
         aj.read({"s": {"q": ["a"]}}, metadata=metadata)
 
 

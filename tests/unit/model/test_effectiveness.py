@@ -1,4 +1,4 @@
-"""Effectiveness slices, prints, converts and keeps what it rests on."""
+"""Effectiveness, also by assessor: slices, prints, converts and refuses what does not fit."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import pytest
 from scipy import stats
 
 import adjudge as aj
+from adjudge.errors import AdjudgeError
+from adjudge.measures import parse_measure
+from adjudge.model.effectiveness import AssessedEffectiveness
+from adjudge.model.provenance import Provenance
 from adjudge.stats.intervals import t_interval
 
 
@@ -19,7 +23,7 @@ def test_a_measure_is_taken_by_name_or_by_itself(eff: aj.Effectiveness) -> None:
     assert eff["nDCG@5"].measures == ("nDCG@5",)
     assert (eff[aj.parse_measure("nDCG@5")].matrix() == eff.values[:, :, 1]).all()
     assert eff[["CG@5", "nDCG@5"]].measures == ("CG@5", "nDCG@5")
-    with pytest.raises(aj.AdjudgeError, match=r"No measure is called 'CG@10'. Did you mean 'CG@5'"):
+    with pytest.raises(aj.AdjudgeError, match=r"'CG@10'.*'CG@5'"):
         eff["CG@10"]
     with pytest.raises(aj.AdjudgeError, match="Which measure"):
         eff.matrix()
@@ -51,7 +55,7 @@ def test_everything_retrieved_by_the_demo_is_judged_at_any_cutoff(eff: aj.Effect
 def test_matrices_computed_elsewhere_are_welcome_unless_they_hold_no_numbers() -> None:
     eff = aj.Effectiveness.from_matrix(np.array([[0.1, 0.2]]), systems=["a", "b"])
     assert eff.mean() == {"effectiveness": {"a": 0.1, "b": 0.2}}
-    with pytest.raises(aj.AdjudgeError, match="expected finite numbers, got nan for query 1, system 2"):
+    with pytest.raises(aj.AdjudgeError, match=r"finite numbers.*got nan for query 1, system 2"):
         aj.Effectiveness.from_matrix([[0.1, np.nan]])
     with pytest.raises(aj.AdjudgeError, match="expected a matrix"):
         aj.Effectiveness.from_matrix([0.1, 0.2])
@@ -83,7 +87,7 @@ def test_the_summary_is_sorted_and_addressed_by_name(eff: aj.Effectiveness) -> N
     assert row.mean == pytest.approx(eff.mean()["CG@5"]["ZX1"])
     assert row.low < row.mean < row.high
     assert summary.to_polars().height == 12 * 3
-    with pytest.raises(aj.AdjudgeError, match=r"No system is called 'ZX2'. Did you mean 'ZX1'"):
+    with pytest.raises(aj.AdjudgeError, match=r"'ZX2'.*'ZX1'"):
         summary.of("ZX2", "CG@5")
 
 
@@ -115,3 +119,106 @@ def test_a_measure_that_can_exceed_1_has_intervals_that_can() -> None:
     assert sums.high == pytest.approx(2 / 3 + stats.t(2).ppf(0.975) * np.std([1, 0, 1], ddof=1) / np.sqrt(3))
     assert aj.compare(eff["P@1"], test="t").pairs[0].high == 1.0
     assert aj.compare(eff["CG(ideal=none)@1"], test="t").pairs[0].high > 1.0
+
+
+QUERIES, SYSTEMS, ASSESSORS, MEASURES = ("q1", "q2", "q3"), ("s1", "s2"), ("ann", "bob"), ("AP", "nDCG@5")
+
+
+@pytest.fixture
+def by_assessor() -> AssessedEffectiveness:
+    """Every value tells its place, q.s.a.m in digits; bob did not judge q2."""
+    q, s, a, m = np.indices((3, 2, 2, 2)) + 1
+    values = (1000.0 * q + 100 * s + 10 * a + m) / 10_000
+    values[1, :, 1] = np.nan
+    return AssessedEffectiveness(
+        values,
+        QUERIES,
+        SYSTEMS,
+        ASSESSORS,
+        MEASURES,
+        notes=("Something.",),
+        provenance=Provenance(settings={"partial": "drop"}),
+        canonical=lambda text: str(parse_measure(text)),
+    )
+
+
+def test_a_measure_is_taken_by_any_of_its_spellings(by_assessor: AssessedEffectiveness) -> None:
+    for name in ("nDCG@5", "ndcg_cut_5", parse_measure("nDCG@5"), ["nDCG@5"]):
+        one = by_assessor[name]
+        assert one.measures == ("nDCG@5",)
+        assert np.array_equal(one.values[..., 0], by_assessor.values[..., 1], equal_nan=True)
+    assert by_assessor[["nDCG@5", "map"]].measures == ("nDCG@5", "AP")
+
+
+def test_a_measure_that_is_not_there_is_refused(by_assessor: AssessedEffectiveness) -> None:
+    with pytest.raises(AdjudgeError, match=r"'nDCG@10'.*'nDCG@5'"):
+        by_assessor["nDCG@10"]
+    with pytest.raises(AdjudgeError, match=r"No measure is called 'no such thing'\. "):
+        by_assessor["no such thing"]
+
+
+def test_the_array_of_one_measure_is_queries_by_systems_by_assessors(by_assessor: AssessedEffectiveness) -> None:
+    assert by_assessor.array("AP").shape == (3, 2, 2)
+    assert by_assessor.array("AP")[2, 1, 0] == 0.3211
+    assert np.array_equal(by_assessor["AP"].array(), by_assessor.array("map"), equal_nan=True)
+    with pytest.raises(AdjudgeError, match=r"Which measure\? Name one of AP, nDCG@5"):
+        by_assessor.array()
+
+
+def test_a_selection_comes_in_the_order_asked_for_and_keeps_what_made_it(
+    by_assessor: AssessedEffectiveness,
+) -> None:
+    part = by_assessor.select(queries=["q3", "q1"], systems=["s2"], assessors=["bob", "ann"], measures=["nDCG@5"])
+    assert (part.queries, part.systems, part.assessors) == (("q3", "q1"), ("s2",), ("bob", "ann"))
+    assert part.array()[:, 0].tolist() == [[0.3222, 0.3212], [0.1222, 0.1212]]
+    assert (part.notes, part.provenance) == (by_assessor.notes, by_assessor.provenance)
+    assert part["ndcg_cut_5"].measures == ("nDCG@5",)
+    assert by_assessor.select(assessors="bob").assessors == ("bob",)
+    with pytest.raises(AdjudgeError, match=r"'anne'.*'ann'"):
+        by_assessor.select(assessors=["anne"])
+
+
+def test_cells_say_who_judged_which_query(by_assessor: AssessedEffectiveness) -> None:
+    assert by_assessor.cells.tolist() == [[True, True], [True, False], [True, True]]
+    assert by_assessor.n_queries == 3
+
+
+def test_the_long_table_holds_every_value_once_and_no_empty_ones(by_assessor: AssessedEffectiveness) -> None:
+    table = by_assessor.to_polars()
+    assert table.columns == ["run", "query_id", "assessor", "measure", "value"]
+    assert table.height == 5 * 2 * 2
+    assert not table["value"].is_nan().any()
+    for run, query, assessor, measure, value in table.iter_rows():
+        place = (QUERIES.index(query), SYSTEMS.index(run), ASSESSORS.index(assessor), MEASURES.index(measure))
+        assert value == by_assessor.values[place]
+    assert table["measure"].to_list() == ["AP"] * 10 + ["nDCG@5"] * 10
+
+
+def test_the_long_table_of_nothing_has_the_same_columns(by_assessor: AssessedEffectiveness) -> None:
+    nothing = by_assessor.select(queries=["q2"], assessors=["bob"]).to_polars()
+    assert nothing.height == 0
+    assert nothing.schema == by_assessor.to_polars().schema
+
+
+def test_it_prints_the_mean_of_each_system_over_all_cells(by_assessor: AssessedEffectiveness) -> None:
+    assert str(by_assessor).splitlines() == [
+        "Effectiveness by 2 assessors on 3 queries, mean of 5 of 6 cells",
+        "system      AP  nDCG@5",
+        "s2      0.2215  0.2216",
+        "s1      0.2115  0.2116",
+    ]
+    assert str(by_assessor.select(queries=["q1"], assessors=["ann"])).startswith(
+        "Effectiveness by 1 assessor on 1 query, mean"
+    )
+    assert "–" in str(by_assessor.select(queries=["q2"], assessors=["bob"]))
+    assert repr(by_assessor) == "<AssessedEffectiveness: 3 queries x 2 systems x 2 assessors x 2 measures (AP, nDCG@5)>"
+
+
+def test_a_shape_or_a_name_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(
+        AdjudgeError,
+        match=r"Effectiveness.*queries x systems x assessors x measures \(3, 2, 2, 2\).*got \(3, 2, 2\)",
+    ):
+        AssessedEffectiveness(np.zeros((3, 2, 2)), QUERIES, SYSTEMS, ASSESSORS, MEASURES)
+    with pytest.raises(AdjudgeError, match=r"Effectiveness.*each assessor once.*got 'ann' twice"):
+        AssessedEffectiveness(np.zeros((3, 2, 2, 2)), QUERIES, SYSTEMS, ("ann", "ann"), MEASURES)

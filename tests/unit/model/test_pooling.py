@@ -192,17 +192,17 @@ def test_what_the_runs_cannot_tell_is_refused() -> None:
         overlap(cut, cutoffs=[3])
     with pytest.raises(aj.AdjudgeError, match=r"^'n_queries' must be at most 1, the queries of the runs, got 2$"):
         overlap(runs, cutoffs=[1], n_queries=2)
-    with pytest.raises(aj.AdjudgeError, match=r"^Expected a cutoff at which overlap was measured \(1, 3\), got '2'$"):
+    with pytest.raises(aj.AdjudgeError, match=r"a cutoff at which overlap was measured \(1, 3\).*got '2'"):
         overlap(runs, cutoffs=[1, 3]).pool_size(2)
-    with pytest.raises(aj.AdjudgeError, match=r"^Expected runs of at least 2 systems to tell the pool of 3, got 1$"):
+    with pytest.raises(aj.AdjudgeError, match=r"runs of at least 2 systems to tell the pool of 3.*got 1"):
         overlap(cut, cutoffs=[2]).pool_size(2, 3)
 
 
 def test_nothing_to_pool_is_refused() -> None:
     runs = aj.read({"A": {"q2": ["a"]}}, {"q1": {"a": 1}}).runs
-    with pytest.raises(aj.AdjudgeError, match=r"^Expected runs with documents for these queries, got none$"):
+    with pytest.raises(aj.AdjudgeError, match=r"runs with documents for these queries.*got none"):
         overlap(runs, cutoffs=[1], n_queries=1)
-    with pytest.raises(aj.AdjudgeError, match=r"^Expected runs with documents for these queries, got none$"):
+    with pytest.raises(aj.AdjudgeError, match=r"runs with documents for these queries.*got none"):
         overlap(_only(runs, []), cutoffs=[1])
-    with pytest.raises(aj.AdjudgeError, match=r"^Expected at least one cutoff, got none$"):
+    with pytest.raises(aj.AdjudgeError, match="Expected at least one cutoff, got none"):
         overlap(runs, cutoffs=[])

@@ -155,16 +155,16 @@ def test_compressed_files_and_times_with_zones_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("question,choice\n1,a\n2,c\n", r"answers\.csv:3: expected a, b, good, bad in 'choice', got 'c'"),
-        ("question,choice\n1,a\n\n2,\n", r"answers\.csv:4: expected something in 'choice', got nothing"),
+        ("question,choice\n1,a\n2,c\n", r"answers\.csv:3: expected a, b, good or bad as choice, got 'c'"),
+        ("question,choice\n1,a\n\n2,\n", r"answers\.csv:4: expected a, b, good or bad as choice, got nothing"),
         ("question,choice\n1,a\n9,a\n", r"answers\.csv:3: expected a question of the questions file, got '9'"),
         ("question,choice\n1,a,b\n", r"answers\.csv:2: expected 2 columns, got 3"),
         ("question,choice,first\n1,a\n", r"answers\.csv:2: expected 3 columns, got 2"),
-        ("question\n1\n", r"answers\.csv:1: expected a column 'choice'"),
-        ("choice,participant\na,p\n", r"answers\.csv:1: expected a column 'question'"),
-        ("question,choice,seconds\n1,a,-3\n", r"answers\.csv:2: expected a number of 0 or more in 'seconds', got '-3'"),
+        ("question\n1\n", r"answers\.csv:1: expected a column for the choice"),
+        ("choice,participant\na,p\n", r"answers\.csv:1: expected a column for the question"),
+        ("question,choice,seconds\n1,a,-3\n", r"answers\.csv:2: expected a number of 0 or more as seconds, got '-3'"),
         ("question,choice,at\n1,a,noon\n", r"answers\.csv:2: expected a time such as .* in 'at', got 'noon'"),
-        ("question,choice,first\n1,a,left\n", r"answers\.csv:2: expected a, b in 'first', got 'left'"),
+        ("question,choice,first\n1,a,left\n", r"answers\.csv:2: expected a or b as first, got 'left'"),
         ("answer,question,choice\n1,1,a\n1,1,b\n", r"answers\.csv:3: answer '1' is another one than in an earlier row"),
         ('question,choice\n1,"a\n', r"answers\.csv:2: expected fields with balanced quotes"),
         ("question,choice,choice\n1,a,a\n", r"answers\.csv:1: expected each column once, got 'choice' again"),
@@ -182,14 +182,14 @@ def test_what_is_wrong_in_answers_has_its_line(tmp_path: Path, text: str, messag
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (["1,q,x,y,x,z,,1,2,3,101"], r":2: expected a grade on the scale fine.* in 'fine_b2', got '101'"),
-        (["1,q,x,,x,z,,1,2,3,4"], r":2: expected no grade in 'fine_a2', where the list has no document, got '2'"),
+        (["1,q,x,y,x,z,,1,2,3,101"], r":2: expected a grade on the scale fine.* in 'fine_b2', got 101"),
+        (["1,q,x,,x,z,,1,2,3,4"], r":2: expected no grade in 'fine_a2', where the list has no document, got 2"),
         (["1,q,,y,x,z,,1,2,3,4"], r":2: expected the documents of list a without a gap"),
         (["1,q,,,x,z,,,,3,4"], r":2: Question '1': expected documents in list a, got none"),
         (["1,q,x,x,x,z,,1,2,3,4"], r":2: Question '1': list a has document 'x' twice"),
         (["1,q,x,y,x,z,better,1,2,3,4"], r":2: Question '1': expected answers among a, b, good, bad, got better"),
         ([ROWS[0], "", ROWS[0]], r":4: expected each question once, got '1' again"),
-        (["1,q,x,y,x,z,,many,2,3,4"], r":2: expected a number in 'fine_a1', got 'many'"),
+        (["1,q,x,y,x,z,,many,2,3,4"], r":2: expected a finite number as fine_a1, got 'many'"),
     ],
 )
 def test_what_is_wrong_in_questions_has_its_line(tmp_path: Path, rows: list[str], message: str) -> None:

@@ -182,9 +182,8 @@ def test_one_participant_alone_is_everything() -> None:
 def test_an_influence_prints_and_becomes_a_table() -> None:
     found = made(*(0.29 + 0.01 * i for i in range(12)))
     lines = str(found).splitlines()
-    assert lines[0].split() == ["without", "answers", "noticeable", "P(Sat)", "at", "0.5"]
-    assert lines[2].startswith("p12")
-    assert "and 4 participants more" in lines
+    assert lines[1].split() == ["without", "answers", "noticeable", "P(Sat)"]
+    assert [line.split()[0] for line in lines[2:4]] == ["nobody", "p12"]
     assert found.to_polars().shape == (12, 7)
 
 
@@ -199,7 +198,7 @@ def test_the_default_is_cumulative_gain_on_the_finest_grades() -> None:
 
 def test_too_few_answers_and_unknown_participants_are_refused() -> None:
     whole = replace(study(), source="a.csv")
-    with pytest.raises(AdjudgeError, match=r"a\.csv: expected 2 answers or more that count, got 0"):
+    with pytest.raises(AdjudgeError, match=r"a\.csv.*2 answers or more that count.*got 0"):
         influence(replace(whole, set_aside=np.ones(len(whole), dtype=np.bool_)))
     with pytest.raises(AdjudgeError, match=r"a\.csv: expected answers that say whose they are"):
         influence(replace(whole, participant=np.full(len(whole), -1)))
@@ -213,13 +212,13 @@ def test_unjudged_lists_are_left_out_and_refused_when_all_are() -> None:
     assert len(evidence(some, "CG@5", "fine").delta) == int((whole.question >= 100).sum())
     assert influence(some).of_all.noticeable != influence(whole).of_all.noticeable
     none = replace(whole, questions=replace(whole.questions, grades={"fine": np.full_like(grades, np.nan)}))
-    with pytest.raises(AdjudgeError, match="CG@5 on fine: expected answers about lists that are judged, got none"):
+    with pytest.raises(AdjudgeError, match=r"CG@5 on fine.*answers about lists that are judged.*got none"):
         influence(none)
     one = replace(whole.select(np.arange(2)), participant=np.array([0, 1]), participants=("x", "y"))
     grades[one.question[0], 0, 0] = np.nan
     grades[one.question[1]] = 50.0
     few = replace(one, questions=replace(whole.questions, grades={"fine": grades}))
-    with pytest.raises(AdjudgeError, match="CG@5 on fine: expected 2 answers or more to lists that are judged, got 1"):
+    with pytest.raises(AdjudgeError, match=r"CG@5 on fine.*2 answers or more to lists that are judged.*got 1"):
         influence(few)
 
 
@@ -235,7 +234,7 @@ def test_combinations_are_compared_on_answers_that_all_of_them_can_score() -> No
     best = {row.participant: row.best for row in influence(shared, combinations=wanted).rows}
     assert {row.participant: row.best for row in influence(some, combinations=wanted).rows} == best
     fine[:, 0, 0] = np.nan
-    with pytest.raises(AdjudgeError, match="expected 2 answers or more that all combinations can score, got 0"):
+    with pytest.raises(AdjudgeError, match=r"2 answers or more that all combinations can score.*got 0"):
         influence(replace(some, questions=replace(some.questions, grades={"fine": fine, "broad": broad})),
                   combinations=wanted)  # fmt: skip
 

@@ -182,7 +182,7 @@ def test_what_is_learnt_prints_and_is_plain(learnt: Learnt) -> None:
     rows = learnt.to_dicts()
     assert [row["measure"] for row in rows] == ["CG@2", "P@2"]
     assert all(row["noticeable_low"] < row["noticeable"] < row["noticeable_high"] for row in rows)
-    assert "CG@2 on fine" in str(learnt)
+    assert any(line.split()[:2] == ["CG@2", "fine"] for line in str(learnt).splitlines())
     assert learnt.of("CG@2", "fine").prior is None
     with pytest.raises(aj.AdjudgeError, match="nothing was learnt for CG@2 on broad; known: CG@2 on fine"):
         learnt.of("CG@2", "broad")
@@ -269,7 +269,7 @@ def test_priors_are_differences_of_all_pairs_of_systems() -> None:
     assert prior.cdf(1.0) == 1.0
     assert prior.cdf(0.2) == pytest.approx(np.mean(np.concatenate(sizes) <= 0.2 + 1e-9))
     assert prior_of(collection, "P@5", "binary40").scale == "binary40"
-    with pytest.raises(aj.AdjudgeError, match="CG@5 on broad: expected judgments on broad, got fine"):
+    with pytest.raises(aj.AdjudgeError, match=r"CG@5 on broad.*judgments on broad.*got fine"):
         prior_of(collection, "CG@5", "broad")
 
 

@@ -47,7 +47,7 @@ def test_trap_trust_is_the_share_right_and_one_without_traps() -> None:
 
 
 def test_more_right_than_asked_is_refused() -> None:
-    with pytest.raises(AdjudgeError, match="expected between 0 and 3 traps answered right, got 4"):
+    with pytest.raises(AdjudgeError, match=r"between 0 and 3 traps answered right.*got 4"):
         trap_trust(4, 3)
 
 
@@ -138,7 +138,7 @@ def test_rules_print_and_are_read_back() -> None:
     for rules in (TrustRules(), TrustRules(quiz=3, bar=0.75, options=2, usual=(0.5, 0.25, 0.25))):
         assert TrustRules.parse(str(rules)) == rules
     assert TrustRules.parse("") == TrustRules()
-    with pytest.raises(AdjudgeError, match=r"expected rules among quiz, quiz_bar, .*, got 'quizz=3'"):
+    with pytest.raises(AdjudgeError, match=r"rules among quiz, quiz_bar, .*got 'quizz=3'"):
         TrustRules.parse("quizz=3")
     with pytest.raises(AdjudgeError, match="expected a number in 'quiz', got 'many'"):
         TrustRules.parse("quiz=many")

@@ -120,7 +120,7 @@ def test_cutoffs_that_are_none_are_refused(cutoff: Any) -> None:
 
 def test_runs_without_any_document_are_refused() -> None:
     empty = aj.read({"a": {"q": ["itself"]}, "b": {"q": ["itself"]}}, {"q": {"itself": 1}})
-    runs = aj.model.collection.Runs(
+    runs = aj.model.Runs(
         tuple(run.keep(np.zeros(1, dtype=np.bool_)) for run in empty.runs), empty.queries, empty.documents
     )
     with pytest.raises(AdjudgeError, match=r"Expected runs with documents, got empty ones\."):
@@ -197,7 +197,7 @@ def test_a_part_leaves_out_queries_that_its_systems_did_not_answer() -> None:
     found = candidates(aj.read(RUNS), cutoff=2, scale=FINE).part(queries=[0, 1, 2], systems=[0])
     assert found.queries == ("q1", "q3")
     assert found.systems == ("a",)
-    with pytest.raises(AdjudgeError, match="Expected systems that answer some of the queries, got none that does"):
+    with pytest.raises(AdjudgeError, match=r"systems that answer some of the queries.*got none that does"):
         candidates(aj.read(RUNS), cutoff=2, scale=FINE).part(queries=[1], systems=[0])
 
 

@@ -1,23 +1,35 @@
-"""Rules against their definitions, one pair of systems at a time."""
+"""Rules against their definitions, one pair of systems at a time; goals; confidence."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
-from adjudge.relevance.base import RelevanceModel, View, scoring
+from adjudge.relevance.base import (
+    RelevanceModel,
+    Scores,
+    View,
+    confidence,
+    expected_tau,
+    mean_confidence,
+    scoring,
+    within,
+)
 from adjudge.relevance.candidates import candidates
-from adjudge.relevance.choosing import RULES, choose
+from adjudge.relevance.choosing import GOALS, RULES, Goal, choose, noticeable_zone
 from adjudge.relevance.estimators import IndependentModel
 from adjudge.relevance.session import Session
+from adjudge.users.comparison import compare
 
 MEASURES = ("CG@5", "DCG@5", "RBP@5", "nDCG@5", "RBP(ideal=judged)@5")
 Make = Callable[..., aj.Collection]
@@ -223,3 +235,180 @@ def test_documents_in_other_hands_are_not_named_again() -> None:
         session.next(1, exclude=[("q0", "nowhere")])
     with pytest.raises(AdjudgeError, match="'n' must be a whole number of at least 1, got 0"):
         session.next(0)
+
+
+RUNS = {
+    "a": {f"q{q}": ["w", "x", "y"] for q in range(4)},
+    "b": {f"q{q}": ["x", "y", "z"] for q in range(4)},
+    "c": {f"q{q}": ["v", "u", "z"] for q in range(4)},
+}
+
+
+def started(estimator: str = "uniform", measure: str = "CG@3", **settings: Any) -> Session:
+    session = Session(candidates(aj.read(RUNS), cutoff=3, scale=FINE), measure, estimator=estimator, **settings)
+    for query, document, grade in [("q0", "w", 90), ("q1", "z", 10), ("q2", "v", 0)]:
+        session.judge(query, document, grade)
+    return session
+
+
+def sure_pairs(session: Session, zone: float) -> list[float]:
+    """Each pair of systems: P(right sign), or P(within the zone) where that is likelier."""
+    scores, df = session.model.scores(), session.model.confidence_df
+    found = []
+    for a in range(3):
+        for b in range(a + 1, 3):
+            s = scores.covariance
+            law = (stats.norm if df is None else stats.t(df)).cdf
+            sd = np.sqrt(s[a, a] + s[b, b] - 2 * s[a, b])
+            mean = scores.mean[a] - scores.mean[b]
+            sign = max(law(mean / sd), 1 - law(mean / sd))
+            found.append(float(max(sign, law((zone - mean) / sd) - law((-zone - mean) / sd) if zone else 0.0)))
+    return found
+
+
+@pytest.mark.parametrize("estimator", ["uniform", "prior"])
+@pytest.mark.parametrize("zone", [0.0, 0.01, 0.3])
+def test_values_are_what_they_are_called(estimator: str, zone: float) -> None:
+    session = started(estimator)
+    sure = sure_pairs(session, zone)
+    own = np.diagonal(session.model.scores().covariance)
+    df = session.model.confidence_df
+    quantile = stats.norm.ppf(0.975) if df is None else stats.t.ppf(0.975, df)
+    expected = {
+        "confidence": np.mean(sure),
+        "tau": np.mean([2 * c - 1 for c in sure]),
+        "pairs": min(sure),
+        "error": quantile * np.sqrt(np.mean(own)),
+    }
+    assert set(expected) == set(GOALS)
+    for kind, value in expected.items():
+        assert started(estimator, goal=Goal(kind, zone=zone)).status().value == pytest.approx(value)
+
+
+def test_a_zone_helps_systems_that_are_near_and_no_others() -> None:
+    scores = Scores(np.array([0.5, 0.5005, 0.2]), np.diag([1e-6, 1e-6, 1e-6]))
+    plain, zoned = confidence(scores), confidence(scores, zone=0.01)
+    assert plain[0, 1] < 0.7
+    assert zoned[0, 1] > 0.999
+    assert zoned[0, 2] == plain[0, 2] > 0.999
+    np.testing.assert_allclose(within(scores, 0.01)[0], [1, 1, 0], atol=1e-9)
+
+
+def test_what_is_certain_is_within_the_zone_or_not() -> None:
+    scores = Scores(np.array([0.5, 0.45, 0.5]), np.zeros((3, 3)))
+    assert within(scores, 0.01).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+    assert within(scores, 0.0).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+    assert within(scores, 0.06).min() == 1
+
+
+def test_judging_goes_on_until_one_judgment_a_query_whatever_the_model_says() -> None:
+    session = started(goal=Goal(level=0.01))
+    assert session.goal.met(session.view)
+    assert session.goal.lacking(session.view) == 1
+    assert not session.done
+    assert "1 more judgment is wanted before" in session.status().reason
+    session.judge("q3", "w", 50)
+    assert session.done
+    assert session.status().reason.startswith("the goal is reached, mean confidence over all pairs of systems >= 0.01")
+    assert started(goal=Goal(level=0.01, least=3)).done
+    assert not started(goal=Goal(level=0.01, least=1000)).done
+
+
+def test_error_is_corrected_for_models_that_claim_too_little() -> None:
+    plain, corrected = started(goal=Goal("error")), started(goal=Goal("error", correction=2.5))
+    assert corrected.status().value == pytest.approx(2.5 * plain.status().value)
+    assert started(goal=Goal(correction=2.5)).status().value == started().status().value
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kind": "speed"}, r"No goal is called 'speed'. Known: confidence, error, pairs, tau"),
+        ({"level": 95}, r"'level' must be in \(0, 1\), got 95"),
+        ({"level": 1.0}, r"must be in \(0, 1\), got 1"),
+        ({"level": 0.0}, r"must be in \(0, 1\), got 0"),
+        ({"level": float("nan")}, r"must be in \(0, 1\), got nan"),
+        ({"kind": "error", "level": float("inf")}, r"must be a finite number above 0, got inf"),
+        ({"kind": "error", "level": -0.1}, r"must be a finite number above 0, got -0.1"),
+        ({"zone": -0.1}, r"'zone' must be in \[0, 1\), got -0.1"),
+        ({"zone": 1.0}, r"'zone' must be in \[0, 1\), got 1"),
+        ({"zone": float("nan")}, r"'zone' must be in \[0, 1\)"),
+        ({"least": -1}, r"'least' must be a whole number of at least 0, got -1"),
+        ({"least": 2.5}, r"'least' must be a whole number of at least 0, got 2.5"),
+        ({"correction": 0.0}, r"'correction' must be a finite number above 0, got 0"),
+        ({"correction": float("inf")}, r"'correction' must be a finite number above 0, got inf"),
+    ],
+)
+def test_goals_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(AdjudgeError, match=message):
+        Goal(**settings)
+
+
+def test_goals_say_what_they_want() -> None:
+    assert str(Goal(zone=0)) == "mean confidence over all pairs of systems >= 0.95"
+    assert str(Goal("tau", 0.8, zone=0.02)) == (
+        "expected Kendall correlation with the truth >= 0.8 (differences below 0.02 do not matter)"
+    )
+    assert str(Goal("error")) == "half-width of the 95 % interval of a typical score <= 0.05"
+
+
+def test_what_users_notice_is_known_where_they_were_asked() -> None:
+    zone = noticeable_zone("CG@5", FINE)
+    assert zone == pytest.approx(compare(aj.evaluate(aj.demo(queries=20), ["CG@5"])).margin)
+    with pytest.raises(AdjudgeError, match="What users notice is not known: no agreement mapping for RBP@5 on fine"):
+        noticeable_zone("RBP@5", FINE)
+
+
+@pytest.fixture
+def scores() -> Scores:
+    rng = np.random.default_rng(1)
+    root = rng.normal(size=(6, 6))
+    return Scores(rng.random(6), root @ root.T / 100)
+
+
+@pytest.mark.parametrize("df", [None, 1, 99])
+def test_confidence_is_the_probability_of_the_likelier_sign(scores: Scores, df: int | None) -> None:
+    sure = confidence(scores, df, inflation=1.25)
+    for a, b in zip(*np.triu_indices(6, 1), strict=True):
+        variance = scores.covariance[a, a] + scores.covariance[b, b] - 2 * scores.covariance[a, b]
+        z = (scores.mean[a] - scores.mean[b]) / np.sqrt(1.25 * variance)
+        below = stats.norm.cdf(z) if df is None else stats.t.cdf(z, df)
+        assert sure[a, b] == pytest.approx(max(below, 1 - below))
+    np.testing.assert_array_equal(sure, sure.T)
+    assert (np.diagonal(sure) == 1).all()
+
+
+def test_means_are_over_pairs_of_systems(scores: Scores) -> None:
+    pairs = confidence(scores, 9)[np.triu_indices(6, 1)]
+    assert mean_confidence(scores, 9) == pytest.approx(pairs.mean())
+    assert expected_tau(scores, 9) == pytest.approx((2 * pairs - 1).mean())
+
+
+def test_what_is_known_for_certain_has_confidence_1() -> None:
+    sure = confidence(Scores(np.array([0.5, 0.5, 0.2]), np.zeros((3, 3))))
+    assert (sure == 1).all()
+
+
+def test_a_tie_that_varies_has_confidence_one_half() -> None:
+    assert confidence(Scores(np.array([0.5, 0.5]), np.eye(2)))[0, 1] == 0.5
+
+
+def test_what_rounding_leaves_of_no_variance_counts_as_none() -> None:
+    covariance = np.full((2, 2), 0.01)
+    covariance[0, 0] += 1e-17
+    assert confidence(Scores(np.array([0.5, 0.5 + 1e-16]), covariance))[0, 1] == 1
+
+
+def test_one_system_has_a_certain_ranking() -> None:
+    one = Scores(np.array([0.5]), np.array([[0.1]]))
+    assert mean_confidence(one) == expected_tau(one) == 1
+
+
+def test_inflation_lowers_confidence(scores: Scores) -> None:
+    assert mean_confidence(scores, inflation=2.0) < mean_confidence(scores)
+
+
+@pytest.mark.parametrize(("df", "inflation", "message"), [(0, 1.0, "'df'"), (None, 0.0, "'inflation'")])
+def test_bad_options_are_refused(scores: Scores, df: int | None, inflation: float, message: str) -> None:
+    with pytest.raises(AdjudgeError, match=message):
+        confidence(scores, df, inflation)

@@ -76,14 +76,6 @@ def test_every_estimator_has_sound_moments_at_any_moment(name: str, measure: str
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_what_is_judged_already_is_learned_at_the_start(name: str) -> None:
-    some = simulated()
-    model = begin(name, some)
-    np.testing.assert_array_equal(model.mean, some.relevance)
-    assert model.judged.all()
-
-
-@pytest.mark.parametrize("name", PUBLISHED)
 def test_estimators_are_registered_and_say_what_they_are(name: str) -> None:
     assert (ESTIMATORS[name].__doc__ or "").partition("\n")[0].endswith(".")
 

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
 
 import adjudge as aj
 from adjudge.arrays import Floats, Ints
 from adjudge.errors import AdjudgeError
+from adjudge.model.scales import BINARY, BROAD, FINE, Scale
 from adjudge.relevance.base import scoring, start
 from adjudge.relevance.candidates import Candidates, candidates
-from adjudge.relevance.hierarchical.effects import KINDS, design, feature_columns
-from adjudge.relevance.hierarchical.model import HierarchicalModel, LinearScores, RatioScores, hierarchical
-from adjudge.relevance.hierarchical.posterior import JudgedBlocks, Posterior, estimate
+from adjudge.relevance.hierarchical.effects import KINDS, default_variances, design, feature_columns, replaced
+from adjudge.relevance.hierarchical.model import (
+    HierarchicalModel,
+    LinearScores,
+    RatioScores,
+    hierarchical,
+    last_due,
+    learn_variances,
+)
+from adjudge.relevance.hierarchical.posterior import Draws, JudgedBlocks, Posterior, bounded, estimate, moments
 
 LINEAR = ("CG@4", "DCG@4", "RBP@4", "nDCG(ideal=max)@4")
 RATIO = ("nDCG@4", "RBP(p=0.8,ideal=judged)@4")
@@ -145,37 +156,6 @@ def test_variances_of_zero_leave_effects_out() -> None:
     mean, covariance = given(*from_the_definition(c, nothing), pairs, c.relevance[pairs])
     np.testing.assert_allclose(model.mean, mean, atol=1e-10)
     np.testing.assert_allclose(model.variance, np.diagonal(covariance), atol=1e-10)
-
-
-@pytest.mark.parametrize("kind", COLLECTIONS)
-@pytest.mark.parametrize("measure", ["CG@4", "nDCG@4"])
-def test_the_order_of_judgments_does_not_matter(kind: str, measure: str) -> None:
-    c = some(kind)
-    one, pairs = judged_some(c, measure, 37)
-    other = started(c, measure, variances=VARIANCES)
-    for pair in pairs[::-1]:
-        other.judge(int(pair), float(c.relevance[pair]))
-    np.testing.assert_allclose(one.mean, other.mean, atol=1e-10)
-    np.testing.assert_allclose(one.variance, other.variance, atol=1e-10)
-    if measure == "CG@4":
-        np.testing.assert_allclose(one.influence(), other.influence(), atol=1e-10)
-        np.testing.assert_allclose(one.scores().covariance, other.scores().covariance, atol=1e-10)
-
-
-@pytest.mark.parametrize("kind", COLLECTIONS)
-def test_all_at_once_is_one_by_one(kind: str) -> None:
-    c = some(kind)
-    model, pairs = judged_some(c, "CG@4", 39)  # the last 19 are single steps
-    judged = np.zeros(len(c), dtype=np.bool_)
-    judged[pairs] = True
-    effects = design(c, feature_columns(c))
-    at_once = Posterior(effects, np.array(list(VARIANCES.values())), judged, c.relevance)
-    np.testing.assert_allclose(model.mean, at_once.mean, atol=1e-10)
-    np.testing.assert_allclose(model.variance, at_once.variance, atol=1e-10)
-    again = LinearScores(at_once, scoring("CG@4", c.scale))
-    np.testing.assert_allclose(model.influence(), again.influence, atol=1e-10)
-    np.testing.assert_allclose(model.scores().covariance, again.covariance, atol=1e-10)
-    np.testing.assert_allclose([mean for mean, _ in model.effects.values()], at_once.theta, atol=1e-10)
 
 
 @pytest.mark.parametrize("measure", ["CG@4", "nDCG@4"])
@@ -344,3 +324,259 @@ def test_beliefs_cannot_be_written_to() -> None:
     for numbers in (model.mean, model.variance, model.influence()):
         with pytest.raises(ValueError, match="read-only"):
             numbers[0] = 1.0
+
+
+MEANS = np.array([0.005, 0.02, 0.1, 0.3, 0.5, 0.62, 0.9, 0.99])
+
+
+@pytest.mark.parametrize(("location", "scale"), [(0.3, 0.2), (-0.4, 0.5), (0.9, 1.3), (0.5, 0.01)])
+def test_moments_of_what_is_clipped_are_its_integrals(location: float, scale: float) -> None:
+    def integral(power: int) -> float:
+        inside = quad(lambda r: r**power * norm.pdf(r, location, scale), 0, 1, points=[min(max(location, 0.0), 1.0)])[0]
+        return float(inside + norm.sf(1, location, scale))
+
+    mean, variance = moments(np.array([location]), np.array([scale]))
+    assert mean[0] == pytest.approx(integral(1), abs=1e-8)
+    assert variance[0] == pytest.approx(integral(2) - integral(1) ** 2, abs=1e-8)
+
+
+@pytest.mark.parametrize("variance", [1e-6, 0.004, 0.03, 0.1, 0.2])
+def test_means_are_kept_and_variances_shrink_towards_the_ends(variance: float) -> None:
+    found = bounded(MEANS, np.full(len(MEANS), variance))
+    mean, spread = moments(found.location, found.scale)
+    np.testing.assert_allclose(mean, MEANS, atol=1e-5)
+    np.testing.assert_allclose(spread, 4 * MEANS * (1 - MEANS) * variance, rtol=1e-3)
+
+
+def test_more_variance_than_the_scale_allows_counts_as_nearly_all_it_allows() -> None:
+    found = bounded(MEANS, np.full(len(MEANS), 5.0))
+    mean, spread = moments(found.location, found.scale)
+    np.testing.assert_allclose(mean, MEANS, atol=1e-5)
+    np.testing.assert_allclose(spread, MEANS * (1 - MEANS) * 0.95**2, rtol=1e-3)
+
+
+@pytest.mark.parametrize("variance", [0.004, 0.1])
+def test_slopes_are_those_of_location_and_scale(variance: float) -> None:
+    inner, same = MEANS[1:], np.full(len(MEANS) - 1, variance)
+    found, step = bounded(inner, same), 1e-6
+    above, below = bounded(inner + step, same), bounded(inner - step, same)
+    np.testing.assert_allclose(found.location_slope, (above.location - below.location) / (2 * step), atol=1e-3)
+    np.testing.assert_allclose(found.scale_slope, (above.scale - below.scale) / (2 * step), atol=2e-3)
+
+
+def drawn(variances: Floats) -> tuple[Posterior, Draws]:
+    """Many draws of a small collection, after some judgments."""
+    c = candidates(aj.demo(queries=3, depth=4), cutoff=4)
+    posterior = Posterior(
+        design(c, feature_columns(c)), variances, np.zeros(len(c), dtype=np.bool_), np.full(len(c), np.nan)
+    )
+    draws = Draws(posterior, 20_000, np.random.default_rng(1))
+    for pair in (3, 30, 47):
+        draws.learn(posterior.update(pair, float(c.relevance[pair])))
+    return posterior, draws
+
+
+def test_deviations_have_the_covariance_of_beliefs() -> None:
+    posterior, draws = drawn(np.full(len(KINDS), 0.02))
+    covariance = posterior.covariance_with(np.eye(len(posterior.mean)) * ~posterior.judged)
+    np.testing.assert_allclose(draws.deviations @ draws.deviations.T / 10_000, covariance, atol=0.008)
+
+
+def test_draws_are_on_the_scale_with_the_expected_mean() -> None:
+    posterior, draws = drawn(np.full(len(KINDS), 0.001))
+    values, slopes = draws.relevance(slice(0, len(posterior.mean)))
+    assert values.min() >= 0
+    assert values.max() <= 1
+    np.testing.assert_array_equal(values[47], posterior.mean[47])
+    assert (slopes[47] == 0).all()
+    sure = (posterior.mean - 0.5) ** 2 < 0.01  # shared beliefs hardly leave the scale
+    assert sure.sum() > 10
+    np.testing.assert_allclose(values.mean(axis=1)[sure], posterior.mean[sure], atol=0.006)
+    np.testing.assert_allclose(slopes.mean(axis=1)[sure], 1.0, atol=0.05)
+
+
+@pytest.mark.parametrize("scale", ["binary", "broad"])  # on Fine a grade of 1 would make whoever has it ideal
+def test_queries_with_nothing_relevant_score_nothing_when_almost_everything_is_judged(scale: str) -> None:
+    rng = np.random.default_rng(3)
+    runs = {f"s{s}": {f"q{q}": [f"d{d}" for d in rng.permutation(12)[:5]] for q in range(8)} for s in range(4)}
+    pool = {q: sorted({d for run in runs.values() for d in run[q]}) for q in runs["s0"]}
+    judged = {q: dict.fromkeys(documents[1:], 0.0) for q, documents in pool.items()}  # the first of each is left
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", aj.AdjudgeWarning)
+        session = aj.judging(aj.read(runs, judged, scale=scale), "nDCG@5")
+    assert session.view.scores.mean.max() < 0.1
+
+
+def with_strangers() -> Candidates:
+    """Two of the judged documents were retrieved by nobody."""
+    runs = {"a": {"q1": ["x", "y"], "q2": ["z"]}, "b": {"q1": ["y", "v"], "q2": ["w", "z"]}}
+    grades = {"q1": {"x": 70, "stranger": 20}, "q2": {"another": 0, "z": 90}}
+    return candidates(aj.read(runs, grades, scale="fine"), cutoff=2)
+
+
+def column(c: Candidates, name: str) -> Floats:
+    columns = feature_columns(c)
+    return columns.values[:, columns.names.index(name)]
+
+
+def test_copies_of_a_system_count_once() -> None:
+    lists = {"q1": ["x", "y"], "q2": ["z", "x"]}
+    copies = {"a": lists, "b": lists, "c": lists}
+    c = candidates(aj.read(copies), cutoff=2, scale=FINE)
+    np.testing.assert_allclose(column(c, "agreement"), 0.0, atol=1e-12)
+    np.testing.assert_allclose(column(c, "systems"), np.sqrt(3) - 1)
+
+
+def test_systems_with_one_document_in_common_count_as_two() -> None:
+    runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["z", "x"]}}
+    c = candidates(aj.read(runs), cutoff=2, scale=FINE)
+    # overlap ½, so n_eff = 4 / (1 + 1 + 2 · ½)
+    np.testing.assert_allclose(column(c, "agreement"), [np.sqrt(4 / 3) - 1, 0, 0])
+    np.testing.assert_allclose(column(c, "crowd"), 0.0, atol=1e-12)
+    np.testing.assert_allclose(column(c, "rank"), [0.0, -0.5, 0.5], atol=1e-12)
+
+
+def test_the_crowd_of_a_system_is_how_much_others_agree_with_it() -> None:
+    runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["z", "x"]}, "lone": {"q": ["v", "w"]}}
+    c = candidates(aj.read(runs), cutoff=2, scale=FINE)
+    agreed = (np.sqrt(4 / 3) - 1) / 2  # mean over the two documents of a and of b
+    expected = {"x": agreed / 3, "y": agreed / 3, "z": agreed / 3, "v": -2 * agreed / 3, "w": -2 * agreed / 3}
+    np.testing.assert_allclose(column(c, "crowd"), [expected[d] for d in c.document])
+
+
+def test_pairs_that_nobody_retrieved_have_a_constant_of_their_own() -> None:
+    c = with_strangers()
+    nobody = np.array([document in ("stranger", "another") for document in c.document])
+    np.testing.assert_array_equal(column(c, "retrieved by none"), nobody)
+    for name in ("systems", "agreement", "rank", "crowd", "crowd in query"):
+        assert (column(c, name)[nobody] == 0).all()
+    assert "retrieved by none" not in feature_columns(candidates(aj.demo(depth=3), cutoff=3)).names
+
+
+def test_plain_features_are_those_of_the_note() -> None:
+    c = candidates(aj.demo(depth=3), cutoff=3)
+    assert feature_columns(c, chosen="plain").names == ("constant", "systems", "sGEN", "fGEN")
+    without = feature_columns(c.without_metadata(), chosen="plain")
+    assert (without.names, without.mean.tolist(), without.sd.tolist()) == (
+        ("constant", "systems"),
+        [0.35, 0.2],
+        [0.25, 0.15],
+    )
+
+
+def test_expectations_of_another_estimator_are_the_first_guess() -> None:
+    c = candidates(aj.demo(queries=4, depth=3), cutoff=3).unjudged()
+    base = np.linspace(0.2, 0.8, len(c))
+    model = hierarchical(c, scoring("CG@3", c.scale), base=base)
+    np.testing.assert_allclose(model.mean, base, atol=1e-12)
+
+
+def test_opinions_are_standardised_and_silent_where_there_are_none() -> None:
+    c = candidates(aj.demo(queries=4, depth=3), cutoff=3)
+    opinion = np.arange(len(c), dtype=np.float64)
+    opinion[::3] = np.nan
+    told = column(dataclasses.replace(c, opinions={"ear": opinion}), "opinion ear")
+    assert (told[::3] == 0).all()
+    spoken = told[~np.isnan(opinion)]
+    assert (spoken.mean(), spoken.std()) == pytest.approx((0, 1))
+    for silent in (np.full(len(c), np.nan), np.full(len(c), 7.0)):
+        assert (column(dataclasses.replace(c, opinions={"ear": silent}), "opinion ear") == 0).all()
+
+
+def error_after(c: Candidates, n: int) -> float:
+    """Root mean squared error of expected relevance of what is not judged, after n random judgments."""
+    model = hierarchical(c.unjudged(), scoring("CG@5", c.scale))
+    for pair in np.random.default_rng(6).permutation(len(c))[:n]:
+        model.judge(int(pair), float(c.relevance[pair]))
+    left = ~model.judged
+    return float(np.sqrt(((model.mean - c.relevance)[left] ** 2).mean()))
+
+
+def test_a_good_oracle_saves_much_and_a_bad_one_costs_little() -> None:
+    c = candidates(aj.demo(queries=30, depth=5), cutoff=5)
+    rng = np.random.default_rng(7)
+    good = dataclasses.replace(c, opinions={"oracle": c.relevance + 0.15 * rng.standard_normal(len(c))})
+    against = dataclasses.replace(c, opinions={"oracle": 3 - 7 * good.opinions["oracle"]})
+    bad = dataclasses.replace(c, opinions={"oracle": rng.standard_normal(len(c))})
+    alone = error_after(c, 60)
+    assert error_after(good, 60) < 0.75 * alone
+    assert error_after(against, 60) == pytest.approx(error_after(good, 60), rel=0.02)
+    assert error_after(bad, 60) < 1.03 * alone
+
+
+def simulated(c: Candidates, variances: Mapping[str, float], seed: int) -> Floats:
+    """Relevance from the model itself, at any value."""
+    rng = np.random.default_rng([8, seed])
+    effects = design(c, feature_columns(c))
+    chosen = replaced(np.zeros(len(KINDS)), variances)
+    theta = effects.prior_mean + np.sqrt(effects.global_variance(chosen)) * rng.standard_normal(len(effects.kind))
+    spread = effects.local_variance(chosen)
+    local = effects.local @ (np.sqrt(spread) * rng.standard_normal(spread.shape)).ravel()
+    own = np.sqrt(effects.own_variance(chosen)) * rng.standard_normal(len(c))
+    return np.asarray(effects.x @ theta + local + own)
+
+
+def test_variances_are_learned_from_a_judged_collection() -> None:
+    c = candidates(aj.demo(queries=40, depth=4), cutoff=4)
+    truth = {**VARIANCES, "residual": 0.05, "query": 0.08, "artist": 0.002}
+    learned = [learn_variances(dataclasses.replace(c, relevance=simulated(c, truth, seed))) for seed in range(3)]
+    for kind in ("query", "genre", "system_query", "residual"):
+        typical = np.exp(np.mean([np.log(one[kind]) for one in learned]))
+        assert truth[kind] / 1.5 < typical < truth[kind] * 1.5
+
+
+def test_intervals_hold_what_they_claim_on_data_from_the_model() -> None:
+    c = candidates(aj.demo(queries=12, depth=5), cutoff=5)
+    effects, rule = design(c, feature_columns(c)), scoring("CG@5", c.scale)
+    nothing = np.zeros(len(c), dtype=np.bool_)
+    upper = np.triu_indices(c.n_systems, 1)
+    held = []
+    for seed in range(60):
+        relevance = simulated(c, VARIANCES, seed)
+        posterior = Posterior(effects, np.array(list(VARIANCES.values())), nothing, relevance)
+        scores = LinearScores(posterior, rule)
+        for _ in range(40):  # the most telling pair for all scores together
+            worth = np.where(posterior.judged, -1.0, (scores.influence**2).sum(axis=1))
+            pair = int(np.argmax(worth / np.maximum(posterior.variance, 1e-12)))
+            scores.learn(posterior.update(pair, float(relevance[pair])))
+        truth = rule.matrix(c).T @ relevance / c.n_queries
+        variance = np.diagonal(scores.covariance)
+        spread = np.sqrt(variance[:, None] + variance - 2 * scores.covariance)[upper]
+        error = ((scores.mean - truth)[:, None] - (scores.mean - truth))[upper]
+        held.append((np.abs(error) < 1.96 * spread).mean())
+    assert np.mean(held) == pytest.approx(0.95, abs=0.02)
+
+
+@pytest.mark.parametrize(("scale", "factor"), [(FINE, 1.0), (BROAD, 0.16667 / 0.085), (BINARY, 0.25 / 0.085)])
+def test_defaults_grow_with_the_scale(scale: Scale, factor: float) -> None:
+    fine = default_variances(FINE, metadata=True)
+    np.testing.assert_allclose(default_variances(scale, metadata=True), fine * factor, rtol=1e-4)
+    assert default_variances(Scale("any", 5.0), metadata=False)[0] == pytest.approx(0.02 / 0.085 / 12)
+
+
+def test_given_variances_stay_and_prior_ones_move() -> None:
+    c = candidates(aj.demo(queries=4, depth=4), cutoff=4)
+    fixed = start("hierarchical", c, scoring("CG@4", c.scale), variances=VARIANCES)
+    moving = start("hierarchical", c, scoring("CG@4", c.scale), prior_variances=VARIANCES)
+    assert isinstance(fixed, HierarchicalModel)
+    assert isinstance(moving, HierarchicalModel)
+    assert fixed.variances == VARIANCES
+    assert moving.variances != VARIANCES
+
+
+def test_few_of_many_judged_pairs_tell_variances() -> None:
+    c = candidates(aj.demo(queries=3, depth=40), cutoff=40)
+    blocks = JudgedBlocks.of(design(c, feature_columns(c)), np.arange(len(c)), c.relevance)
+    assert np.diff(c.offsets).min() > 64
+    assert blocks.left.shape == (3, 64)
+    assert not blocks.padded.any()
+
+
+def test_variances_need_judgments() -> None:
+    with pytest.raises(AdjudgeError, match=r"judged pairs to learn variances from.*got none"):
+        learn_variances(candidates(aj.demo(queries=4, depth=4), cutoff=4).unjudged())
+
+
+def test_variances_are_renewed_often_at_first_and_by_tenths_later() -> None:
+    due = sorted({last_due(n) for n in range(300)})
+    assert due == [0, 5, 10, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200, 220, 242, 266, 292]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.relevance.base import confidence, scoring
+from adjudge.relevance.base import scoring
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.estimators import IndependentModel
 
@@ -162,39 +162,6 @@ def test_influence_is_variance_times_slope(make_collection: Make, measure: str) 
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_nothing_is_uncertain_when_everything_is_judged(
-    make_collection: Make, evaluate_quietly: Callable[..., aj.Effectiveness], measure: str
-) -> None:
-    collection = make_collection(3, scale="0..3")
-    collection = aj.read(*_complete(collection), scale="0..3")
-    some = candidates(collection, cutoff=5)
-    empty = dataclasses.replace(some, relevance=np.full(len(some), np.nan))
-    model = started(empty, measure)
-    for pair in np.random.default_rng(5).permutation(len(some)):
-        model.judge(int(pair), float(some.relevance[pair]))
-    truth = evaluate_quietly(collection, measure, missing="zero")
-    order = [truth.systems.index(name) for name in some.systems]
-    np.testing.assert_allclose(model.scores().mean, truth.values[:, order, 0].mean(axis=0), atol=1e-12)
-    assert not model.scores().covariance.any()
-    assert not model.influence().any()
-    assert (confidence(model.scores()) == 1).all()
-
-
-def _complete(collection: aj.Collection) -> tuple[dict[str, dict[str, list[str]]], dict[str, dict[str, float]]]:
-    """The runs, and a grade for everything in their first five documents."""
-    some = candidates(collection, cutoff=5)
-    runs: dict[str, dict[str, list[str]]] = {name: {} for name in some.systems}
-    by_rank = np.lexsort((some.entry_rank, some.entry_system))
-    for pair, system in zip(some.entry_pair[by_rank], some.entry_system[by_rank], strict=True):
-        runs[some.systems[system]].setdefault(some.queries[some.query[pair]], []).append(some.document[pair])
-    rng = np.random.default_rng(0)
-    judgments: dict[str, dict[str, float]] = {}
-    for query, document in zip(some.query, some.document, strict=True):
-        judgments.setdefault(some.queries[query], {})[document] = float(rng.integers(0, 4)) if query else 0.0
-    return runs, judgments
-
-
-@pytest.mark.parametrize("measure", MEASURES)
 def test_learning_all_at_once_is_learning_one_by_one(make_collection: Make, measure: str) -> None:
     some = candidates(make_collection(1, scale="0..3"), cutoff=5)
     one, other = started(some, measure), started(some, measure)
@@ -218,19 +185,6 @@ def test_where_nothing_relevant_is_expected_effectiveness_is_0(make_collection: 
     model.judge(0, 1.0)
     assert np.isfinite(model.scores().covariance).all()
     assert model.scores().mean.max() <= 1
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_copies_of_a_system_are_tied_for_certain(make_dicts: Callable[..., tuple[dict, dict]], measure: str) -> None:  # type: ignore[type-arg]
-    runs, judgments = make_dicts(1)
-    some = candidates(aj.read({**runs, "copy": runs["s1"]}, judgments, scale="0..3"), cutoff=5)
-    model = started(dataclasses.replace(some, relevance=np.full(len(some), np.nan)), measure)
-    for pair in np.random.default_rng(0).permutation(len(some)):
-        sure = confidence(model.scores())
-        a, b = some.systems.index("copy"), some.systems.index("s1")
-        assert sure[a, b] == 1
-        assert ((sure >= 0.5) & (sure <= 1)).all()
-        model.judge(int(pair), float(pair % 4) / 3)
 
 
 def test_estimates_are_made_again_every_so_many_judgments(make_collection: Make) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,13 @@ import pytest
 from scipy import stats
 
 import adjudge as aj
-from adjudge.errors import AdjudgeError, warn
+from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
 from adjudge.relevance.base import scoring
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import Session
-from adjudge.relevance.simulation import Simulation, checkpoint, run_all, simulate, true_scores
+from adjudge.relevance.simulation import Simulation, checkpoint, simulate, true_scores
 
 MEASURES = (
     "CG@5", "CG(ideal=none)@5", "CG(ideal=judged)@5", "DCG@5", "nDCG@5", "RBP@5", "RBP(ideal=max)@5",
@@ -180,46 +179,6 @@ def test_orders_that_are_not_claimed_are_half_right_and_true_ties_are_right() ->
 
 
 # Many sessions
-
-
-def fails(kind: str) -> int:
-    raise AdjudgeError(f"Cannot do {kind}.")
-
-
-def warned() -> int:
-    warn("Something is weak.")
-    return 3
-
-
-def test_answers_do_not_depend_on_the_number_of_processes(judged: Candidates) -> None:
-    tasks = [partial(run, judged, seed=seed, at=(0.1, 0.3)) for seed in range(3)]
-    seen: list[tuple[int, int]] = []
-    one = run_all(tasks, workers=1, progress=lambda done, total: seen.append((done, total)))
-    two = run_all(tasks, workers=2, progress=lambda done, total: seen.append((done, total)))
-    assert seen == 2 * [(1, 3), (2, 3), (3, 3)]
-    for a, b in zip(one, two, strict=True):
-        assert (a.seed, a.stop.n_judged, a.reached) == (b.seed, b.stop.n_judged, b.reached)
-        for p, q in zip((*a.checkpoints, a.stop), (*b.checkpoints, b.stop), strict=True):
-            for field in dataclasses.fields(p):
-                np.testing.assert_array_equal(getattr(p, field.name), getattr(q, field.name))
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_what_a_task_refuses_is_refused(workers: int) -> None:
-    with pytest.raises(AdjudgeError, match="Cannot do magic"):
-        run_all([partial(fails, "magic"), partial(fails, "magic")], workers=workers)
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_tasks_warn_nobody(workers: int) -> None:
-    assert run_all([warned, warned], workers=workers) == [3, 3]
-    assert run_all([], workers=workers) == []
-
-
-@pytest.mark.parametrize("workers", [0, -2])
-def test_no_processes_are_refused(workers: int) -> None:
-    with pytest.raises(AdjudgeError, match=f"'workers' must be a whole number of at least 1, got {workers}"):
-        run_all([warned], workers=workers)
 
 
 def test_seeds_only_matter_where_documents_are_equally_telling(judged: Candidates) -> None:

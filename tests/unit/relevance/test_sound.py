@@ -77,7 +77,7 @@ def test_documents_without_sound_are_named_and_all_of_them_refused() -> None:
     few = {name: place for name, place in PLACES.items() if name != "y"}
     assert small(Alike(PLACES)).notes == small().notes
     assert small(Alike(few)).notes[-1] == "1 of 5 documents have no sound (y): they are estimated without."
-    with pytest.raises(AdjudgeError, match="expected that of some candidates, got none, not even of 'v'"):
+    with pytest.raises(AdjudgeError, match=r"that of some candidates.*got none, not even of 'v'"):
         small(Alike({"other": (0, 0)}))
 
 

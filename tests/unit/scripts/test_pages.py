@@ -70,7 +70,7 @@ class TestCommands:
         check(console("$ echo a \\", "    b", "a b"))
 
     def test_lines_above_the_first_command_are_refused(self, check: Check) -> None:
-        with pytest.raises(DifferentError, match=r"expected a command after '\$ ', got 'adjudge demo\\n'"):
+        with pytest.raises(DifferentError, match=r"a command after '\$ '.*got 'adjudge demo\\n'"):
             check(console("adjudge demo"))
 
     def test_hidden_ones_run_in_the_same_folder_and_must_succeed(self, check: Check) -> None:

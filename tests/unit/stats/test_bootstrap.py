@@ -111,7 +111,7 @@ def test_what_cannot_be_asked_for_is_refused(values: Any, options: dict[str, Any
 
 def test_differences_refuse_what_they_cannot_do() -> None:
     nan = np.nan
-    with pytest.raises(AdjudgeError, match=r"expected a matrix of queries x systems, got shape \(2,\)"):
+    with pytest.raises(AdjudgeError, match=r"a matrix of queries x systems.*got shape \(2,\)"):
         bootstrap_differences([0.1, 0.2])
     with pytest.raises(AdjudgeError, match="needs at least 2 queries, systems 1 and 2 share 0"):
         bootstrap_differences([[0.1, nan], [0.2, nan], [nan, 0.1], [nan, 0.2]])

@@ -157,9 +157,9 @@ def test_the_same_added_to_every_system_changes_nothing(values: Floats, shift: f
 
 def test_it_prints_a_small_table_with_the_largest_difference_first() -> None:
     lines = str(effect_sizes(np.random.default_rng(2).random((9, 7)))).splitlines()
-    assert lines[0] == "Effect sizes, 95% intervals"
-    assert len(lines) == 2 + 12 + 1
-    assert lines[-1] == "and 9 pairs more"
+    assert lines[0] == "Effect sizes, 95 % intervals"
+    assert len(lines) == 2 + 20 + 1
+    assert lines[-1] == "… and 1 more"
     shown = [float(line.split("+")[1].split()[0]) for line in lines[2:-1]]
     assert shown == sorted(shown, reverse=True)
 

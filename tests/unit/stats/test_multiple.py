@@ -68,7 +68,7 @@ def test_what_is_no_probability_is_refused(name: str) -> None:
 
 
 def test_an_unknown_correction_is_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"No correction is called 'bonferoni'. Did you mean 'bonferroni'\?"):
+    with pytest.raises(AdjudgeError, match=r"'bonferoni'.*'bonferroni'"):
         CORRECTIONS["bonferoni"]
 
 
@@ -184,7 +184,7 @@ def test_two_systems_need_no_family() -> None:
 def test_friedman_prints_systems_from_the_best() -> None:
     values = np.random.default_rng(11).random((10, 3)) + np.array([0, 2, 1])
     result = friedman(values, systems=["a", "b", "c"])
-    assert str(result).splitlines()[1:] == ["b: mean rank 3.00", "c: mean rank 2.00", "a: mean rank 1.00"]
+    assert [line.split() for line in str(result).splitlines()[2:]] == [["b", "3.00"], ["c", "2.00"], ["a", "1.00"]]
     assert result.df == 2
     assert (friedman_tukey(values).statistic == result.mean_ranks[:, None] - result.mean_ranks).all()
 

@@ -26,21 +26,18 @@ def test_the_result_keeps_what_made_it() -> None:
 
 def test_the_result_prints_itself() -> None:
     result = paired_tests(MATRIX, test="sign", alternative="greater", systems=["a", "b", "c"])
-    assert str(result).splitlines() == [
-        "sign test, greater, 3 systems",
-        "a vs b: p = 0.0625 (4 queries)",
-        "a vs c: p = 0.0625 (4 queries)",
-        "b vs c: p = 0.5 (4 queries)",
-    ]
+    title, _, *rows = str(result).splitlines()
+    assert title == "sign test, greater, 3 systems"
+    assert [line.split()[:2] for line in rows] == [["a", "b"], ["a", "c"], ["b", "c"]]
+    assert [line.split()[3] for line in rows] == ["0.0625", "0.0625", "0.5"]
     assert repr(result) == "<PairedTests: sign, greater, 3 systems>"
 
 
 def test_a_long_result_prints_its_first_rows() -> None:
     rng = np.random.default_rng(0)
     text = str(paired_tests(rng.random((30, 9)), test="bootstrap", resamples=1000, seed=7))
-    assert text.startswith("bootstrap test, two-sided, 9 systems, 1,000 resamples, seed 7\ns1 vs s2: p = ")
-    assert " ± " in text
-    assert text.endswith("\n… and 26 more pairs")
+    assert text.startswith("bootstrap test, two-sided, 9 systems, 1,000 resamples, seed 7\n")
+    assert text.endswith("… and 16 more")
 
 
 def test_the_result_gives_pairs_by_name_and_as_a_table() -> None:

@@ -267,8 +267,7 @@ def test_a_clip_that_does_not_come_is_told_and_its_question_skipped(quiet: Page,
     assert "skip" in {row["kind"] for row in studies.rows("SELECT kind FROM answer")}
 
 
-@pytest.mark.parametrize(("width", "height"), [(320, 568), (1280, 860)])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height", "scheme"), [(320, 568, "light"), (1280, 860, "dark")])
 def test_the_page_is_accessible(browser: Browser, studies: Studies, width: int, height: int, scheme: str) -> None:
     small = width < 500
     opened = browser.new_context(

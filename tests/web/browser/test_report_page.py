@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from adjudge.model.provenance import Provenance
-from adjudge.reporting.document import Column, Report, Section, TableBlock
+from adjudge.reporting.document import Report, Section, TableBlock
 from adjudge.reporting.render import render
+from adjudge.tables import Heading
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -22,7 +23,7 @@ def opened(page: Page, tmp_path: Path) -> Page:
     """A page with a wide table, a narrow one and one that is folded."""
 
     def table(name: str, n_columns: int, *, folded: bool = False) -> TableBlock:
-        columns = tuple(Column(f"column{i}") for i in range(n_columns))
+        columns = tuple(Heading(f"column{i}") for i in range(n_columns))
         return TableBlock(name, "Rates.", columns, (("0.123456789",) * n_columns,) * 5, folded=folded)
 
     blocks = (table("wide", 20), table("narrow", 3), table("long", 3, folded=True))

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from starlette.testclient import TestClient
+from tests.web.conftest import ON_SQLITE
 from tests.web.organiser.visiting import PASSWORD, Visitor, answer, invitation_of, join
 
 from adjudge.web.database import Database
@@ -35,7 +36,7 @@ def test_names_become_links_that_lead_in(owner: Visitor) -> None:
         ("erase", {"code": "A99", "how": "remove"}, "no participant"),
     ],
 )
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_what_is_wrong_about_people_is_said_in_words(
     owner: Visitor, address: str, fields: dict[str, str], said: str
 ) -> None:
@@ -98,6 +99,7 @@ def test_answers_are_shown_newest_first_page_by_page_and_by_assessor(owner: Visi
     assert "No such answer." in owner.words
 
 
+@ON_SQLITE
 def test_every_download_on_the_page_is_there(owner: Visitor) -> None:
     owner.get("/campaigns/small/people")
     answer(join(owner.client, invitation_of(owner)), 3)
@@ -110,6 +112,7 @@ def test_every_download_on_the_page_is_there(owner: Visitor) -> None:
         assert response.content
 
 
+@ON_SQLITE
 def test_the_report_is_read_in_the_browser_and_can_run_nothing(owner: Visitor) -> None:
     owner.get("/campaigns/small/people")
     answer(join(owner.client, invitation_of(owner)), 3)

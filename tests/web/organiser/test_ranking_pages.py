@@ -6,7 +6,7 @@ import html
 import json
 import re
 
-import pytest
+from tests.web.conftest import ON_SQLITE
 from tests.web.organiser.visiting import Visitor, new_ranking_campaign
 from tests.web.ranking_rows import Ranking
 
@@ -23,7 +23,7 @@ def send_candidates(visitor: Visitor, text: str, name: str = "candidates.csv") -
     visitor.send("/campaigns/incipits/set-up/candidates", files=files)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_campaign_is_set_up_and_opened_without_scripts(carla: Visitor, database: Database) -> None:
     carla.get("/campaigns/new?kind=ranking")
     carla.send("/campaigns/new", **new_ranking_campaign())
@@ -44,7 +44,7 @@ def test_a_campaign_is_set_up_and_opened_without_scripts(carla: Visitor, databas
         assert find_campaign(connection, "incipits").state == "open"
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_query_can_be_looked_at_with_its_candidates(chief: Visitor, ranking: Ranking) -> None:
     ranking.begin(queries=2, documents=3)
     chief.get("/campaigns/incipits/set-up?query=q2")
@@ -88,7 +88,7 @@ def test_somebody_is_set_aside_and_counted_again(chief: Visitor, ranking: Rankin
     assert held.participant_id == ann.id
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_rankings_are_shown_newest_first_with_their_groups(chief: Visitor, ranking: Ranking) -> None:
     ranking.begin(queries=1, documents=4)
     ann, bob = ranking.come(), ranking.come()
@@ -111,7 +111,7 @@ def test_rankings_are_shown_newest_first_with_their_groups(chief: Visitor, ranki
     assert "No such ranking." in chief.words
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_query_that_does_not_show_is_kept_back_and_put_back(chief: Visitor, ranking: Ranking) -> None:
     ranking.begin(queries=1)
     ann = ranking.come()
@@ -126,7 +126,7 @@ def test_a_query_that_does_not_show_is_kept_back_and_put_back(chief: Visitor, ra
     assert chief.status == 422
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_every_download_on_the_page_is_there(chief: Visitor, ranking: Ranking) -> None:
     ranking.begin(queries=3, judged_by=3)
     chief.get("/campaigns/incipits/report")
@@ -149,7 +149,7 @@ def test_every_download_on_the_page_is_there(chief: Visitor, ranking: Ranking) -
     assert [code in experts for code in ("A1", "A2", "A3")] == [True, True, True]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_ranking_campaign_has_a_card_and_its_own_page_of_answers(chief: Visitor, ranking: Ranking) -> None:
     ranking.begin(judged_by=2)
     ranking.work(ranking.come(), most=1)
@@ -160,14 +160,14 @@ def test_a_ranking_campaign_has_a_card_and_its_own_page_of_answers(chief: Visito
     assert "of 4 rankings" in chief.words
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_nobody_learns_of_the_rankings_of_others(carla: Visitor, ranking: Ranking) -> None:
     ranking.begin()
     for address in (*(f"/campaigns/incipits{page}" for page in PAGES), "/api/campaigns/incipits/lists"):
         assert carla.client.get(address, follow_redirects=False).status_code == 404, address
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_an_expert_who_is_erased_leaves_nothing_on_the_pages(chief: Visitor, ranking: Ranking) -> None:
     ranking.begin()
     ann = ranking.come()

@@ -1,8 +1,8 @@
 """What a clip sounds like, as numbers: timbre, rhythm and harmony, each a registered feature.
 
-``base`` says what a feature is. ``spectra`` decodes a clip (``resampling`` brings it to 22,050 Hz) and computes its
-short-time spectrum once; ``timbre`` (MFCCs), ``rhythm`` and ``tonal`` are functions of that. ``extract`` computes those
-of a whole library over processes, keeps them beside it, and writes them for other programs.
+``base`` defines what a feature is. ``spectra`` decodes a clip, resamples it to 22,050 Hz and computes its short-time
+spectrum once; ``timbre`` (MFCCs), ``rhythm`` and ``tonal`` (chroma) are functions of that. ``extract`` computes the
+features of a whole library over processes, keeps them beside it, and writes them for other programs.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ Compute = Callable[[Spectra], Floats]
 
 @dataclass(frozen=True)
 class AudioFeature:
-    """A registered feature: what it says in one sentence, and how it is computed.
+    """A registered feature: what it describes in one sentence, and how it is computed.
 
-    ``compute`` gives a vector of the same length for every clip. ``version`` goes up when its numbers change, so that
+    ``compute`` returns a vector of the same length for every clip. ``version`` goes up when its numbers change, so that
     those kept beside a library are computed again.
     """
 

@@ -1,13 +1,11 @@
-"""Features of one clip, and of a whole library over processes, kept beside it.
+"""Features of one clip, or of a whole library over processes; kept beside the library, and written for other programs.
 
-What was computed is kept in ``LIBRARY/features/<name>.npz`` under the SHA-256 of the clip and the version of the
-feature. So a clip is looked at again only when it is another one, whatever documents come, go or are renamed; and what
-is kept is saved while computing, so that an interruption costs a minute at most. A file that cannot be read is damaged:
-its numbers are computed again, and a warning says so.
+Features are kept in ``LIBRARY/features/<name>.npz`` by the SHA-256 of the clip, with the version of the feature, as
+NumPy archives without objects. A clip is therefore decoded again only when it changes, whatever documents come, go or
+are renamed. Results are saved at intervals, so an interruption costs a minute at most. The numbers of a file that is
+damaged are computed again, with a warning.
 
-Features in files: numbers by the SHA-256 of the clip they describe, as NumPy's own archives without any objects.
-
-Features for other programs: NumPy's archive, or a table with a row a document.
+:func:`write_features` writes the features of all documents as a NumPy archive or as a table.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import io
 import time
 import zipfile
 import zlib
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -28,72 +26,30 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.audio.features import AUDIO_FEATURES, AudioFeature
-from adjudge.audio.features.resampling import Samples
-from adjudge.audio.features.spectra import need_decoder, read_sound, sound_of, spectra_of
+from adjudge.audio.features.spectra import Samples, compute_spectra, mix_and_resample, read_sound, require_decoder
 from adjudge.audio.library.folder import FEATURE_FOLDER, Library
 from adjudge.audio.loudness import AudioError
+from adjudge.audio.sources import quote_error
 from adjudge.errors import AdjudgeError, InputError, warn
 from adjudge.io import write_whole
-from adjudge.processes import CrashedError, Progress, count_workers, run_jobs, stream_jobs
+from adjudge.parallel import CrashedError, Progress, count_workers, run_jobs
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     import polars as pl
 
-
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error,
-           NotImplementedError, RuntimeError)  # fmt: skip  # all that a damaged archive has been seen to raise
-
-
-def save_values(path: Path, version: int, width: int, values: Mapping[str, Floats]) -> None:
-    """Write numbers by digest, whole or not at all; in an order that does not depend on when they were computed."""
-    digests = sorted(values)
-    table = np.stack([values[digest] for digest in digests]) if digests else np.empty((0, width))
-    packed = io.BytesIO()
-    np.savez(packed, version=np.int64(version), digests=np.array(digests, dtype=np.str_), values=table)
-    write_whole(path, packed.getvalue())
-
-
-def kept_values(path: Path, version: int, width: int, wanted: Collection[str] | None = None) -> dict[str, Floats]:
-    """Numbers by digest, all or those wanted; none where there is no file, one of another version, or a damaged one."""
-    if not path.exists():
-        return {}
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            if int(archive["version"]) != version:
-                return {}
-            digests, values = archive["digests"], archive["values"]
-        if not _is_sound(digests, values, width):
-            raise ValueError("other arrays than were written")
-    except _DAMAGE:
-        warn(f"{path}: damaged; its numbers are computed again", stacklevel=2)
-        return {}
-    return {
-        digest: values[place] for place, digest in enumerate(digests.tolist()) if wanted is None or digest in wanted
-    }
-
-
-def _is_sound(digests: npt.NDArray[Any], values: npt.NDArray[Any], width: int) -> bool:
-    """Whether arrays are what was written: text, and as many finite numbers in a row each as the feature has."""
-    return (
-        digests.ndim == 1
-        and digests.dtype.kind == "U"
-        and values.dtype == np.float64
-        and values.shape == (len(digests), width)
-        and bool(np.isfinite(values).all())
-    )
-
-
+_DAMAGE_ERRORS = (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error,
+           NotImplementedError, RuntimeError)  # fmt: skip  # what damaged archives raise
 SAVE_EVERY = 60.0  # seconds
 _SAVING_SHARE = 0.05  # of the time, where saving takes long
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}  # processes are enough
-_UNKNOWN = "?"  # begins what stands for a digest where there is none
-
+_UNKNOWN = "?"  # begins the stand-in for a missing digest
 Values = dict[str, Floats]
+SUFFIXES = (".npz", ".csv", ".parquet")
 
 
 @dataclass(frozen=True, eq=False)
 class LibraryFeatures:
-    """Features of all documents of a library: documents x numbers by name, and of how many clips they are new."""
+    """Features of all documents of a library: documents x numbers by name, and how many clips were new."""
 
     documents: tuple[str, ...]
     values: Mapping[str, Floats]
@@ -101,8 +57,7 @@ class LibraryFeatures:
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{name} ({values.shape[1]:,} numbers)" for name, values in self.values.items())
-        clips = "1 clip" if len(self.documents) == 1 else f"{len(self.documents):,} clips"
-        return f"{sizes} of {clips}, {self.n_new:,} new"
+        return f"{sizes} of {counted(len(self.documents), 'clip')}, {self.n_new:,} new"
 
 
 def extract(path: str | Path, names: Sequence[str] | None = None) -> Values:
@@ -112,22 +67,26 @@ def extract(path: str | Path, names: Sequence[str] | None = None) -> Values:
     Traceback (most recent call last):
     adjudge.audio.loudness.AudioError: nowhere.mp3: expected a file, got none
     """
-    return _compute(_chosen(names), read_sound(path), str(path))
+    return _compute(_select_features(names), read_sound(path), str(path))
+
+
+def _compute(features: Sequence[AudioFeature], sound: Samples, source: str | None = None) -> Values:
+    spectra = compute_spectra(sound)
+    values = {feature.name: np.asarray(feature.compute(spectra), dtype=np.float64) for feature in features}
+    for name, numbers in values.items():
+        if not np.isfinite(numbers).all():
+            raise AudioError(f"expected finite numbers, got NaN or infinity for {name}", source=source)
+    return values
+
+
+def _select_features(names: Sequence[str] | None) -> tuple[AudioFeature, ...]:
+    wanted = list(AUDIO_FEATURES) if names is None else [names] if isinstance(names, str) else list(names)
+    return tuple(AUDIO_FEATURES[name] for name in dict.fromkeys(wanted))
 
 
 def extract_sound(samples: npt.NDArray[Any], rate: int, names: Sequence[str] | None = None) -> Values:
-    """The same of sound that is decoded already: one dimension, or samples x channels, at any rate in Hz."""
-    return _compute(_chosen(names), sound_of(samples, rate))
-
-
-def keep_features(folder: Path, found: Mapping[str, Values]) -> None:
-    """Add features of clips, by digest and name, to those that are kept beside the library in ``folder``."""
-    for name in sorted({name for values in found.values() for name in values}):
-        feature = AUDIO_FEATURES[name]
-        path = _file(folder, feature)
-        new = {digest: values[name] for digest, values in found.items() if name in values}
-        _make_folder(path.parent)
-        save_values(path, feature.version, _width(feature), kept_values(path, feature.version, _width(feature)) | new)
+    """Features of decoded sound, by name: one dimension, or samples x channels, at any rate in Hz."""
+    return _compute(_select_features(names), mix_and_resample(samples, rate))
 
 
 def library_features(
@@ -148,29 +107,47 @@ def extract_library(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> LibraryFeatures:
-    """The same, with how many clips had to be looked at.
+    """Features of all documents of a library, and how many clips had to be decoded.
 
-    ``progress`` is told how many clips are done, of how many that are new. Clips that cannot be decoded are refused
-    together, in one line that names the first, once all others are done and kept.
+    ``progress`` is told how many of the new clips are done. Clips that cannot be decoded are refused together, in one
+    line that names the first, once all others are done and kept.
     """
-    features, digests = _chosen(names), _digests(library)
+    features, digests = _select_features(names), _clip_digests(library)
     workers = count_workers(workers)
     kept = {
-        feature.name: kept_values(
-            _file(library.folder, feature), feature.version, _width(feature), set(digests.values())
+        feature.name: load_values(
+            _feature_path(library.folder, feature), feature.version, _count_numbers(feature), set(digests.values())
         )
         for feature in features
     }
-    work = _Work(library, features, digests, kept)
-    missing = work.missing()
+    extraction = _Extraction(library, features, digests, kept)
+    missing = extraction.missing()
     if missing:
-        work.run(missing, workers, progress)
-    return LibraryFeatures(library.documents, work.tables(), len(missing))
+        extraction.run(missing, workers, progress)
+    return LibraryFeatures(library.documents, extraction.tables(), len(missing))
+
+
+def _clip_digests(library: Library) -> dict[str, str]:
+    """SHA-256 of the clip of each document; a document without one is computed every time."""
+    known = library.clips["clip_sha256"].to_list()
+    return {
+        document: digest or f"{_UNKNOWN} {document}" for document, digest in zip(library.documents, known, strict=True)
+    }
+
+
+def _feature_path(folder: Path, feature: AudioFeature) -> Path:
+    return folder / FEATURE_FOLDER / f"{feature.name}.npz"
+
+
+@lru_cache
+def _count_numbers(feature: AudioFeature) -> int:
+    """The number of numbers of a feature: the same for silence as for any clip."""
+    return len(feature.compute(compute_spectra(np.zeros(1, dtype=np.float32))))
 
 
 @dataclass(eq=False)
-class _Work:
-    """Values by feature and digest, as they grow."""
+class _Extraction:
+    """The values computed so far, by feature and digest."""
 
     library: Library
     features: tuple[AudioFeature, ...]
@@ -179,7 +156,7 @@ class _Work:
     problems: list[str] = field(default_factory=list)
 
     def missing(self) -> dict[str, Path]:
-        """Clips of which a feature is not there yet, by digest; the same clip twice is one."""
+        """Clips that lack a feature, by digest; the same clip under two names is one."""
         return {
             digest: self.library.clip(document)
             for document, digest in self.digests.items()
@@ -187,14 +164,15 @@ class _Work:
         }
 
     def run(self, missing: Mapping[str, Path], workers: int, progress: Progress | None) -> None:
-        """Compute what is missing, and save it at intervals and in any case at the end."""
-        need_decoder()
+        """Compute what is missing, and save it at intervals and at the end, even after an error."""
+        require_decoder()
         _make_folder(self.library.folder / FEATURE_FOLDER)
         due = time.monotonic() + SAVE_EVERY
         try:
-            with closing(_jobs(partial(_attempt, self.features), missing, workers, progress)) as finished:
+            compute = partial(_try_compute, self.features)
+            with closing(run_jobs(compute, missing, workers=workers, progress=progress)) as finished:
                 for digest, result in finished:
-                    self._take(digest, missing[digest], result)
+                    self._store_result(digest, missing[digest], result)
                     if time.monotonic() > due:
                         due = max(SAVE_EVERY, self.save() / _SAVING_SHARE) + time.monotonic()
         finally:
@@ -203,7 +181,7 @@ class _Work:
             more = len(self.problems) - 1
             raise InputError(self.problems[0] + (f" (and {more:,} more)" if more else ""))
 
-    def _take(self, digest: str, clip: Path, result: Values | str | CrashedError) -> None:
+    def _store_result(self, digest: str, clip: Path, result: Values | str | CrashedError) -> None:
         if isinstance(result, str):
             self.problems.append(result)
         elif isinstance(result, CrashedError):
@@ -213,43 +191,22 @@ class _Work:
                 self.kept[name][digest] = values
 
     def save(self) -> float:
-        """Write all files; the seconds that it took."""
+        """Write all files, and return the seconds that it took."""
         begin = time.monotonic()
         for feature in self.features:
             known = {digest: values for digest, values in self.kept[feature.name].items() if digest[0] != _UNKNOWN}
-            save_values(_file(self.library.folder, feature), feature.version, _width(feature), known)
+            save_values(_feature_path(self.library.folder, feature), feature.version, _count_numbers(feature), known)
         return time.monotonic() - begin
 
     def tables(self) -> Values:
         """Documents x numbers, by feature."""
         order = [self.digests[document] for document in self.library.documents]
         return {
-            feature.name: np.array([self.kept[feature.name][digest] for digest in order]).reshape(-1, _width(feature))
+            feature.name: np.array([self.kept[feature.name][digest] for digest in order]).reshape(
+                -1, _count_numbers(feature)
+            )
             for feature in self.features
         }
-
-
-def _chosen(names: Sequence[str] | None) -> tuple[AudioFeature, ...]:
-    wanted = list(AUDIO_FEATURES) if names is None else [names] if isinstance(names, str) else list(names)
-    return tuple(AUDIO_FEATURES[name] for name in dict.fromkeys(wanted))
-
-
-@lru_cache
-def _width(feature: AudioFeature) -> int:
-    """How many numbers a feature has: as many for silence as for any clip."""
-    return len(feature.compute(spectra_of(np.zeros(1, dtype=np.float32))))
-
-
-def _file(folder: Path, feature: AudioFeature) -> Path:
-    return folder / FEATURE_FOLDER / f"{feature.name}.npz"
-
-
-def _digests(library: Library) -> dict[str, str]:
-    """SHA-256 of the clip of each document; a document without one stands for itself, and is computed every time."""
-    found = library.clips["clip_sha256"].to_list()
-    return {
-        document: digest or f"{_UNKNOWN} {document}" for document, digest in zip(library.documents, found, strict=True)
-    }
 
 
 def _make_folder(folder: Path) -> None:
@@ -259,47 +216,72 @@ def _make_folder(folder: Path) -> None:
         raise AdjudgeError(f"{folder}: expected a folder to keep features in, got {error.strerror}") from None
 
 
-def _jobs(
-    function: partial[Values | str], clips: Mapping[str, Path], workers: int, progress: Progress | None
-) -> Generator[tuple[str, Values | str | CrashedError], None, None]:
-    """Results by digest, as they finish; in processes of one thread each, unless one is asked for."""
-    if min(workers, len(clips)) <= 1:
-        yield from run_jobs(function, clips, workers=1, progress=progress)
-        return
-    with closing(
-        stream_jobs(function, clips.items(), workers=min(workers, len(clips)), environment=_ONE_THREAD)
-    ) as finished:
-        for done, pair in enumerate(finished, start=1):
-            if progress is not None:
-                progress(done, len(clips))
-            yield pair
-
-
-def _attempt(features: tuple[AudioFeature, ...], path: Path) -> Values | str:
-    """Features, or the line that says why there are none."""
+def _try_compute(features: tuple[AudioFeature, ...], path: Path) -> Values | str:
+    """Compute features, or return the line that says why there are none."""
     try:
         return _compute(features, read_sound(path), str(path))
     except AudioError as error:
         return str(error)
     except (OSError, MemoryError, ValueError) as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        return str(AudioError(f"expected sound, got {said}", source=str(path)))
+        return str(AudioError(f"expected sound, got {quote_error(error)}", source=str(path)))
 
 
-def _compute(features: Sequence[AudioFeature], sound: Samples, source: str | None = None) -> Values:
-    spectra = spectra_of(sound)
-    values = {feature.name: np.asarray(feature.compute(spectra), dtype=np.float64) for feature in features}
-    for name, numbers in values.items():
-        if not np.isfinite(numbers).all():
-            raise AudioError(f"expected numbers that are finite, got others for {name}", source=source)
-    return values
+def store_features(folder: Path, features: Mapping[str, Values]) -> None:
+    """Add features of clips, by digest and name, to those kept beside the library in ``folder``."""
+    for name in sorted({name for values in features.values() for name in values}):
+        feature = AUDIO_FEATURES[name]
+        path = _feature_path(folder, feature)
+        new = {digest: values[name] for digest, values in features.items() if name in values}
+        _make_folder(path.parent)
+        save_values(
+            path,
+            feature.version,
+            _count_numbers(feature),
+            load_values(path, feature.version, _count_numbers(feature)) | new,
+        )
 
 
-SUFFIXES = (".npz", ".csv", ".parquet")
+def load_values(path: Path, version: int, width: int, wanted: Collection[str] | None = None) -> dict[str, Floats]:
+    """Numbers by digest, all or those wanted; none where the file is missing, damaged or of another version."""
+    if not path.exists():
+        return {}
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+            if int(archive["version"]) != version:
+                return {}
+            digests, values = archive["digests"], archive["values"]
+        if not _is_valid(digests, values, width):
+            raise ValueError("unexpected arrays")
+    except _DAMAGE_ERRORS:
+        warn(f"{path}: damaged; its numbers are computed again", stacklevel=2)
+        return {}
+    return {
+        digest: values[place] for place, digest in enumerate(digests.tolist()) if wanted is None or digest in wanted
+    }
+
+
+def _is_valid(digests: npt.NDArray[Any], values: npt.NDArray[Any], width: int) -> bool:
+    """Whether arrays are those of a feature: text, and one row of ``width`` finite numbers each."""
+    return (
+        digests.ndim == 1
+        and digests.dtype.kind == "U"
+        and values.dtype == np.float64
+        and values.shape == (len(digests), width)
+        and bool(np.isfinite(values).all())
+    )
+
+
+def save_values(path: Path, version: int, width: int, values: Mapping[str, Floats]) -> None:
+    """Write numbers by digest, whole or not at all, in an order that does not depend on when they were computed."""
+    digests = sorted(values)
+    table = np.stack([values[digest] for digest in digests]) if digests else np.empty((0, width))
+    packed = io.BytesIO()
+    np.savez(packed, version=np.int64(version), digests=np.array(digests, dtype=np.str_), values=table)
+    write_whole(path, packed.getvalue())
 
 
 def check_suffix(path: str | Path) -> str:
-    """The suffix that says how to write features; others are refused.
+    """The suffix of a file for features; unknown ones are refused.
 
     >>> check_suffix("features.mat")
     Traceback (most recent call last):
@@ -314,23 +296,23 @@ def check_suffix(path: str | Path) -> str:
 
 
 def write_features(features: LibraryFeatures, path: str | Path) -> None:
-    """Write features as the suffix says.
+    """Write features in the format of the suffix.
 
-    ``.npz`` has an array ``documents`` and one of documents x numbers for each feature; ``.csv`` and ``.parquet`` have
-    a column ``document`` and one for each number: ``timbre_001``, ``timbre_002``, …
+    ``.npz`` has an array ``documents`` and one of documents x numbers per feature; ``.csv`` and ``.parquet`` have a
+    column ``document`` and one column per number: ``timbre_001``, ``timbre_002``, …
     """
     suffix, packed = check_suffix(path), io.BytesIO()
     if suffix == ".npz":
         arrays: Mapping[str, Floats] = features.values
         np.savez_compressed(packed, allow_pickle=False, documents=np.array(features.documents, dtype=np.str_), **arrays)
     elif suffix == ".csv":
-        _table(features).write_csv(packed)
+        _build_table(features).write_csv(packed)
     else:
-        _table(features).write_parquet(packed)
+        _build_table(features).write_parquet(packed)
     write_whole(Path(path), packed.getvalue())
 
 
-def _table(features: LibraryFeatures) -> pl.DataFrame:
+def _build_table(features: LibraryFeatures) -> pl.DataFrame:
     import polars as pl
 
     columns: dict[str, pl.Series] = {"document": pl.Series(list(features.documents), dtype=pl.String)}

@@ -1,9 +1,9 @@
 """Rhythm: fluctuation patterns, how strongly loudness goes up and down, how fast, and in which bands.
 
 A beat is a regular change of loudness. In every critical band, loudness in sone is cut in segments of 6 s and their
-amplitude spectrum taken, which says how strong each rate of modulation is: 2 Hz is 120 beats a minute. What people hear
-as fluctuation is strongest near 4 Hz, and that weights the rates. Patterns do not tell where the beats are, and the
-median over segments leaves out what happens once.
+amplitude spectrum taken, which says how strong each rate of modulation is: 2 Hz is 120 beats per minute. What people
+hear as fluctuation is strongest near 4 Hz, and that weights the rates. Patterns do not tell where the beats are, and
+the median over segments leaves out what happens once.
 
     power in 22 critical bands   what reaches the inner ear (Terhardt), with what neighbouring bands mask (Schroeder)
     loudness                     in sone, where a sine at full scale has 96 dB
@@ -11,7 +11,7 @@ median over segments leaves out what happens once.
     strength                     times 1 / (f / 4 Hz + 4 Hz / f); differences of neighbouring rates, smoothed
     pattern                      median over segments: 22 bands x 60 rates from 0.17 to 10.1 Hz
 
-We depart from the paper where we use the spectra of all features: frames of 93 ms every 23 ms instead of 23 ms every
+We depart from the paper because all features share their spectra: frames of 93 ms every 23 ms instead of 23 ms every
 12 ms (modulation of 10 Hz comes out 3 dB lower), bands up to 9.5 kHz instead of 5.5 kHz, and, as Pampalk's own toolbox
 does, Terhardt's formula in place of equal-loudness contours.
 
@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.audio.features.base import audio_feature
-from adjudge.audio.features.spectra import HOP, N_BINS, N_FFT, RATE, Spectra, weighted
+from adjudge.audio.features.spectra import HOP, N_BINS, N_FFT, RATE, Spectra, sum_weighted
 
 EDGES = (0, 100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150, 3700, 4400, 5300,
          6400, 7700, 9500)  # fmt: skip  # Hz: Zwicker's critical bands
@@ -43,7 +43,7 @@ _SINE = N_FFT * 3 / 16 * N_FFT / 2  # power that a sine at full scale has in the
 _SMOOTH = np.array([0.05, 0.1, 0.25, 0.5, 1, 0.5, 0.25, 0.1, 0.05])
 
 
-@audio_feature("rhythm")
+@audio_feature("rhythm", version=2)
 def rhythm(spectra: Spectra) -> Floats:
     """Fluctuation patterns: how strongly loudness is modulated in 22 critical bands, at 60 rates up to 10 Hz.
 
@@ -51,8 +51,8 @@ def rhythm(spectra: Spectra) -> Floats:
     mean and the strength is that of the part that is there, so that they compare with longer ones. Silence, and a tone
     that does not change, are 0.
 
-    >>> from adjudge.audio.features.spectra import spectra_of
-    >>> rhythm(spectra_of(np.zeros(22050, np.float32))).sum().item()
+    >>> from adjudge.audio.features.spectra import compute_spectra
+    >>> rhythm(compute_spectra(np.zeros(22050, np.float32))).sum().item()
     0.0
     """
     return pattern(loudness(spectra)).ravel()
@@ -60,8 +60,8 @@ def rhythm(spectra: Spectra) -> Floats:
 
 def rates() -> Floats:
     """The rates of modulation in Hz, halfway between those whose difference they are."""
-    found: Floats = (np.arange(N_RATES) + 0.5) * RATE / HOP / SEGMENT
-    return found
+    middles: Floats = (np.arange(N_RATES) + 0.5) * RATE / HOP / SEGMENT
+    return middles
 
 
 def loudness(spectra: Spectra) -> Floats:
@@ -69,7 +69,7 @@ def loudness(spectra: Spectra) -> Floats:
 
     2^((L - 40) / 10) above 40 dB and (L / 40)^2.642 below, with L the level in the band, at least 0 dB.
     """
-    power = np.maximum(weighted(spectra.power, _bands()), 1e-30).astype(np.float64)
+    power = np.maximum(sum_weighted(spectra.power, _bands()), 1e-30).astype(np.float64)
     level = np.maximum(0.0, 10 * np.log10(power) + FULL_SCALE - 10 * np.log10(_SINE))
     sone: Floats = np.where(level >= 40, 2 ** ((level - 40) / 10), (level / 40) ** 2.642)
     return sone
@@ -82,14 +82,14 @@ def pattern(sone: Floats) -> Floats:
     segments = np.stack([sone[start : start + length] for start in starts])
     segments = segments - segments.mean(axis=1, keepdims=True)  # the padding of short ones is then their mean
     strength = np.abs(np.fft.rfft(segments, SEGMENT, axis=1))[:, : N_RATES + 1] * (2 / length)
-    weighted = strength * _fluctuation()[:, None]
-    edges = np.abs(np.diff(weighted, axis=1)).transpose(0, 2, 1)
-    found: Floats = np.median(_smoother(N_BANDS) @ edges @ _smoother(N_RATES).T, axis=0)
-    return found
+    strength *= _fluctuation()[:, None]
+    edges = np.abs(np.diff(strength, axis=1)).transpose(0, 2, 1)
+    median: Floats = np.median(_smoother(N_BANDS) @ edges @ _smoother(N_RATES).T, axis=0)
+    return median
 
 
 def _fluctuation() -> Floats:
-    """How strongly people hear modulation at each rate, 1/2 at 4 Hz; nothing where nothing changes."""
+    """How strongly people hear modulation at each rate: 1/2 at 4 Hz, 0 at 0 Hz."""
     rate = np.arange(1, N_RATES + 1) * RATE / HOP / SEGMENT
     return np.concatenate([[0.0], 1 / (rate / 4 + 4 / rate)])
 

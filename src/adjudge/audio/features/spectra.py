@@ -1,34 +1,36 @@
-"""A clip as features see it: decoded, mixed to mono at 22,050 Hz, and its short-time spectrum, computed once for all.
+"""The input of all features: a clip decoded, mixed to mono at 22,050 Hz, and its short-time spectrum.
 
 One rate for all recordings makes their features comparable; 22,050 Hz keeps what is below 10.5 kHz, which holds nearly
-all that timbre, rhythm and harmony are told apart by. The spectrum is the one that librosa computes unless told
-otherwise: a Hann window of 2,048 samples (93 ms) every 512 (23 ms), centred, with silence before and after the clip.
+everything that distinguishes timbre, rhythm and harmony. The spectrum is librosa's default: a Hann window of 2,048
+samples (93 ms) every 512 (23 ms), centred, with silence before and after the clip.
 
-Samples are float32 between -1 and 1, and so is all that is computed frame by frame: its rounding is 10,000 times below
-the 80 dB that features look at. What is summed over frames is float64.
+Samples are float32 between -1 and 1, and so is everything computed frame by frame: the rounding is 10,000 times below
+the range of 80 dB that features use. Sums over frames are float64.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.audio.features.resampling import Samples, resampled, windows_of
 from adjudge.audio.loudness import AudioError
-from adjudge.audio.sources import without_table
+from adjudge.audio.sources import lacks_length, quote_error
 from adjudge.extras import need
 
+Samples = npt.NDArray[np.float32]
 RATE = 22050  # Hz
+LEAST_RATE, MOST_RATE = 1000, 768000  # Hz
 N_FFT, HOP = 2048, 512  # samples: 93 ms, every 23 ms
 N_BINS = 1 + N_FFT // 2
 MOST_SECONDS = 1800.0
 MOST_BYTES = 2**31
-SLACK = 0.1  # seconds that a header may promise too much
+SLACK = 0.1  # seconds in excess that a header may promise
 _SMALL = 2**18  # multiplications that OpenBLAS does in one thread
 _CHUNK = 64  # frames at once: their spectra stay in the processor's cache
 
@@ -43,7 +45,8 @@ class Spectra:
 def read_sound(path: str | Path) -> Samples:
     """Samples of a recording, mixed to mono (the mean of its channels) and resampled to 22,050 Hz.
 
-    Anything that libsndfile decodes, at any rate, up to half an hour. What cannot be used is refused in one line.
+    Anything that libsndfile decodes, at any rate, up to half an hour. Files that cannot be used are refused in one
+    line.
 
     >>> read_sound("nowhere.mp3")
     Traceback (most recent call last):
@@ -53,116 +56,29 @@ def read_sound(path: str | Path) -> Samples:
     try:
         if not path.is_file():
             raise AudioError(f"expected a file, got {'a folder' if path.is_dir() else 'none'}")
-        samples, rate = _decoded(path)
-        return sound_of(samples, rate)
+        samples, rate = _decode(path)
+        return mix_and_resample(samples, rate)
     except AudioError as error:
         raise AudioError(str(error), source=str(path)) from None
 
 
-def need_decoder() -> None:
-    """Refuse to go on where what decodes sound is not installed."""
-    need("audio", "Audio features need", "soundfile")
-
-
-def sound_of(samples: npt.NDArray[Any], rate: int) -> Samples:
-    """The same of samples that are at hand: one dimension, or samples x channels, at any rate in Hz.
-
-    >>> stereo = np.zeros((44100, 2))
-    >>> sound_of(stereo, 44100).shape
-    (22050,)
-    """
-    mono = _mono(np.asarray(samples))
-    if not len(mono):
-        raise AudioError("expected sound, got no samples")
-    if not np.isfinite(mono).all():
-        raise AudioError("expected finite samples, got NaN or infinity")
-    return resampled(mono, rate, RATE)
-
-
-def spectra_of(samples: Samples) -> Spectra:
-    """Power spectra of mono sound at 22,050 Hz, 1 + samples // 512 frames; frame *i* is centred on sample 512 *i*.
-
-    X_i[k] = |sum_n w[n] x[512 i + n - 1024] exp(-2 pi j k n / 2048)|^2, with w the periodic Hann window and x silent
-    outside the clip: the square of ``librosa.stft`` with its defaults. Sound shorter than a frame is one frame.
-
-    >>> spectra_of(np.ones(1000, np.float32)).power.shape
-    (2, 1025)
-    """
-    from scipy.fft import rfft
-
-    samples = np.asarray(samples, dtype=np.float32)
-    if samples.ndim != 1 or not len(samples):
-        raise AudioError(f"expected mono sound in one dimension, got an array of shape {samples.shape}")
-    power = np.empty((1 + len(samples) // HOP, N_BINS), dtype=np.float32)
-    windowed, window = np.empty((_CHUNK, N_FFT), dtype=np.float32), _hann()
-    for start in range(0, len(power), _CHUNK):
-        n = min(_CHUNK, len(power) - start)
-        frames = windows_of(samples, start * HOP - N_FFT // 2, n, length=N_FFT, step=HOP)
-        spectrum = rfft(np.multiply(frames, window, out=windowed[:n]))
-        out = power[start : start + n]
-        np.multiply(spectrum.real, spectrum.real, out=out)
-        out += np.square(spectrum.imag)
-    return Spectra(power)
-
-
-def weighted(spectra: npt.NDArray[np.float32], weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Weighted sums of frames: frames x bins times bins x numbers, a few frames at a time.
-
-    A large product makes OpenBLAS wake its threads, which takes longer than all of this in one.
-
-    >>> weighted(np.ones((3, 2), np.float32), np.ones((2, 1), np.float32)).tolist()
-    [[2.0], [2.0], [2.0]]
-    """
-    sums = np.empty((len(spectra), weights.shape[1]), dtype=np.float32)
-    some = max(1, _SMALL // weights.size)
-    for start in range(0, len(spectra), some):
-        np.matmul(spectra[start : start + some], weights, out=sums[start : start + some])
-    return sums
-
-
-@lru_cache(maxsize=1)
-def _hann() -> npt.NDArray[np.float32]:
-    return (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(N_FFT) / N_FFT)).astype(np.float32)
-
-
-def _decoded(path: Path) -> tuple[Samples, int]:
-    """Samples x channels and their rate; read in one go, because libsndfile finds its place anew for every block."""
-    need_decoder()
+def _decode(path: Path) -> tuple[Samples, int]:
+    """Samples x channels and their rate; read at once, because libsndfile seeks again for every block."""
+    require_decoder()
     import soundfile
 
     try:
         opened = soundfile.SoundFile(str(path))
-    except (soundfile.LibsndfileError, OSError, RuntimeError):  # what it says of them is about no file, or no memory
+    except (soundfile.LibsndfileError, OSError, RuntimeError):  # its own messages are misleading here
         raise AudioError("expected sound that can be decoded, got a file that is damaged or no sound") from None
     with opened as file:
         _check_size(file.frames, file.channels, file.samplerate)
         try:
-            samples = _samples(file)
+            samples = _read_samples(file)
         except (soundfile.LibsndfileError, OSError, RuntimeError) as error:
-            raise AudioError(f"expected sound that can be decoded, got {_words(str(error))}") from None
+            raise AudioError(f"expected sound that can be decoded, got {quote_error(error).rstrip('.')}") from None
         _check_whole(path, file, len(samples))
         return samples, int(file.samplerate)
-
-
-def _samples(file: Any) -> Samples:
-    samples: Samples
-    if file.format == "WAV" and file.subtype == "PCM_16":  # the same numbers in a third of the time
-        samples = np.multiply(file.read(dtype="int16", always_2d=True), np.float32(2**-15), dtype=np.float32)
-    else:
-        samples = file.read(dtype="float32", always_2d=True)
-    return samples
-
-
-def _check_whole(path: Path, file: Any, n_samples: int) -> None:
-    """Refuse a file that is shorter than it says, unless what it says is a guess: MP3 without a table of its length."""
-    if n_samples >= file.frames - SLACK * file.samplerate:
-        return
-    if file.format == "MP3":
-        with path.open("rb") as handle:
-            if without_table(handle):
-                return
-    there, promised = n_samples / file.samplerate, file.frames / file.samplerate
-    raise AudioError(f"expected a whole file, got one that is cut off: {there:.2f} s of {promised:.2f} s")
 
 
 def _check_size(frames: int, channels: int, rate: int) -> None:
@@ -172,12 +88,48 @@ def _check_size(frames: int, channels: int, rate: int) -> None:
         raise AudioError(f"expected sound that fits in memory, got {frames} samples of {channels} channels")
 
 
-def _words(text: str) -> str:
-    """What another library says, as part of a line of ours."""
-    return " ".join(text.split()).rstrip(".") or "an error"
+def _read_samples(file: Any) -> Samples:
+    samples: Samples
+    if file.format == "WAV" and file.subtype == "PCM_16":  # the same numbers in a third of the time
+        samples = np.multiply(file.read(dtype="int16", always_2d=True), np.float32(2**-15), dtype=np.float32)
+    else:
+        samples = file.read(dtype="float32", always_2d=True)
+    return samples
 
 
-def _mono(samples: npt.NDArray[Any]) -> Samples:
+def _check_whole(path: Path, file: Any, n_samples: int) -> None:
+    """Refuse a file that is shorter than it says, unless its length is a guess (MP3 without a table)."""
+    if n_samples >= file.frames - SLACK * file.samplerate:
+        return
+    if file.format == "MP3":
+        with path.open("rb") as handle:
+            if lacks_length(handle):
+                return
+    there, promised = n_samples / file.samplerate, file.frames / file.samplerate
+    raise AudioError(f"expected a whole file, got one that is cut off: {there:.2f} s of {promised:.2f} s")
+
+
+def require_decoder() -> None:
+    """Refuse to go on without the packages that decode and resample sound."""
+    need("audio", "Audio features need", "soundfile", "soxr")
+
+
+def mix_and_resample(samples: npt.NDArray[Any], rate: int) -> Samples:
+    """Samples mixed to mono and resampled to 22,050 Hz: one dimension, or samples x channels, at any rate in Hz.
+
+    >>> stereo = np.zeros((44100, 2))
+    >>> mix_and_resample(stereo, 44100).shape
+    (22050,)
+    """
+    mono = _mix_to_mono(np.asarray(samples))
+    if not len(mono):
+        raise AudioError("expected sound, got no samples")
+    if not np.isfinite(mono).all():
+        raise AudioError("expected finite samples, got NaN or infinity")
+    return resample(mono, rate, RATE)
+
+
+def _mix_to_mono(samples: npt.NDArray[Any]) -> Samples:
     """The mean of channels, in float32; channel by channel, because ``mean`` takes 20 times as long."""
     if samples.ndim == 1:
         return np.ascontiguousarray(samples, dtype=np.float32)
@@ -188,3 +140,81 @@ def _mono(samples: npt.NDArray[Any]) -> Samples:
     for channel in range(1, channels):
         mixed += samples[:, channel]
     return mixed if channels == 1 else np.multiply(mixed, np.float32(1 / channels), out=mixed)
+
+
+def resample(samples: Samples, rate: int, to: int) -> Samples:
+    """Mono samples at another rate, ceil(samples * to / rate) of them, in time with the first.
+
+    By SoX's resampler at its quality HQ, as librosa does: flat to 91.3 % of the lower of the two Nyquist frequencies,
+    and 120 dB down above it, so that nothing folds back.
+
+    >>> tone = np.sin(2 * np.pi * 440 * np.arange(48000) / 48000).astype(np.float32)
+    >>> expected = np.sin(2 * np.pi * 440 * np.arange(22050) / 22050)
+    >>> bool(np.abs(resample(tone, 48000, 22050) - expected)[500:-500].max() < 1e-4)
+    True
+    """
+    if not LEAST_RATE <= rate <= MOST_RATE:
+        raise AudioError(f"expected a rate from {LEAST_RATE} to {MOST_RATE} Hz, got {rate}")
+    if rate == to or not len(samples):
+        return samples
+    need("audio", "Audio features need", "soxr")
+    import soxr
+
+    length = ceil(len(samples) * to / rate)
+    converted: Samples = soxr.resample(samples, rate, to)[:length]
+    return np.pad(converted, (0, length - len(converted)))  # soxr rounds the length, down to nothing
+
+
+def compute_spectra(samples: Samples) -> Spectra:
+    """Power spectra of mono sound at 22,050 Hz, 1 + samples // 512 frames; frame *i* is centred on sample 512 *i*.
+
+    X_i[k] = |sum_n w[n] x[512 i + n - 1024] exp(-2 pi j k n / 2048)|^2, with w the periodic Hann window and x silent
+    outside the clip: the square of ``librosa.stft`` with its defaults. Sound shorter than a frame is one frame.
+
+    >>> compute_spectra(np.ones(1000, np.float32)).power.shape
+    (2, 1025)
+    """
+    from scipy.fft import rfft
+
+    samples = np.asarray(samples, dtype=np.float32)
+    if samples.ndim != 1 or not len(samples):
+        raise AudioError(f"expected mono sound in one dimension, got an array of shape {samples.shape}")
+    power = np.empty((1 + len(samples) // HOP, N_BINS), dtype=np.float32)
+    windowed, window = np.empty((_CHUNK, N_FFT), dtype=np.float32), _hann_window()
+    for start in range(0, len(power), _CHUNK):
+        n = min(_CHUNK, len(power) - start)
+        frames = _frames(samples, start * HOP - N_FFT // 2, n)
+        spectrum = rfft(np.multiply(frames, window, out=windowed[:n]))
+        out = power[start : start + n]
+        np.multiply(spectrum.real, spectrum.real, out=out)
+        out += np.square(spectrum.imag)
+    return Spectra(power)
+
+
+@lru_cache(maxsize=1)
+def _hann_window() -> npt.NDArray[np.float32]:
+    return (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(N_FFT) / N_FFT)).astype(np.float32)
+
+
+def _frames(samples: Samples, start: int, n: int) -> Samples:
+    """``n`` frames, n x 2,048, from sample ``start`` on, with silence before and after the sound."""
+    stop = start + (n - 1) * HOP + N_FFT
+    part = samples[max(0, start) : max(0, stop)]
+    if start < 0 or stop > len(samples):
+        part = np.pad(part, (max(0, -start), max(0, stop - len(samples))))
+    return np.lib.stride_tricks.sliding_window_view(part, N_FFT)[::HOP]
+
+
+def sum_weighted(spectra: npt.NDArray[np.float32], weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Weighted sums of frames: frames x bins times bins x numbers, a few frames at a time.
+
+    For a large product OpenBLAS starts its threads, which takes longer than all of this in one thread.
+
+    >>> sum_weighted(np.ones((3, 2), np.float32), np.ones((2, 1), np.float32)).tolist()
+    [[2.0], [2.0], [2.0]]
+    """
+    sums = np.empty((len(spectra), weights.shape[1]), dtype=np.float32)
+    n_frames = max(1, _SMALL // weights.size)
+    for start in range(0, len(spectra), n_frames):
+        np.matmul(spectra[start : start + n_frames], weights, out=sums[start : start + n_frames])
+    return sums

@@ -22,14 +22,14 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
 from adjudge.audio.features.base import audio_feature
-from adjudge.audio.features.spectra import N_FFT, RATE, Spectra, weighted
+from adjudge.audio.features.spectra import N_FFT, RATE, Spectra, sum_weighted
 
 N_CHROMA, N_INTERVALS = 12, 7
-# Every pair of two pitch classes stands here once, and twice in a covariance; those of a tritone are here twice, too.
+# Every pair of pitch classes is here once, but twice in a covariance; pairs a tritone apart are here twice, too.
 _SCALE = np.array([1, *[2**0.5] * 5, 1])[:, None]
 
 
-@audio_feature("tonal")
+@audio_feature("tonal", version=2)
 def tonal(spectra: Spectra) -> Floats:
     """Chroma: mean and covariance of the strength of the twelve pitch classes.
 
@@ -37,9 +37,9 @@ def tonal(spectra: Spectra) -> Floats:
     covariance of each pitch class with that d above it, times the square root of 2 for d < 6, so that squared Euclidean
     distances are those of the means plus those of the whole covariances (Frobenius). Silence is 0.
 
-    >>> from adjudge.audio.features.spectra import spectra_of
+    >>> from adjudge.audio.features.spectra import compute_spectra
     >>> a440 = np.sin(2 * np.pi * 440 * np.arange(22050) / 22050).astype(np.float32)
-    >>> int(tonal(spectra_of(a440))[:12].argmax())
+    >>> int(tonal(compute_spectra(a440))[:12].argmax())
     9
     """
     frames = chroma(spectra).astype(np.float64)
@@ -54,7 +54,7 @@ def chroma(spectra: Spectra) -> npt.NDArray[np.float32]:
 
     Frames of silence are 0.
     """
-    raw = weighted(spectra.power, _filters())
+    raw = sum_weighted(spectra.power, _filters())
     strongest = raw.max(axis=1, keepdims=True)
     strongest[strongest < np.finfo(np.float32).tiny] = 1
     classes: npt.NDArray[np.float32] = raw / strongest

@@ -1,23 +1,23 @@
-"""Recordings that are there twice, in other formats, at other levels, or cut a little differently.
+"""Repeated recordings: the same in another format, at another level, or cut a little differently.
 
 A fingerprint says, eight times a second and for 32 pairs of neighbouring bands from 150 to 3,500 Hz, whether the
 balance of the two has risen or fallen within half a second (after Haitsma and Kalker, 2002, whose windows are shorter:
 with one second, a shift of 60 ms changes little). Constant gains and filters cancel. Where the balance moves by less
-than 3 dB, the sign could be chance, and none is given:
+than 3 dB, the sign could be chance and is unknown:
 
     b(t, m) = sign(D),    D = L(t, m + 1) - L(t, m) - L(t - 4, m + 1) + L(t - 4, m),    where |D| >= 3 dB
 
 with L(t, m) the level in dB of band m in frame t, not lower than 40 dB below the loudest. Two recordings are the same
-where at most 0.01 of the signs that both have differ, at the best of all shifts of up to two seconds.
+where at most 0.01 of the signs known of both differ, at the best of all shifts of up to two seconds.
 
 That limit comes from measurements. Clips of 30 s of freely licensed game music, encoded at the lowest qualities of MP3
 and Vorbis, folded to mono, shifted by 50 ms, or cut up to 1.9 s later and encoded, differ in at most 0.0032 of their
 signs, most in none; two pieces in 0.28 or more, but for one that quotes the other. Invented music is harder: 16,500
 pairs of pieces by one artist of the demo, with the same accompaniment in the same tempo, differ in 0.024 or more, all
-but one in 0.033 or more. One channel of a stereo recording (up to 0.05) is often not recognised as it.
+but one in 0.033 or more. One channel of a stereo recording (up to 0.05) is often not recognised.
 
-What is nearly constant, or repeats itself every half second, has few signs or none, as have noise and silence, and
-clips of less than about four seconds: fewer than 256 signs in common prove nothing. Of those, only equal files are
+Sound that is nearly constant or repeats itself every half second has few known signs or none, as have noise, silence
+and clips of less than about four seconds: fewer than 256 common signs prove nothing. Of those, only equal files are
 found.
 
 J. Haitsma and T. Kalker: A highly robust audio fingerprinting system. ISMIR 2002,
@@ -38,24 +38,24 @@ from adjudge.arrays import Floats
 Bits = npt.NDArray[np.uint8]
 Signs = npt.NDArray[np.int8]
 
-FRAMES_A_SECOND, WINDOW, LAG = 8, 1.0, 4  # the window in seconds, the lag in frames
+FRAMES_PER_SECOND, WINDOW, LAG = 8, 1.0, 4  # the window in seconds, the lag in frames
 N_BANDS, LOWEST, HIGHEST = 33, 150.0, 3500.0  # Hz
 LEAST_CHANGE = 3.0  # dB
-QUIETEST = -80.0  # dB of full scale: below it nothing is said
+QUIETEST = -80.0  # dB of full scale: quieter clips have no fingerprint
 FLOOR = 1e-4  # of the highest energy that any band has: -40 dB
 MOST_DIFFERENT = 0.01  # share of signs that may differ
 LONGEST_SHIFT = 16  # frames: two seconds
 LEAST_OVERLAP = 0.75  # of the longer one
 CERTAINTY = 8.0  # standard deviations from chance, where signs are few
 INDEPENDENT = 0.25  # signs that count as independent, of those there are
-STEP, SHIFT_STEP = 8, 2  # frames from one that is compared first to the next, and from one shift to the next
+STEP, SHIFT_STEP = 8, 2  # frames between those compared first, and between shifts
 NEAR = 0.5  # correlation from which a pair is looked at closely
 BLOCK = 512  # documents
 _BYTES = 2 * (N_BANDS - 1) // 8  # of a frame: signs, then which of them are known
 
 
 def fingerprint(samples: npt.NDArray[Any], rate: int) -> Bits:
-    """What is told of a clip, as bits in bytes; empty where it is shorter than 1.5 s or nearly silent.
+    """The fingerprint of a clip, as bits in bytes; empty where it is shorter than 1.5 s or nearly silent.
 
     ``samples`` are one channel or samples x channels. Channels are averaged, unless that cancels them. Every frame has
     eight bytes: 32 signs (1 is rising), and for each whether it is known.
@@ -64,7 +64,7 @@ def fingerprint(samples: npt.NDArray[Any], rate: int) -> Bits:
     >>> fingerprint(np.sin(6000 * time + 40 * np.sin(9 * time)), 8000).shape
     (104,)
     """
-    bands = _bands(_mono(np.asarray(samples, dtype=np.float32)), rate)
+    bands = _measure_bands(_mix_to_mono(np.asarray(samples, dtype=np.float32)), rate)
     if len(bands) <= LAG:
         return np.zeros(0, dtype=np.uint8)
     level = 10 * np.log10(bands + FLOOR * bands.max() + 1e-30)
@@ -75,8 +75,8 @@ def fingerprint(samples: npt.NDArray[Any], rate: int) -> Bits:
     return bits.ravel() if known.any() else np.zeros(0, dtype=np.uint8)
 
 
-def _mono(samples: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """The mean of the channels, or their first where most of it cancels."""
+def _mix_to_mono(samples: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The mean of the channels, or the first where the mean mostly cancels."""
     if samples.ndim == 1:
         return samples
     mean: npt.NDArray[np.float32] = samples.mean(axis=1)
@@ -85,8 +85,8 @@ def _mono(samples: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return mean
 
 
-def _bands(samples: npt.NDArray[np.float32], rate: int) -> Floats:
-    """Energies, frames x bands; no frame where the whole is nearly silent."""
+def _measure_bands(samples: npt.NDArray[np.float32], rate: int) -> Floats:
+    """Energies, frames x bands; no frames where the clip is nearly silent."""
     from scipy import fft
     from scipy.signal import resample_poly
 
@@ -96,8 +96,8 @@ def _bands(samples: npt.NDArray[np.float32], rate: int) -> Floats:
     low = resample_poly(samples, 1, factor) if factor > 1 else samples
     rate_low = rate / factor
     size = round(WINDOW * rate_low)
-    n_frames = 1 + int((len(low) - size) / (rate_low / FRAMES_A_SECOND))
-    starts = np.round(np.arange(n_frames) * rate_low / FRAMES_A_SECOND).astype(np.int64)
+    n_frames = 1 + int((len(low) - size) / (rate_low / FRAMES_PER_SECOND))
+    starts = np.round(np.arange(n_frames) * rate_low / FRAMES_PER_SECOND).astype(np.int64)
     window = np.hanning(size + 1)[:-1].astype(np.float32)
     edges = np.minimum(np.round(np.geomspace(LOWEST, HIGHEST, N_BANDS + 1) * WINDOW).astype(np.int64), size // 2)
     bands = np.empty((n_frames, N_BANDS))
@@ -112,8 +112,9 @@ def _bands(samples: npt.NDArray[np.float32], rate: int) -> Floats:
 def find_duplicates(fingerprints: Mapping[str, Bits]) -> dict[str, str]:
     """For every document that repeats an earlier one, in the order given, the first that it repeats.
 
-    That one repeats nothing itself: of what is not in the answer, no two are the same. All pairs are correlated at 17
-    shifts by matrix products, block by block, on every eighth frame; only pairs that come near are compared in full.
+    That original repeats nothing itself: of the documents that are not in the answer, no two are the same. All
+    pairs are correlated at 17 shifts by matrix products, block by block, on every eighth frame; only pairs with a high
+    correlation are compared in full.
 
     >>> find_duplicates({})
     {}
@@ -123,29 +124,29 @@ def find_duplicates(fingerprints: Mapping[str, Bits]) -> dict[str, str]:
     repeats: dict[int, int] = {}
     for begin in range(0, len(names), BLOCK):
         originals = [place for place in range(min(begin + BLOCK, len(names))) if place not in repeats]
-        for later, earlier in sorted(set(_near(packed, originals, begin))):
+        for later, earlier in sorted(set(_find_candidates(packed, originals, begin))):
             is_open = later not in repeats and earlier not in repeats
-            if is_open and difference(unpacked(packed[earlier]), unpacked(packed[later])) is not None:
+            if is_open and measure_difference(unpack_signs(packed[earlier]), unpack_signs(packed[later])) is not None:
                 repeats[later] = earlier
     return {names[later]: names[earlier] for later, earlier in repeats.items()}
 
 
-def _near(packed: Sequence[Bits], originals: Sequence[int], begin: int) -> Iterator[tuple[int, int]]:
+def _find_candidates(packed: Sequence[Bits], originals: Sequence[int], begin: int) -> Iterator[tuple[int, int]]:
     """Places in the block from ``begin`` on, each with an earlier original that correlates with it at some shift."""
-    block = [unpacked(bits) for bits in packed[begin : begin + BLOCK]]
+    block = [unpack_signs(bits) for bits in packed[begin : begin + BLOCK]]
     n_steps = -(-max(len(bits) for bits in packed) // _BYTES // STEP)
     shifts = range(-LONGEST_SHIFT, LONGEST_SHIFT + 1, SHIFT_STEP)
-    shifted = np.concatenate([_sparse(block, n_steps, shift) for shift in shifts])
+    shifted = np.concatenate([_subsample(block, n_steps, shift) for shift in shifts])
     for start in range(0, len(originals), BLOCK):
         places = originals[start : start + BLOCK]
-        rows = _sparse([unpacked(packed[place]) for place in places], n_steps, 0)
+        rows = _subsample([unpack_signs(packed[place]) for place in places], n_steps, 0)
         for row, column in np.argwhere(rows @ shifted.T >= NEAR):
             later = begin + int(column) % len(block)
             if places[row] < later:
                 yield later, places[row]
 
 
-def _sparse(signs: Sequence[Signs], n_steps: int, shift: int) -> npt.NDArray[np.float32]:
+def _subsample(signs: Sequence[Signs], n_steps: int, shift: int) -> npt.NDArray[np.float32]:
     """Every eighth frame of each fingerprint, from a shift on, as rows of length 1; 0 where it has no frame."""
     rows = np.zeros((len(signs), n_steps, N_BANDS - 1), dtype=np.float32)
     first = max(0, -(shift // STEP))
@@ -158,8 +159,8 @@ def _sparse(signs: Sequence[Signs], n_steps: int, shift: int) -> npt.NDArray[np.
     return unit
 
 
-def unpacked(bits: Bits) -> Signs:
-    """Signs as numbers, frames x 32: 1 rising, -1 falling, 0 not known."""
+def unpack_signs(bits: Bits) -> Signs:
+    """Signs as numbers, frames x 32: 1 rising, -1 falling, 0 unknown."""
     frames = np.asarray(bits, dtype=np.uint8)[: len(bits) // _BYTES * _BYTES].reshape(-1, _BYTES)
     both = np.unpackbits(frames, axis=1).astype(np.int8)
     rising, known = np.hsplit(both, 2)
@@ -167,24 +168,24 @@ def unpacked(bits: Bits) -> Signs:
     return signs
 
 
-def difference(one: Signs, other: Signs) -> float | None:
+def measure_difference(first: Signs, second: Signs) -> float | None:
     """Share of signs that differ at the best shift, or None where two recordings are not the same.
 
-    Of k signs that both have, k/4 count as independent, for windows and bands overlap; chance would make half of them
-    differ, with a standard deviation of 0.5/sqrt(k/4). The same is what differs in at most 0.01 of them and lies 8
-    standard deviations from chance.
+    Of k signs known of both, k/4 count as independent, because windows and bands overlap; by chance half of them
+    differ, with a standard deviation of 0.5/sqrt(k/4). Two recordings are the same where at most 0.01 of the signs
+    differ and that is 8 standard deviations from chance.
     """
-    found = [share for shift in range(-LONGEST_SHIFT, LONGEST_SHIFT + 1)
-             if (share := _difference_at(one, other, shift)) is not None]  # fmt: skip
-    return min(found, default=None)
+    shifts = range(-LONGEST_SHIFT, LONGEST_SHIFT + 1)
+    shares = (_measure_difference_at(first, second, shift) for shift in shifts)
+    return min((share for share in shares if share is not None), default=None)
 
 
-def _difference_at(one: Signs, other: Signs, shift: int) -> float | None:
-    first, second = one[max(0, shift) :], other[max(0, -shift) :]
-    length = min(len(first), len(second))
-    if length < LEAST_OVERLAP * max(len(one), len(other)):
+def _measure_difference_at(first: Signs, second: Signs, shift: int) -> float | None:
+    first_part, second_part = first[max(0, shift) :], second[max(0, -shift) :]
+    length = min(len(first_part), len(second_part))
+    if length < LEAST_OVERLAP * max(len(first), len(second)):
         return None
-    product = first[:length] * second[:length]
+    product = first_part[:length] * second_part[:length]
     known = np.count_nonzero(product)
     if not known:
         return None

@@ -1,10 +1,10 @@
-"""The part of a recording that people will hear: 30 seconds of the middle, the beginning, or what is most like it all.
+"""The part of a recording that people will hear: 30 seconds of the middle, the beginning, or the most typical part.
 
-A recording of any length is sought in, not read: no more than the excerpt and one block is ever in memory, so that
-three hours cost no more than three minutes. A place is one of
+No more than the excerpt and one block of a recording are ever in memory, so three hours of music take no more than
+three minutes of it. A place is one of
 
-- ``middle``: half-way, where a piece has usually come to itself. Where half of it or more is silence (a hidden track
-  after minutes of nothing), the nearest place where at least four fifths are heard, or else where most are;
+- ``middle``: half-way, where a piece has usually developed. Where half of that or more is silence (a hidden track after
+  minutes of nothing), the nearest place of which at least four fifths are audible, or else most;
 - ``start``: the beginning;
 - ``representative``: the place, to a second, whose timbre is nearest to that of the whole recording.
 
@@ -33,17 +33,17 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.audio.clips import faded
+from adjudge.audio.clips import fade
 from adjudge.audio.loudness import AudioError
 from adjudge.audio.sources import LEAST_SECONDS, BrokenError, ShortError, Sound, digest_of, open_sound
 
 PLACES = ("middle", "start", "representative")
 SECONDS = 30.0
 MOST_SECONDS = 1800.0
-HEARD = -60.0  # dB relative to full scale: a second whose root mean square is below is silent
-ENOUGH, PLENTY = 0.5, 0.8  # shares of an excerpt that must be heard in the middle, and elsewhere
+AUDIBLE = -60.0  # dB relative to full scale: a second with a lower root mean square is silent
+ENOUGH, PLENTY = 0.5, 0.8  # shares of an excerpt that must be audible in the middle, and elsewhere
 BLOCK = 2**24  # samples of all channels that are decoded at once: 64 MiB
-SCANNED = 60  # seconds that are looked at at once
+SCANNED = 60  # seconds that are read at once
 WINDOWS = 1000  # excerpts that are compared with the whole at once
 
 Samples = npt.NDArray[np.float32]
@@ -71,10 +71,10 @@ class Excerpt:
 def read_excerpt(
     path: str | Path, *, seconds: float = SECONDS, place: str = "middle", start: float | None = None, sha256: str = ""
 ) -> Excerpt:
-    """Read the part of a recording that a place means, or all of one that is not longer than ``seconds``.
+    """Read the part of a recording at a place, or all of a recording that is not longer than ``seconds``.
 
-    ``start`` and ``sha256`` are given where they are known from before. A recording shorter than 0.5 s, cut off, or
-    with samples in the excerpt that are no numbers is refused in one line, and so is what is no recording.
+    ``start`` and ``sha256`` are given where they are already known. A recording that is shorter than 0.5 s, cut off, or
+    has NaN or infinity in the excerpt is refused in one line, as is a file that is no recording.
 
     >>> read_excerpt("nowhere.flac")
     Traceback (most recent call last):
@@ -83,90 +83,92 @@ def read_excerpt(
     Traceback (most recent call last):
     adjudge.audio.loudness.AudioError: 'place' must be middle, start or representative, got 'chorus'
     """
-    check_wanted(seconds, place)
+    check_excerpt(seconds, place)
     path = Path(path)
     with open_sound(path) as sound:
         if sound.seconds < LEAST_SECONDS:
             raise ShortError(f"expected at least {LEAST_SECONDS} s, got {sound.seconds:.3f} s")
         sound.check_end()
-        wanted = min(sound.n_samples, max(1, round(seconds * sound.rate)))
+        n_wanted = min(sound.n_samples, max(1, round(seconds * sound.rate)))
         first = (
-            _first(sound, wanted, place) if start is None else min(round(start * sound.rate), sound.n_samples - wanted)
+            _find_start(sound, n_wanted, place)
+            if start is None
+            else min(round(start * sound.rate), sound.n_samples - n_wanted)
         )
-        samples = _part(sound, first, wanted)
+        samples = _read_part(sound, first, n_wanted)
         if len(samples) < LEAST_SECONDS * sound.rate:
             raise BrokenError(f"expected sound from {first / sound.rate:.0f} s on, got {len(samples)} samples")
         is_last = first + len(samples) >= sound.n_samples
-        samples = faded(samples, sound.rate, start=first > 0, end=not is_last)
+        samples = fade(samples, sound.rate, start=first > 0, end=not is_last)
         return Excerpt(samples, sound.rate, first / sound.rate, sound.seconds, sha256 or digest_of(path))
 
 
-def check_wanted(seconds: float, place: str) -> None:
-    """Refuse an excerpt that cannot be: a length that is none, a place that nobody knows."""
+def check_excerpt(seconds: float, place: str) -> None:
+    """Refuse an excerpt of an impossible length, or at an unknown place."""
     if place not in PLACES:
         raise AudioError(f"'place' must be {', '.join(PLACES[:-1])} or {PLACES[-1]}, got {place!r}")
     if not LEAST_SECONDS <= seconds <= MOST_SECONDS:
         raise AudioError(f"'seconds' must be from {LEAST_SECONDS:g} to {MOST_SECONDS:g}, got {seconds:g}")
 
 
-def _first(sound: Sound, wanted: int, place: str) -> int:
+def _find_start(sound: Sound, n_wanted: int, place: str) -> int:
     """The sample at which the excerpt begins."""
-    if place == "start" or wanted == sound.n_samples:
+    if place == "start" or n_wanted == sound.n_samples:
         return 0
-    return _representative(sound, wanted) if place == "representative" else _middle(sound, wanted)
+    return _find_representative(sound, n_wanted) if place == "representative" else _find_middle(sound, n_wanted)
 
 
-def _part(sound: Sound, first: int, wanted: int) -> Samples:
-    """Samples from one on, mono or stereo; fewer only where the length was a guess."""
+def _read_part(sound: Sound, first: int, n_wanted: int) -> Samples:
+    """``n_wanted`` samples from ``first`` on, mono or stereo; fewer only where the length was a guess."""
     sound.seek(first)
     block = max(1, BLOCK // sound.n_channels)
     parts: list[Samples] = []
-    missing = wanted
+    missing = n_wanted
     while missing > 0 and len(part := sound.read(min(block, missing), dtype="float32")):
         parts.append(part.astype(np.float32, copy=False))
         missing -= len(part)
-    if sound.is_sure and missing > sound.slack:
-        at = (first + wanted - missing) / sound.rate
+    if sound.is_length_known and missing > sound.slack:
+        at = (first + n_wanted - missing) / sound.rate
         raise BrokenError(f"expected a whole file, got one that is damaged at {at:.2f} s of {sound.seconds:.2f} s")
     return np.concatenate(parts) if parts else np.empty((0, 1), np.float32)
 
 
-def _blocks(sound: Sound) -> Iterator[Samples]:
-    """All of a recording, a minute at a time; what cannot be decoded ends it."""
+def _read_blocks(sound: Sound) -> Iterator[Samples]:
+    """All of a recording, one minute at a time, up to where it cannot be decoded."""
     length = min(SCANNED * sound.rate, max(sound.rate, BLOCK // sound.n_channels // sound.rate * sound.rate))
     for first in range(0, sound.n_samples, length):
         try:
-            yield _part(sound, first, min(length, sound.n_samples - first))
-        except BrokenError:  # only matters where it would be heard
+            yield _read_part(sound, first, min(length, sound.n_samples - first))
+        except BrokenError:  # matters only inside the excerpt
             return
 
 
-def _middle(sound: Sound, wanted: int) -> int:
+def _find_middle(sound: Sound, n_wanted: int) -> int:
     """The middle, or the nearest place that is not mostly silent."""
-    middle = (sound.n_samples - wanted) // 2
-    if np.mean(_are_heard(_part(sound, middle, wanted), sound.rate)) > ENOUGH:
+    middle = (sound.n_samples - n_wanted) // 2
+    if np.mean(_find_audible_seconds(_read_part(sound, middle, n_wanted), sound.rate)) > ENOUGH:
         return middle
-    parts = [_are_heard(block, sound.rate) for block in _blocks(sound)]
-    heard = np.concatenate(parts) if parts else np.empty(0, dtype=np.bool_)
-    if not heard.any():  # faint all over, or damaged at once: levelling will say whether it is silence
+    parts = [_find_audible_seconds(block, sound.rate) for block in _read_blocks(sound)]
+    audible = np.concatenate(parts) if parts else np.empty(0, dtype=np.bool_)
+    if not audible.any():  # faint everywhere, or damaged at its beginning: levelling tells whether it is silence
         return middle
-    length = min(len(heard), max(1, round(wanted / sound.rate)))
-    shares = _window_sums(heard.astype(np.float64), length) / length
+    length = min(len(audible), max(1, round(n_wanted / sound.rate)))
+    shares = _sum_windows(audible.astype(np.float64), length) / length
     enough = np.flatnonzero(shares >= min(PLENTY, shares.max()))
     second = int(enough[np.argmin(np.abs(enough - middle / sound.rate))])
-    return min(second * sound.rate, sound.n_samples - wanted)
+    return min(second * sound.rate, sound.n_samples - n_wanted)
 
 
-def _are_heard(samples: Samples, rate: int) -> npt.NDArray[np.bool_]:
-    """Whether each second is above silence; what is left over at the end counts as one."""
+def _find_audible_seconds(samples: Samples, rate: int) -> npt.NDArray[np.bool_]:
+    """Whether each second is above silence; the remainder at the end counts as one."""
     power = np.square(samples).mean(axis=1)
     starts = np.arange(0, len(power), rate)
     means = np.add.reduceat(power, starts) / np.diff(np.append(starts, len(power)))
-    heard: npt.NDArray[np.bool_] = means > 10 ** (HEARD / 10)
-    return heard
+    audible: npt.NDArray[np.bool_] = means > 10 ** (AUDIBLE / 10)
+    return audible
 
 
-def _window_sums(values: Floats, length: int) -> Floats:
+def _sum_windows(values: Floats, length: int) -> Floats:
     """Sums of all runs of ``length`` rows."""
     sums = np.zeros((len(values) + 1, *values.shape[1:]))
     np.cumsum(values, axis=0, out=sums[1:])
@@ -174,28 +176,28 @@ def _window_sums(values: Floats, length: int) -> Floats:
     return windows
 
 
-def _representative(sound: Sound, wanted: int) -> int:
+def _find_representative(sound: Sound, n_wanted: int) -> int:
     """The window whose Gaussian of MFCCs is nearest to that of the whole recording."""
-    parts = [_moments(block, sound.rate) for block in _blocks(sound)]
+    parts = [_sum_moments(block, sound.rate) for block in _read_blocks(sound)]
     moments = np.concatenate(parts) if parts else np.empty((0, 0))
-    length = round(wanted / sound.rate)
+    length = round(n_wanted / sound.rate)
     if not 0 < length < len(moments):
-        return (sound.n_samples - wanted) // 2
-    whole, windows = moments.sum(axis=0), _window_sums(moments, length)
-    some = (windows[start : start + WINDOWS] for start in range(0, len(windows), WINDOWS))
-    distances = np.concatenate([_divergences(part, whole) for part in some])
-    return min(int(np.argmin(distances)) * sound.rate, sound.n_samples - wanted)
+        return (sound.n_samples - n_wanted) // 2
+    whole, windows = moments.sum(axis=0), _sum_windows(moments, length)
+    parts = [windows[start : start + WINDOWS] for start in range(0, len(windows), WINDOWS)]
+    distances = np.concatenate([_compute_divergences(part, whole) for part in parts])
+    return min(int(np.argmin(distances)) * sound.rate, sound.n_samples - n_wanted)
 
 
-def _moments(samples: Samples, rate: int) -> Floats:
-    """Each whole second as 1 + 20 + 400 numbers: how many frames, the sums of their MFCCs and of their products."""
-    from adjudge.audio.features.spectra import HOP, RATE, sound_of, spectra_of
+def _sum_moments(samples: Samples, rate: int) -> Floats:
+    """Each whole second as 1 + 20 + 400 numbers: frames, the sums of their MFCCs and of the products of these."""
+    from adjudge.audio.features.spectra import HOP, RATE, compute_spectra, mix_and_resample
     from adjudge.audio.features.timbre import N_MFCC, mfcc
 
     n_seconds = len(samples) // rate
     if n_seconds == 0:
         return np.empty((0, 1 + N_MFCC + N_MFCC**2))
-    coefficients = mfcc(spectra_of(sound_of(samples[: n_seconds * rate], rate))).astype(np.float64)
+    coefficients = mfcc(compute_spectra(mix_and_resample(samples[: n_seconds * rate], rate))).astype(np.float64)
     second = np.minimum(np.arange(len(coefficients)) * HOP // RATE, n_seconds - 1)
     starts = np.searchsorted(second, np.arange(n_seconds))
     products = (coefficients[:, :, None] * coefficients[:, None, :]).reshape(len(coefficients), -1)
@@ -204,10 +206,10 @@ def _moments(samples: Samples, rate: int) -> Floats:
     return sums
 
 
-def _divergences(windows: Floats, whole: Floats) -> Floats:
+def _compute_divergences(windows: Floats, whole: Floats) -> Floats:
     """Symmetric Kullback-Leibler divergence of every window's Gaussian from that of the whole."""
-    means, covariances = _gaussians(windows)
-    mean, covariance = (part[0] for part in _gaussians(whole[None]))
+    means, covariances = _fit_gaussians(windows)
+    mean, covariance = (part[0] for part in _fit_gaussians(whole[None]))
     inverses, inverse = np.linalg.inv(covariances), np.linalg.inv(covariance)
     traces = np.einsum("wij,ji->w", inverses, covariance) + np.einsum("ij,wji->w", inverse, covariances)
     apart = means - mean
@@ -215,7 +217,7 @@ def _divergences(windows: Floats, whole: Floats) -> Floats:
     return distances
 
 
-def _gaussians(moments: Floats) -> tuple[Floats, Floats]:
+def _fit_gaussians(moments: Floats) -> tuple[Floats, Floats]:
     """Means (n x 20) and covariances (n x 20 x 20) of sums of coefficients and of their products."""
     from adjudge.audio.features.timbre import RIDGE
 

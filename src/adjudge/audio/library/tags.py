@@ -1,16 +1,14 @@
-"""What files say about themselves, and what a table says about them: artist, title, album, genre and year.
+"""Tags of recordings, from their files or from a table: artist, title, album, genre and year.
 
-Tags are what people typed, or what a program guessed, so they are cleaned: in Unicode's composed form (NFC), with
-single blanks, without control characters, at most 300 characters long. A file whose tags cannot be read has none;
-whether it holds sound is for others to find out.
+Tags are what people typed or a program guessed, so they are cleaned: in Unicode's composed form (NFC), with single
+spaces, without control characters, at most 300 characters long. A file whose tags cannot be read has none.
 
-Where a tag has several values, all artists are kept, as ``A; B``, and the first of everything else: who made it must
-be said in full, while statistics want one genre for a recording. Genres that ID3 writes as numbers become words
-(``(17)`` is Rock), dates become years. Values that say nothing ("Unknown Artist", a genre of 255) are left out, so
-that recordings by unknown artists do not count as those of one. Without an artist, that of the album is taken, then
-the composer.
+Where a tag has several values, all artists are kept, as ``A; B``, but only the first of other values: artists must be
+credited in full, while statistics want one genre per recording. Genres that ID3 writes as numbers become words
+(``(17)`` is Rock), dates become years. Placeholders ("Unknown Artist", a genre of 255) are left out, so that recordings
+by unknown artists do not count as those of one artist. Without an artist, that of the album is used, then the composer.
 
-A table wins over tags, cell by cell, and may have columns of its own.
+A table overrides tags, cell by cell, and may have columns of its own.
 """
 
 from __future__ import annotations
@@ -18,40 +16,36 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adjudge.errors import InputError
 from adjudge.extras import need
 
 if TYPE_CHECKING:
     from tinytag import TinyTag
 
-    from adjudge.formats.tables import TextTable
+    from adjudge.formats.schema import Table
 
 TAGS = ("artist", "title", "album", "genre", "year")
 LONGEST = 300  # characters of a value
-_BLANKS = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-_UNSEEN = re.compile("[\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]")  # direction, width zero, no text
+_SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
+_INVISIBLE = re.compile(
+    "[\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
+)  # direction, zero width, surrogates
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?:\d{4})?(?!\d)")
 _NUMBER = re.compile(r"\(?\d*\)?")
-_SAYS_NOTHING = {
-    "unknown",
-    "unknown artist",
-    "unknown album",
-    "unknown title",
-    "unknown genre",
-    "no artist",
-    "untitled",
-}
+_PLACEHOLDERS = {
+    "unknown", "unknown artist", "unknown album", "unknown title", "unknown genre", "no artist", "untitled",
+}  # fmt: skip
 _OTHER_NAMES = {"date": "year", "artistname": "artist", "tracktitle": "title", "songtitle": "title"}
+_NUMBERS_ON_A_DISC = {"track", "item"}  # as often as they are documents
 _MEASURED = {"seconds"}  # columns of tracks.csv that the sound itself fills
 
 
 @dataclass(frozen=True)
 class TagRow:
-    """A row of a table: the ``file`` or the ``document`` that it is about (or both), and what it says of it."""
+    """A row of a table: the ``file`` or the ``document`` that it is about (or both), and its tags."""
 
     number: int
     file: str | None
@@ -61,17 +55,17 @@ class TagRow:
 
 @dataclass(frozen=True)
 class TagTable:
-    """The rows of a table, in order; those that name nothing are left out."""
+    """The rows of a table, in order; rows that name neither file nor document are left out."""
 
     source: str
     rows: tuple[TagRow, ...]
 
 
 def read_tags(path: str | Path) -> dict[str, str]:
-    """What a file says about itself; only what is known, in the order of ``TAGS``.
+    """Read the tags of a file: only those that are known, in the order of ``TAGS``.
 
-    ID3 (1, 2.2 to 2.4, also inside WAV and AIFF), Vorbis comments (Ogg, Opus, FLAC) and RIFF INFO are understood, by
-    how the file begins, not by its name. A file that is missing, broken or no audio says nothing.
+    ID3 (1, 2.2 to 2.4, also inside WAV and AIFF), Vorbis comments (Ogg, Opus, FLAC) and RIFF INFO are recognised by how
+    the file begins, not by its name. A file that is missing, broken or no audio has no tags.
 
     >>> read_tags("nowhere.mp3")
     {}
@@ -79,13 +73,13 @@ def read_tags(path: str | Path) -> dict[str, str]:
     tag = open_tags(Path(path))
     if tag is None:
         return {}
-    artists = _values(tag, "artist") or _values(tag, "albumartist") or _values(tag, "composer")
-    genres = [genre for genre in _values(tag, "genre") if not _NUMBER.fullmatch(genre)]
-    years = [year[1] for text in _values(tag, "year") if (year := _YEAR.search(text))]
+    artists = _read_values(tag, "artist") or _read_values(tag, "albumartist") or _read_values(tag, "composer")
+    genres = [genre for genre in _read_values(tag, "genre") if not _NUMBER.fullmatch(genre)]
+    years = [year[1] for text in _read_values(tag, "year") if (year := _YEAR.search(text))]
     found = {
-        "artist": clean("; ".join(_apart(artists))),
-        "title": _first(_values(tag, "title")),
-        "album": _first(_values(tag, "album")),
+        "artist": clean("; ".join(_drop_contained(artists))),
+        "title": _first(_read_values(tag, "title")),
+        "album": _first(_read_values(tag, "album")),
         "genre": _first(genres),
         "year": _first(years),
     }
@@ -93,7 +87,7 @@ def read_tags(path: str | Path) -> dict[str, str]:
 
 
 def open_tags(path: Path) -> TinyTag | None:
-    """The tags as tinytag has them; None where there are none to be had."""
+    """The tags as tinytag reads them; None where it cannot."""
     need("audio", "Tags of recordings need", "tinytag")
     from tinytag import TinyTag, TinyTagException, UnsupportedFormatError
 
@@ -101,30 +95,30 @@ def open_tags(path: Path) -> TinyTag | None:
         with path.open("rb") as file:
             try:
                 return TinyTag.get(file_obj=file, duration=False)
-            except UnsupportedFormatError:  # an MP3 may begin with anything: then its name decides
+            except UnsupportedFormatError:  # an MP3 may begin with anything, so its name decides
                 file.seek(0)
                 return TinyTag.get(filename=path, file_obj=file, duration=False)
     except (OSError, ValueError, TinyTagException):
         return None
 
 
-def _values(tag: TinyTag, name: str) -> list[str]:
-    """All values of a tag that say something, cleaned, each once."""
+def _read_values(tag: TinyTag, name: str) -> list[str]:
+    """All values of a tag, cleaned, each once, without placeholders."""
     given = [getattr(tag, name), *tag.other.get(name, [])]
-    parts = [clean(_mended(part)) for value in given if value is not None for part in str(value).split("\0")]
+    parts = [clean(_repair_encoding(part)) for value in given if value is not None for part in str(value).split("\0")]
     if name == "genre":
         parts = [clean(piece) for part in parts for piece in part.split(";")]
-    said: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in parts:
-        if part and part.strip("<>[]() ").casefold() not in _SAYS_NOTHING:
-            said.setdefault(part.casefold(), part)
-    return list(said.values())
+        if part and part.strip("<>[]() ").casefold() not in _PLACEHOLDERS:
+            values.setdefault(part.casefold(), part)
+    return list(values.values())
 
 
-def _mended(text: str) -> str:
-    """UTF-8 that was declared as Latin-1, and read so, as what it is; no other text survives being read back.
+def _repair_encoding(text: str) -> str:
+    """Decode UTF-8 that was declared and read as Latin-1; any other text stays as it is.
 
-    >>> _mended("BjÃ¶rk"), _mended("Björk")
+    >>> _repair_encoding("BjÃ¶rk"), _repair_encoding("Björk")
     ('Björk', 'Björk')
     """
     if text.isascii():
@@ -135,8 +129,8 @@ def _mended(text: str) -> str:
         return text
 
 
-def _apart(names: Sequence[str]) -> list[str]:
-    """Names that are not part of another: "A feat. B" makes "A" and "B" beside it needless."""
+def _drop_contained(names: Sequence[str]) -> list[str]:
+    """Names that are not part of another: beside "A feat. B", "A" and "B" are redundant."""
     folded = [name.casefold() for name in names]
     return [name for i, name in enumerate(names) if not any(
         folded[i] in other for j, other in enumerate(folded) if j != i
@@ -148,67 +142,64 @@ def _first(values: Sequence[str]) -> str:
 
 
 def clean(text: str) -> str:
-    r"""Text on one line, in composed form and at most 300 characters, the last of which says where it was cut.
+    r"""Text on one line, in composed form and at most 300 characters; a cut shows as "…".
 
     >>> clean("  Bjo\u0308rk \x00\n Live")
     'Björk Live'
     """
     if text.isascii() and text.isalnum() and len(text) <= LONGEST:
         return text
-    plain = _BLANKS.sub(" ", _UNSEEN.sub("", text[: 20 * LONGEST])).strip()
+    plain = _SPACES.sub(" ", _INVISIBLE.sub("", text[: 20 * LONGEST])).strip()
     plain = unicodedata.normalize("NFC", plain)
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1].rstrip() + "…"
 
 
 def read_tag_table(path: str | Path) -> TagTable:
-    """Read what a table says of files or documents.
+    """Read a table of tags of files or documents.
 
-    The table has a header; its fields are separated by commas, semicolons or tabs, quoted where needed; it may be
-    compressed. A column ``file`` (path below the folder) or ``document`` (identifier) says what a row is about. With
-    both, ``document`` is the identifier that the file gets. Empty cells say nothing; a column without a name and
-    ``seconds``, which is measured, are passed over.
+    The table is any that :mod:`adjudge.formats.schema` reads, with a header. A column ``file`` (path below the folder)
+    or ``document`` (identifier) says what a row is about. With both, ``document`` is the identifier that the file gets.
+    Empty cells say nothing; a column without a name and ``seconds``, which is measured, are passed over.
     """
-    from adjudge.formats.source import Source
-    from adjudge.formats.tables import TextTable
+    from adjudge.formats.columns import fold
+    from adjudge.formats.schema import Field, Schema
 
-    table = TextTable.open(Source.open(Path(path)))
-    file, document = _column(table, "file"), _column(table, "document")
-    if file is None and document is None:
-        came = ", ".join(table.columns.columns[:8]) + (", …" if table.columns.width > 8 else "")
-        raise table.source.error(f"expected a column 'file' or 'document', got the columns {came}", table.header_line)
-    others = _descriptions(table, {file, document})
-    cells = {name: table.text(name).to_list() for name in (file, document, *others) if name is not None}
+    keys = Field("file", full=False), Field("document", full=False)
+    schema = Schema((*keys, *(Field(tag, holds=None) for tag in TAGS)), distinct=True, has_comments=False)
+    table = schema.open(path)
+    named = ["" if fold(name) in _NUMBERS_ON_A_DISC else name for name in table.names]
+    places = [replace(table, names=named).place(key) for key in keys]
+    if places == [None, None]:
+        came = ", ".join(table.names[:8]) + (", …" if len(table.names) > 8 else "")
+        raise table.header_error(f"expected a column 'file' or 'document', got the columns {came}")
+    others = _descriptions(table, places)
+    nothing = [None] * table.height
+    files, documents = (
+        nothing if place is None else table.read(key, place).to_list() for key, place in zip(keys, places, strict=True)
+    )
+    tags = {name: table.read(Field(name, full=False, holds=None), place).to_list() for name, place in others.items()}
     rows = []
-    for i in range(table.height):
-        said = {others[name]: clean(cells[name][i] or "") for name in others}
-        named, called = (None if name is None else cells[name][i] for name in (file, document))
-        if named or called:
-            rows.append(TagRow(i + 1, named, called, {name: value for name, value in said.items() if value}))
+    for i, (file, document) in enumerate(zip(files, documents, strict=True)):
+        said = {name: clean(cells[i] or "") for name, cells in tags.items()}
+        if file or document:
+            rows.append(TagRow(i + 1, file, document, {name: value for name, value in said.items() if value}))
     if not rows:
-        raise InputError(f"expected something in {file or document!r}, got nothing in any row", source=str(path))
+        place = places[1] if places[0] is None else places[0]
+        raise table.error(f"expected something in {table.names[place or 0]!r}, got nothing in any row")
     return TagTable(str(path), tuple(rows))
 
 
-def _column(table: TextTable, target: str) -> str | None:
-    """The column that holds something, None where there is none; ``track`` and ``item`` are often numbers on a disc."""
-    from adjudge.formats.columns import fold, place_of
-
-    names = ["" if fold(name) in ("track", "item") else name for name in table.columns.columns]
-    place = place_of(names, target, lambda message, _: table.source.error(message, table.header_line))
-    return None if place is None else names[place]
-
-
-def _descriptions(table: TextTable, keys: set[str | None]) -> dict[str, str]:
-    """What each further column is called in the library."""
+def _descriptions(table: Table, keys: Sequence[int | None]) -> dict[str, int]:
+    """Where each further column is, by what it is called in the library."""
     from adjudge.formats.columns import fold
 
-    named: dict[str, str] = {}
-    for place, name in enumerate(table.columns.columns):
+    places: dict[str, int] = {}
+    for place, name in enumerate(table.names):
         folded = fold(name)
-        target = folded if folded in TAGS else _OTHER_NAMES.get(folded, name)
-        if name in keys or name == f"column {place}" or target in _MEASURED:
+        target = folded if folded in TAGS else _OTHER_NAMES.get(folded, name.lower())
+        if place in keys or not name or target in _MEASURED:
             continue
-        if target in named.values():
-            raise table.source.error(f"expected one column for the {target}, got {name!r}, too", table.header_line)
-        named[name] = target
-    return named
+        if target in places:
+            raise table.header_error(f"expected one column for the {target}, got {name!r}, too")
+        places[target] = place
+    return places

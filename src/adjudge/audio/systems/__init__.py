@@ -1,8 +1,8 @@
 """Baseline systems for music similarity: registered distances between clips, and the runs they give.
 
-``base`` says what a system is, and has the labels and the chance that systems share; ``patterns`` and ``plain`` have
-the systems, ``distances`` what they compute with (mutual proximity included). ``ranking`` chooses queries and turns
-distances into runs or matrices; ``statistics`` has what MIREX reported of systems before anybody judged.
+``base`` defines what a system is, ``baselines`` has the systems and ``distances`` what they compute with, mutual
+proximity included. ``ranking`` chooses queries and turns distances into runs or matrices; ``statistics`` counts what
+MIREX reported of systems before anybody judged.
 """
 
 from adjudge.audio.systems.base import BASELINES, Distances, Sounds, baseline

@@ -1,12 +1,11 @@
-"""What a baseline system is: distances between the documents of a library, a block of rows at a time.
+"""What a baseline system is, and what systems share: labels of documents, and chance.
 
-Systems are registered functions that look at all documents once and give an object that computes distances from some
-documents to all of them. So a full matrix is never needed: runs, neighbours and statistics take one block of rows after
-another, in bounded memory.
+A system is a registered function that looks at all documents once and returns an object that computes distances from
+some documents to all of them. A full matrix is never needed: runs, neighbours and statistics take one block of rows
+after another, in bounded memory.
 
-What is left to chance, decided by a seed and by names: the same whatever else is in a library, and in any order.
-
-Who and what documents have in common: artist, album, genre, as they are written in tags.
+Documents share an artist, an album or a genre as their tags are written (:class:`Labels`). Random choices depend on the
+seed and on names only (:func:`hash_names`): they are the same whatever else is in a library, and in any order.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Keys, Mask
 from adjudge.registry import Registry
@@ -27,13 +25,17 @@ if TYPE_CHECKING:
     import polars as pl
     from scipy.sparse import csr_array
 
+BASELINES: Registry[Baseline] = Registry("baseline system", "adjudge.audio.systems.*")
+NO_ARTIST = frozenset({"", "unknown", "unknownartist", "various", "variousartists", "va", "v.a.", "<unknown>", "n/a"})
+"""Values of the artist that name nobody, without white space."""
+
 
 @dataclass(frozen=True, eq=False)
 class Sounds:
-    """Documents with all that systems may look at; everything in the order of ``documents``.
+    """Documents with everything that systems may look at, in the order of ``documents``.
 
-    ``features`` are documents x numbers by name of the audio feature, ``tracks`` a table of text with a row a document
-    (artist, genre, title, …; null where unknown), ``seed`` decides what is left to chance.
+    ``features`` are documents x numbers by name of the audio feature, ``tracks`` is a table of text with one row per
+    document (artist, genre, title, …; null where unknown), and ``seed`` decides random choices.
     """
 
     documents: tuple[str, ...]
@@ -65,9 +67,6 @@ class Baseline:
     start: Start
 
 
-BASELINES: Registry[Baseline] = Registry("baseline system", "adjudge.audio.systems.*")
-
-
 def baseline(name: str, *, needs: tuple[str, ...] = ()) -> Callable[[Start], Start]:
     """Register a system under its name, with the first line of its docstring; the function comes back unchanged."""
 
@@ -78,53 +77,11 @@ def baseline(name: str, *, needs: tuple[str, ...] = ()) -> Callable[[Start], Sta
     return register
 
 
-def keys_of(names: Iterable[str], *, seed: int, about: str) -> Keys:
-    """A number of 64 bits for each name, which depends on the seed and on what it is needed for.
-
-    >>> keys_of(["a", "b"], seed=0, about="x")[0] == keys_of(["a"], seed=0, about="x")[0]
-    np.True_
-    """
-    start = hashlib.blake2b(f"{seed}\0{about}\0".encode(), digest_size=8)
-    found = []
-    for name in names:
-        one = start.copy()
-        one.update(name.encode())
-        found.append(int.from_bytes(one.digest(), "little"))
-    return np.array(found, dtype=np.uint64)
-
-
-def key_rows(keys: Keys, places: Ints) -> Keys:
-    """A number for each pair, the same both ways: places x documents.
-
-    The sum of two keys goes through the finaliser of SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195).
-    """
-    mixed = keys[places, None] + keys
-    mixed ^= mixed >> np.uint64(30)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(27)
-    mixed *= np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
-    return mixed
-
-
-NOBODY = frozenset({"", "unknown", "unknownartist", "various", "variousartists", "va", "v.a.", "<unknown>", "n/a"})
-"""Artists that are none, without white space."""
-
-
-def folded(text: str) -> str:
-    """A name as it is compared: without white space, capitals and ways of writing the same sign.
-
-    >>> folded("The  BEATLES") == folded("the beatles")
-    True
-    """
-    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 class Labels:
-    """What documents are labelled with in one column; unknown where it is empty or missing.
+    """The labels of documents in one column; unknown where the column is empty or missing.
 
-    Of artists there may be several, ``A; B``: documents have an artist in common where they share any of them, and
-    "Various artists" or "unknown" is nobody.
+    A document may have several artists, ``A; B``: two documents have an artist in common where they share any of them.
+    "Various artists" and "unknown" name nobody.
 
     >>> import polars as pl
     >>> artists = Labels(pl.DataFrame({"artist": ["A", "b ; a", "B", None, "Various Artists"]}), "artist")
@@ -136,42 +93,78 @@ class Labels:
 
     def __init__(self, tracks: pl.DataFrame, column: str) -> None:
         values = tracks[column].to_list() if column in tracks.columns else [None] * tracks.height
-        self._incidence = _incidence([_names(value, several=column == "artist") for value in values])
+        self._incidence = _build_incidence([_split_label(value, several=column == "artist") for value in values])
         self.known: Mask = np.diff(self._incidence.indptr) > 0
 
     @property
     def n_known(self) -> int:
-        """Documents of which it is known."""
+        """Number of documents whose label is known."""
         return int(self.known.sum())
 
     def same(self, places: Ints) -> csr_array:
         """1 where documents share a label with those at these places, and with themselves: places x documents."""
-        found = self._incidence[places] @ self._incidence.T
-        found.data[:] = 1
-        return found
+        same = self._incidence[places] @ self._incidence.T
+        same.data[:] = 1
+        return same
 
     def match(self, first: Ints, second: Ints) -> Mask:
-        """Whether documents of two lists, place by place, share a label."""
+        """Whether the documents of two lists share a label, pair by pair."""
         both = self._incidence[first].multiply(self._incidence[second])
         return np.asarray(both.sum(axis=1) > 0)
 
 
-def _names(value: object, *, several: bool) -> list[str]:
-    if value is None:
-        return []
-    if not several:
-        return [name] if (name := folded(str(value))) else []
-    return list(dict.fromkeys(name for part in str(value).split(";") if (name := folded(part)) not in NOBODY))
-
-
-def _incidence(names: list[list[str]]) -> csr_array:
+def _build_incidence(names: list[list[str]]) -> csr_array:
     """Documents x labels, 1 where a document has one."""
     from scipy.sparse import csr_array
 
     place: dict[str, int] = {}
-    columns: npt.NDArray[np.int64] = np.array(
-        [place.setdefault(name, len(place)) for one in names for name in one], dtype=np.int64
-    )
-    ends = np.concatenate([[0], np.cumsum([len(one) for one in names], dtype=np.int64)])
+    columns = np.array([place.setdefault(name, len(place)) for labels in names for name in labels], dtype=np.int64)
+    ends = np.concatenate([[0], np.cumsum([len(labels) for labels in names], dtype=np.int64)])
     ones = np.ones(len(columns), dtype=np.int32)
     return csr_array((ones, columns, ends), shape=(len(names), max(1, len(place))))
+
+
+def _split_label(value: object, *, several: bool) -> list[str]:
+    if value is None:
+        return []
+    if not several:
+        return [name] if (name := fold_label(str(value))) else []
+    return list(dict.fromkeys(name for part in str(value).split(";") if (name := fold_label(part)) not in NO_ARTIST))
+
+
+def fold_label(text: str) -> str:
+    """A label as it is compared: without white space and case, and in one Unicode form (NFKC).
+
+    >>> fold_label("The  BEATLES") == fold_label("the beatles")
+    True
+    """
+    return "".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def hash_names(names: Iterable[str], *, seed: int, about: str) -> Keys:
+    """A number of 64 bits per name, which depends on the seed and on what it is needed for.
+
+    >>> hash_names(["a", "b"], seed=0, about="x")[0] == hash_names(["a"], seed=0, about="x")[0]
+    np.True_
+    """
+    start = hashlib.blake2b(f"{seed}\0{about}\0".encode(), digest_size=8)
+    hashes = []
+    for name in names:
+        name_hash = start.copy()
+        name_hash.update(name.encode())
+        hashes.append(int.from_bytes(name_hash.digest(), "little"))
+    return np.array(hashes, dtype=np.uint64)
+
+
+def hash_pairs(keys: Keys, places: Ints) -> Keys:
+    """A number of 64 bits per pair, the same both ways: places x documents.
+
+    The sum of two keys goes through the finaliser of SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195).
+    """
+    mixed = keys[places, None] + keys
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return mixed

@@ -1,12 +1,12 @@
-"""Distances between all pairs of documents as matrix products, a block of rows at a time.
+"""Distances between all pairs of documents as matrix products, one block of rows at a time.
 
-Gaussians by symmetric Kullback-Leibler divergence, vectors by Euclidean distance, also at the best of 12 rotations.
+Gaussians are compared by symmetric Kullback-Leibler divergence (:class:`SymmetricKL`), vectors by Euclidean distance
+(:class:`Euclidean`), chroma also at the best of 12 rotations (:class:`BestRotation`).
 
-Mutual proximity: distances made fair to both sides, so that no document is everybody's neighbour.
-
-In spaces of many dimensions some documents (hubs) are near to most others, and most are near to none, whatever they
-sound like. Mutual proximity asks of a pair how many documents are farther from both than they are from one another:
-what is near to everybody is then nothing special.
+In spaces of many dimensions some documents, the hubs, are near to most others, and most are near to none, whatever they
+sound like. Mutual proximity (:func:`mutual_proximity`) corrects distances for this: it counts how many documents are
+farther from both documents of a pair than these are from one another, so a document that is near to all others is no
+special neighbour of any.
 
 Reference: Schnitzer, Flexer, Schedl, Widmer: Local and global scaling reduce hubs in space, Journal of Machine Learning
 Research 13, 2871-2902, 2012, https://jmlr.org/papers/v13/schnitzer12a.html
@@ -25,16 +25,19 @@ from adjudge.audio.systems.base import Distances
 from adjudge.errors import AdjudgeError
 
 BLOCK_BYTES = 32 << 20
-"""Most memory of one block of distances; what is computed on the way takes a few times that."""
+"""Most memory of one block of distances; intermediate arrays take a few times that."""
 LEAST_VARIANCE = 1e-6
 """Least variance of a clip in any direction, in units of the variance there of clips on the whole."""
 _SAME = 1e-13  # squares of distances below that share of what they are differences of are rounding
+MOST_COUNTED = 1000
+"""Most documents for which mutual proximity is counted: its time grows with their third power, here to 1 s."""
+_LOW = 0.05  # the quantile that measures how distances spread towards near documents
 
 
-def blocks(places: Ints, n_documents: int) -> Iterator[Ints]:
-    """Places in parts, such that a part's distances to all documents take at most 32 MiB.
+def split_places(places: Ints, n_documents: int) -> Iterator[Ints]:
+    """Split places into parts whose distances to all documents take at most 32 MiB.
 
-    >>> [len(part) for part in blocks(np.arange(1000), 10_000)]
+    >>> [len(part) for part in split_places(np.arange(1000), 10_000)]
     [419, 419, 162]
     """
     step = max(1, BLOCK_BYTES // (8 * max(1, n_documents)))
@@ -42,9 +45,9 @@ def blocks(places: Ints, n_documents: int) -> Iterator[Ints]:
         yield places[start : start + step]
 
 
-def all_rows(distances: Distances, n_documents: int) -> Iterator[tuple[Ints, Floats]]:
-    """Distances from all documents, block after block: places, and places x documents."""
-    for part in blocks(np.arange(n_documents), n_documents):
+def iterate_rows(distances: Distances, n_documents: int) -> Iterator[tuple[Ints, Floats]]:
+    """Distances from all documents, block by block: places, and places x documents."""
+    for part in split_places(np.arange(n_documents), n_documents):
         yield part, distances.rows(part)
 
 
@@ -69,64 +72,61 @@ class SymmetricKL:
 
     Reference: Mandel, Ellis: Song-level features and support vector machines for music classification, ISMIR 2005.
 
-    >>> kl = symmetric_kl(np.array([[0.0], [1.0], [0.0]]), np.array([[[1.0]], [[1.0]], [[4.0]]]))
+    >>> kl = SymmetricKL(np.array([[0.0], [1.0], [0.0]]), np.array([[[1.0]], [[1.0]], [[4.0]]]))
     >>> kl.rows(np.array([0])).round(9)
     array([[0.   , 1.   , 1.125]])
     """
 
     def __init__(self, means: Floats, covariances: Floats) -> None:
-        means, covariances = _checked(means, covariances)
-        centred, spread, n_flat = _standardised(means, covariances)
+        means, covariances = _check_gaussians(means, covariances)
+        centred, spread, n_flat = _standardise(means, covariances)
         self.n_flat = n_flat
         self.dimensions = means.shape[1]
-        self._vectors = _augmented(centred, *spread)
+        self._vectors = _augment(centred, *spread)
 
     def __len__(self) -> int:
         return len(self._vectors)
 
     def rows(self, places: Ints) -> Floats:
         """Divergences from the documents at these places to all documents, places x documents."""
-        found = self._turned(self._vectors[places]) @ self._vectors.T
-        found *= 0.5
-        found -= self.dimensions
-        np.maximum(found, 0.0, out=found)
-        found[np.arange(len(places)), places] = 0.0
-        return found
+        divergences = self._swap_parts(self._vectors[places]) @ self._vectors.T
+        divergences *= 0.5
+        divergences -= self.dimensions
+        np.maximum(divergences, 0.0, out=divergences)
+        divergences[np.arange(len(places)), places] = 0.0
+        return divergences
 
-    def _turned(self, vectors: Floats) -> Floats:
-        """What stands left of the product: M where P is, P where M is, and so on."""
+    def _swap_parts(self, vectors: Floats) -> Floats:
+        """The left side of the product: M where P is, P where M is, and so on."""
         d = self.dimensions
         t = d * (d + 1) // 2
         cuts = np.cumsum([t, t, d, d, 1])
-        precision, moment, pull, mean, one, own = np.split(vectors, cuts, axis=1)
-        return np.concatenate([moment, precision, -mean, -pull, own, one], axis=1)
+        precision, moment, pull, mean, ones, own = np.split(vectors, cuts, axis=1)
+        return np.concatenate([moment, precision, -mean, -pull, own, ones], axis=1)
 
 
-def symmetric_kl(means: Floats, covariances: Floats) -> SymmetricKL:
-    """Symmetric Kullback-Leibler divergences between Gaussians; see :class:`SymmetricKL`."""
-    return SymmetricKL(means, covariances)
-
-
-def _checked(means: Floats, covariances: Floats) -> tuple[Floats, Floats]:
+def _check_gaussians(means: Floats, covariances: Floats) -> tuple[Floats, Floats]:
     means, covariances = np.asarray(means, dtype=np.float64), np.asarray(covariances, dtype=np.float64)
     if means.ndim != 2 or covariances.shape != (*means.shape, means.shape[1]):
         raise AdjudgeError(
             f"expected means of shape n x d and covariances n x d x d, got {means.shape} and {covariances.shape}"
         )
-    _refuse_gaps(means, "means")
-    _refuse_gaps(covariances, "covariances")
+    _check_finite(means, "means")
+    _check_finite(covariances, "covariances")
     return means, covariances
 
 
-def _refuse_gaps(values: Floats, what: str) -> None:
-    """Refuse numbers that are none: one of them would make everything NaN."""
+def _check_finite(values: Floats, what: str) -> None:
+    """Refuse NaN and infinity: one of them would make everything NaN."""
     bad = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
     if bad.any():
-        raise AdjudgeError(f"expected finite {what}, got others for {bad.sum():,} documents, first {np.argmax(bad)}")
+        raise AdjudgeError(
+            f"expected finite {what}, got NaN or infinity for {bad.sum():,} documents, first {np.argmax(bad)}"
+        )
 
 
-def _standardised(means: Floats, covariances: Floats) -> tuple[Floats, tuple[Floats, Floats], int]:
-    """Means, (covariances, inverses) as seen where all together have mean 0 and covariance 1; how many were flat."""
+def _standardise(means: Floats, covariances: Floats) -> tuple[Floats, tuple[Floats, Floats], int]:
+    """Means and (covariances, inverses) where all together have mean 0 and covariance 1; number of flat ones."""
     centred = means - means.mean(axis=0)
     pooled = covariances.mean(axis=0) + centred.T @ centred / len(means)
     values, vectors = np.linalg.eigh((pooled + pooled.T) / 2)
@@ -141,7 +141,7 @@ def _standardised(means: Floats, covariances: Floats) -> tuple[Floats, tuple[Flo
     return centred @ whiten, spread, int(is_flat.any(axis=1).sum())
 
 
-def _augmented(means: Floats, covariances: Floats, inverses: Floats) -> Floats:
+def _augment(means: Floats, covariances: Floats, inverses: Floats) -> Floats:
     """P, M, √2 Pμ, √2 μ, 1 and μ·Pμ of each document; off-diagonal cells of P and M times √2, as they count twice."""
     d = means.shape[1]
     row, column = np.triu_indices(d)
@@ -170,13 +170,24 @@ class Euclidean:
 
     def __init__(self, values: Floats) -> None:
         values = np.asarray(values, dtype=np.float64)
-        _refuse_gaps(values, "features")
+        _check_finite(values, "features")
         self._values = values - values.mean(axis=0)
         self._squares = np.einsum("ni,ni->n", self._values, self._values)
 
     def rows(self, places: Ints) -> Floats:
         """Distances from the documents at these places to all documents, places x documents."""
-        return _from_products(self._values[places] @ self._values.T, self._squares, places)
+        return _convert_products(self._values[places] @ self._values.T, self._squares, places)
+
+
+def _convert_products(products: Floats, squares: Floats, places: Ints) -> Floats:
+    """Distances by |x - y|² = |x|² + |y|² - 2 x·y; differences that are only rounding are 0."""
+    both = squares[places, None] + squares
+    products *= -2.0
+    products += both
+    both *= _SAME
+    products[products <= both] = 0.0
+    products[np.arange(len(places)), places] = 0.0
+    return np.sqrt(products, out=products)
 
 
 class BestRotation:
@@ -184,8 +195,8 @@ class BestRotation:
 
     .. math:: D(x, y) = \min_{t = 0 \ldots 11} \| x - T_t y \|
 
-    where T moves every semitone up by one. ``values`` are documents x parts x 12: means of chroma, their deviations
-    and the like, each part of twelve pitch classes. What is the same piece in another key is at distance 0.
+    where T moves every pitch class up by a semitone. ``values`` are documents x parts x 12: means of chroma, their
+    deviations and the like, each part of twelve pitch classes. The same piece in another key is at distance 0.
 
     >>> keys = np.eye(12)[:2, None] * 5
     >>> BestRotation(keys).rows(np.array([0]))
@@ -196,8 +207,8 @@ class BestRotation:
         values = np.asarray(values, dtype=np.float64)
         if values.ndim != 3 or values.shape[2] != 12:
             raise AdjudgeError(f"expected vectors of shape n x parts x 12, got {values.shape}")
-        _refuse_gaps(values, "features")
-        # transposing keeps the mean over pitch classes, so that may be taken away: less to cancel
+        _check_finite(values, "features")
+        # transposing keeps the mean over pitch classes, so it can be subtracted: less to cancel
         self._values = values - values.mean(axis=(0, 2), keepdims=True)
         self._squares = np.einsum("nij,nij->n", self._values, self._values)
 
@@ -209,23 +220,7 @@ class BestRotation:
         for semitones in range(12):
             turned = np.roll(self._values[places], semitones, axis=2).reshape(len(places), 12 * parts)
             np.maximum(best, turned @ flat, out=best)
-        return _from_products(best, self._squares, places)
-
-
-def _from_products(products: Floats, squares: Floats, places: Ints) -> Floats:
-    """Distances by |x - y|² = |x|² + |y|² - 2 x·y; what is only rounding is 0."""
-    both = squares[places, None] + squares
-    products *= -2.0
-    products += both
-    both *= _SAME
-    products[products <= both] = 0.0
-    products[np.arange(len(places)), places] = 0.0
-    return np.sqrt(products, out=products)
-
-
-MOST_COUNTED = 1000
-"""Documents up to which mutual proximity is counted; it takes time in proportion to their third power, here 1 s."""
-_LOW = 0.05  # the quantile that tells how distances spread towards the near ones
+        return _convert_products(best, self._squares, places)
 
 
 def mutual_proximity(distances: Distances, n_documents: int) -> Distances:
@@ -235,13 +230,13 @@ def mutual_proximity(distances: Distances, n_documents: int) -> Distances:
 
 
 class CountedProximity:
-    r"""Mutual proximity as it is defined, counted over all documents.
+    r"""Mutual proximity by its definition, counted over all documents.
 
     .. math:: D(x, y) = 1 - \frac{| \{ j : d_{xj} > d_{xy} \} \cap \{ j : d_{yj} > d_{xy} \} |}{n}
 
-    from 0 to 1. Counts are whole numbers and ties would be many; within a tie the smaller original distance is to be
-    the smaller one. So c/(c + d), from 0 to 1, is added to the count, with c the median distance; it never changes
-    the order of different counts. A document is at distance 0 from itself.
+    from 0 to 1. Counts are whole numbers, so ties would be many; within a tie the smaller original distance comes
+    first, because c/(c + d), from 0 to 1, is added to the count, with c the median distance. That never changes the
+    order of different counts. A document is at distance 0 from itself.
 
     >>> line = np.array([0.0, 1.0, 2.0, 10.0])
     >>> class Line:
@@ -254,13 +249,13 @@ class CountedProximity:
     """
 
     def __init__(self, distances: Distances, n_documents: int) -> None:
-        found = np.concatenate([rows for _, rows in all_rows(distances, n_documents)])
-        found = np.minimum(found, found.T)  # the same both ways, to the last digit
-        counts = _farther_from_both(_ranks(found))
-        others = found[~np.eye(n_documents, dtype=np.bool_)]
-        usual = (float(np.median(others)) if others.size else 0.0) or 1.0
-        found /= found + usual
-        self._values = (n_documents - counts - 1 + found) / max(1, n_documents)
+        matrix = np.concatenate([rows for _, rows in iterate_rows(distances, n_documents)])
+        matrix = np.minimum(matrix, matrix.T)  # the same both ways, to the last digit
+        counts = _count_farther(_rank_rows(matrix))
+        others = matrix[~np.eye(n_documents, dtype=np.bool_)]
+        median = (float(np.median(others)) if others.size else 0.0) or 1.0
+        matrix /= matrix + median
+        self._values = (n_documents - counts - 1 + matrix) / max(1, n_documents)
         np.fill_diagonal(self._values, 0.0)
 
     def rows(self, places: Ints) -> Floats:
@@ -269,15 +264,7 @@ class CountedProximity:
         return rows
 
 
-def _ranks(distances: Floats) -> npt.NDArray[np.int16]:
-    """How many documents are nearer, in each row; the same for ties, which so compare as distances do, only faster."""
-    ranks = np.empty(distances.shape, dtype=np.int16)
-    for row, out in zip(distances, ranks, strict=True):
-        out[:] = np.searchsorted(np.sort(row), row)
-    return ranks
-
-
-def _farther_from_both(ranks: npt.NDArray[np.int16]) -> npt.NDArray[np.int64]:
+def _count_farther(ranks: npt.NDArray[np.int16]) -> npt.NDArray[np.int64]:
     """For each pair, how many documents are farther from both than they are from one another."""
     n = len(ranks)
     counts = np.empty((n, n), dtype=np.int64)
@@ -290,19 +277,27 @@ def _farther_from_both(ranks: npt.NDArray[np.int16]) -> npt.NDArray[np.int64]:
     return counts
 
 
+def _rank_rows(distances: Floats) -> npt.NDArray[np.int16]:
+    """How many documents are nearer, row by row; ties share a rank, so ranks compare as distances do, only faster."""
+    ranks = np.empty(distances.shape, dtype=np.int16)
+    for row, out in zip(distances, ranks, strict=True):
+        out[:] = np.searchsorted(np.sort(row), row)
+    return ranks
+
+
 class EstimatedProximity:
-    r"""Mutual proximity as of documents whose distances are independent and log-normal.
+    r"""Mutual proximity of documents whose distances are taken as independent and log-normal.
 
     .. math:: D(x, y) = 1 - (1 - F_x(d_{xy})) (1 - F_y(d_{xy})), \quad
         F_x(d) = \Phi\left( \frac{\log d - m_x}{s_x} \right)
 
-    where m is the logarithm of the median of a document's distances, and m - 1.645 s that of their 5th percentile. Two
-    passes over blocks of rows: one for m and s, one for what is asked.
+    where m is the logarithm of the median of a document's distances, and m - 1.645 s that of their 5th percentile. It
+    takes two passes over blocks of rows: one for m and s, one for the rows asked for.
 
     Schnitzer et al. offer normal and gamma distributions with the moments of all distances. Divergences are too skewed
-    for these, and a few flat clips would decide every deviation, while only near documents matter: of the five nearest
-    by counting, this finds 91 % again in 600 simulated clips, the normal distribution 76 % and the gamma 80 %, and with
-    two flat ones among them 91, 1 and 21 %.
+    for these, and a few flat clips would decide every deviation, while only near documents matter. Of the five nearest
+    by counting, this finds 91 % in 600 simulated clips, the normal distribution 76 % and the gamma 80 %; with two flat
+    clips among them, 91, 1 and 21 %.
 
     >>> line = np.arange(6.0) ** 2
     >>> class Line:
@@ -317,7 +312,7 @@ class EstimatedProximity:
         self._floor = 0.0
         others = max(1, n_documents - 1)  # a document itself is the first of its row
         low, middle = (min(n_documents - 1, 1 + int(share * (others - 1))) for share in (_LOW, 0.5))
-        for places, rows in all_rows(distances, n_documents):
+        for places, rows in iterate_rows(distances, n_documents):
             self._floor = self._floor or 1e-6 * max(float(np.median(rows)), np.finfo(np.float64).tiny)
             rows.partition((low, middle), axis=1)
             logs = self._logarithms(rows[:, [low, middle]])
@@ -334,13 +329,13 @@ class EstimatedProximity:
         logs -= self._mean[places, None]
         logs /= self._deviation[places, None]
         own = ndtr(logs, out=logs)
-        found: Floats = own + of_others
+        proximity: Floats = own + of_others
         own *= of_others
-        found -= own
-        found[np.arange(len(places)), places] = 0.0
-        return found
+        proximity -= own
+        proximity[np.arange(len(places)), places] = 0.0
+        return proximity
 
     def _logarithms(self, rows: Floats) -> Floats:
-        """Natural logarithms; of 0, which copies have, that of a millionth part of the usual distance."""
+        """Natural logarithms; for 0, the distance of copies, that of a millionth of the median distance."""
         np.maximum(rows, self._floor, out=rows)
         return np.log(rows, out=rows)

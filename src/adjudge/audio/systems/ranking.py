@@ -1,12 +1,12 @@
-"""From distances to runs: the nearest documents of each query, without the query and what its artist made.
+"""From distances to runs: the nearest documents of each query, without the query and its artist's own.
 
-Which documents are asked about: all, some drawn by chance and balanced over genres, or those named.
+Queries are all documents, some drawn by chance and balanced over genres, or those named (:func:`choose_queries`).
+:func:`make_runs` ranks the other documents of each, and :func:`write_runs` writes TREC files.
 
-Whole matrices of distances in files, written block by block: of a million pairs, never all in memory.
-
-``npy`` is for NumPy, single precision, with the documents of its rows and columns in a text file beside it. ``mirex``
-is the text that MIREX had systems for audio music similarity write: the name of the system, numbered documents, a line
-``Q/R`` with the numbers of the columns, a row of distances a document.
+:func:`write_matrix` writes all distances of a system, block by block: a million pairs are never in memory at once.
+``npy`` is for NumPy, in single precision, with the documents of rows and columns in a text file beside it. ``mirex`` is
+the text that MIREX asked of systems for audio music similarity: the name of the system, numbered documents, a line
+``Q/R`` with the numbers of the columns, and one row of distances per document.
 """
 
 from __future__ import annotations
@@ -19,13 +19,21 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Keys
-from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, folded, key_rows, keys_of
-from adjudge.audio.systems.distances import blocks
+from adjudge.audio.systems.base import (
+    BASELINES,
+    Distances,
+    Labels,
+    Sounds,
+    fold_label,
+    hash_names,
+    hash_pairs,
+)
+from adjudge.audio.systems.distances import split_places
 from adjudge.checks import COUNT, CUTOFF, SEED, WORKERS, checked
 from adjudge.errors import AdjudgeError, InputError, reason, shown, warn
 from adjudge.io import whole_file
 from adjudge.model.runs import Runs
-from adjudge.processes import Progress
+from adjudge.parallel import Progress
 from adjudge.text import listed
 
 if TYPE_CHECKING:
@@ -34,44 +42,51 @@ if TYPE_CHECKING:
 
     from adjudge.audio.library.folder import Library
 
+LIST_LENGTH = 5
+"""Documents retrieved for a query, as in MIREX."""
+_EXCLUDED = np.uint64(0xFFFFFFFFFFFFFFFF)
+MatrixForm = Literal["npy", "mirex"]
+MATRIX_FOLDER = "matrices"
+_SUFFIXES = {"npy": ".npy", "mirex": ".txt"}
+
 
 @checked(number=COUNT, per_genre=COUNT)
 def choose_queries(
     sounds: Sounds, number: int | None = None, *, per_genre: int | None = None, documents: Sequence[str] | None = None
 ) -> tuple[str, ...]:
-    """Documents to be queries: all; a ``number`` of them; so many ``per_genre``; or the ``documents`` named.
+    """Documents to be queries: all, a ``number`` of them, a number ``per_genre``, or the ``documents`` named.
 
-    What is drawn depends on the seed of ``sounds``. A number is spread over genres as evenly as these allow, where
-    documents of unknown genre count as one more; with ``per_genre`` these are left out, and genres with fewer documents
-    give all they have. Documents come and go without changing much of what is drawn. In the order of the library, but
-    named ones as named.
+    The draw depends on the seed of ``sounds``. A number is spread over genres as evenly as these allow; documents of
+    unknown genre count as one more genre. With ``per_genre`` these are left out, and genres with fewer documents give
+    all they have. Documents that come or go change little of the draw. Queries are in the order of the library, named
+    ones in the order given.
 
     >>> import polars as pl
     >>> tracks = pl.DataFrame({"genre": ["a"] * 4 + ["b"] * 2 + ["c"] * 4})
     >>> sounds = Sounds(tuple("0123456789"), {}, tracks)
     >>> len(choose_queries(sounds)), choose_queries(sounds, documents=["3", "1"])
     (10, ('3', '1'))
-    >>> [sum(one in part for one in choose_queries(sounds, 8)) for part in ("0123", "45", "6789")]
+    >>> [sum(query in part for query in choose_queries(sounds, 8)) for part in ("0123", "45", "6789")]
     [3, 2, 3]
     """
-    if sum(one is not None for one in (number, per_genre, documents)) > 1:
+    if sum(choice is not None for choice in (number, per_genre, documents)) > 1:
         raise AdjudgeError("expected one way to choose queries, got several: a number, per genre, or documents")
     if documents is not None:
-        return _named(sounds, documents)
+        return _check_queries(sounds, documents)
     if per_genre is not None:
-        places = _per_genre(sounds, per_genre)
+        places = _draw_per_genre(sounds, per_genre)
     elif number is not None:
         if number > len(sounds):
             raise AdjudgeError(f"expected at most {len(sounds):,} queries, as there are documents, got {number:,}")
-        groups = _by_genre(sounds)
-        rounds = (one for turn in zip_longest(*groups.values()) for one in turn if one is not None)
+        groups = _group_by_genre(sounds)
+        rounds = (place for turn in zip_longest(*groups.values()) for place in turn if place is not None)
         places = np.sort(np.fromiter(rounds, dtype=np.int64, count=len(sounds))[:number])
     else:
         return sounds.documents
     return tuple(sounds.documents[place] for place in places)
 
 
-def _named(sounds: Sounds, documents: Sequence[str]) -> tuple[str, ...]:
+def _check_queries(sounds: Sounds, documents: Sequence[str]) -> tuple[str, ...]:
     known = set(sounds.documents)
     wanted = tuple(dict.fromkeys(documents))
     missing = [name for name in wanted if name not in known]
@@ -83,19 +98,8 @@ def _named(sounds: Sounds, documents: Sequence[str]) -> tuple[str, ...]:
     return wanted
 
 
-def _by_genre(sounds: Sounds) -> dict[str, list[int]]:
-    """Places of documents by genre, genres and documents in an order of chance; the unknown is called ''."""
-    column = sounds.tracks["genre"].to_list() if "genre" in sounds.tracks.columns else [None] * len(sounds)
-    groups: dict[str, list[int]] = {}
-    for place in np.argsort(keys_of(sounds.documents, seed=sounds.seed, about="queries"), kind="stable"):
-        groups.setdefault(folded(column[place] or ""), []).append(int(place))
-    order = np.argsort(keys_of(groups, seed=sounds.seed, about="genres"), kind="stable")
-    names = list(groups)
-    return {names[place]: groups[names[place]] for place in order}
-
-
-def _per_genre(sounds: Sounds, number: int) -> Ints:
-    groups = _by_genre(sounds)
+def _draw_per_genre(sounds: Sounds, number: int) -> Ints:
+    groups = _group_by_genre(sounds)
     unknown = groups.pop("", [])
     if not groups:
         raise AdjudgeError("expected genres for queries of each, got none; give a number of queries instead")
@@ -108,9 +112,15 @@ def _per_genre(sounds: Sounds, number: int) -> Ints:
     return np.sort(np.array([place for group in groups.values() for place in group[:number]], dtype=np.int64))
 
 
-LIST_LENGTH = 5
-"""Documents retrieved for a query, as in MIREX."""
-_NOTHING = np.uint64(0xFFFFFFFFFFFFFFFF)
+def _group_by_genre(sounds: Sounds) -> dict[str, list[int]]:
+    """Places of documents by genre, genres and documents in random order; the unknown genre is called ''."""
+    column = sounds.tracks["genre"].to_list() if "genre" in sounds.tracks.columns else [None] * len(sounds)
+    groups: dict[str, list[int]] = {}
+    for place in np.argsort(hash_names(sounds.documents, seed=sounds.seed, about="queries"), kind="stable"):
+        groups.setdefault(fold_label(column[place] or ""), []).append(int(place))
+    order = np.argsort(hash_names(groups, seed=sounds.seed, about="genres"), kind="stable")
+    names = list(groups)
+    return {names[place]: groups[names[place]] for place in order}
 
 
 @checked(seed=SEED, workers=WORKERS)
@@ -122,9 +132,9 @@ def sounds_of(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Sounds:
-    """What systems need of a library: its documents, tags, and the audio features that the named systems look at.
+    """What systems need of a library: its documents, its tags, and the audio features of the named systems.
 
-    Without names, those of all. Features are computed where they are not there yet, over ``workers`` processes.
+    Without names, those of all systems. Features that are missing are computed, over ``workers`` processes.
     """
     chosen = [BASELINES[name] for name in (BASELINES if names is None else names)]
     needs = list(dict.fromkeys(need for system in chosen for need in system.needs))
@@ -148,36 +158,37 @@ def make_runs(
 ) -> Runs:
     """The ``k`` nearest documents of each query by each system, all by default.
 
-    The query itself is never retrieved, and with ``artist_filter`` nothing of its artist either: who asks for similar
-    music knows the artist already, and systems are good at telling the recording studio. Where the artist is not
-    known nothing is filtered, which is said. Equal distances are ordered by chance, anew for each query and system.
+    The query itself is never retrieved, and with ``artist_filter`` nothing by its artist either: people who ask for
+    similar music know the artist already, and systems are good at recognising the recording studio. Where the artist
+    is unknown nothing is filtered, and a warning says so. Equal distances are ordered by chance, for each query and
+    system again.
 
-    Scores are distances with their sign changed, in single precision, and strictly descending: what is written to a
-    file and read by any tool is in this order. ``progress`` is told how many systems are done.
+    Scores are negative distances in single precision, strictly descending, so every tool reads the run in this order.
+    ``progress`` is told how many systems are done.
     """
     from adjudge.model.collection import Table, build_collection
 
     names = list(dict.fromkeys(BASELINES if systems is None else systems))
-    started = [BASELINES[name] for name in names]
-    asked = sounds.documents if queries is None else choose_queries(sounds, documents=queries)
+    baselines = [BASELINES[name] for name in names]
+    query_documents = sounds.documents if queries is None else choose_queries(sounds, documents=queries)
     if len(sounds) < 2 or not names:
         raise AdjudgeError(f"expected systems and at least 2 documents, got {len(names)} and {len(sounds)}")
     index = {document: place for place, document in enumerate(sounds.documents)}
-    places = np.array([index[document] for document in asked], dtype=np.int64)
+    places = np.array([index[document] for document in query_documents], dtype=np.int64)
     artists = Labels(sounds.tracks, "artist") if artist_filter else None
-    _say_filter(artists, places)
+    _warn_about_artists(artists, places)
     tables, most = [], min(k, len(sounds) - 1)
-    for done, system in enumerate(started, start=1):
-        found, distance = nearest(system.start(sounds), sounds, places, most, about=system.name, artists=artists)
+    for done, system in enumerate(baselines, start=1):
+        lists, distances = find_nearest(system.start(sounds), sounds, places, most, about=system.name, artists=artists)
         if done == 1:
-            _say_short(found, k)
-        tables.append(Table(_frame(sounds, system.name, places, found, distance), system.name))
+            _warn_about_short_lists(lists, k)
+        tables.append(Table(_build_table(sounds, system.name, places, lists, distances), system.name))
         if progress is not None:
-            progress(done, len(started))
+            progress(done, len(baselines))
     return build_collection(tables).runs
 
 
-def _say_filter(artists: Labels | None, places: Ints) -> None:
+def _warn_about_artists(artists: Labels | None, places: Ints) -> None:
     if artists is None:
         return
     unknown = int((~artists.known[places]).sum())
@@ -187,8 +198,8 @@ def _say_filter(artists: Labels | None, places: Ints) -> None:
         warn(f"The artist of {unknown:,} of {len(places):,} queries is not known: nothing is filtered for these.", 3)
 
 
-def _say_short(found: Ints, k: int) -> None:
-    left = (found >= 0).sum(axis=1)
+def _warn_about_short_lists(lists: Ints, k: int) -> None:
+    left = (lists >= 0).sum(axis=1)
     if not left.any():
         raise AdjudgeError("expected documents by other artists than the queries', got none; see --no-artist-filter")
     if (short := int((left < k).sum())) > 0:
@@ -197,89 +208,90 @@ def _say_short(found: Ints, k: int) -> None:
         warn(f"{short:,} of {len(left):,} queries have fewer than {k:,} documents to retrieve{none}.", stacklevel=3)
 
 
-def nearest(
+def _build_table(sounds: Sounds, system: str, places: Ints, lists: Ints, distances: Floats) -> pl.DataFrame:
+    """Rows ``system, query, document, score`` of one system."""
+    import polars as pl
+
+    left = lists >= 0
+    names = pl.Series(list(sounds.documents), dtype=pl.String)
+    return pl.DataFrame(
+        {
+            "query": names.gather(np.repeat(places, left.sum(axis=1))),
+            "document": names.gather(lists[left]),
+            "score": make_descending_scores(distances)[left],
+        }
+    ).select(pl.lit(system).alias("system"), pl.all())
+
+
+def find_nearest(
     distances: Distances, sounds: Sounds, places: Ints, k: int, *, about: str, artists: Labels | None = None
 ) -> tuple[Ints, Floats]:
     """Places of the ``k`` nearest documents of those at ``places``, nearest first, and their distances.
 
-    Where fewer are left, -1 and infinity fill up. With ``artists``, documents that share one with the query are left
-    out. Distances are compared in single precision, so that copies tie; ties are broken by the seed, the two
-    documents and what it is ``about``, so that no document wins all of them.
+    Where fewer are left, -1 and infinity fill the list. With ``artists``, documents that share an artist with the query
+    are left out. Distances are compared in single precision, so that copies tie; ties are broken by the seed, the two
+    documents and ``about``, so that no document wins all of them.
     """
-    (found,) = nearest_by(distances, sounds, places, k, about=about, filters=(artists,))
-    return found
+    (nearest,) = find_nearest_filtered(distances, sounds, places, k, about=about, filters=(artists,))
+    return nearest
 
 
-def nearest_by(
+def find_nearest_filtered(
     distances: Distances, sounds: Sounds, places: Ints, k: int, *, about: str, filters: Sequence[Labels | None]
 ) -> list[tuple[Ints, Floats]]:
-    """What :func:`nearest` gives under each of several filters, with distances computed once."""
-    keys = keys_of(sounds.documents, seed=sounds.seed, about=f"ties of {about}")
+    """The results of :func:`find_nearest` for several filters, with distances computed once."""
+    keys = hash_names(sounds.documents, seed=sounds.seed, about=f"ties of {about}")
     shape = (len(places), k)
-    found = [(np.full(shape, -1, dtype=np.int64), np.full(shape, np.inf)) for _ in filters]
+    nearest = [(np.full(shape, -1, dtype=np.int64), np.full(shape, np.inf)) for _ in filters]
     start = 0
-    for part in blocks(places, 2 * len(sounds)):
+    for part in split_places(places, 2 * len(sounds)):
         rows = distances.rows(part)
-        order = _sort_keys(rows, key_rows(keys, part))
-        order[np.arange(len(part)), part] = _NOTHING
+        order = _sort_keys(rows, hash_pairs(keys, part))
+        order[np.arange(len(part)), part] = _EXCLUDED
         here = slice(start, start + len(part))
-        for (there, distance), artists in zip(found, filters, strict=True):
-            first = _first(order if artists is None else _without(order, artists.same(part)), min(k, len(sounds)))
-            there[here, : first.shape[1]] = first
-            left = np.take_along_axis(rows, np.maximum(first, 0), axis=1)
-            distance[here, : first.shape[1]] = np.where(first >= 0, left, np.inf)
+        for (lists, list_distances), artists in zip(nearest, filters, strict=True):
+            allowed = order if artists is None else _mask_artist(order, artists.same(part))
+            first = _select_smallest(allowed, min(k, len(sounds)))
+            lists[here, : first.shape[1]] = first
+            first_distances = np.take_along_axis(rows, np.maximum(first, 0), axis=1)
+            list_distances[here, : first.shape[1]] = np.where(first >= 0, first_distances, np.inf)
         start += len(part)
-    return found
-
-
-def _without(order: Keys, same: csr_array) -> Keys:
-    """The same keys, but where documents share an artist nothing is to be found."""
-    kept = order.copy()
-    kept[same.tocoo().coords] = _NOTHING
-    return kept
-
-
-def _first(order: Keys, k: int) -> Ints:
-    """Places of the ``k`` smallest keys of each row, in order; -1 for what is not to be found."""
-    first = np.argpartition(order, k - 1, axis=1)[:, :k]
-    keys = np.take_along_axis(order, first, axis=1)
-    by = np.argsort(keys, axis=1, kind="stable")
-    return np.where(np.take_along_axis(keys, by, axis=1) == _NOTHING, -1, np.take_along_axis(first, by, axis=1))
+    return nearest
 
 
 def _sort_keys(distances: Floats, chance: Keys) -> Keys:
-    """One whole number for distance and chance: bits of floats of 0 or more are in their order."""
+    """One integer for distance and chance: the bits of floats of 0 or more sort as the floats do."""
     bits = (distances + 0.0).astype(np.float32).view(np.uint32).astype(np.uint64)
     bits <<= np.uint64(32)
     bits |= chance >> np.uint64(33)
     return bits
 
 
-def _frame(sounds: Sounds, system: str, places: Ints, found: Ints, distance: Floats) -> pl.DataFrame:
-    """Rows ``system, query, document, score`` of one system."""
-    import polars as pl
-
-    left = found >= 0
-    names = pl.Series(list(sounds.documents), dtype=pl.String)
-    return pl.DataFrame(
-        {
-            "query": names.gather(np.repeat(places, left.sum(axis=1))),
-            "document": names.gather(found[left]),
-            "score": descending_scores(distance)[left],
-        }
-    ).select(pl.lit(system).alias("system"), pl.all())
+def _select_smallest(order: Keys, k: int) -> Ints:
+    """Places of the ``k`` smallest keys of each row, in order; -1 for excluded documents."""
+    first = np.argpartition(order, k - 1, axis=1)[:, :k]
+    keys = np.take_along_axis(order, first, axis=1)
+    by = np.argsort(keys, axis=1, kind="stable")
+    return np.where(np.take_along_axis(keys, by, axis=1) == _EXCLUDED, -1, np.take_along_axis(first, by, axis=1))
 
 
-def descending_scores(distance: Floats) -> Floats:
-    """Distances with their sign changed, in single precision, each less than the one before it; lists x ranks.
+def _mask_artist(order: Keys, same: csr_array) -> Keys:
+    """The same keys, with documents that share an artist excluded."""
+    kept = order.copy()
+    kept[same.tocoo().coords] = _EXCLUDED
+    return kept
 
-    A tie moves the later one down by a ten-millionth, or as little as single precision can; as decimals they are as
-    short as they can be.
 
-    >>> descending_scores(np.array([[0.0, 0.0, 0.25, 0.25]]))
+def make_descending_scores(distances: Floats) -> Floats:
+    """Negative distances in single precision, each less than the one before it; lists x ranks.
+
+    In a tie, the later score is lower by a ten-millionth, or by the least that single precision can express. Written
+    as decimals, scores are as short as they can be.
+
+    >>> make_descending_scores(np.array([[0.0, 0.0, 0.25, 0.25]]))
     array([[ 0.000000e+00, -1.000000e-07, -2.500000e-01, -2.500001e-01]])
     """
-    scores = -distance.astype(np.float32)
+    scores = -distances.astype(np.float32)
     for rank in range(1, scores.shape[1]):
         before = scores[:, rank - 1]
         below = np.minimum(np.nextafter(before, np.float32(-np.inf)), before - np.float32(1e-7))
@@ -288,7 +300,7 @@ def descending_scores(distance: Floats) -> Floats:
 
 
 def write_runs(runs: Runs, folder: Path) -> tuple[Path, ...]:
-    """Write each system's run as a TREC file, ``<system>.txt``, into a folder, which is made where it is missing."""
+    """Write each system's run as a TREC file, ``<system>.txt``, into a folder, which is created if needed."""
     from adjudge.formats import write
 
     try:
@@ -303,11 +315,6 @@ def write_runs(runs: Runs, folder: Path) -> tuple[Path, ...]:
     return tuple(paths)
 
 
-MatrixForm = Literal["npy", "mirex"]
-MATRIX_FOLDER = "matrices"
-_SUFFIXES = {"npy": ".npy", "mirex": ".txt"}
-
-
 @checked(form=MatrixForm)
 def write_matrix(
     sounds: Sounds, system: str, folder: Path, *, form: MatrixForm = "npy", progress: Progress | None = None
@@ -315,7 +322,7 @@ def write_matrix(
     """Write the distances of a system between all documents to ``<system>.npy`` or ``<system>.txt`` in a folder.
 
     The file appears when it is complete, and an older one stays until then. With ``npy`` the documents are in
-    ``<system>.documents.txt``, one a line. ``progress`` is told how many rows are done.
+    ``<system>.documents.txt``, one per line. ``progress`` is told how many rows are done.
     """
     distances = BASELINES[system].start(sounds)
     target = folder / f"{system}{_SUFFIXES[form]}"
@@ -338,7 +345,7 @@ def write_matrix(
 def _write_npy(file: BinaryIO, distances: Distances, n: int, progress: Progress) -> None:
     np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (n, n)})
     done = 0
-    for part in blocks(np.arange(n), n):
+    for part in split_places(np.arange(n), n):
         file.write(distances.rows(part).astype("<f4").tobytes())
         done += len(part)
         progress(done, n)
@@ -353,7 +360,7 @@ def _write_mirex(file: BinaryIO, sounds: Sounds, system: str, distances: Distanc
     columns = "\t".join(numbers)
     file.write(f"{system}\n{names}Q/R\t{columns}\n".encode())
     done = 0
-    for part in blocks(np.arange(n), 4 * n):
+    for part in split_places(np.arange(n), 4 * n):
         table = pl.DataFrame(distances.rows(part).astype(np.float32))
         table.insert_column(0, pl.Series("number", part + 1))
         table.write_csv(file, separator="\t", include_header=False)

@@ -1,39 +1,40 @@
-"""What can be said of systems before anybody judges: as MIREX reported it, and about hubs.
+"""What can be said of systems before anybody judges: neighbours of the same genre, hubs, coverage.
 
 How many of the nearest documents are of the query's genre, artist and album; how often the most frequent document
 appears; how many never do; how often the triangle inequality holds: MIREX's task of audio music similarity derived
 these from the distance matrices of participants, besides having people judge some of the lists.
 
-Hubs are documents in far more lists than others. With N the number of lists of k that a document is in, they show in
-the skewness of N: 0 where lists are spread evenly, above 1 where few documents fill many lists.
+Hubs are documents that are in far more lists than others. With N the number of lists of k that a document is in, they
+show in the skewness of N: 0 where lists are spread evenly, above 1 where few documents fill many lists.
+
+:func:`describe_systems` and :func:`describe_runs` count, :func:`sentences` says who has hubs, what becomes of them and
+who finds the genre, and :func:`statistics_sections` is the report with tables and the figure.
 
 References: https://www.music-ir.org/mirex/wiki/2013:Audio_Music_Similarity_and_Retrieval; Radovanović, Nanopoulos,
 Ivanović: Hubs in space: popular nearest neighbors in high-dimensional data, Journal of Machine Learning Research 11,
 2487-2531, 2010, https://jmlr.org/papers/v11/radovanovic10a.html
-
-Statistics of systems in sentences: who has hubs, what becomes of them, who finds the genre.
-
-A report of what can be said of systems before anybody judges: hubs, coverage, neighbours of the same genre.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, keys_of
-from adjudge.audio.systems.distances import blocks
-from adjudge.audio.systems.ranking import nearest_by
+from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, hash_names
+from adjudge.audio.systems.distances import split_places
+from adjudge.audio.systems.ranking import find_nearest_filtered
 from adjudge.checks import CUTOFF
 from adjudge.errors import AdjudgeError
-from adjudge.processes import Progress
-from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.parallel import Progress
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import PALETTE, canvas
-from adjudge.text import listed, number
+from adjudge.results import Column, Result
+from adjudge.tables import Heading
+from adjudge.text import counted, listed, number
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,20 +42,24 @@ if TYPE_CHECKING:
 
     from adjudge.model.runs import Run, Runs
 
-
 CUTOFFS = (5, 10, 20, 50)
 """Lengths of lists in MIREX's statistics."""
 LABELS = ("genre", "artist", "album")
 FILTERED, PLAIN, GIVEN = "artist filter", "all artists", "as given"
 _TRIANGLE_DOCUMENTS = 150  # of which all triples are looked at: 551,300
+AFTER_PROXIMITY = {"timbre": "timbre-mp"}
+"""Systems, and the same systems after mutual proximity."""
+_COLOURS = ("accent", "warm", "ink", "soft", "muted")
+_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)))
+_SYSTEM = Heading("System", "left", "documents of the query's artist are left out, unless all artists are named")
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedLabels:
     """How many of the first documents share a label with the query, in the mean over queries.
 
-    ``share`` is of the ``cutoff`` first, ``of_possible`` of as many as there are, where these are fewer; NaN where
-    nothing could be shared. ``n_queries`` have the label.
+    ``share`` is of the first ``cutoff`` documents, ``of_possible`` of those that could share it where these are fewer;
+    NaN where none could. ``n_queries`` queries have the label.
     """
 
     label: str
@@ -116,58 +121,95 @@ class Occurrences:
 
 @dataclass(frozen=True, eq=False)
 class ListStatistics:
-    """Of the lists of one system, made in one way: with the artist filter, without, or as they were given."""
+    """Statistics of the lists of one system, made with the artist filter, without it, or as given."""
 
     system: str
     lists: str
-    shared: tuple[Shared, ...]
+    shared: tuple[SharedLabels, ...]
     occurrences: tuple[Occurrences, ...]
     triangle: float | None
 
     def at(self, cutoff: int) -> Occurrences:
         """Occurrences in lists of one length."""
-        return next(one for one in self.occurrences if one.cutoff == cutoff)
+        return next(counted for counted in self.occurrences if counted.cutoff == cutoff)
 
-    def sharing(self, label: str, cutoff: int) -> Shared | None:
-        """What was found of a label, if anything."""
-        return next((one for one in self.shared if (one.label, one.cutoff) == (label, cutoff)), None)
+    def sharing(self, label: str, cutoff: int) -> SharedLabels | None:
+        """The shares of one label at one cutoff, if the label is known."""
+        return next((shared for shared in self.shared if (shared.label, shared.cutoff) == (label, cutoff)), None)
 
 
-@dataclass(frozen=True, eq=False)
-class Statistics:
-    """Statistics of systems, with the ``documents`` that they are about; ``cutoffs`` are the lengths of lists."""
+class StatisticsRow(TypedDict):
+    """Statistics of one system, one way of making lists and one length of them; shares are from 0 to 1."""
+
+    system: Annotated[str, Column("the system", key=True)]
+    lists: Annotated[str, Column("how lists were made", key=True)]
+    cutoff: Annotated[int, Column("length of the lists", "d", key=True)]
+    queries: Annotated[int, Column("queries", ",d", shown=False)]
+    documents: Annotated[int, Column("documents", ",d", shown=False)]
+    same_genre: Annotated[float | None, Column("share of documents of the genre of the query", ".3f")]
+    same_genre_of_possible: Annotated[float | None, Column("the same, of what was possible", ".3f", shown=False)]
+    same_artist: Annotated[float | None, Column("share of documents by the artist of the query", ".3f")]
+    same_artist_of_possible: Annotated[float | None, Column("the same, of what was possible", ".3f", shown=False)]
+    same_album: Annotated[float | None, Column("share of documents of the album of the query", ".3f")]
+    same_album_of_possible: Annotated[float | None, Column("the same, of what was possible", ".3f", shown=False)]
+    skewness: Annotated[float, Column("skewness of how often documents occur", ".2f")]
+    hub: Annotated[str, Column("the document that occurs most often", shown=False)]
+    hub_lists: Annotated[int, Column("lists that it is in", ",d", shown=False)]
+    hub_share: Annotated[float, Column("share of lists that it is in", ".3f")]
+    hubs: Annotated[int, Column("documents that occur far too often", ",d")]
+    never: Annotated[float, Column("share of documents that never occur", ".3f")]
+    coverage: Annotated[float, Column("share of documents that occur", ".3f", shown=False)]
+    triangle: Annotated[float | None, Column("share of triples that keep the triangle inequality", ".3f", shown=False)]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Statistics(Result):
+    """Statistics of systems: one entry per system and way of making lists.
+
+    ``documents`` are the collection, ``cutoffs`` the lengths of lists, ``known`` counts documents by known label.
+    """
 
     documents: tuple[str, ...]
     n_queries: int
     cutoffs: tuple[int, ...]
-    found: tuple[ListStatistics, ...]
+    entries: tuple[ListStatistics, ...]
     known: dict[str, int]
 
     @property
     def systems(self) -> tuple[str, ...]:
         """Names of the systems, in order."""
-        return tuple(dict.fromkeys(one.system for one in self.found))
+        return tuple(dict.fromkeys(entry.system for entry in self.entries))
 
     @property
     def ways(self) -> tuple[str, ...]:
         """Ways in which lists were made; the first is that of runs."""
-        return tuple(dict.fromkeys(one.lists for one in self.found))
+        return tuple(dict.fromkeys(entry.lists for entry in self.entries))
 
     def of(self, system: str, lists: str) -> ListStatistics | None:
-        """Those of one system and way, if they were made."""
-        return next((one for one in self.found if (one.system, one.lists) == (system, lists)), None)
+        """Statistics of one system and way, if there are any."""
+        return next((entry for entry in self.entries if (entry.system, entry.lists) == (system, lists)), None)
 
-    def to_dicts(self) -> list[dict[str, Any]]:
-        """A row for each system, way and length of lists; shares from 0 to 1."""
-        return [self._row(one, counted) for one in self.found for counted in one.occurrences]
+    row_type = StatisticsRow
 
-    def _row(self, one: ListStatistics, counted: Occurrences) -> dict[str, Any]:
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"Statistics of {counted(len(self.systems), 'system')} over {counted(self.n_queries, 'query')}"
+
+    def __repr__(self) -> str:
+        return f"<Statistics: {counted(len(self.systems), 'system')}, {counted(self.n_queries, 'query')}>"
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """A row for each system, way and length of lists."""
+        return [self._row(entry, occurrences) for entry in self.entries for occurrences in entry.occurrences]
+
+    def _row(self, entry: ListStatistics, counted: Occurrences) -> dict[str, Any]:
         row: dict[str, Any] = {
-            "system": one.system, "lists": one.lists, "cutoff": counted.cutoff, "queries": self.n_queries,
+            "system": entry.system, "lists": entry.lists, "cutoff": counted.cutoff, "queries": self.n_queries,
             "documents": len(self.documents),
         }  # fmt: skip
         for label in LABELS:
-            shared = one.sharing(label, counted.cutoff)
+            shared = entry.sharing(label, counted.cutoff)
             row[f"same_{label}"] = None if shared is None else shared.share
             row[f"same_{label}_of_possible"] = None if shared is None else shared.of_possible
         return row | {
@@ -178,11 +220,11 @@ class Statistics:
             "hubs": counted.n_hubs,
             "never": counted.never,
             "coverage": counted.coverage,
-            "triangle": one.triangle,
+            "triangle": entry.triangle,
         }
 
 
-def describe(
+def describe_systems(
     sounds: Sounds,
     systems: Sequence[str] | None = None,
     *,
@@ -191,41 +233,55 @@ def describe(
 ) -> Statistics:
     """Statistics of registered systems, all by default, with every document as a query.
 
-    Lists are made with and without the artist filter, from one pass over the distances; only without, where no artist
-    is known, or all documents are by one. ``cutoffs`` are lengths of lists; those longer than there are other documents
+    Lists are made with and without the artist filter, in one pass over the distances; only without it where no artist
+    is known or all documents are by one. ``cutoffs`` are lengths of lists; those longer than there are other documents
     are left out.
     """
     names = list(dict.fromkeys(BASELINES if systems is None else systems))
-    started = [BASELINES[name] for name in names]
+    baselines = [BASELINES[name] for name in names]
     n = len(sounds)
     if n < 3:
         raise AdjudgeError(f"expected at least 3 documents for statistics, got {n}")
-    lengths = _lengths(cutoffs, n - 1)
+    lengths = _select_lengths(cutoffs, n - 1)
     labels = {label: Labels(sounds.tracks, label) for label in LABELS}
     everywhere = np.arange(n)
     ways = {FILTERED: labels["artist"], PLAIN: None} if _can_filter(labels["artist"]) else {PLAIN: None}
-    possible = {way: _possible(labels, everywhere, artists) for way, artists in ways.items()}
-    found = []
-    for done, system in enumerate(started, start=1):
+    possible = {way: _count_possible(labels, everywhere, artists) for way, artists in ways.items()}
+    entries = []
+    for done, system in enumerate(baselines, start=1):
         distances = system.start(sounds)
         filters = tuple(ways.values())
-        both = nearest_by(distances, sounds, everywhere, lengths[-1], about=system.name, filters=filters)
-        triangle = triangle_share(distances, _sample(sounds))
+        both = find_nearest_filtered(distances, sounds, everywhere, lengths[-1], about=system.name, filters=filters)
+        triangle = triangle_share(distances, _draw_triangle_documents(sounds))
         for way, (lists, _) in zip(ways, both, strict=True):
-            shared = _shared(lists, everywhere, lengths, labels, possible[way], without=way == FILTERED)
-            found.append(ListStatistics(system.name, way, shared, _occurrences(lists, n, lengths), triangle))
+            shared = _measure_shared(lists, everywhere, lengths, labels, possible[way], without=way == FILTERED)
+            entries.append(ListStatistics(system.name, way, shared, _count_occurrences(lists, n, lengths), triangle))
         if progress is not None:
-            progress(done, len(started))
-    return Statistics(sounds.documents, n, lengths, tuple(found), {name: one.n_known for name, one in labels.items()})
+            progress(done, len(baselines))
+    return Statistics(
+        sounds.documents, n, lengths, tuple(entries), {label: column.n_known for label, column in labels.items()}
+    )
+
+
+def _can_filter(artists: Labels) -> bool:
+    """Whether artists are known, and there are documents by others."""
+    n = len(artists.known)
+    return artists.n_known > 0 and any(artists.same(part).nnz < len(part) * n for part in split_places(np.arange(n), n))
+
+
+def _draw_triangle_documents(sounds: Sounds) -> Ints:
+    """Places of documents drawn by the seed, or all where there are few."""
+    order = np.argsort(hash_names(sounds.documents, seed=sounds.seed, about="triangles"), kind="stable")
+    return np.sort(order[:_TRIANGLE_DOCUMENTS]).astype(np.int64)
 
 
 def describe_runs(runs: Runs, tracks: pl.DataFrame, *, cutoffs: Sequence[int] = CUTOFFS) -> Statistics:
-    """Statistics of runs as they are, whoever made them, with what a table says of documents.
+    """Statistics of given runs, with the labels that a table has of documents.
 
-    ``tracks`` has a column ``document`` and some of genre, artist and album, and names the whole collection: what is in
-    no list of any system is there, too. Queries that are no documents share nothing that is known. Where runs lack
-    queries that others have, these are lists without documents. Runs in which no list has a document by the query's
-    artist are taken to have been filtered: such documents do not count among what they could have found.
+    ``tracks`` has a column ``document`` and some of genre, artist and album. It names the whole collection, documents
+    in no list included. Queries that are no documents have no labels. Queries that a run lacks count as empty lists.
+    Runs in which no list has a document by the query's artist are taken as filtered: such documents do not count among
+    those that could have been found.
     """
     import polars as pl
 
@@ -239,30 +295,23 @@ def describe_runs(runs: Runs, tracks: pl.DataFrame, *, cutoffs: Sequence[int] = 
     table = names.to_frame("document").join(tracks, on="document", how="left", maintain_order="left")
     index = {name: place for place, name in enumerate(names)}
     places = np.array([index.get(query, -1) for query in queries], dtype=np.int64)
-    lengths = _lengths(cutoffs, depth)
+    lengths = _select_lengths(cutoffs, depth)
     labels = {label: Labels(table, label) for label in LABELS}
     is_document = places >= 0
     asked_places = places[is_document]
-    possible = {way: _possible(labels, asked_places, labels["artist"] if way else None) for way in (False, True)}
+    possible = {way: _count_possible(labels, asked_places, labels["artist"] if way else None) for way in (False, True)}
     code_to_place = np.array([index[name] for name in runs.documents], dtype=np.int64)
-    found = []
+    entries = []
     for run in runs:
-        lists = _lists_of(run, asked, code_to_place, lengths[-1])
+        lists = _read_lists(run, asked, code_to_place, lengths[-1])
         filtered = not _has_own_artist(lists[is_document], asked_places, labels["artist"])
-        shared = _shared(lists[is_document], asked_places, lengths, labels, possible[filtered], without=False)
-        found.append(ListStatistics(run.system, GIVEN, shared, _occurrences(lists, len(index), lengths), None))
-    known = {label: one.n_known for label, one in labels.items()}
-    return Statistics(tuple(names), len(queries), lengths, tuple(found), known)
+        shared = _measure_shared(lists[is_document], asked_places, lengths, labels, possible[filtered], without=False)
+        entries.append(ListStatistics(run.system, GIVEN, shared, _count_occurrences(lists, len(index), lengths), None))
+    known = {label: column.n_known for label, column in labels.items()}
+    return Statistics(tuple(names), len(queries), lengths, tuple(entries), known)
 
 
-def _lengths(cutoffs: Sequence[int], most: int) -> tuple[int, ...]:
-    wanted = sorted({CUTOFF.check("cutoff", cutoff) for cutoff in cutoffs})
-    if not wanted:
-        raise AdjudgeError("expected lengths of lists, got none")
-    return tuple(cutoff for cutoff in wanted if cutoff <= most) or (most,)
-
-
-def _lists_of(run: Run, asked: Sequence[int], place: Ints, depth: int) -> Ints:
+def _read_lists(run: Run, asked: Sequence[int], place: Ints, depth: int) -> Ints:
     """Places of the first documents of each query's ranking, -1 where there are fewer."""
     lists = np.full((len(asked), depth), -1, dtype=np.int64)
     for row, code in zip(lists, asked, strict=True):
@@ -280,19 +329,20 @@ def _has_own_artist(lists: Ints, places: Ints, artists: Labels) -> bool:
     return bool(artists.match(query[there], document[there]).any())
 
 
-def _can_filter(artists: Labels) -> bool:
-    """Whether artists are known, and there are documents by others."""
-    n = len(artists.known)
-    return artists.n_known > 0 and any(artists.same(part).nnz < len(part) * n for part in blocks(np.arange(n), n))
+def _select_lengths(cutoffs: Sequence[int], most: int) -> tuple[int, ...]:
+    wanted = sorted({CUTOFF.check("cutoff", cutoff) for cutoff in cutoffs})
+    if not wanted:
+        raise AdjudgeError("expected lengths of lists, got none")
+    return tuple(cutoff for cutoff in wanted if cutoff <= most) or (most,)
 
 
-def _possible(labels: dict[str, Labels], places: Ints, without: Labels | None) -> dict[str, Ints]:
-    """For each query, how many other documents share each label, those of its artist ``without``."""
-    found = {}
-    for name, one in labels.items():
+def _count_possible(labels: dict[str, Labels], places: Ints, without: Labels | None) -> dict[str, Ints]:
+    """For each query, how many other documents share each label; ``without`` leaves out those of its artist."""
+    possible = {}
+    for name, column in labels.items():
         counts = []
-        for part in blocks(places, len(one.known)):
-            same = one.same(part)
+        for part in split_places(places, len(column.known)):
+            same = column.same(part)
             total = same.sum(axis=1)
             if without is None:
                 counts.append(total - same[np.arange(len(part)), part])
@@ -300,11 +350,11 @@ def _possible(labels: dict[str, Labels], places: Ints, without: Labels | None) -
                 both = same.multiply(without.same(part))
                 itself = same[np.arange(len(part)), part] - both[np.arange(len(part)), part]
                 counts.append(total - both.sum(axis=1) - itself)
-        found[name] = np.concatenate(counts).astype(np.int64) if counts else np.zeros(0, dtype=np.int64)
-    return found
+        possible[name] = np.concatenate(counts).astype(np.int64) if counts else np.zeros(0, dtype=np.int64)
+    return possible
 
 
-def _shared(
+def _measure_shared(
     lists: Ints,
     places: Ints,
     cutoffs: tuple[int, ...],
@@ -312,38 +362,32 @@ def _shared(
     possible: dict[str, Ints],
     *,
     without: bool,
-) -> tuple[Shared, ...]:
+) -> tuple[SharedLabels, ...]:
     """Shares of each label at each cutoff; nothing of artists where these were filtered."""
-    found = []
-    for name, one in labels.items():
-        known = one.known[places] if len(places) else np.zeros(0, dtype=np.bool_)
+    shared = []
+    for name, column in labels.items():
+        known = column.known[places] if len(places) else np.zeros(0, dtype=np.bool_)
         if not known.any() or (without and name == "artist"):
             continue
         rows, queries, there = lists[known], places[known], possible[name][known]
-        hits = one.match(np.repeat(queries, rows.shape[1]), np.maximum(rows, 0).ravel()).reshape(rows.shape)
+        hits = column.match(np.repeat(queries, rows.shape[1]), np.maximum(rows, 0).ravel()).reshape(rows.shape)
         running = np.cumsum(hits & (rows >= 0), axis=1)
         for cutoff in cutoffs:
             within = running[:, cutoff - 1]
             best = np.minimum(there, cutoff)
             can = best > 0
             of_possible = float((within[can] / best[can]).mean()) if can.any() else float("nan")
-            found.append(Shared(name, cutoff, float(within.mean() / cutoff), of_possible, int(known.sum())))
-    return tuple(found)
+            shared.append(SharedLabels(name, cutoff, float(within.mean() / cutoff), of_possible, int(known.sum())))
+    return tuple(shared)
 
 
-def _occurrences(lists: Ints, n_documents: int, cutoffs: tuple[int, ...]) -> tuple[Occurrences, ...]:
-    found = []
+def _count_occurrences(lists: Ints, n_documents: int, cutoffs: tuple[int, ...]) -> tuple[Occurrences, ...]:
+    occurrences = []
     for cutoff in cutoffs:
         first = lists[:, :cutoff]
         counts = np.bincount(first[first >= 0], minlength=n_documents).astype(np.int64)
-        found.append(Occurrences(cutoff, counts, len(lists)))
-    return tuple(found)
-
-
-def _sample(sounds: Sounds) -> Ints:
-    """Places of documents drawn by the seed, or all."""
-    order = np.argsort(keys_of(sounds.documents, seed=sounds.seed, about="triangles"), kind="stable")
-    return np.sort(order[:_TRIANGLE_DOCUMENTS]).astype(np.int64)
+        occurrences.append(Occurrences(cutoff, counts, len(lists)))
+    return tuple(occurrences)
 
 
 def triangle_share(distances: Distances, places: Ints) -> float:
@@ -368,81 +412,6 @@ def triangle_share(distances: Distances, places: Ints) -> float:
     return holds / total if total else float("nan")
 
 
-AFTER_PROXIMITY = {"timbre": "timbre-mp"}
-"""Systems, and the same after mutual proximity."""
-
-
-def sentences(statistics: Statistics) -> list[str]:
-    """What people want to know first, a sentence or two each, about the shortest lists."""
-    k = statistics.cutoffs[0]
-    shown = [one for one in statistics.found if one.lists == statistics.ways[0]]
-    return [_about(statistics), *_hubs(statistics, shown, k), *_never(shown, k), *_genres(shown, k), *_triangle(shown)]
-
-
-def _about(statistics: Statistics) -> str:
-    n, asked = len(statistics.documents), statistics.n_queries
-    lists = "All are queries" if asked == n else f"{asked:,} {'is a query' if asked == 1 else 'are queries'}"
-    if any(one.lists == GIVEN for one in statistics.found):
-        lists = f"There {'is' if asked == 1 else 'are'} {asked:,} quer{'y' if asked == 1 else 'ies'}"
-    some = [f"the {name} of {count:,}" for name, count in statistics.known.items() if 0 < count < n]
-    none = [name for name, count in statistics.known.items() if count == 0]
-    known = f" Known are only {listed(some)}." if some else ""
-    return f"{n:,} documents. {lists}.{known}" + (f" No {listed(none, 'or')} is known." if none else "")
-
-
-def _hubs(statistics: Statistics, shown: list[ListStatistics], k: int) -> list[str]:
-    found = []
-    for one in shown:
-        counted = one.at(k)
-        if counted.n_hubs == 0:
-            continue
-        name, share = statistics.documents[counted.hub], counted.largest / max(1, counted.n_lists)
-        others = f" (and {counted.n_hubs - 1:,} more)" if counted.n_hubs > 1 else ""
-        text = f"{one.system} has a hub{others}: {name} is in {counted.largest:,} of {counted.n_lists:,} top-{k} lists"
-        after = statistics.of(AFTER_PROXIMITY.get(one.system, ""), one.lists)
-        if after is not None:
-            now = int(after.at(k).counts[counted.hub])
-            text += f"; mutual proximity {'brings it down to' if now < counted.largest else 'leaves it in'} {now:,}"
-            found.append(f"{text}.")
-        else:
-            found.append(f"{text} ({share:.0%}).")
-    without = [one for one in shown if one.at(k).n_hubs == 0]
-    if without:
-        most = max(one.at(k).largest for one in without)
-        names = listed([one.system for one in without])
-        has, whose = ("has", "its") if len(without) == 1 else ("have", "their")
-        found.append(f"{names} {has} no hub: no document is in more than {most:,} of {whose} lists.")
-    return found
-
-
-def _never(shown: list[ListStatistics], k: int) -> list[str]:
-    parts = [f"{one.system} {one.at(k).never:.0%}" for one in sorted(shown, key=lambda one: one.at(k).never)]
-    return [f"Documents in no top-{k} list: {listed(parts)}."]
-
-
-def _genres(shown: list[ListStatistics], k: int) -> list[str]:
-    found = [(shared.share, one.system) for one in shown if (shared := one.sharing("genre", k)) is not None]
-    if not found:
-        return []
-    parts = [f"{system} {share:.0%}" for share, system in sorted(found, reverse=True)]
-    way = ", without the query's artist" if shown[0].lists == FILTERED else ""
-    return [f"Of the query's genre among the first {k}{way}: {listed(parts)}."]
-
-
-def _triangle(shown: list[ListStatistics]) -> list[str]:
-    parts = [
-        f"{one.system} {one.triangle:.1%}"
-        for one in shown
-        if one.triangle is not None and one.triangle < 0.9995
-    ]  # fmt: skip
-    return [f"Triples for which the triangle inequality holds: {listed(parts)}."] if parts else []
-
-
-_COLOURS = ("accent", "warm", "ink", "soft", "muted")
-_DASHES = ("-", (0, (4, 1.5)), (0, (1, 1.2)))
-_SYSTEM = Column("System", "left", "documents of the query's artist are left out, unless all artists are named")
-
-
 def statistics_sections(statistics: Statistics) -> tuple[Section, ...]:
     """Sentences, hubs, MIREX's numbers by length of list, neighbours that share a label, and the figure."""
     said = tuple(Paragraph(text) for text in sentences(statistics))
@@ -456,62 +425,141 @@ def statistics_sections(statistics: Statistics) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def _named(statistics: Statistics, one: ListStatistics) -> str:
-    """The system, and how its lists were made where that is not the usual way."""
-    return f"{one.system}, {one.lists}" if one.lists == PLAIN and len(statistics.ways) > 1 else one.system
+def sentences(statistics: Statistics) -> list[str]:
+    """What people want to know first about the shortest lists, one or two sentences each."""
+    k = statistics.cutoffs[0]
+    shown = [entry for entry in statistics.entries if entry.lists == statistics.ways[0]]
+    return [
+        _say_documents(statistics),
+        *_say_hubs(statistics, shown, k),
+        *_say_never(shown, k),
+        *_say_genres(shown, k),
+        *_say_triangle(shown),
+    ]
+
+
+def _say_documents(statistics: Statistics) -> str:
+    n, asked = len(statistics.documents), statistics.n_queries
+    lists = "All are queries" if asked == n else f"{asked:,} {'is a query' if asked == 1 else 'are queries'}"
+    if any(entry.lists == GIVEN for entry in statistics.entries):
+        lists = f"There {'is' if asked == 1 else 'are'} {asked:,} quer{'y' if asked == 1 else 'ies'}"
+    some = [f"the {name} of {count:,}" for name, count in statistics.known.items() if 0 < count < n]
+    none = [name for name, count in statistics.known.items() if count == 0]
+    known = f" Known are only {listed(some)}." if some else ""
+    unknown = f" No {listed(none).replace(' and ', ' or ')} is known." if none else ""
+    return f"{n:,} documents. {lists}.{known}{unknown}"
+
+
+def _say_hubs(statistics: Statistics, shown: list[ListStatistics], k: int) -> list[str]:
+    said = []
+    for entry in shown:
+        counted = entry.at(k)
+        if counted.n_hubs == 0:
+            continue
+        name, share = statistics.documents[counted.hub], counted.largest / max(1, counted.n_lists)
+        others = f" (and {counted.n_hubs - 1:,} more)" if counted.n_hubs > 1 else ""
+        lists = f"{counted.largest:,} of {counted.n_lists:,} top-{k} lists"
+        text = f"{entry.system} has a hub{others}: {name} is in {lists}"
+        after = statistics.of(AFTER_PROXIMITY.get(entry.system, ""), entry.lists)
+        if after is not None:
+            now = int(after.at(k).counts[counted.hub])
+            text += f"; mutual proximity {'brings it down to' if now < counted.largest else 'leaves it in'} {now:,}"
+            said.append(f"{text}.")
+        else:
+            said.append(f"{text} ({share:.0%}).")
+    without = [entry for entry in shown if entry.at(k).n_hubs == 0]
+    if without:
+        most = max(entry.at(k).largest for entry in without)
+        names = listed([entry.system for entry in without])
+        has, whose = ("has", "its") if len(without) == 1 else ("have", "their")
+        said.append(f"{names} {has} no hub: no document is in more than {most:,} of {whose} lists.")
+    return said
+
+
+def _say_never(shown: list[ListStatistics], k: int) -> list[str]:
+    ordered = sorted(shown, key=lambda entry: entry.at(k).never)
+    parts = [f"{entry.system} {entry.at(k).never:.0%}" for entry in ordered]
+    return [f"Documents in no top-{k} list: {listed(parts)}."]
+
+
+def _say_genres(shown: list[ListStatistics], k: int) -> list[str]:
+    shares = [(shared.share, entry.system) for entry in shown if (shared := entry.sharing("genre", k)) is not None]
+    if not shares:
+        return []
+    parts = [f"{system} {share:.0%}" for share, system in sorted(shares, reverse=True)]
+    way = ", without the query's artist" if shown[0].lists == FILTERED else ""
+    return [f"Of the query's genre among the first {k}{way}: {listed(parts)}."]
+
+
+def _say_triangle(shown: list[ListStatistics]) -> list[str]:
+    parts = [
+        f"{entry.system} {entry.triangle:.1%}"
+        for entry in shown
+        if entry.triangle is not None and entry.triangle < 0.9995
+    ]
+    return [f"Triples for which the triangle inequality holds: {listed(parts)}."] if parts else []
 
 
 def hub_table(statistics: Statistics) -> TableBlock:
-    """A row a system and way: how uneven the shortest lists are."""
+    """One row per system and way: how uneven the shortest lists are."""
     k = statistics.cutoffs[0]
-    has_triangle = any(one.triangle is not None for one in statistics.found)
+    has_triangle = any(entry.triangle is not None for entry in statistics.entries)
     columns = (
         _SYSTEM,
-        Column("Skewness", about=f"of the number of top-{k} lists that documents are in; 0 where all are alike"),
-        Column("Largest hub", about=f"most top-{k} lists that a document is in"),
-        Column("% of lists"),
-        Column("Hubs", about="documents in more than five times as many lists as the mean"),
-        Column("Never %", about="documents in no list"),
-        Column("Coverage %", about="documents in any list"),
-        *([Column("Triangle %", about="triples of documents for which that inequality holds")] if has_triangle else []),
-        Column("Hub", "left", "the document that is in most lists"),
+        Heading("Skewness", about=f"of the number of top-{k} lists that documents are in; 0 where all are alike"),
+        Heading("Largest hub", about=f"most top-{k} lists that a document is in"),
+        Heading("% of lists"),
+        Heading("Hubs", about="documents in more than five times as many lists as the mean"),
+        Heading("Never %", about="documents in no list"),
+        Heading("Coverage %", about="documents in any list"),
+        *(
+            [Heading("Triangle %", about="triples of documents for which that inequality holds")]
+            if has_triangle
+            else []
+        ),
+        Heading("Hub", "left", "the document that is in most lists"),
     )
-    rows = tuple(_hub_row(statistics, one, one.at(k)) for one in statistics.found)
+    rows = tuple(_hub_row(statistics, entry, entry.at(k)) for entry in statistics.entries)
     records = [row for row in statistics.to_dicts() if row["cutoff"] == k]
     return TableBlock("hubs", f"Hubs in top-{k} lists.", columns, rows, records)
 
 
-def _hub_row(statistics: Statistics, one: ListStatistics, counted: Occurrences) -> tuple[str, ...]:
+def _hub_row(statistics: Statistics, entry: ListStatistics, counted: Occurrences) -> tuple[str, ...]:
     return (
-        _named(statistics, one),
+        _name_row(statistics, entry),
         number(counted.skewness, 2),
         f"{counted.largest:,}",
         percent(counted.largest / max(1, counted.n_lists)),
         f"{counted.n_hubs:,}",
         percent(counted.never),
         percent(counted.coverage),
-        *([] if one.triangle is None else [percent(one.triangle)]),
+        *([] if entry.triangle is None else [percent(entry.triangle)]),
         statistics.documents[counted.hub],
     )
 
 
+def _name_row(statistics: Statistics, entry: ListStatistics) -> str:
+    """The system, and how its lists were made where that is not the usual way."""
+    return f"{entry.system}, {entry.lists}" if entry.lists == PLAIN and len(statistics.ways) > 1 else entry.system
+
+
 def length_table(statistics: Statistics) -> TableBlock:
-    """A row a system and way: the most frequent document and what is never retrieved, by length of list."""
+    """One row per system and way: the most frequent document and what is never retrieved, by length of list."""
     lengths = statistics.cutoffs
     columns = (
         _SYSTEM,
-        *(Column(f"Most @{k}", about=f"most top-{k} lists that a document is in") for k in lengths),
-        *(Column(f"Never % @{k}", about=f"documents in no top-{k} list") for k in lengths),
-        *(Column(f"Skewness @{k}") for k in lengths),
+        *(Heading(f"Most @{k}", about=f"most top-{k} lists that a document is in") for k in lengths),
+        *(Heading(f"Never % @{k}", about=f"documents in no top-{k} list") for k in lengths),
+        *(Heading(f"Skewness @{k}") for k in lengths),
     )
     rows = tuple(
         (
-            _named(statistics, one),
-            *(f"{one.at(k).largest:,}" for k in lengths),
-            *(percent(one.at(k).never) for k in lengths),
-            *(number(one.at(k).skewness, 2) for k in lengths),
+            _name_row(statistics, entry),
+            *(f"{entry.at(k).largest:,}" for k in lengths),
+            *(percent(entry.at(k).never) for k in lengths),
+            *(number(entry.at(k).skewness, 2) for k in lengths),
         )
-        for one in statistics.found
+        for entry in statistics.entries
     )
     return TableBlock(
         "lengths", "Always and never similar, by the length of lists.", columns, rows, statistics.to_dicts()
@@ -519,20 +567,20 @@ def length_table(statistics: Statistics) -> TableBlock:
 
 
 def shared_table(statistics: Statistics, label: str) -> TableBlock | None:
-    """A row a system and way: % of neighbours that share a label, and of those that could; None where none is known."""
+    """One row per system and way: % of neighbours that share a label, and of those that could; None if unknown."""
     lengths = statistics.cutoffs
     columns = (
         _SYSTEM,
-        *(Column(f"% @{k}") for k in lengths),
-        *(Column(f"of possible @{k}", about="where fewer than so many share it, % of those") for k in lengths),
+        *(Heading(f"% @{k}") for k in lengths),
+        *(Heading(f"of possible @{k}", about="where fewer documents than that share it, % of those") for k in lengths),
     )
     rows, records = [], []
-    for one in statistics.found:
-        found = [shared for k in lengths if (shared := one.sharing(label, k)) is not None]
-        if found:
-            cells = [percent(shared.share) for shared in found] + [percent(shared.of_possible) for shared in found]
-            rows.append((_named(statistics, one), *cells))
-            records += [{"system": one.system, "lists": one.lists, **asdict(shared)} for shared in found]
+    for entry in statistics.entries:
+        known = [shared for k in lengths if (shared := entry.sharing(label, k)) is not None]
+        if known:
+            cells = [percent(shared.share) for shared in known] + [percent(shared.of_possible) for shared in known]
+            rows.append((_name_row(statistics, entry), *cells))
+            records += [{"system": entry.system, "lists": entry.lists, **asdict(shared)} for shared in known]
     if not rows:
         return None
     n_known = f"known of {statistics.known[label]:,} of {len(statistics.documents):,} documents"
@@ -542,13 +590,13 @@ def shared_table(statistics: Statistics, label: str) -> TableBlock | None:
 
 
 def percent(share: float) -> str:
-    """A share in percent, with a decimal; a dash where there is none."""
+    """A share in percent with one decimal; a dash for NaN."""
     return "–" if np.isnan(share) else f"{100 * share:.1f}"
 
 
 @dataclass(frozen=True)
 class OccurrenceCurves:
-    """Numbers of lists that documents are in, most first, one curve a system, one panel a way of making lists."""
+    """Numbers of lists that documents are in, most first: one curve per system, one panel per way of making lists."""
 
     cutoff: int
     panels: tuple[str, ...]
@@ -560,23 +608,23 @@ def occurrence_figure(statistics: Statistics) -> FigureBlock:
     """The number-of-times-similar curve of MIREX: documents by the number of lists that they are in."""
     k = statistics.cutoffs[0]
     ways = statistics.ways
-    by_way = [[one for one in statistics.found if one.lists == way] for way in ways]
+    by_way = [[entry for entry in statistics.entries if entry.lists == way] for way in ways]
     data = OccurrenceCurves(
         k,
         ways,
-        tuple(tuple(one.system for one in part) for part in by_way),
-        tuple(tuple(np.sort(one.at(k).counts)[::-1] for one in part) for part in by_way),
+        tuple(tuple(entry.system for entry in entries) for entries in by_way),
+        tuple(tuple(np.sort(entry.at(k).counts)[::-1] for entry in entries) for entries in by_way),
     )
     alt = "; ".join(
-        f"{one.system}: at most {one.at(k).largest:,} lists, {one.at(k).never:.0%} of documents in none"
-        for one in by_way[0]
+        f"{entry.system}: at most {entry.at(k).largest:,} lists, {entry.at(k).never:.0%} of documents in none"
+        for entry in by_way[0]
     )
     caption = f"In how many top-{k} lists documents are, the most frequent first; a steep start is a hub."
-    return FigureBlock("occurrences", caption, f"Number of top-{k} lists by document. {alt}.", data, occurrence_curves)
+    return FigureBlock("occurrences", caption, f"Number of top-{k} lists by document. {alt}.", data, draw_occurrences)
 
 
-def occurrence_curves(data: OccurrenceCurves) -> Figure:
-    """A curve a system: rank of the document against the number of lists."""
+def draw_occurrences(data: OccurrenceCurves) -> Figure:
+    """One curve per system: rank of the document against the number of lists."""
     figure, panels = canvas(3.2, len(data.panels))
     for axes, way, systems, curves in zip(panels, data.panels, data.systems, data.counts, strict=True):
         for i, (system, counts) in enumerate(zip(systems, curves, strict=True)):

@@ -58,11 +58,11 @@ def _list(arguments: argparse.Namespace) -> None:
     """Say which features there are."""
     from adjudge.audio.features import AUDIO_FEATURES
     from adjudge.errors import AdjudgeError
-    from adjudge.reporting.tables import drawn
+    from adjudge.tables import as_rich
 
     if arguments.names or arguments.output or arguments.workers is not None:
         raise AdjudgeError("expected the folder of a library to compute features of, got none")
-    show(arguments, drawn([{"feature": name, "about": feature.about} for name, feature in AUDIO_FEATURES.items()]))
+    show(arguments, as_rich([{"feature": name, "about": feature.about} for name, feature in AUDIO_FEATURES.items()]))
 
 
 def _check_apart(output: str, folder: str) -> None:

@@ -106,7 +106,7 @@ def _loudness(text: str) -> float | None:
 def _summary(prepared: PreparedLibrary, output: str) -> list[str]:
     """What is there, what is not and why, and what to do next."""
     from adjudge.audio.library.folder import PROBLEMS
-    from adjudge.audio.library.prepare import counted_problems
+    from adjudge.audio.library.prepare import count_problems
     from adjudge.audio.library.scan import NO_FILE, NOTES
 
     library, place = prepared.library, shlex.quote(output)
@@ -126,9 +126,9 @@ def _summary(prepared: PreparedLibrary, output: str) -> list[str]:
     rows = sum(problem.problem == NO_FILE for problem in prepared.problems)
     see = f"; see {output.rstrip('/')}/{PROBLEMS}"
     if left_out:
-        lines.append(f"{counted(len(left_out), 'file')} left out: {counted_problems(left_out)}{see}")
+        lines.append(f"{counted(len(left_out), 'file')} left out: {count_problems(left_out)}{see}")
     if noted:
-        lines.append(f"used all the same: {counted_problems(noted)}{see}")
+        lines.append(f"used all the same: {count_problems(noted)}{see}")
     if rows:
         lines.append(f"{counted(rows, 'row')} of the table without a recording{see}")
     return [*lines, f"next: adjudge audio runs {place}"]

@@ -111,7 +111,7 @@ def run(arguments: argparse.Namespace) -> None:
 def systems_asked(arguments: argparse.Namespace, library: Library) -> list[str]:
     """The systems that the options name, or all that have something to go by."""
     from adjudge.audio.systems import BASELINES
-    from adjudge.audio.systems.plain import TagDistances
+    from adjudge.audio.systems.baselines import TagDistances
 
     names = [BASELINES[name].name for name in dict.fromkeys(arguments.systems or BASELINES)]
     if len(library) < 2:

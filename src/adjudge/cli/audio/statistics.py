@@ -104,13 +104,13 @@ def _cutoffs(text: str) -> list[int]:
 
 def _of_library(arguments: argparse.Namespace, cutoffs: list[int]) -> tuple[Statistics, list[str | None]]:
     from adjudge.audio.library.folder import CLIPS, TRACKS, open_library
-    from adjudge.audio.systems.statistics import describe
+    from adjudge.audio.systems.statistics import describe_systems
 
     library = open_library(arguments.given[0])
     names = systems_asked(arguments, library)
     sounds = heard(arguments, library, names)
     with progress("systems") as advance:
-        found = describe(sounds, names, cutoffs=cutoffs, progress=advance)
+        found = describe_systems(sounds, names, cutoffs=cutoffs, progress=advance)
     return found, [str(library.folder / name) for name in (TRACKS, CLIPS)]
 
 

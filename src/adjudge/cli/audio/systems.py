@@ -22,10 +22,10 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 def run(arguments: argparse.Namespace) -> None:
     """List systems."""
     from adjudge.audio.systems import BASELINES
-    from adjudge.reporting.tables import as_csv, as_json, as_markdown, drawn
+    from adjudge.tables import as_csv, as_json, as_markdown, as_rich
 
     check_output(arguments, forms=("text", "json", "csv", "markdown"))
     rows = [{"system": one.name, "features": ", ".join(one.needs), "about": one.about} for one in BASELINES.values()]
     forms = {"json": as_json, "csv": as_csv, "markdown": as_markdown}
     style = style_of(arguments)
-    show(arguments, drawn(rows) if style == "text" else forms[style](rows))
+    show(arguments, as_rich(rows) if style == "text" else forms[style](rows))

@@ -63,7 +63,7 @@ def restore(arguments: argparse.Namespace) -> None:
 def verify(arguments: argparse.Namespace) -> None:
     """Say what is wrong; exit code 1 where something is."""
     with opened(arguments) as store:
-        from adjudge.reporting.tables import as_json
+        from adjudge.tables import as_json
         from adjudge.web.verifying import verify as look
 
         wrong = look(store.database, store.settings)

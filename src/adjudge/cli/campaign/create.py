@@ -492,7 +492,7 @@ def _taken(
 
 def _hear(arguments: argparse.Namespace, store: Store, found: Campaign) -> None:
     """Let the estimator hear the clips now, over processes, where the campaign asks for that."""
-    from adjudge.processes import count_workers
+    from adjudge.parallel import count_workers
     from adjudge.web.hearing import hear
 
     with progress("hearing clips") as advance:

@@ -192,7 +192,7 @@ def erase(arguments: argparse.Namespace) -> None:
     with opened(arguments) as store:
         from dataclasses import asdict
 
-        from adjudge.reporting.tables import as_json
+        from adjudge.tables import as_json
         from adjudge.web.campaign_rows import find_campaign
         from adjudge.web.erasing import erase_participant
         from adjudge.web.invitations import find_participant

@@ -165,7 +165,7 @@ def _campaign(
     arguments: argparse.Namespace,
 ) -> tuple[Collection, JudgingSettings, dict[tuple[str, str], float], Heard]:
     """Runs and settings of a stored campaign, what is judged already, as mean grades, and what its clips sound like."""
-    from adjudge.processes import count_workers
+    from adjudge.parallel import count_workers
     from adjudge.web.answers import current_grades
     from adjudge.web.campaign_rows import find_campaign
     from adjudge.web.hearing import all_heard, hear

@@ -59,7 +59,7 @@ def _add_delete(commands: Subparsers) -> None:  # type: ignore[type-arg]
 def list_all(arguments: argparse.Namespace) -> None:
     """A row for each campaign."""
     with opened(arguments) as store, store.database.read() as connection:
-        from adjudge.reporting.tables import as_json, drawn
+        from adjudge.tables import as_json, as_rich
         from adjudge.web.campaigns import list_campaigns, overview
         from adjudge.web.exporting import iso
 
@@ -83,7 +83,7 @@ def list_all(arguments: argparse.Namespace) -> None:
     if arguments.json:
         show_text(arguments, as_json({"campaigns": rows}))
     elif rows:
-        show_text(arguments, drawn(rows))
+        show_text(arguments, as_rich(rows))
     else:
         print("There are no campaigns yet; see 'adjudge campaign create --help'.")
 
@@ -91,7 +91,7 @@ def list_all(arguments: argparse.Namespace) -> None:
 def show(arguments: argparse.Namespace) -> None:
     """Everything about one."""
     with opened(arguments) as store, store.database.read() as connection:
-        from adjudge.reporting.tables import as_json
+        from adjudge.tables import as_json
         from adjudge.web.campaign_rows import find_campaign
         from adjudge.web.campaigns import overview
         from adjudge.web.exporting import iso
@@ -185,7 +185,7 @@ def change(arguments: argparse.Namespace) -> None:
 def delete(arguments: argparse.Namespace) -> None:
     """Delete for good, and print what went; without --yes say what would go."""
     with opened(arguments) as store:
-        from adjudge.reporting.tables import as_json
+        from adjudge.tables import as_json
         from adjudge.web.campaign_rows import find_campaign
         from adjudge.web.deleting import delete_campaign, what_would_go
 

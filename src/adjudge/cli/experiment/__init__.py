@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from adjudge.cli.experiment import run as experiment_kept
+from adjudge.cli.experiment import running
 from adjudge.cli.experiment.options import KINDS, Kind, add_pages, add_running, add_settings
-from adjudge.cli.experiment.run import run
+from adjudge.cli.experiment.running import run
 from adjudge.cli.experiment.samples import add_samples
 from adjudge.cli.options import Subparsers
 
@@ -33,7 +33,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
     for name, kind in KINDS.items():
         _add_kind(below, name, kind)
-    experiment_kept.add(below)
+    running.add(below)
 
 
 def _add_kind(commands: Subparsers, name: str, kind: Kind) -> None:  # type: ignore[type-arg]

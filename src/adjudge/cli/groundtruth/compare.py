@@ -159,7 +159,7 @@ def _show(
         subtitle=f"From {asked_of(answers)}",
         provenance=provenance,
         values=found.to_dict() | {"summary": construction_sentences(found), "provenance": provenance},
-        records=found.records(),
+        records=found.to_dicts(),
         notes=tuple(notes),
     )
 

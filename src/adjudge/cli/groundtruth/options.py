@@ -203,12 +203,13 @@ def lists_section(truth: GroundTruth, said: Sequence[str]) -> Section:
 def lists_table(truth: GroundTruth) -> TableBlock:
     """A row a query, and one for all."""
     from adjudge.groundtruth.building import list_records, total_record
-    from adjudge.reporting.document import Column, TableBlock
+    from adjudge.reporting.document import TableBlock
+    from adjudge.tables import Heading
 
     names = ("query", "documents", "groups", "ADR-1", "ADR-2", "intra", "inter", "misordered", "triples")
     records = list_records(truth)
     rows = [*records, total_record(truth)] if len(records) > 1 else records
-    columns = tuple(Column(name, "left" if name == "query" else "right") for name in names)
+    columns = tuple(Heading(name, "left" if name == "query" else "right") for name in names)
     return TableBlock("lists", f"Lists, {truth.made_by}.", columns, tuple(map(_cells, rows)), records)
 
 

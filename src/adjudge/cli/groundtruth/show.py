@@ -152,21 +152,22 @@ def _legend(truth: GroundTruth) -> Section:
 
 
 def _table(built: BuiltList, text: str) -> TableBlock:
-    from adjudge.reporting.document import Column, TableBlock
+    from adjudge.reporting.document import TableBlock
+    from adjudge.tables import Heading
 
     records, evidence = _records(built), built.evidence
     ends = math.floor(min(evidence.lower.min(), evidence.middle.min())), math.ceil(evidence.upper.max())
     is_rank = evidence.unit == "rank"
     left, right = map(str, ends)
     columns = (
-        Column("place"),  # first: where a terminal is narrow, it stands in every part
-        Column("group"),
-        Column("document", "left"),
-        Column("median" if is_rank else evidence.unit),
-        Column("quartiles" if is_rank else "interval"),
-        Column(left.ljust(_STRIP - len(right)) + right, "left"),
-        Column("experts" if is_rank else "answers"),
-        Column("contradicted by", "left"),
+        Heading("place"),  # first: where a terminal is narrow, it stands in every part
+        Heading("group"),
+        Heading("document", "left"),
+        Heading("median" if is_rank else evidence.unit),
+        Heading("quartiles" if is_rank else "interval"),
+        Heading(left.ljust(_STRIP - len(right)) + right, "left"),
+        Heading("experts" if is_rank else "answers"),
+        Heading("contradicted by", "left"),
     )
     rows, before = [], None
     for record in records:
@@ -233,7 +234,8 @@ def run_constructions(arguments: argparse.Namespace) -> None:
     """List what is registered."""
     from adjudge.groundtruth import COMPARISONS, FUNCTIONS
     from adjudge.groundtruth.evidence import default_comparison
-    from adjudge.reporting.document import Column, Paragraph, Section, TableBlock
+    from adjudge.reporting.document import Paragraph, Section, TableBlock
+    from adjudge.tables import Heading
 
     check_output(arguments, forms=FORMS)
     functions: list[dict[str, Any]] = [{"function": one.name, "about": one.about} for one in FUNCTIONS.values()]
@@ -256,14 +258,14 @@ def run_constructions(arguments: argparse.Namespace) -> None:
         TableBlock(
             "functions",
             "Functions: where a new group begins.",
-            (Column("function", "left"), Column("about", "left")),
+            (Heading("function", "left"), Heading("about", "left")),
             tuple((one["function"], one["about"]) for one in functions),
             functions,
         ),
         TableBlock(
             "comparisons",
             "Comparisons: in which order documents stand, and which of them differ; * is the default.",
-            (Column("comparison", "left"), Column("takes", "left"), Column("about", "left")),
+            (Heading("comparison", "left"), Heading("takes", "left"), Heading("about", "left")),
             tuple((f"{one['comparison']}{'*' * one['default']}", one["takes"], one["about"]) for one in comparisons),
             comparisons,
         ),

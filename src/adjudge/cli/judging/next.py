@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Read, learn, choose, show."""
     from dataclasses import asdict
 
-    from adjudge.reporting.tables import as_csv, as_json, as_markdown, drawn
+    from adjudge.tables import as_csv, as_json, as_markdown, as_rich
 
     check_output(arguments, forms=("text", "json", "csv", "markdown"))
     judging, collection = open_session(arguments)
@@ -56,4 +56,5 @@ def run(arguments: argparse.Namespace) -> None:
         show(arguments, "query,document,grade\n" if style == "csv" else "")
     else:
         named = [{name: row[name] for name in ("query", "document")} for row in rows]
-        show(arguments, as_csv(rows) if style == "csv" else as_markdown(named) if style == "markdown" else drawn(named))
+        forms = {"csv": lambda: as_csv(rows), "markdown": lambda: as_markdown(named)}
+        show(arguments, forms[style]() if style in forms else as_rich(named))

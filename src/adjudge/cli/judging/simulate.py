@@ -43,9 +43,10 @@ def add_simulating(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, simulate every method with every seed, show."""
+    from adjudge.parallel import run_calls
     from adjudge.relevance.base import scoring, start
     from adjudge.relevance.report import simulation_records, simulation_section
-    from adjudge.relevance.simulation import run_all, simulate
+    from adjudge.relevance.simulation import simulate
 
     check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
     check_names(arguments)
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> None:
         for i in range(arguments.seeds)
     ]
     with progress("simulating") as advance:
-        results = run_all(tasks, workers=arguments.workers, progress=advance)
+        results = run_calls(tasks, workers=arguments.workers, progress=advance)
     n = arguments.seeds
     runs = [results[i * n : (i + 1) * n] for i in range(len(methods))]
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +29,9 @@ from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.simulate.dependence import DEPENDENCES, Dependence, fit_dependence
 from adjudge.experiments.simulate.margins import MARGINS, Margin, fit_margin, support_of
 from adjudge.model.effectiveness import Effectiveness
+from adjudge.results import Column, Result
 from adjudge.stats.matrices import matrix_of
+from adjudge.text import counted
 
 _FEWEST_QUERIES = 4
 AUTO = "auto"
@@ -205,14 +207,14 @@ class Likeness:
     how far one simulated collection is from that average, which real data, being one draw, would be at best.
     """
 
-    figure: str
-    mean_error: float
-    max_error: float
-    noise: float
+    figure: Annotated[str, Column("the figure", key=True)]
+    mean_error: Annotated[float, Column("how far simulations are off on average", ".4f")]
+    max_error: Annotated[float, Column("how far they are off at most", ".4f")]
+    noise: Annotated[float, Column("how far one simulation is from their average", ".4f")]
 
 
-@dataclass(frozen=True)
-class Fidelity:
+@dataclass(frozen=True, repr=False)
+class Fidelity(Result):
     """How simulated collections compare with the real one, figure by figure, over systems or pairs of systems."""
 
     likenesses: tuple[Likeness, ...]
@@ -224,19 +226,22 @@ class Fidelity:
             raise unknown("figure", figure, known)
         return known[figure]
 
-    def records(self) -> list[dict[str, Any]]:
-        """A row for every figure."""
-        return [dict(vars(one)) for one in self.likenesses]
+    row_type = Likeness
+    rows_name = "figures"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {"repeats": self.repeats, "figures": self.records()}
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"{self.repeats:,} simulated collections against the real one"
 
-    def __str__(self) -> str:
-        lines = [f"{'figure':<24}{'mean error':>12}{'max error':>12}{'noise':>12}"]
-        for one in self.likenesses:
-            lines.append(f"{one.figure:<24}{one.mean_error:>12.4f}{one.max_error:>12.4f}{one.noise:>12.4f}")
-        return "\n".join(lines)
+    def _rows(self) -> tuple[Likeness, ...]:
+        return self.likenesses
+
+    def _facts(self) -> dict[str, Any]:
+        return {"repeats": self.repeats}
+
+    def __repr__(self) -> str:
+        return f"<Fidelity: {counted(len(self.likenesses), 'figure')}, {counted(self.repeats, 'collection')}>"
 
 
 def fidelity(

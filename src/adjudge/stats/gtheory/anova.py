@@ -5,7 +5,7 @@ ANOVA, 3 systems x 4 queries
 source        SS  df       MS     F       p
 systems   0.2150   2  0.10750  6.56  0.0309
 queries   0.0667   3  0.02222  1.36   0.343
-residual  0.0983   6  0.01639
+residual  0.0983   6  0.01639     –       –
 systems: eta² 0.566, partial 0.686; omega² 0.460, partial 0.481
 """
 
@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.stats.effects import table
+from adjudge.results import Column, Result, columns_of
 from adjudge.stats.matrices import ROUNDING, matrix_of
 
 
@@ -27,25 +28,20 @@ from adjudge.stats.matrices import ROUNDING, matrix_of
 class Source:
     """One line of the table: sum of squares, degrees of freedom, mean square; F and p where it is tested."""
 
-    name: str
-    sum_of_squares: float
-    df: int
-    f: float | None = None
-    p: float | None = None
+    name: Annotated[str, Column("source of the variation", label="source", key=True)]
+    sum_of_squares: Annotated[float, Column("sum of squares", ".4f", label="SS")]
+    df: Annotated[int, Column("degrees of freedom", "d")]
+    f: Annotated[float | None, Column("mean square over that of the residual", ".2f", label="F")] = None
+    p: Annotated[float | None, Column("p-value", ".3g")] = None
 
     @property
     def mean_square(self) -> float:
         """Sum of squares over degrees of freedom."""
         return self.sum_of_squares / self.df
 
-    def cells(self) -> tuple[str, ...]:
-        """The row of a table."""
-        tested = ("", "") if self.f is None else (f"{self.f:.2f}", f"{self.p:.3g}")
-        return (self.name, f"{self.sum_of_squares:.4f}", f"{self.df}", f"{self.mean_square:.5f}", *tested)
 
-
-@dataclass(frozen=True)
-class Anova:
+@dataclass(frozen=True, repr=False)
+class Anova(Result):
     """Analysis of variance of a matrix of effectiveness, as :func:`anova` defines it."""
 
     systems: Source
@@ -86,16 +82,34 @@ class Anova:
     def _above_residual(self) -> float:
         return self.systems.sum_of_squares - self.systems.df * self.residual.mean_square
 
-    def __str__(self) -> str:
-        head = ("source", "SS", "df", "MS", "F", "p")
-        lines = table([head, *(source.cells() for source in (self.systems, self.queries, self.residual))])
-        sizes = (
+    rows_name = "sources"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"ANOVA, {self.n_systems} systems x {self.n_queries} queries"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those of a source, with its mean square."""
+        name, squares, df, *tested = columns_of(Source)
+        return (name, squares, df, Column("sum of squares over df", ".5f", name="mean_square", label="MS"), *tested)
+
+    def _rows(self) -> tuple[Source, ...]:
+        return self.systems, self.queries, self.residual
+
+    def _facts(self) -> dict[str, Any]:
+        names = ("n_systems", "n_queries", "grand_mean", "eta2", "partial_eta2", "omega2", "partial_omega2")
+        return {name: getattr(self, name) for name in names}
+
+    def _notes(self) -> list[str]:
+        return [
             f"systems: eta² {self.eta2:.3f}, partial {self.partial_eta2:.3f}; "
             f"omega² {self.omega2:.3f}, partial {self.partial_omega2:.3f}"
-        )
-        return "\n".join(
-            [f"ANOVA, {self.n_systems} systems x {self.n_queries} queries", *(line.rstrip() for line in lines), sizes]
-        )
+        ]
+
+    def __repr__(self) -> str:
+        return f"<Anova: {self.n_systems} systems x {self.n_queries} queries>"
 
 
 def anova(values: npt.ArrayLike, *, systems: Sequence[str] | None = None) -> Anova:

@@ -30,7 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,10 +38,10 @@ import numpy.typing as npt
 from adjudge.arrays import Floats
 from adjudge.checks import TARGET, Assessors, ReliabilityInterval, Resampled
 from adjudge.errors import AdjudgeError
-from adjudge.stats.effects import table
+from adjudge.results import Column, Result
 from adjudge.stats.gtheory.designs import CROSSED, SYSTEMS_QUERIES, Design, MeanSquares, mean_squares
-from adjudge.stats.intervals import with_interval
 from adjudge.stats.resampling import random_counts
+from adjudge.tables import Table
 from adjudge.text import percent
 
 if TYPE_CHECKING:
@@ -214,18 +214,22 @@ class Reliability:
     the same size. Errors are standard deviations: of a system's score relative to the others, and of the score itself.
     """
 
-    n_queries: int
-    n_assessors: int
-    e_rho2: float
-    e_rho2_low: float
-    e_rho2_high: float
-    phi: float
-    phi_low: float
-    phi_high: float
-    tau: float
-    tau_again: float
-    relative_error: float
-    absolute_error: float
+    n_queries: Annotated[int, Column("queries of the collection", "d", label="queries", key=True)]
+    n_assessors: Annotated[int, Column("assessors per query", "d", label="assessors", key=True)]
+    e_rho2: Annotated[
+        float, Column("reliability of the ranking", ".3f", label="Eρ²", ends=("e_rho2_low", "e_rho2_high"))
+    ]
+    e_rho2_low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    e_rho2_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    phi: Annotated[float, Column("reliability of scores", ".3f", label="Φ", ends=("phi_low", "phi_high"))]
+    phi_low: Annotated[float, Column("lower end of its interval", ".3f", shown=False)]
+    phi_high: Annotated[float, Column("upper end of its interval", ".3f", shown=False)]
+    tau: Annotated[float, Column("expected Kendall correlation with the true ranking", ".2f", label="τ")]
+    tau_again: Annotated[float, Column("the same with another collection of that size", ".2f", shown=False)]
+    relative_error: Annotated[
+        float, Column("standard deviation of a score relative to the others", ".3f", label="± ranking")
+    ]
+    absolute_error: Annotated[float, Column("standard deviation of the score itself", ".3f", label="± scores")]
 
 
 @dataclass(frozen=True)
@@ -249,8 +253,8 @@ class QueriesNeeded:
         return f"{what}: {self.n_queries:,}{ends} queries{people}"
 
 
-@dataclass(frozen=True)
-class DStudy:
+@dataclass(frozen=True, repr=False)
+class DStudy(Result):
     """Reliability by size, and size by reliability, as :meth:`GStudy.dstudy` defines them."""
 
     study: GStudy
@@ -267,33 +271,30 @@ class DStudy:
                 return plan
         raise AdjudgeError(f"Nothing was computed for {index!r}, target {target}, assessors {assessors}.")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+    row_type = Reliability
+    rows_name = "reliability"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        level = "" if self.interval == "none" else f", {percent(self.confidence)} intervals ({self.interval})"
+        return f"D-study of {self.study.measure}{level}"
+
+    def _facts(self) -> dict[str, Any]:
         return {
             "design": str(self.design),
             "confidence": self.confidence,
             "interval": self.interval,
-            "reliability": [asdict(row) for row in self.rows],
             "needed": [asdict(plan) for plan in self.needed],
         }
 
-    def __str__(self) -> str:
-        people = self.study.design.has_assessors
-        head = ["queries", *(["assessors"] if people else []), "Eρ²", "Φ", "τ", "± ranking", "± scores"]
-        cells = [
-            [
-                f"{row.n_queries}",
-                *([f"{row.n_assessors}"] if people else []),
-                with_interval(row.e_rho2, row.e_rho2_low, row.e_rho2_high),
-                with_interval(row.phi, row.phi_low, row.phi_high),
-                f"{row.tau:.2f}",
-                f"{row.relative_error:.3f}",
-                f"{row.absolute_error:.3f}",
-            ]
-            for row in self.rows
-        ]
-        level = "" if self.interval == "none" else f", {percent(self.confidence)} intervals ({self.interval})"
-        return "\n".join([f"D-study of {self.study.measure}{level}", *table([head, *cells]), *map(str, self.needed)])
+    def _notes(self) -> list[str]:
+        return [str(plan) for plan in self.needed]
+
+    def table(self, *, digits: int | None = None) -> Table:
+        """Reliability by size; numbers of assessors only where assessors were studied."""
+        table = super().table(digits=digits)
+        return table if self.study.design.has_assessors else table.without(1)
 
     def __repr__(self) -> str:
         sizes = ", ".join(str(n) for n in dict.fromkeys(row.n_queries for row in self.rows))

@@ -24,14 +24,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Assessors, ReliabilityInterval, Resampled, checked
 from adjudge.errors import AdjudgeError, shown, warn
-from adjudge.stats.effects import table
+from adjudge.results import Column, Result
 from adjudge.stats.gtheory.designs import (
     CROSSED,
     NESTED,
@@ -47,8 +47,17 @@ if TYPE_CHECKING:
     from adjudge.stats.gtheory.dstudy import DStudy
 
 
-@dataclass(frozen=True, eq=False)
-class GStudy:
+@dataclass(frozen=True)
+class Component:
+    """What one effect of the design contributes to the variance."""
+
+    effect: Annotated[str, Column("effect of the design", key=True)]
+    variance: Annotated[float, Column("variance that is due to it", ".5f")]
+    share: Annotated[float, Column("its share of the total variance", ".1f %")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GStudy(Result):
     """Variance components of effectiveness, as :func:`gstudy` defines them, one an effect of the design.
 
     ``negative`` names effects whose variance was estimated below 0 and is taken as 0. ``n_assessors`` is the number of
@@ -143,20 +152,24 @@ class GStudy:
             seed=seed,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values: sizes, variances and shares."""
-        rows = zip(self.design.effects, self.variances, self.fractions().values(), strict=True)
-        return {
-            "measure": self.measure,
-            "design": str(self.design),
-            "method": self.method,
-            "n_systems": self.n_systems,
-            "n_queries": self.n_queries,
-            "n_assessors": self.n_assessors,
-            "components": [{"effect": e.name, "variance": float(v), "share": share} for e, v, share in rows],
-            "negative": list(self.negative),
-            "notes": list(self.notes),
-        }
+    row_type = Component
+    rows_name = "components"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"G-study of {self.measure}: {self.size}, {self.method}"
+
+    def _rows(self) -> list[Component]:
+        shares = self.fractions().items()
+        return [Component(name, float(v), share) for (name, share), v in zip(shares, self.variances, strict=True)]
+
+    def _facts(self) -> dict[str, Any]:
+        names = ("measure", "method", "n_systems", "n_queries", "n_assessors", "negative", "notes")
+        return {"design": str(self.design), **{name: getattr(self, name) for name in names}}
+
+    def _notes(self) -> tuple[str, ...]:
+        return self.notes
 
     @property
     def size(self) -> str:
@@ -168,14 +181,6 @@ class GStudy:
             return f"{size} x {self.values.shape[2]} assessors"
         return f"{size}, {_range(_assessors_of_queries(self.values))} a query"
 
-    def __str__(self) -> str:
-        cells = [
-            (name, f"{variance:.5f}", f"{100 * share:.1f} %")
-            for (name, share), variance in zip(self.fractions().items(), self.variances, strict=True)
-        ]
-        head = f"G-study of {self.measure}: {self.size}, {self.method}"
-        return "\n".join([head, *table([("effect", "variance", "share"), *cells]), *self.notes])
-
     def __repr__(self) -> str:
         return f"<GStudy: {self.measure}, {self.size}, {self.method}>"
 
@@ -184,7 +189,8 @@ def gstudy(values: Studied, *, assessors: Assessors = "auto", leave_out_worst: f
     """Variance components of effectiveness under one measure.
 
     ``values`` are effectiveness as :func:`adjudge.evaluate` gives it, or by assessor as
-    :func:`adjudge.evaluate_assessors` does, or an array of queries x systems (x assessors) with NaN for empty cells.
+    :func:`adjudge.measures.evaluate_assessors` does, or an array of queries x systems (x assessors) with NaN for empty
+    cells.
 
     - One assessor a query: systems x queries, x = μ + ν_s + ν_q + ε (thesis eq 6.1).
     - All assessors judged all queries: systems x queries x assessors, ``crossed``, with all interactions.

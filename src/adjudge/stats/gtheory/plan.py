@@ -29,9 +29,10 @@ from adjudge.checks import (
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness, mean_over_queries
 from adjudge.model.provenance import Provenance
+from adjudge.results import Column, Result, columns_of, interval_columns
 from adjudge.stats.gtheory.budget import Budgeting, Costs, Option, PricedDesign
 from adjudge.stats.gtheory.designs import CROSSED, Studied, arranged, better_systems
-from adjudge.stats.gtheory.dstudy import INDICES, DStudy, QueriesNeeded
+from adjudge.stats.gtheory.dstudy import INDICES, DStudy, QueriesNeeded, Reliability
 from adjudge.stats.gtheory.gstudy import GStudy, gstudy, study_of
 from adjudge.stats.matrices import Values, matrix_of
 from adjudge.stats.power import MOST_QUERIES, detectable_difference, queries_needed
@@ -211,8 +212,8 @@ class FarOff:
     n_queries: int | None
 
 
-@dataclass(frozen=True)
-class Plan:
+@dataclass(frozen=True, repr=False)
+class Plan(Result):
     """Everything about the size of a collection.
 
     ``decisions`` are D-studies by measure; the first measure leads. ``curve`` has it at many numbers of queries.
@@ -291,13 +292,41 @@ class Plan:
             return f"A second assessor a query costs more than it gives: {sizes}, at {ratio:.2f} times the cost."
         return f"A second assessor a query pays: {sizes}, at {ratio:.2f} times the cost."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+    rows_name = "table"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"A plan by {self.study.measure}: {self.study.size}"
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Measure and target, reliability as a D-study has it, queries needed, and shares of variance."""
+        needed = [
+            replace(column, kind="whole")
+            for index, symbol in INDICES.items()
+            for column in interval_columns(
+                f"{index}_queries", Column(f"queries for {symbol} to reach the target", ",d", label=f"for {symbol}")
+            )
+        ]
+        shares = dict.fromkeys(effect for d in self.decisions.values() for effect in d.study.fractions())
+        return (
+            Column("the measure", name="measure", kind="text", key=True),
+            Column("reliability to reach", "g", name="target"),
+            *(replace(column, key=False) for column in columns_of(Reliability)),
+            *needed,
+            *(
+                Column(f"share of variance that is due to {effect}", ".1f %", name=f"share_{effect}", shown=False)
+                for effect in shares
+            ),
+        )
+
+    def _facts(self) -> dict[str, Any]:
         designs = self.designs
         return {
             "verdict": self.verdict(),
             "measures": {name: {**d.study.to_dict(), **d.to_dict()} for name, d in self.decisions.items()},
-            "targets": list(self.targets),
+            "targets": self.targets,
             "far_off": None if self.far_off is None else asdict(self.far_off),
             "growth": [asdict(step) for step in self.growth],
             "power": None if self.power is None else asdict(self.power),
@@ -310,11 +339,17 @@ class Plan:
                 "cheapest": {index: [asdict(one) for one in found] for index, found in designs.cheapest.items()},
                 "best": {index: [asdict(one) for one in found] for index, found in designs.best.items()},
             },
-            "notes": list(self.notes),
+            "notes": self.notes,
             "provenance": self.provenance.to_dict(),
         }
 
-    def records(self) -> list[dict[str, Any]]:
+    def _notes(self) -> list[str]:
+        return [*self.verdict(), *self.notes]
+
+    def __repr__(self) -> str:
+        return f"<Plan: {', '.join(self.decisions)}, {self.study.size}>"
+
+    def _rows(self) -> list[dict[str, Any]]:
         """One row a measure, number of assessors and target: shares of variance, reliability, queries needed."""
         rows = []
         every = dict.fromkeys(f"share_{effect}" for d in self.decisions.values() for effect in d.study.fractions())

@@ -19,14 +19,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.stats.effects import table
+from adjudge.results import Column, Result
 from adjudge.stats.gtheory.designs import Design
 
 Numbers = npt.NDArray[Any]  # floats, or complex numbers whose imaginary part carries a derivative
@@ -41,8 +41,17 @@ _FEW = 100  # observations; with fewer the likelihood may have several maxima
 _COMPLEX_STEP = 1e-30
 
 
-@dataclass(frozen=True, eq=False)
-class RemlFit:
+@dataclass(frozen=True)
+class RemlComponent:
+    """The variance of one effect, with its standard error."""
+
+    effect: Annotated[str, Column("effect of the design", key=True)]
+    variance: Annotated[float, Column("its variance", ".6f")]
+    standard_error: Annotated[float, Column("standard error of the variance", ".6f", label="std error")]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RemlFit(Result):
     """Variance components of a design, as :func:`reml` estimates them; arrays follow ``design.effects``."""
 
     design: Design
@@ -58,14 +67,29 @@ class RemlFit:
         """Square roots of the diagonal of ``covariance``."""
         return np.asarray(np.sqrt(np.diag(self.covariance)))
 
-    def __str__(self) -> str:
+    row_type = RemlComponent
+    rows_name = "components"
+
+    @property
+    def title(self) -> str:
+        """What it is, in a line."""
+        return f"REML, {self.design}, {self.n_observations:,} observations"
+
+    def _rows(self) -> list[RemlComponent]:
         names = [effect.name for effect in self.design.effects]
-        columns = zip(names, self.variances, self.standard_errors, strict=True)
-        rows = [(name, f"{variance:.6f}", f"{error:.6f}") for name, variance, error in columns]
-        head = f"REML, {self.design}, {self.n_observations:,} observations"
-        tail = f"log-likelihood {self.log_likelihood:.4f}, mean {self.mean:.4f}"
-        lines = [head, *table([("effect", "variance", "std error"), *rows]), tail]
-        return "\n".join(lines if self.converged else [*lines, "not converged"])
+        columns = zip(names, self.variances.tolist(), self.standard_errors.tolist(), strict=True)
+        return [RemlComponent(*row) for row in columns]
+
+    def _facts(self) -> dict[str, Any]:
+        names = ("log_likelihood", "mean", "n_observations", "converged")
+        return {"design": str(self.design), **{name: getattr(self, name) for name in names}}
+
+    def _notes(self) -> list[str]:
+        fit = f"log-likelihood {self.log_likelihood:.4f}, mean {self.mean:.4f}"
+        return [fit] if self.converged else [fit, "not converged"]
+
+    def __repr__(self) -> str:
+        return f"<RemlFit: {self.design}, {self.n_observations:,} observations>"
 
 
 def reml(values: Floats, design: Design) -> RemlFit:

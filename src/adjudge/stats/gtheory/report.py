@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.reporting.document import Block, Column, FigureBlock, Paragraph, Section, TableBlock
+from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
 from adjudge.reporting.figures import PALETTE, canvas
 from adjudge.stats.gtheory.budget import PricedDesign
 from adjudge.stats.gtheory.dstudy import INDICES, QueriesNeeded
 from adjudge.stats.gtheory.plan import Designs, Plan, PowerPlan
-from adjudge.stats.intervals import with_interval
 from adjudge.stats.power import MOST_QUERIES
-from adjudge.text import counted, percent
+from adjudge.tables import Heading
+from adjudge.text import counted, percent, with_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -167,16 +167,16 @@ def _components(plan: Plan) -> TableBlock:
         cells = [f"{100 * shares[effect.name]:.1f} %" if effect.name in shares else "–" for effect in effects]
         rows.append((name, *cells, f"{now.e_rho2:.4f}", needed[0], f"{now.phi:.4f}", needed[1]))
     columns = (
-        Column("Measure", "left"),
-        *(Column(effect.name, about="share of the variance of one score") for effect in effects[:1]),
-        *(Column(effect.name) for effect in effects[1:]),
-        Column("Eρ²", about=f"reliability of the ranking with {plan.study.n_queries} queries{people}"),
-        Column("for ranking", about=f"queries for Eρ² >= {target:g}"),
-        Column("Φ", about=f"reliability of scores with {plan.study.n_queries} queries{people}"),
-        Column("for scores", about=f"queries for Φ >= {target:g}"),
+        Heading("Measure", "left"),
+        *(Heading(effect.name, about="share of the variance of one score") for effect in effects[:1]),
+        *(Heading(effect.name) for effect in effects[1:]),
+        Heading("Eρ²", about=f"reliability of the ranking with {plan.study.n_queries} queries{people}"),
+        Heading("for ranking", about=f"queries for Eρ² >= {target:g}"),
+        Heading("Φ", about=f"reliability of scores with {plan.study.n_queries} queries{people}"),
+        Heading("for scores", about=f"queries for Φ >= {target:g}"),
     )
     caption = f"Where effectiveness varies ({plan.study.size}, {plan.study.method}), and queries needed{people}."
-    return TableBlock("variance-components", caption, columns, tuple(rows), plan.records())
+    return TableBlock("variance-components", caption, columns, tuple(rows), plan.to_dicts())
 
 
 def _with_assessors(plan: Plan) -> str:
@@ -196,14 +196,14 @@ def _queries(needed: QueriesNeeded) -> str:
 def _sizes(plan: Plan) -> TableBlock:
     people = plan.study.design.has_assessors
     columns = (
-        Column("Queries"),
-        *([Column("Assessors", about="assessors who judge a query")] if people else []),
-        Column("Eρ²", about="reliability of the ranking: variance of systems over itself and relative error"),
-        Column("Φ", about="reliability of scores: the same with absolute error"),
-        Column("τ", about="expected Kendall correlation with the true ranking"),
-        Column("τ again", about="the same with the ranking by another collection of this size"),
-        Column("± ranking", about="standard error of a score relative to the other systems"),
-        Column("± scores", about="standard error of a score"),
+        Heading("Queries"),
+        *([Heading("Assessors", about="assessors who judge a query")] if people else []),
+        Heading("Eρ²", about="reliability of the ranking: variance of systems over itself and relative error"),
+        Heading("Φ", about="reliability of scores: the same with absolute error"),
+        Heading("τ", about="expected Kendall correlation with the true ranking"),
+        Heading("τ again", about="the same with the ranking by another collection of this size"),
+        Heading("± ranking", about="standard error of a score relative to the other systems"),
+        Heading("± scores", about="standard error of a score"),
     )
     rows = tuple(
         (
@@ -256,7 +256,7 @@ def _reached(needed: QueriesNeeded) -> str:
 
 
 def _growth_table(plan: Plan) -> TableBlock:
-    columns = (Column("Judged"), Column("Eρ²"), Column("Φ"), Column("for ranking"), Column("for scores"))
+    columns = (Heading("Judged"), Heading("Eρ²"), Heading("Φ"), Heading("for ranking"), Heading("for scores"))
     rows = tuple(
         (
             f"{step.n_queries:,}",
@@ -294,9 +294,9 @@ def _growth_figure(plan: Plan) -> FigureBlock:
 
 def _power(plan: Plan, power: PowerPlan) -> TableBlock:
     columns = (
-        Column("Difference", "left"),
-        Column("Typical pair", about="half of the pairs vary less from query to query"),
-        Column("Hard pair", about="nine pairs in ten vary less"),
+        Heading("Difference", "left"),
+        Heading("Typical pair", about="half of the pairs vary less from query to query"),
+        Heading("Hard pair", about="nine pairs in ten vary less"),
     )
     rows = tuple((f"{d:g}", *(_TOO_MANY if n is None else f"{n:,}" for n in needed)) for d, *needed in power.rows)
     people = ", each judged as now," if plan.study.design.has_assessors else ""
@@ -333,15 +333,15 @@ def _prices(designs: Designs) -> str:
 
 def _design_table(name: str, caption: str, found: Sequence[PricedDesign]) -> TableBlock:
     columns = (
-        Column("Measure", "left"),
-        Column("Queries"),
-        Column("Assessors", about="a query"),
-        Column("People", about="assessors to recruit"),
-        Column("Judgments"),
-        Column("Cost"),
-        Column("Eρ²"),
-        Column("Φ"),
-        Column("τ"),
+        Heading("Measure", "left"),
+        Heading("Queries"),
+        Heading("Assessors", about="a query"),
+        Heading("People", about="assessors to recruit"),
+        Heading("Judgments"),
+        Heading("Cost"),
+        Heading("Eρ²"),
+        Heading("Φ"),
+        Heading("τ"),
     )
     rows = tuple(
         (

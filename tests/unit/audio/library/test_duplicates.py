@@ -11,7 +11,7 @@ import pytest
 import soundfile
 
 from adjudge.audio.library import duplicates
-from adjudge.audio.library.duplicates import Bits, difference, find_duplicates, fingerprint, unpacked
+from adjudge.audio.library.duplicates import Bits, find_duplicates, fingerprint, measure_difference, unpack_signs
 from adjudge.audio.synthesis import synthesise
 
 RATE = 16000
@@ -135,15 +135,15 @@ def random_bits(rng: np.random.Generator, n_frames: int) -> Bits:
 
 
 def test_the_share_of_differing_signs_is_that_of_a_count_by_hand() -> None:
-    one = unpacked(random_bits(np.random.default_rng(1), 100))
+    one = unpack_signs(random_bits(np.random.default_rng(1), 100))
     flipped = one.copy()
     flipped[30, :20] *= -1
     wrong = np.count_nonzero(one[30, :20])
-    assert difference(one, flipped) == pytest.approx(wrong / np.count_nonzero(one))
-    assert difference(one[5:], flipped) == pytest.approx(wrong / np.count_nonzero(one[5:]))
+    assert measure_difference(one, flipped) == pytest.approx(wrong / np.count_nonzero(one))
+    assert measure_difference(one[5:], flipped) == pytest.approx(wrong / np.count_nonzero(one[5:]))
     flipped[40:42] *= -1  # more than 0.01 of them
-    assert difference(one, flipped) is None
-    assert difference(one, unpacked(random_bits(np.random.default_rng(2), 100))) is None
+    assert measure_difference(one, flipped) is None
+    assert measure_difference(one, unpack_signs(random_bits(np.random.default_rng(2), 100))) is None
 
 
 def test_chance_finds_nothing_among_many() -> None:

@@ -21,9 +21,9 @@ from adjudge.audio.sources import (
     NotAudioError,
     ShortError,
     UnreadableError,
+    add_length,
+    lacks_length,
     read_source,
-    with_table,
-    without_table,
 )
 
 Floats = NDArray[np.float64]
@@ -108,14 +108,14 @@ def test_a_search_for_sound_that_meets_damage_at_once_stays_in_the_middle(tmp_pa
 
 
 def test_the_representative_part_has_the_least_divergence_by_the_direct_formula(tmp_path: Path) -> None:
-    from adjudge.audio.features.spectra import spectra_of
+    from adjudge.audio.features.spectra import compute_spectra
     from adjudge.audio.features.timbre import mfcc
 
     rng = np.random.default_rng(8)
     levels = rng.uniform(0.02, 0.2, size=9)
     song = np.concatenate([level * rng.normal(size=22050) + steps(1, 22050)[:, 0] for level in levels])
     path = write(tmp_path / "song.wav", song[:, None], 22050, subtype="FLOAT")
-    frames = mfcc(spectra_of(song.astype(np.float32))).astype(np.float64)
+    frames = mfcc(compute_spectra(song.astype(np.float32))).astype(np.float64)
     second = np.minimum(np.arange(len(frames)) * 512 // 22050, 8)
 
     def kl(a: Floats, b: Floats) -> float:
@@ -151,9 +151,9 @@ def test_an_mp3_that_does_not_say_how_long_it_is_is_counted(tmp_path: Path) -> N
 
 def test_mp3s_with_and_without_a_table_are_told_apart(tmp_path: Path) -> None:
     with_one = write(tmp_path / "song.mp3", steps(1, 32000), 32000).read_bytes()
-    assert not without_table(io.BytesIO(with_one))
-    assert without_table(io.BytesIO(without_length(steps(1, 32000), 32000)))
-    assert with_table(io.BytesIO(b"ID3 and nothing of use" * 99)) is None
+    assert not lacks_length(io.BytesIO(with_one))
+    assert lacks_length(io.BytesIO(without_length(steps(1, 32000), 32000)))
+    assert add_length(io.BytesIO(b"ID3 and nothing of use" * 99)) is None
 
 
 def test_hours_are_not_read_to_cut_seconds(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_damage_is_said_where_it_is_heard(tmp_path: Path) -> None:
     middle = len(data) // 2
     data[middle - 6000 : middle + 6000] = bytes(12000)
     path.write_bytes(data)
-    with pytest.raises(BrokenError, match=r"song\.flac: expected a whole file, got one that is .*damaged"):
+    with pytest.raises(BrokenError, match=r"song\.flac.*a whole file.*got one that is .*damaged"):
         read_excerpt(path, seconds=2)
     assert read_excerpt(path, seconds=1, place="start").seconds == 1
 
@@ -219,7 +219,7 @@ def test_what_is_no_recording_is_said_in_one_line(
 
 def test_too_little_nothing_and_nonsense_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "blip.wav", steps(1)[:4000])
-    with pytest.raises(ShortError, match=r"blip\.wav: expected at least 0\.5 s, got 0\.250 s"):
+    with pytest.raises(ShortError, match=r"blip\.wav.*at least 0\.5 s.*got 0\.250 s"):
         read_excerpt(path)
     with pytest.raises(UnreadableError, match="expected a file, got something else"):
         read_excerpt(tmp_path)

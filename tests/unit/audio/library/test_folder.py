@@ -11,11 +11,11 @@ import pytest
 from adjudge.audio.library.folder import (
     CLIP_COLUMNS,
     WORK_FOLDER,
-    Heard,
+    ClipEntry,
     Library,
-    Made,
-    check_place,
-    listed,
+    RecordingEntry,
+    check_output,
+    list_clip_files,
     open_journal,
     open_library,
     save_tables,
@@ -48,7 +48,7 @@ def test_a_library_comes_back_in_the_order_of_its_documents(library: Library) ->
     assert library.clips["rate"].to_list() == [44100, 44100]
     assert library.clip("a") == library.folder / "clips" / "a.mp3"
     assert (library.folder / "problems.csv").read_text() == "file,problem,detail\nc.ogg,silent,x\n"
-    assert listed(library.folder) == {"a": "a.ogg", "b": "b.ogg"}
+    assert list_clip_files(library.folder) == {"a": "a.ogg", "b": "b.ogg"}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_library_comes_back_in_the_order_of_its_documents(library: Library) ->
     [
         ("tracks.csv", "document\na\n", "expected the same documents in tracks.csv and clips.csv, got others"),
         ("tracks.csv", "title\na\n", r"tracks\.csv: expected a column 'document', got title"),
-        ("tracks.csv", "document\na\na\n", r"tracks\.csv: expected one row a document, got several for 'a'"),
+        ("tracks.csv", "document\na\na\n", r"tracks\.csv: expected one row per document, got several for 'a'"),
         ("clips.csv", "document,file\na,b\n", r"clips\.csv: expected a column 'start', got document, file"),
         ("clips.csv", "", r"clips\.csv: expected a table in CSV"),
     ],
@@ -92,28 +92,28 @@ def test_a_folder_that_is_none_and_one_that_is_not_finished_are_told_apart(tmp_p
 
 
 def test_a_place_for_a_library_is_new_or_a_library(library: Library, tmp_path: Path) -> None:
-    check_place(library.folder, tmp_path / "music")
-    check_place(tmp_path / "new", tmp_path / "music")
+    check_output(library.folder, tmp_path / "music")
+    check_output(tmp_path / "new", tmp_path / "music")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "tracks.csv").write_text("mine")
     with pytest.raises(InputError, match=r"got another with its own tracks\.csv"):
-        check_place(tmp_path / "other", tmp_path / "music")
+        check_output(tmp_path / "other", tmp_path / "music")
 
 
 def test_the_last_entry_of_a_journal_counts_and_damage_is_passed_over(tmp_path: Path) -> None:
-    made = Made("a", "key", 1, 2, "ab", 1.0, 44100, 2, -18.0, -1.5, 0.0, limited=False)
+    made = ClipEntry("a", "key", 1, 2, "ab", 1.0, 44100, 2, -18.0, -1.5, 0.0, limited=False)
     with open_journal(tmp_path) as journal:
         for size in (1, 2):
-            journal.add(Heard("a", "a.wav", size, 0, "s", tags={"artist": "Ä"}))
+            journal.add(RecordingEntry("a", "a.wav", size, 0, "s", tags={"artist": "Ä"}))
         journal.add(made)
     with (tmp_path / WORK_FOLDER / "journal.jsonl").open("ab") as file:
         file.write(b'\nnull\n[]\n{"is": "Heard"}\n{"is": "Other"}\n\xff\xfe\n{"is": "Made", "document": "a", "k')
     with open_journal(tmp_path) as journal:
-        journal.add(Heard("b", "b.wav", 3, 0, "s"))
+        journal.add(RecordingEntry("b", "b.wav", 3, 0, "s"))
     with open_journal(tmp_path) as journal:
-        assert (journal.heard["a"].size, journal.heard["a"].tags) == (2, {"artist": "Ä"})
-        assert journal.made == {"a": made}
-        assert set(journal.heard) == {"a", "b"}
+        assert (journal.recordings["a"].size, journal.recordings["a"].tags) == (2, {"artist": "Ä"})
+        assert journal.clips == {"a": made}
+        assert set(journal.recordings) == {"a", "b"}
         journal.keep_only(["b"])
     with open_journal(tmp_path) as journal:
-        assert (set(journal.heard), journal.made) == ({"b"}, {})
+        assert (set(journal.recordings), journal.clips) == ({"b"}, {})

@@ -1,4 +1,4 @@
-"""From distances to runs: filtered, in order also once they were read back, ties by chance."""
+"""Rankings and whole matrices of systems: who is asked, what is filtered, and files written block by block."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ import polars as pl
 import pytest
 from tests.unit.audio.systems.invented_sounds import invented
 
+from adjudge.arrays import Floats, Ints
 from adjudge.audio.library.folder import Library
-from adjudge.audio.systems import distances, make_runs, sounds_of, write_runs
-from adjudge.audio.systems.ranking import descending_scores
-from adjudge.errors import AdjudgeError, AdjudgeWarning
+from adjudge.audio.systems import BASELINES, Sounds, choose_queries, distances, make_runs, sounds_of, write_runs
+from adjudge.audio.systems.base import Baseline, Labels
+from adjudge.audio.systems.baselines import RandomDistances, TagDistances
+from adjudge.audio.systems.ranking import make_descending_scores, write_matrix
+from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
 from adjudge.formats import read
 from adjudge.model.runs import Runs
 
@@ -96,7 +99,7 @@ def test_far_longer_lists_than_there_are_documents_end_where_these_do() -> None:
 def test_one_artist_for_all_is_refused() -> None:
     sounds = invented(6)
     same = replace(sounds, tracks=sounds.tracks.with_columns(artist=pl.lit("me")))
-    with pytest.raises(AdjudgeError, match="expected documents by other artists than the queries', got none"):
+    with pytest.raises(AdjudgeError, match=r"documents by other artists than the queries'.*got none"):
         make_runs(same, ["random"])
 
 
@@ -117,7 +120,7 @@ def test_a_folder_that_cannot_be_made_is_refused_in_one_line(tmp_path: Path) -> 
 
 def test_scores_descend_in_single_precision_and_are_near_the_distances() -> None:
     distance = np.sort(np.random.default_rng(0).choice([0.0, 1e-9, 0.3, 1.0, 77.7, 1e6], size=(50, 20)), axis=1)
-    scores = descending_scores(distance)
+    scores = make_descending_scores(distance)
     assert (np.diff(scores.astype(np.float32), axis=1) < 0).all()
     assert -scores == pytest.approx(distance, rel=1e-5, abs=1e-5)
 
@@ -126,3 +129,180 @@ def test_audio_features_are_asked_for_only_where_needed() -> None:
     sounds = invented(5)
     library = Library(Path("nowhere"), sounds.tracks, sounds.tracks)
     assert sounds_of(library, ["tags", "random"], seed=4).seed == 4
+
+
+def test_a_matrix_for_numpy_has_its_documents_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distances, "BLOCK_BYTES", 12 * 8 * 5)
+    sounds, told = invented(12), []
+    path = write_matrix(sounds, "timbre", tmp_path / "m", progress=lambda done, total: told.append((done, total)))
+    matrix = np.load(path)
+    assert matrix.dtype == np.float32
+    assert matrix == pytest.approx(BASELINES["timbre"].start(sounds).rows(np.arange(12)), rel=1e-6, abs=1e-9)
+    assert (tmp_path / "m" / "timbre.documents.txt").read_text().split() == list(sounds.documents)
+    assert told == [(5, 12), (10, 12), (12, 12)]
+    assert sorted(one.name for one in path.parent.iterdir()) == ["timbre.documents.txt", "timbre.npy"]
+
+
+def test_a_matrix_for_mirex_is_read_back(tmp_path: Path) -> None:
+    sounds = invented(12)
+    path = write_matrix(sounds, "rhythm", tmp_path, form="mirex")
+    lines = path.read_text().splitlines()
+    assert lines[0] == "rhythm"
+    assert lines[1] == "1\td000"
+    assert lines[13].startswith("Q/R\t1\t2\t")
+    assert lines[14].startswith("1\t0.0\t")
+    with pytest.warns(AdjudgeWarning, match="MIREX"):
+        runs = read(str(path)).runs
+    values = BASELINES["rhythm"].start(sounds).rows(np.arange(12))
+    table = runs.to_polars()
+    assert table.height == 12 * 11
+    place = {name: i for i, name in enumerate(sounds.documents)}
+    for _, query, document, score in table.iter_rows():
+        assert -score == pytest.approx(values[place[query], place[document]], rel=1e-6)
+
+
+class Failing:
+    """Distances that fail after a block."""
+
+    def rows(self, places: Ints) -> Floats:
+        raise MemoryError
+
+
+def test_what_fails_leaves_nothing_behind_and_what_was_there_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sounds = invented(5)
+    path = write_matrix(sounds, "random", tmp_path, form="mirex")
+    before = path.read_bytes()
+    failing = Baseline("random", "", (), lambda sounds: Failing())
+    monkeypatch.setitem(BASELINES._members, "random", failing)
+    with pytest.raises(MemoryError):
+        write_matrix(sounds, "random", tmp_path, form="mirex")
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_place_or_form_that_does_not_do_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        write_matrix(invented(5), "random", tmp_path / "file")
+    with pytest.raises(AdjudgeError, match="'matrix' must be one of npy, mirex, got 'xls'"):
+        write_matrix(invented(5), "random", tmp_path, form="xls")  # type: ignore[arg-type]
+
+
+def genres(sounds: Sounds, queries: tuple[str, ...]) -> Counter[str | None]:
+    known = dict(zip(sounds.documents, sounds.tracks["genre"], strict=True))
+    return Counter(known[query] for query in queries)
+
+
+def test_a_number_is_spread_over_genres() -> None:
+    sounds = invented(40)
+    assert sorted(genres(sounds, choose_queries(sounds, 12)).values()) == [3, 3, 3, 3]
+    assert sorted(genres(sounds, choose_queries(sounds, 14)).values()) == [3, 3, 4, 4]
+
+
+def test_another_seed_draws_others_and_the_same_seed_the_same() -> None:
+    sounds = invented(40)
+    first = choose_queries(sounds, 10)
+    assert choose_queries(sounds, 10) == first
+    assert choose_queries(replace(sounds, seed=1), 10) != first
+
+
+def test_one_document_more_changes_little_of_what_is_drawn() -> None:
+    large = invented(41)
+    small = Sounds(large.documents[1:], {}, large.tracks[1:], large.seed)
+    assert len(set(choose_queries(small, 20)) & set(choose_queries(large, 20))) >= 18
+
+
+def test_so_many_of_each_genre_and_all_where_there_are_fewer() -> None:
+    tracks = pl.DataFrame({"genre": ["a"] * 5 + ["A"] + ["b"] * 2 + [None]})
+    sounds = Sounds(tuple("012345678"), {}, tracks)
+    with pytest.warns(AdjudgeWarning) as said:
+        found = choose_queries(sounds, per_genre=3)
+    assert len(set(found) & set("012345")) == 3
+    assert set(found) & set("678") == {"6", "7"}
+    texts = [str(one.message) for one in said]
+    assert texts == [
+        "1 document of unknown genre is no query.",
+        "1 of 2 genres have fewer than 3 documents: all of these are queries.",
+    ]
+
+
+def test_without_genres_a_number_is_drawn_and_none_of_each() -> None:
+    sounds = invented(12, tagged=False)
+    assert len(set(choose_queries(sounds, 5))) == 5
+    with pytest.raises(AdjudgeError, match="expected genres for queries of each, got none"):
+        choose_queries(sounds, per_genre=2)
+
+
+def test_what_cannot_be_asked_about_is_refused() -> None:
+    sounds = invented(10)
+    with pytest.raises(AdjudgeError, match="at most 10 queries, as there are documents, got 11"):
+        choose_queries(sounds, 11)
+    with pytest.raises(AdjudgeError, match="got 'x' and 1 more"):
+        choose_queries(sounds, documents=["d001", "x", "y"])
+    with pytest.raises(AdjudgeError, match="'queries' must be a whole number of at least 1, got 0"):
+        choose_queries(sounds, 0)
+    with pytest.raises(AdjudgeError, match="got several"):
+        choose_queries(sounds, 3, per_genre=2)
+    with pytest.raises(AdjudgeError, match="expected queries, got none"):
+        choose_queries(sounds, documents=[])
+
+
+def test_artists_are_the_same_whatever_their_capitals_and_blanks() -> None:
+    artists = Labels(pl.DataFrame({"artist": ["Ann  Lee", " ann lee", "ANNLEE", "Bo"]}), "artist")
+    assert artists.same(np.array([0])).toarray().tolist() == [[1, 1, 1, 0]]
+    assert artists.match(np.array([0, 0]), np.array([2, 3])).tolist() == [True, False]
+
+
+def test_who_is_unknown_or_various_shares_with_nobody() -> None:
+    artists = Labels(pl.DataFrame({"artist": ["Various Artists", "various artists", None, "", "Unknown"]}), "artist")
+    assert artists.n_known == 0
+    assert artists.same(np.arange(5)).sum() == 0
+
+
+def test_a_column_that_is_missing_is_unknown() -> None:
+    assert Labels(pl.DataFrame({"document": ["a", "b"]}), "genre").known.tolist() == [False, False]
+
+
+def test_genres_are_whole_also_with_semicolons() -> None:
+    genres = Labels(pl.DataFrame({"genre": ["Rock; Pop", "Rock", "rock;pop"]}), "genre")
+    assert genres.same(np.array([0])).toarray().tolist() == [[1, 0, 1]]
+
+
+def test_rare_words_count_more_than_common_ones() -> None:
+    tracks = pl.DataFrame({"document": list("abcd"), "genre": ["folk rock", "rock", "rock", "folk"]})
+    found = TagDistances(tracks).rows(np.array([0]))[0]
+    assert found[0] < found[3] < found[1] == found[2] < 1
+
+
+def test_title_and_artist_are_not_looked_at() -> None:
+    tracks = pl.DataFrame({"document": list("abc"), "title": ["x", "x", "y"], "artist": ["u", "u", "v"]})
+    tags = TagDistances(tracks)
+    assert tags.n_tagged == 0
+    assert (tags.rows(np.arange(3)) == 1 - np.eye(3)).all()
+
+
+def test_years_of_a_decade_are_nearer_than_others_and_further_columns_count() -> None:
+    tracks = pl.DataFrame({"document": list("abcd"), "year": ["1991", "1999-05-01", "1985", "1991"]})
+    year = TagDistances(tracks).rows(np.array([0]))[0]
+    assert year[3] == 0
+    assert year[3] < year[1] < year[2] == 1
+    mood = TagDistances(pl.DataFrame({"document": list("abc"), "mood": ["calm", "Calm!", "wild"]})).rows(np.array([0]))
+    assert mood[0].tolist() == [0, 0, 1]
+
+
+def test_an_album_is_one_tag() -> None:
+    tracks = pl.DataFrame({"document": list("abc"), "album": ["Greatest Hits", "greatest  hits", "Greatest Failures"]})
+    assert TagDistances(tracks).rows(np.array([0]))[0].tolist() == [0, 0, 1]
+
+
+def test_the_same_pair_has_the_same_random_distance_in_any_library() -> None:
+    few, many = RandomDistances(("a", "b"), 3), RandomDistances(("c", "b", "a", "d"), 3)
+    assert few.rows(np.array([0]))[0, 1] == many.rows(np.array([2]))[0, 1]
+    assert RandomDistances(("a", "b"), 4).rows(np.array([0]))[0, 1] != few.rows(np.array([0]))[0, 1]
+
+
+def test_random_distances_are_uniform() -> None:
+    found = RandomDistances(invented(300).documents, 0).rows(np.arange(300))[np.triu_indices(300, 1)]
+    assert np.quantile(found, [0.1, 0.5, 0.9]) == pytest.approx([0.1, 0.5, 0.9], abs=0.01)

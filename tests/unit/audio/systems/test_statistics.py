@@ -1,4 +1,4 @@
-"""What is said of systems before anybody judges, counted by hand."""
+"""What can be said of systems before anybody judges, and its report."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ from adjudge.audio.systems.statistics import (
     GIVEN,
     PLAIN,
     Statistics,
-    describe,
     describe_runs,
+    describe_systems,
+    occurrence_figure,
+    percent,
     sentences,
+    statistics_sections,
     triangle_share,
 )
 from adjudge.errors import AdjudgeError
 from adjudge.formats import read
+from adjudge.reporting.document import FigureBlock, Paragraph, TableBlock
 
 
 class Line:
@@ -49,7 +53,7 @@ def line(monkeypatch: pytest.MonkeyPatch) -> Statistics:
         }
     )
     monkeypatch.setitem(BASELINES._members, "line", Baseline("line", "", (), lambda _: Line(0, 1, 2.1, 10, 11, 12.2)))
-    return describe(Sounds(tuple("abcdef"), {}, tracks), ["line"], cutoffs=(1, 2, 50))
+    return describe_systems(Sounds(tuple("abcdef"), {}, tracks), ["line"], cutoffs=(1, 2, 50))
 
 
 def shares(statistics: Statistics, way: str, label: str, k: int) -> tuple[float, float, int] | None:
@@ -89,7 +93,7 @@ def test_occurrences_are_those_counted_by_hand(line: Statistics) -> None:
 def test_runs_give_the_same_as_the_systems_that_made_them() -> None:
     sounds = invented(40)
     runs = make_runs(sounds, k=10)
-    there, here = describe_runs(runs, sounds.tracks), describe(sounds, cutoffs=(5, 10))
+    there, here = describe_runs(runs, sounds.tracks), describe_systems(sounds, cutoffs=(5, 10))
     assert there.cutoffs == (5, 10)
     for system in runs.systems:
         given, made = there.of(system, GIVEN), here.of(system, FILTERED)
@@ -105,8 +109,8 @@ def test_runs_of_other_queries_and_unknown_documents_are_counted() -> None:
     runs = read({"s": {"q1": ["a", "zz"], "q2": ["a"]}, "t": {"q1": ["b"]}}).runs
     found = describe_runs(runs, pl.DataFrame({"document": ["a", "b", "c"], "genre": ["x", "x", "y"]}))
     assert found.documents == ("a", "b", "c", "zz")
-    assert [one.at(2).counts.tolist() for one in found.found] == [[2, 0, 0, 1], [0, 1, 0, 0]]
-    assert all(one.shared == () for one in found.found)
+    assert [entry.at(2).counts.tolist() for entry in found.entries] == [[2, 0, 0, 1], [0, 1, 0, 0]]
+    assert all(entry.shared == () for entry in found.entries)
     assert found.n_queries == 2
 
 
@@ -123,7 +127,7 @@ def test_triangles_are_counted_by_triples() -> None:
 
 def test_sentences_name_the_hub_and_what_becomes_of_it() -> None:
     sounds = invented(300)
-    found = describe(sounds, ["timbre", "timbre-mp", "random"])
+    found = describe_systems(sounds, ["timbre", "timbre-mp", "random"])
     before, after = found.of("timbre", FILTERED), found.of("timbre-mp", FILTERED)
     assert before is not None
     assert after is not None
@@ -137,22 +141,22 @@ def test_sentences_name_the_hub_and_what_becomes_of_it() -> None:
 
 
 def test_without_any_tags_lists_are_plain_and_nothing_is_shared() -> None:
-    found = describe(invented(20, tagged=False), ["random"])
+    found = describe_systems(invented(20, tagged=False), ["random"])
     assert found.ways == (PLAIN,)
-    assert found.found[0].shared == ()
+    assert found.entries[0].shared == ()
     assert sentences(found)[0].endswith("No genre, artist or album is known.")
 
 
 def test_where_all_is_by_one_artist_lists_are_plain() -> None:
     sounds = invented(20)
-    found = describe(replace(sounds, tracks=sounds.tracks.with_columns(artist=pl.lit("me"))), ["random"])
+    found = describe_systems(replace(sounds, tracks=sounds.tracks.with_columns(artist=pl.lit("me"))), ["random"])
     assert found.ways == (PLAIN,)
-    most = found.found[0].at(5).largest
+    most = found.entries[0].at(5).largest
     assert sentences(found)[1] == f"random has no hub: no document is in more than {most} of its lists."
 
 
 def test_rows_have_a_number_for_everything_or_none() -> None:
-    rows = describe(invented(30), ["random"]).to_dicts()
+    rows = describe_systems(invented(30), ["random"]).to_dicts()
     assert [(row["lists"], row["cutoff"]) for row in rows] == [
         (way, cutoff) for way in (FILTERED, PLAIN) for cutoff in (5, 10, 20)
     ]
@@ -163,9 +167,9 @@ def test_rows_have_a_number_for_everything_or_none() -> None:
 
 def test_what_cannot_be_described_is_refused() -> None:
     with pytest.raises(AdjudgeError, match="at least 3 documents for statistics, got 2"):
-        describe(invented(2), ["random"])
+        describe_systems(invented(2), ["random"])
     with pytest.raises(AdjudgeError, match="'cutoff' must be a whole number of at least 1, got 0"):
-        describe(invented(5), ["random"], cutoffs=(0,))
+        describe_systems(invented(5), ["random"], cutoffs=(0,))
 
 
 def test_all_counts_equal_have_no_skewness() -> None:
@@ -176,6 +180,51 @@ def test_all_counts_equal_have_no_skewness() -> None:
 
 def test_the_seed_draws_other_documents_for_triangles_of_large_libraries() -> None:
     sounds = invented(200)
-    first = describe(sounds, ["timbre"], cutoffs=(5,)).found[0].triangle
-    assert first == describe(sounds, ["timbre"], cutoffs=(5,)).found[0].triangle
-    assert first != describe(replace(sounds, seed=9), ["timbre"], cutoffs=(5,)).found[0].triangle
+    first = describe_systems(sounds, ["timbre"], cutoffs=(5,)).entries[0].triangle
+    assert first == describe_systems(sounds, ["timbre"], cutoffs=(5,)).entries[0].triangle
+    assert first != describe_systems(replace(sounds, seed=9), ["timbre"], cutoffs=(5,)).entries[0].triangle
+
+
+@pytest.fixture(scope="module")
+def found() -> Statistics:
+    return describe_systems(invented(30), ["timbre", "tags"])
+
+
+def test_sections_have_sentences_tables_and_the_figure(found: Statistics) -> None:
+    hubs, neighbours = statistics_sections(found)
+    kinds = [type(block) for block in hubs.blocks]
+    assert kinds[-3:] == [TableBlock, FigureBlock, TableBlock]
+    assert set(kinds[:-3]) == {Paragraph}
+    tables = [block for block in neighbours.blocks if isinstance(block, TableBlock)]
+    assert [table.name for table in tables] == ["same-genre", "same-artist", "same-album"]
+    assert [row[0] for row in tables[0].rows] == ["timbre", "timbre, all artists", "tags", "tags, all artists"]
+    assert [row[0] for row in tables[1].rows] == ["timbre, all artists", "tags, all artists"]
+    for table in tables:
+        assert all(len(row) == len(table.columns) for row in table.rows)
+
+
+def test_curves_have_every_document_most_frequent_first(found: Statistics) -> None:
+    data = occurrence_figure(found).data
+    assert data.panels == ("artist filter", "all artists")
+    assert data.systems == (("timbre", "tags"), ("timbre", "tags"))
+    for panel in data.counts:
+        for counts in panel:
+            assert len(counts) == 30
+            assert counts.sum() == 30 * 5
+            assert counts.tolist() == sorted(counts, reverse=True)
+
+
+def test_runs_of_one_length_have_no_table_by_length_and_are_named_plainly() -> None:
+    sounds = invented(20)
+    sections = statistics_sections(describe_runs(make_runs(sounds, ["random"]), sounds.tracks))
+    tables = [block for section in sections for block in section.blocks if isinstance(block, TableBlock)]
+    assert [table.name for table in tables] == ["hubs", "same-genre", "same-artist", "same-album"]
+    assert {row[0] for table in tables for row in table.rows} == {"random"}
+
+
+def test_without_tags_there_is_nothing_about_neighbours() -> None:
+    assert len(statistics_sections(describe_systems(invented(12, tagged=False), ["random"]))) == 1
+
+
+def test_a_share_that_is_none_is_a_dash() -> None:
+    assert (percent(0.1234), percent(float("nan"))) == ("12.3", "–")

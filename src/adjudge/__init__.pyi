@@ -1,0 +1,58 @@
+from . import audio, errors, experiments, formats, groundtruth, measures, model, preferences, relevance, stats, users
+from ._version import __version__
+from .embedded import demo
+from .errors import AdjudgeError, AdjudgeWarning, InputError
+from .experiments.run import run_experiment as experiment
+from .formats.reading import read, write
+from .groundtruth.building import build as ground_truth
+from .measures.base import Measure, measure, parse_measure
+from .measures.evaluation import evaluate
+from .model.collection import Collection
+from .model.effectiveness import Effectiveness
+from .model.scales import Scale
+from .preferences.learning import learn
+from .relevance.session import judging
+from .stats.agreement import agreement
+from .stats.gtheory.gstudy import gstudy
+from .stats.summary import summarize
+from .users.comparison import compare
+from .users.satisfaction import satisfaction
+from .web.client import connect
+
+__all__ = [
+    "AdjudgeError",
+    "AdjudgeWarning",
+    "Collection",
+    "Effectiveness",
+    "InputError",
+    "Measure",
+    "Scale",
+    "__version__",
+    "agreement",
+    "audio",
+    "compare",
+    "connect",
+    "demo",
+    "errors",
+    "evaluate",
+    "experiment",
+    "experiments",
+    "formats",
+    "ground_truth",
+    "groundtruth",
+    "gstudy",
+    "judging",
+    "learn",
+    "measure",
+    "measures",
+    "model",
+    "parse_measure",
+    "preferences",
+    "read",
+    "relevance",
+    "satisfaction",
+    "stats",
+    "summarize",
+    "users",
+    "write",
+]

@@ -1,0 +1,20 @@
+from .base import FORMATS, Format, Kind
+from .effectiveness import read_effectiveness
+from .inputs import expand
+from .reading import convert, pick, read, read_judgments, read_table, write
+from .source import Source
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Kind",
+    "Source",
+    "convert",
+    "expand",
+    "pick",
+    "read",
+    "read_effectiveness",
+    "read_judgments",
+    "read_table",
+    "write",
+]

@@ -1,0 +1,46 @@
+from .attention_checks import make_traps
+from .files import read_answers, read_questions, write_answers, write_questions
+from .generation import make_questions
+from .influence import Influence
+from .influence import influence as find_influence
+from .learning import Learnt, learn
+from .quality import Quality
+from .quality import quality as check_quality
+from .questions import Combination, Question, Questions, thesis_combinations
+from .simulated import BEHAVIOURS, example_study, operating, operating_table, simulate_study
+from .study import Study
+from .system_lists import questions_from_runs
+from .trust import CUES, AnswerFacts, TrustRules, assess, assess_all, must_stop, set_aside
+
+__all__ = [
+    "BEHAVIOURS",
+    "CUES",
+    "AnswerFacts",
+    "Combination",
+    "Influence",
+    "Learnt",
+    "Quality",
+    "Question",
+    "Questions",
+    "Study",
+    "TrustRules",
+    "assess",
+    "assess_all",
+    "check_quality",
+    "example_study",
+    "find_influence",
+    "learn",
+    "make_questions",
+    "make_traps",
+    "must_stop",
+    "operating",
+    "operating_table",
+    "questions_from_runs",
+    "read_answers",
+    "read_questions",
+    "set_aside",
+    "simulate_study",
+    "thesis_combinations",
+    "write_answers",
+    "write_questions",
+]

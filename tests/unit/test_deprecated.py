@@ -1,0 +1,66 @@
+"""Names of version 1.0: each works, warns, and names what to write instead."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import subprocess
+import sys
+from contextlib import suppress
+
+import pytest
+
+from adjudge.deprecated import MODULES, NAMES, RENAMED, Renamed, renamed
+
+
+@pytest.mark.parametrize(("old", "new"), NAMES.items())
+def test_an_old_name_gives_what_the_new_one_does_and_names_it(old: str, new: str) -> None:
+    package, _, name = old.rpartition(".")
+    with pytest.warns(DeprecationWarning, match=f"{old} is called {new} now") as heard:
+        value = getattr(importlib.import_module(package), name)
+    home, _, own = new.rpartition(".")
+    assert value is getattr(importlib.import_module(home), own)
+    assert heard[0].filename == __file__
+
+
+@pytest.mark.parametrize(("old", "new"), MODULES.items())
+def test_an_old_module_has_what_the_new_one_has_and_names_it(old: str, new: str) -> None:
+    probe = (
+        f"import warnings; warnings.simplefilter('error'); import {new} as new; warnings.simplefilter('always')\n"
+        f"import {old} as old; public = [name for name in vars(new) if not name.startswith('_')]\n"
+        "assert all(getattr(old, name) is getattr(new, name) for name in public)"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert f"<string>:2: DeprecationWarning: {old} is called {new} now" in done.stderr
+
+
+def test_a_module_that_never_was_is_not_found() -> None:
+    with pytest.raises(ModuleNotFoundError, match=r"adjudge\.nothing"):
+        importlib.import_module("adjudge.nothing")
+
+
+def test_old_names_are_gone_from_the_list() -> None:
+    import adjudge as aj
+
+    assert not {old.rpartition(".")[2] for old in NAMES} & {*aj.__all__, *dir(aj)}
+
+
+@pytest.mark.parametrize("change", RENAMED, ids=lambda one: f"{one.function.__qualname__}-{one.old}")
+def test_an_old_parameter_or_value_warns_and_names_the_new_one(change: Renamed) -> None:
+    assert change.parameter in inspect.signature(change.function).parameters
+    given = {change.old: None} if change.new == change.parameter else {change.parameter: change.old}
+    with pytest.warns(DeprecationWarning, match=change.new), suppress(Exception):  # what else it needs is not given
+        change.function(**given)
+
+
+def test_renamed_parameters_and_values_reach_the_function() -> None:
+    @renamed({"ties": {"left out": "skip"}}, level="confidence")
+    def show(data: str, *, confidence: float = 0.95, ties: str = "split") -> tuple[str, float, str]:
+        return data, confidence, ties
+
+    RENAMED[:] = [change for change in RENAMED if change.function is not show]
+    assert show("a", confidence=0.9) == ("a", 0.9, "split")
+    with pytest.warns(DeprecationWarning, match="'level' is called 'confidence' now"):
+        assert show("a", level=0.9) == ("a", 0.9, "split")  # type: ignore[call-arg]
+    with pytest.warns(DeprecationWarning, match="ties='left out' is written 'skip' now"):
+        assert show("a", ties="left out") == ("a", 0.95, "skip")
