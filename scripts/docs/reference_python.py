@@ -47,11 +47,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "evaluate", "Effectiveness", "summarize", "parse_measure", "Measure", "measure",
     ),
     "Comparing; see [tests](tests.md) and [comparing systems](../guides/comparing.md).": (
-        "compare", "satisfaction",
+        "compare", "satisfaction", "report",
     ),
-    "Planning; see [planning](../guides/planning.md).": ("gstudy", "agreement"),
+    "Planning; see [planning](../guides/planning.md).": ("gstudy", "plan", "agreement"),
     "Judging little; see [estimators](estimators.md) and [few judgments](../guides/low_cost.md).": (
-        "judging",
+        "judging", "simulate", "calibrate",
     ),
     "People, experts and experiments; see the packages below.": ("learn", "ground_truth", "experiment", "connect"),
     "Errors, warnings and the version; errors say what was wanted, what came and where, in one line.": (

@@ -10,12 +10,16 @@ from .measures.evaluation import evaluate
 from .model.collection import Collection
 from .model.effectiveness import Effectiveness
 from .model.scales import Scale
+from .planning import plan
 from .preferences.learning import learn
+from .relevance.calibration import calibrate_judging as calibrate
 from .relevance.session import judging
+from .relevance.simulation import simulate_judging as simulate
 from .stats.agreement import agreement
 from .stats.gtheory.gstudy import gstudy
 from .stats.summary import summarize
 from .users.comparison import compare
+from .users.report import report
 from .users.satisfaction import satisfaction
 from .web.client import connect
 
@@ -30,6 +34,7 @@ __all__ = [
     "__version__",
     "agreement",
     "audio",
+    "calibrate",
     "compare",
     "connect",
     "demo",
@@ -47,10 +52,13 @@ __all__ = [
     "measures",
     "model",
     "parse_measure",
+    "plan",
     "preferences",
     "read",
     "relevance",
+    "report",
     "satisfaction",
+    "simulate",
     "stats",
     "summarize",
     "users",

@@ -298,7 +298,7 @@ class Result(ABC):
         kinds = {"text": pl.String(), "whole": pl.Int64(), "number": pl.Float64(), "truth": pl.Boolean()}
         schema = {column.name: kinds.get(column.kind, pl.List(pl.String())) for column in self.columns}
         values = self._values()
-        frame = pl.DataFrame({name: values[name] for name in schema}, schema=schema)
+        frame = pl.DataFrame([pl.Series(name, values[name], dtype=dtype) for name, dtype in schema.items()])
         return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def to_pandas(self) -> pd.DataFrame:

@@ -26,10 +26,9 @@ from adjudge.cli.score import add_evaluation
 from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
-    from adjudge.measures import Measure
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
-    from adjudge.stats.gtheory.plan import Plan, Pricing
+    from adjudge.stats.gtheory.plan import Plan
 
 _FORMS = ("text", "json", "csv", "markdown", "latex", "html")
 _EXAMPLES = """examples:
@@ -150,10 +149,15 @@ def _add_prices(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, evaluate, plan, show."""
+    from dataclasses import replace
+
+    from adjudge.planning import plan
+
     _check(arguments)
-    eff, pricing, main = _effectiveness(arguments)
-    plan = _plan(eff, pricing, main, arguments)
-    _show(plan, arguments)
+    data, measures = _read(arguments)
+    with progress("evaluating") as advance:
+        found = plan(data, measures, progress=advance, **_settings(arguments))
+    _show(replace(found, provenance=found.provenance.with_settings(command=command_line())), arguments)
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -191,23 +195,18 @@ def _check_for_table(arguments: argparse.Namespace) -> None:
         )
 
 
-def _effectiveness(
-    arguments: argparse.Namespace,
-) -> tuple[Effectiveness | AssessedEffectiveness, Pricing | None, str | None]:
-    """Effectiveness, what judging costs, and the measure that leads."""
+def _read(arguments: argparse.Namespace) -> tuple[Collection | Effectiveness | AssessedEffectiveness, Any]:
+    """A collection or a table of effectiveness, and the measures to look at."""
     from adjudge.formats import read_effectiveness
-    from adjudge.stats.gtheory.budget import Costs
-    from adjudge.stats.gtheory.plan import Pricing
+    from adjudge.measures import parse_measures
 
-    costs = Costs(arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
     if arguments.effectiveness is not None:
         with kept_warnings():
             eff = read_effectiveness(arguments.effectiveness, columns=arguments.columns)
-        if arguments.measures:
-            eff = eff[_named(arguments.measures, eff.measures)]
-        pools = {} if arguments.pool is None else {eff.measures[0]: arguments.pool}
-        return eff, Pricing(costs, pools, {}, arguments.budget) if pools else None, None
-    return _evaluated(arguments, costs)
+        return eff, _named(arguments.measures, eff.measures) if arguments.measures else None
+    measures = parse_measures(arguments.measures) if arguments.measures else None  # a typo should not cost a reading
+    with progress("reading runs") as advance:
+        return read_collection(arguments, advance), measures
 
 
 def _named(given: list[str], known: tuple[str, ...]) -> list[str]:
@@ -218,90 +217,28 @@ def _named(given: list[str], known: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _evaluated(arguments: argparse.Namespace, costs: Any) -> tuple[Effectiveness | AssessedEffectiveness, Pricing, str]:
-    from adjudge.measures import default_measures, parse_measures
-    from adjudge.model.runs import overlap
-    from adjudge.stats.gtheory.plan import Pricing
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options as :func:`adjudge.plan` takes them; what was not said is left to the function."""
+    from adjudge.stats.gtheory.budget import Costs
 
-    wanted = parse_measures(arguments.measures) if arguments.measures else None
-    with progress("reading runs") as advance:
-        collection = read_collection(arguments, advance)
-    measures = wanted or default_measures(collection)
-    main = measures[0]
-    n_judged = collection.need_judgments().n_queries
-    deepest = max(int(run.lengths[:n_judged].max(initial=1)) for run in collection.runs)
-    depth = min(main.cutoff or deepest, deepest)
-    cutoffs = _other_cutoffs(main, arguments.cutoff or [])
-    eff = _assessed(collection, [*measures, *(m for m in cutoffs if m not in measures)], arguments)
-    pools = {str(main): arguments.pool}
-    if arguments.pool is None:
-        sizes = overlap(collection.runs, cutoffs=[depth, *cutoffs.values()], n_queries=n_judged)
-        pools = {str(m): sizes.pool_size(k, arguments.systems) for m, k in [(main, depth), *cutoffs.items()]}
-    return (
-        eff,
-        Pricing(
-            costs, pools, {str(m): k for m, k in {main: main.cutoff or depth, **cutoffs}.items()}, arguments.budget
-        ),
-        str(main),
-    )
-
-
-def _other_cutoffs(main: Measure, cutoffs: list[int]) -> dict[Measure, int]:
-    """The main measure at other cutoffs."""
-    from adjudge.measures import Measure
-
-    if cutoffs and main.cutoff is None:
-        raise AdjudgeError(f"{main}: other cutoffs are for a measure that has one, such as {main}@5")
-    return {Measure.bind(main.definition, dict(main.parameters), k): k for k in cutoffs if k != main.cutoff}
-
-
-def _assessed(
-    collection: Collection, measures: list[Measure], arguments: argparse.Namespace
-) -> Effectiveness | AssessedEffectiveness:
-    """Effectiveness by assessor where several judged a query, unless their grades are to be combined."""
-    from adjudge.measures import evaluate
-    from adjudge.measures.assessors import evaluate_assessors
-
-    judgments = collection.need_judgments()
-    several = len(judgments.assessors) > 1 and len(judgments.pool.grades) < len(judgments)
-    by_assessor = arguments.assessors in ("crossed", "nested") or (arguments.assessors == "auto" and several)
-    options: dict[str, Any] = {"missing": arguments.missing, "ties": arguments.ties, "seed": arguments.seed}
-    with progress("evaluating") as advance, kept_warnings():  # they are among the notes
-        if by_assessor:
-            options |= {"partial": arguments.partial, "unjudged": arguments.unjudged}
-            return evaluate_assessors(collection, measures, progress=advance, **options)
-        return evaluate(collection, measures, unjudged=arguments.unjudged, progress=advance, **options)
-
-
-def _plan(
-    eff: Effectiveness | AssessedEffectiveness, pricing: Pricing | None, main: str | None, arguments: argparse.Namespace
-) -> Plan:
-    from dataclasses import replace
-
-    from adjudge.stats.gtheory.plan import make_plan
-
-    plan = make_plan(
-        eff,
-        main=main,
-        targets=tuple(arguments.target or (0.95,)),
-        queries=arguments.queries,
-        people=arguments.people,
-        assessors="auto" if arguments.assessors == "combined" else arguments.assessors,
-        design=arguments.design,
-        confidence=arguments.confidence,
-        interval=arguments.interval,
-        resample=arguments.resample,
-        resamples=arguments.resamples,
-        seed=arguments.seed,
-        differences=tuple(arguments.difference or (0.01, 0.02, 0.05, 0.1)),
-        alpha=arguments.alpha,
-        power=arguments.power,
-        comparisons=arguments.comparisons,
-        batch=arguments.batch,
-        pricing=pricing,
-        leave_out_worst=arguments.leave_out_worst,
-    )
-    return replace(plan, provenance=plan.provenance.with_settings(command=command_line()))
+    costs = Costs(arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
+    no_prices = arguments.effectiveness is not None and arguments.pool is None
+    given = {
+        "targets": arguments.target,
+        "queries": arguments.queries,
+        "assessors_per_query": arguments.people,
+        "differences": arguments.difference,
+        "cutoffs": arguments.cutoff,
+        "costs": None if no_prices else costs,
+    }
+    same = (
+        "assessors", "partial", "design", "leave_out_worst", "batch", "confidence", "interval", "resample", "resamples",
+        "power", "alpha", "comparisons", "systems", "pool", "budget", "unjudged", "missing", "ties", "seed",
+    )  # fmt: skip
+    return {
+        **{name: value for name, value in given.items() if value},
+        **{name: getattr(arguments, name) for name in same},
+    }
 
 
 def _show(plan: Plan, arguments: argparse.Namespace) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import TYPE_CHECKING
 
 from adjudge.checks import SHARE
@@ -11,7 +10,6 @@ from adjudge.cli.compare import add_comparing, comparing
 from adjudge.cli.options import Subparsers, add_collection, own_mappings, with_users_file
 from adjudge.cli.output import check_output, command_line, page_of, progress, with_inputs
 from adjudge.cli.score import add_evaluation, read_and_evaluated
-from adjudge.errors import AdjudgeError
 from adjudge.extras import need
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from adjudge.model.effectiveness import Effectiveness
 
 _USUAL = "report.html"
-_FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
 
 
 def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
@@ -66,37 +63,36 @@ def run(arguments: argparse.Namespace) -> None:
     from pathlib import Path
 
     from adjudge.io import write_whole
-    from adjudge.reporting.render import write_figures
-    from adjudge.users.report import gather, make_report
+    from adjudge.reporting.render import form_of, write_figures
+    from adjudge.users.report import report
 
     if arguments.output is None:
         need("plots", f"Without -o (page.md, .tex, .json) a report is a page with figures, {_USUAL}; that needs")
         arguments.output = _USUAL
-    form = _FORMS.get(os.path.splitext(arguments.output)[1].lower())
-    if form is None:
-        raise AdjudgeError(f"{arguments.output}: reports are written as {', '.join(_FORMS)}")
+    form = form_of(arguments.output)
     check_output(arguments)
     own = own_mappings(arguments)
     experiments = _experiments(arguments.experiments)
     eff, collection = read_and_evaluated(arguments)
     eff, experts = _with_experts(eff, collection, arguments)
     with progress("making the report") as advance:
-        evidence = gather(
+        made = report(
             with_users_file(eff, arguments),
+            title=arguments.title,
+            sections=arguments.sections,
             collection=collection,
             experts=experts,
             experiments=experiments,
             threshold=arguments.threshold,
             satisfied=None if own is None else own.satisfaction,
+            command=command_line(),
+            progress=advance,
             **comparing(arguments),
         )
-        report = make_report(
-            evidence, title=arguments.title, sections=arguments.sections, command=command_line(), progress=advance
-        )
-        write_whole(Path(arguments.output), page_of(arguments, report, form).encode())
+        write_whole(Path(arguments.output), page_of(arguments, made, form).encode())
     print(f"Wrote {arguments.output}.")
     if arguments.figures is not None:
-        print(f"Wrote {len(write_figures(report, Path(arguments.figures)))} figures to {arguments.figures}.")
+        print(f"Wrote {len(write_figures(made, Path(arguments.figures)))} figures to {arguments.figures}.")
 
 
 def _experiments(folders: list[str]) -> list[Findings]:

@@ -23,6 +23,7 @@ from .files import (
 from .lists import PartialList, PartialLists
 from .preferences import Preferences, PreferredQuery
 from .rankings import RankedQuery, Rankings
+from .report import Experts, experts_of
 from .simulated import SimulatedPreferences, SimulatedRankings, simulate_preferences, simulate_rankings
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "ComparedSystems",
     "Construction",
     "Evidence",
+    "Experts",
     "GroundTruth",
     "PartialList",
     "PartialLists",
@@ -49,6 +51,7 @@ __all__ = [
     "compare_constructions",
     "compare_systems",
     "comparison",
+    "experts_of",
     "inconsistencies",
     "list_consistency",
     "non_transitive_triples",

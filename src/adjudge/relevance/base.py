@@ -46,6 +46,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.measures.base import Measure, parse_measure
 from adjudge.measures.gains import discounts
 from adjudge.measures.parameters import GAINS
+from adjudge.model.collection import Collection
 from adjudge.model.scales import Scale
 from adjudge.registry import Registry
 from adjudge.relevance.candidates import Candidates
@@ -101,6 +102,13 @@ def estimable(measure: str | Measure) -> tuple[Measure, int]:
     if dict(parsed.parameters).get("gain", GAINS["linear"]) != GAINS["linear"]:
         raise AdjudgeError(f"{parsed}: effectiveness can be estimated for linear gains only.")
     return parsed, parsed.cutoff
+
+
+def default_measure(collection: Collection) -> str:
+    """The measure where none is named: cumulative gain, unless grades of lists only say an order."""
+    known = collection.judgments
+    name = "nDCG" if known is not None and known.scale.says_order_only else "CG"
+    return f"{name}@{max(1, min(10, collection.runs.depth))}"
 
 
 def scoring(measure: str | Measure, scale: Scale) -> Scoring:

@@ -17,11 +17,14 @@ import numpy as np
 from adjudge.arrays import Floats
 from adjudge.checks import COUNT, SEED, SEVERAL, SOME_SHARE, WORKERS, checked
 from adjudge.errors import AdjudgeError
+from adjudge.model.collection import Collection, Similarity
+from adjudge.model.scales import Scale
 from adjudge.parallel import job_rng, run_calls
 from adjudge.relevance.base import scoring, start
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.choosing import Goal
-from adjudge.relevance.simulation import Checkpoint, Simulation, simulate
+from adjudge.relevance.session import Opinions, prepare_candidates
+from adjudge.relevance.simulation import Checkpoint, Simulation, as_names, simulate
 
 EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
@@ -117,6 +120,53 @@ def calibrate(
         _summary(results[m * samples : (m + 1) * samples], estimator, rule, tuple(shares))
         for m, (estimator, rule) in enumerate(methods)
     ]
+
+
+@checked(seed=SEED)
+def calibrate_judging(
+    data: Collection | Candidates,
+    measure: str | None = None,
+    *,
+    estimators: str | Sequence[str] = "hierarchical",
+    rules: str | Sequence[str] = "information",
+    samples: int = 10,
+    systems: int | None = None,
+    queries: int | None = None,
+    shares: Sequence[float] = (0.05, 0.1, 0.2),
+    goal: Goal | None = None,
+    seed: int = 0,
+    scale: Scale | str | None = None,
+    opinions: Opinions | None = None,
+    similarity: Similarity | None = None,
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Calibration]:
+    """Whether the confidence that methods claim can be trusted on collections like this one.
+
+    Every one of the ``estimators`` is tried with every one of the ``rules`` on the same ``samples``: random parts of
+    the judged collection with half of its systems and queries unless told, with ``shares`` of their candidates judged.
+    ``workers`` are processes, one per core by default. The other settings are those of :func:`adjudge.judging`.
+
+    >>> import adjudge as aj
+    >>> collection = aj.demo(queries=20, depth=5)
+    >>> (found,) = aj.calibrate(collection, "CG@5", estimators="uniform", samples=2, shares=[0.2], workers=1)
+    >>> found.n_samples, 0 <= found.calibration_error < 1
+    (2, True)
+    """
+    name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
+    return calibrate(
+        pool,
+        name,
+        methods=[(estimator, rule) for estimator in as_names(estimators) for rule in as_names(rules)],
+        samples=samples,
+        systems=systems,
+        queries=queries,
+        shares=sorted(set(shares)),
+        goal=goal,
+        seed=seed,
+        workers=workers,
+        progress=progress,
+    )
 
 
 def _sizes(candidates: Candidates, systems: int | None, queries: int | None) -> tuple[int, int]:

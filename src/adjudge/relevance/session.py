@@ -24,7 +24,7 @@ from adjudge.checks import CONFIDENCE, COUNT, SEED, checked
 from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.model.collection import Collection, Similarity
 from adjudge.model.scales import Scale, parse_scale
-from adjudge.relevance.base import RelevanceModel, View, estimable, scoring, start
+from adjudge.relevance.base import RelevanceModel, View, default_measure, estimable, scoring, start
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.candidates import candidates as candidates_of
 from adjudge.relevance.choosing import RULES, Ask, Goal, choose
@@ -371,27 +371,51 @@ def fingerprint(candidates: Candidates) -> str:
     return digest.hexdigest()
 
 
-def judging(
-    collection: Collection,
-    measure: str,
+Opinions = Mapping[str, Mapping[Pair, float]]
+"""Machine opinions by name: grades of pairs of query and document."""
+
+
+def prepare_candidates(
+    data: Collection | Candidates,
+    measure: str | None,
     *,
     scale: Scale | str | None = None,
-    opinions: Mapping[str, Mapping[Pair, float]] | None = None,
+    opinions: Opinions | None = None,
     similarity: Similarity | None = None,
-    **settings: Any,
+) -> tuple[str, Candidates]:
+    """The measure to estimate and the candidates up to its cutoff; candidates that are given stay as they are."""
+    if isinstance(data, Candidates):
+        return measure or f"CG@{data.cutoff}", data
+    parsed, cutoff = estimable(measure or default_measure(data))
+    used = parse_scale(scale) if isinstance(scale, str) else scale
+    return str(parsed), candidates_of(data, cutoff=cutoff, scale=used, opinions=opinions, similarity=similarity)
+
+
+@checked(seed=SEED)
+def judging(
+    collection: Collection,
+    measure: str | None = None,
+    *,
+    scale: Scale | str | None = None,
+    opinions: Opinions | None = None,
+    similarity: Similarity | None = None,
+    estimator: str = "hierarchical",
+    rule: str = "information",
+    goal: Goal | None = None,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
 ) -> Session:
     """Judge a collection with as few judgments as its goal needs; what is judged already is learned at once.
 
-    ``measure`` needs a cutoff: candidates are what systems retrieved up to it. ``scale`` is needed where nothing is
-    judged yet. ``opinions`` are machine opinions by name, ``similarity`` is that of documents, by their sound for
-    example (:func:`adjudge.audio.similarity.sound_similarity`). ``settings`` are those of :class:`Session`.
+    ``measure`` needs a cutoff: candidates are what systems retrieved up to it; the default is CG at 10, or at the depth
+    of the runs where that is less. ``scale`` is needed where nothing is judged yet. ``opinions`` are machine opinions
+    by name, ``similarity`` is that of documents, by their sound for example
+    (:func:`adjudge.audio.sound_similarity`). The other settings are those of :class:`Session`.
 
     >>> import adjudge as aj
     >>> session = judging(aj.demo(queries=10, depth=5), "CG@5", estimator="uniform")
     >>> session.done, session.ranking()[0].system
     (True, 'HVQ3')
     """
-    parsed, cutoff = estimable(measure)
-    used = parse_scale(scale) if isinstance(scale, str) else scale
-    found = candidates_of(collection, cutoff=cutoff, scale=used, opinions=opinions, similarity=similarity)
-    return Session(found, str(parsed), **settings)
+    name, found = prepare_candidates(collection, measure, scale=scale, opinions=opinions, similarity=similarity)
+    return Session(found, name, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options)

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
-from adjudge.checks import COUNT, SEED, checked
+from adjudge.checks import COUNT, SEED, WORKERS, checked
 from adjudge.errors import AdjudgeError
-from adjudge.relevance.base import Scoring
+from adjudge.model.collection import Collection, Similarity
+from adjudge.model.scales import Scale
+from adjudge.parallel import Progress, run_calls
+from adjudge.relevance.base import Scoring, scoring, start
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.choosing import Goal
-from adjudge.relevance.session import Session
+from adjudge.relevance.session import Opinions, Session, prepare_candidates
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +126,54 @@ def simulate(
     if stop is None:  # pragma: no cover - the loop ends with everything judged, which is done
         raise AdjudgeError("The simulation ended before it stopped.")
     return Simulation(estimator, rule, seed, len(known), tuple(found[mark] for mark in wanted), stop, reached)
+
+
+@checked(seeds=COUNT, seed=SEED, workers=WORKERS)
+def simulate_judging(
+    data: Collection | Candidates,
+    measure: str | None = None,
+    *,
+    estimators: str | Sequence[str] = "hierarchical",
+    rules: str | Sequence[str] = "information",
+    goal: Goal | None = None,
+    at: Sequence[int | float] = (0.05, 0.1, 0.2),
+    seeds: int = 5,
+    seed: int = 0,
+    scale: Scale | str | None = None,
+    opinions: Opinions | None = None,
+    similarity: Similarity | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> list[list[Simulation]]:
+    """What low-cost judging would have cost on a judged collection, its judgments being the assessor.
+
+    Every one of the ``estimators`` is tried with every one of the ``rules``, ``seeds`` times, from ``seed`` on; the
+    answer has one list per method. ``at`` are checkpoints: numbers of judgments, or shares of the candidates below 1.
+    ``workers`` are processes, one per core by default. The other settings are those of :func:`adjudge.judging`.
+
+    >>> import adjudge as aj
+    >>> ((run,),) = aj.simulate(aj.demo(queries=10, depth=5), "CG@5", estimators="uniform", seeds=1, workers=1)
+    >>> run.estimator, run.reached, len(run.checkpoints)
+    ('uniform', True, 3)
+    """
+    name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
+    asked = pool.retrieved().unjudged()
+    for estimator in as_names(estimators):  # says once, and soon, what it refuses or warns of
+        start(estimator, asked, scoring(name, pool.scale))
+    marks = sorted(set(at), key=lambda mark: mark if mark >= 1 else mark * len(asked))
+    methods = [(estimator, rule) for estimator in as_names(estimators) for rule in as_names(rules)]
+    calls = [
+        partial(simulate, pool, name, estimator=estimator, rule=rule, goal=goal, at=marks, seed=seed + i)
+        for estimator, rule in methods
+        for i in range(seeds)
+    ]
+    results: list[Simulation] = run_calls(calls, workers=workers, progress=progress)
+    return [results[i * seeds : (i + 1) * seeds] for i in range(len(methods))]
+
+
+def as_names(given: str | Sequence[str]) -> list[str]:
+    """One name or several, each once."""
+    return [given] if isinstance(given, str) else list(dict.fromkeys(given))
 
 
 def _mark(mark: float, n_candidates: int) -> int:

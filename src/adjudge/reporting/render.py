@@ -6,6 +6,7 @@ A report on a terminal: its sentences and tables; figures are for other places.
 from __future__ import annotations
 
 import io
+import os
 import re
 import warnings
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from urllib.parse import quote
 
 from adjudge.errors import AdjudgeError
 from adjudge.extras import need
+from adjudge.io import write_whole
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock
 from adjudge.reporting.figures import PALETTE, style
 from adjudge.tables import Table, as_json, escape_latex, escape_markdown
@@ -39,6 +41,27 @@ def render(report: Report, form: str, *, figures: str = "") -> str:
     if form not in forms:
         raise AdjudgeError(f"Reports are written as {', '.join(forms)}, not as {form!r}.")
     return forms[form](report)
+
+
+FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
+"""What a report is written as, by the end of the file's name."""
+
+
+def form_of(path: str | Path) -> str:
+    """The form of a report that goes to a file."""
+    form = FORMS.get(Path(path).suffix.lower())
+    if form is None:
+        raise AdjudgeError(f"{path}: reports are written as {', '.join(FORMS)}")
+    return form
+
+
+def write_report(report: Report, path: str | Path, *, figures: str | Path | None = None) -> None:
+    """Write a report to a file, whole or not at all, and its figures to a folder."""
+    there = "" if figures is None else os.path.relpath(figures, Path(path).parent)
+    text = render(report, form_of(path), figures="" if there == os.curdir else there)
+    write_whole(Path(path), text.encode())
+    if figures is not None:
+        write_figures(report, Path(figures))
 
 
 def as_html(report: Report) -> str:

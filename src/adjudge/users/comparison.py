@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import numpy as np
 
@@ -246,6 +246,21 @@ class Comparison(Result):
 
     def __repr__(self) -> str:
         return f"<Comparison: {self.measure}, {counted(len(self), 'pair')}, {self.test} test>"
+
+
+class CompareSettings(TypedDict, total=False):
+    """Settings of :func:`compare`, for functions that hand them on."""
+
+    test: str
+    correction: str
+    baseline: str | Iterable[str] | None
+    alternative: Alternative
+    alpha: float
+    interval: Interval
+    margin: float | None
+    mappings: Iterable[AgreementMapping] | None
+    resamples: int | None
+    seed: int
 
 
 @checked(

@@ -12,17 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError, kept_warnings, unknown
+from adjudge.measures.base import Measure
+from adjudge.measures.evaluation import default_measures, evaluate
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.reporting import figures
 from adjudge.reporting.document import SECTIONS, Block, FigureBlock, Paragraph, Report, Section, TableBlock, section
+from adjudge.reporting.render import form_of, write_report
 from adjudge.stats.distributions import prediction_interval
 from adjudge.stats.equivalence import Verdict
 from adjudge.stats.gtheory.plan import PowerPlan, make_plan, power_plan
@@ -32,7 +36,7 @@ from adjudge.stats.power import MOST_QUERIES
 from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
 from adjudge.tables import Heading
 from adjudge.text import counted, percent, shown_p, with_interval
-from adjudge.users.comparison import Comparison, Pair, compare
+from adjudge.users.comparison import CompareSettings, Comparison, Pair, compare
 from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satisfaction_panels
 from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
@@ -77,17 +81,17 @@ def gather(
     collection: Collection | None = None,
     experts: Experts | None = None,
     experiments: Iterable[Findings] = (),
-    **options: Any,
+    **comparing: Unpack[CompareSettings],
 ) -> Evidence:
-    """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``options`` go to ``compare``.
+    """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``comparing`` goes to ``compare``.
 
     With the ``collection`` a section can say what is not judged, with ``experts`` how far they bear out judgments, with
     ``experiments`` how far tests and numbers of queries can be trusted.
     """
-    comparisons = {name: compare(eff[name], confidence=confidence, **options) for name in eff.measures}
+    comparisons = {name: compare(eff[name], confidence=confidence, **comparing) for name in eff.measures}
     return Evidence(
         eff,
-        summarize(eff, confidence=confidence, interval=options.get("interval", "t")),
+        summarize(eff, confidence=confidence, interval=comparing.get("interval", "t")),
         comparisons,
         satisfaction(eff, mappings=satisfied, threshold=threshold, confidence=confidence),
         collection,
@@ -135,6 +139,53 @@ def make_report(
     return Report(
         title or f"{eff.measures[0]} of {len(eff.systems)} systems", subtitle, tuple(made), provenance.to_dict()
     )
+
+
+@checked(confidence=CONFIDENCE)
+def report(
+    data: Collection | Effectiveness,
+    measures: str | Measure | Iterable[str | Measure] | None = None,
+    *,
+    output: str | Path | None = None,
+    figures: str | Path | None = None,
+    title: str | None = None,
+    sections: Iterable[str] | None = None,
+    confidence: float = 0.95,
+    threshold: float = 0.5,
+    satisfied: Iterable[SatisfactionMapping] | None = None,
+    collection: Collection | None = None,
+    experts: Experts | None = None,
+    experiments: Iterable[Findings] = (),
+    command: str | None = None,
+    progress: Progress | None = None,
+    **comparing: Unpack[CompareSettings],
+) -> Report:
+    """Everything about an evaluation on one page: means, differences, what users would notice, failing queries.
+
+    A collection is evaluated under ``measures``, or under a few that its scale and depth call for. The page goes to
+    ``output`` (.html, .md, .tex or .json), every figure as SVG and PDF to the folder ``figures``. ``sections`` are the
+    named ones only. ``threshold`` is the share of satisfied users that is a success, ``satisfied`` are own mappings to
+    satisfaction. With effectiveness, ``collection`` is what it was computed from, so that a section can say what is not
+    judged. ``experts`` (:func:`adjudge.groundtruth.experts_of`) and findings of ``experiments`` add a section each.
+    ``comparing`` are the settings of :func:`adjudge.compare`.
+
+    >>> import adjudge as aj
+    >>> page = aj.report(aj.demo(), "CG@5", test="t", sections=["overview", "ranking"])
+    >>> page.title, [section.title for section in page.sections]
+    ('CG@5 of 12 systems', ['Overview', 'Who is tied with whom'])
+    """
+    form = None if output is None else form_of(output)
+    if isinstance(data, Collection):
+        collection = data
+        data = evaluate(data, default_measures(data) if measures is None else measures)
+    evidence = gather(
+        data, confidence=confidence, threshold=threshold, satisfied=satisfied, collection=collection, experts=experts,
+        experiments=experiments, **comparing,
+    )  # fmt: skip
+    made = make_report(evidence, title=title, sections=sections, command=command, progress=progress)
+    if output is not None and form is not None:
+        write_report(made, output, figures=figures)
+    return made
 
 
 _SHOWN_PAIRS = 30

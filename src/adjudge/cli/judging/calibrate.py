@@ -6,7 +6,7 @@ import argparse
 
 from adjudge.checks import COUNT, SEVERAL
 from adjudge.cli.judging.options import add_judging, check_names, goal_of, read_candidates
-from adjudge.cli.judging.simulate import add_simulating
+from adjudge.cli.judging.simulate import add_simulating, methods
 from adjudge.cli.options import Subparsers, add_collection, add_output
 from adjudge.cli.output import check_output, command_line, progress, show_report
 
@@ -41,7 +41,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, sample, simulate, compare, show."""
-    from adjudge.relevance.calibration import calibrate
+    from adjudge.relevance.calibration import calibrate_judging
     from adjudge.relevance.report import calibration_records, calibration_section
 
     check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
@@ -49,20 +49,16 @@ def run(arguments: argparse.Namespace) -> None:
     collection, measure, pool = read_candidates(arguments)
     if arguments.no_metadata:
         pool = pool.without_metadata()
-    methods = [(e, r) for e in arguments.estimator or ["hierarchical"] for r in arguments.rule or ["information"]]
     with progress("simulating") as advance:
-        found = calibrate(
+        found = calibrate_judging(
             pool,
             measure,
-            methods=methods,
             samples=arguments.samples,
             systems=arguments.systems,
             queries=arguments.queries,
-            shares=sorted(set(arguments.at or (0.05, 0.1, 0.2))),
             goal=goal_of(arguments, measure, pool),
-            seed=arguments.seed,
-            workers=arguments.workers,
             progress=advance,
+            **methods(arguments, "shares"),
         )
     subtitle = f"means of {arguments.samples} parts of the collection"
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()

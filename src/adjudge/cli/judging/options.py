@@ -112,25 +112,18 @@ def check_names(arguments: argparse.Namespace) -> None:
         estimable(arguments.measure)
 
 
-def _usual(collection: Collection) -> str:
-    """The measure where none is named: cumulative gain, unless grades of lists only say an order."""
-    known = collection.judgments
-    name = "nDCG" if known is not None and known.scale.says_order_only else "CG"
-    return f"{name}@{max(1, min(10, collection.runs.depth))}"
-
-
 def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Candidates]:
     """The collection, the measure, and what there is to judge."""
     from dataclasses import replace
 
     from adjudge.audio.library.folder import CLIPS
-    from adjudge.relevance.base import estimable
+    from adjudge.relevance.base import default_measure, estimable
     from adjudge.relevance.candidates import candidates
 
     library, opinions = _library(arguments.sound), _opinions(arguments.opinions)
     with progress("reading runs") as advance:
         collection = read_collection(arguments, advance)
-    measure, cutoff = estimable(arguments.measure or _usual(collection))
+    measure, cutoff = estimable(arguments.measure or default_measure(collection))
     sound = _sound(library)
     with kept_warnings():  # they are among the notes
         pool = candidates(collection, cutoff=cutoff, scale=_scale(arguments), opinions=opinions, similarity=sound)

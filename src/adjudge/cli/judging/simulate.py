@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
+from typing import Any
 
 from adjudge.checks import COUNT, WORKERS
 from adjudge.cli.judging.options import add_judging, check_names, goal_of, read_candidates
@@ -43,30 +43,17 @@ def add_simulating(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Read, simulate every method with every seed, show."""
-    from adjudge.parallel import run_calls
-    from adjudge.relevance.base import scoring, start
     from adjudge.relevance.report import simulation_records, simulation_section
-    from adjudge.relevance.simulation import simulate
+    from adjudge.relevance.simulation import simulate_judging
 
     check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
     check_names(arguments)
     collection, measure, pool = read_candidates(arguments)
     goal = goal_of(arguments, measure, pool)
-    estimators = arguments.estimator or ["hierarchical"]
-    asked = pool.retrieved().unjudged()
-    for name in dict.fromkeys(estimators):  # says once, and soon, what it refuses or warns of
-        start(name, asked, scoring(measure, pool.scale))
-    methods = [(e, r) for e in estimators for r in arguments.rule or ["information"]]
-    at = sorted(set(arguments.at or (0.05, 0.1, 0.2)), key=lambda mark: mark if mark >= 1 else mark * len(asked))
-    tasks = [
-        partial(simulate, pool, measure, estimator=e, rule=r, goal=goal, at=at, seed=arguments.seed + i)
-        for e, r in methods
-        for i in range(arguments.seeds)
-    ]
     with progress("simulating") as advance:
-        results = run_calls(tasks, workers=arguments.workers, progress=advance)
-    n = arguments.seeds
-    runs = [results[i * n : (i + 1) * n] for i in range(len(methods))]
+        runs = simulate_judging(
+            pool, measure, goal=goal, seeds=arguments.seeds, progress=advance, **methods(arguments, "at")
+        )
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()
     records = simulation_records(runs)
     show_report(
@@ -78,3 +65,13 @@ def run(arguments: argparse.Namespace) -> None:
         records=records,
         notes=pool.notes,
     )
+
+
+def methods(arguments: argparse.Namespace, marks: str) -> dict[str, Any]:
+    """Estimators, rules, ``marks`` and how to run them; what was not said is left to the function."""
+    given = {"estimators": arguments.estimator, "rules": arguments.rule, marks: arguments.at}
+    return {
+        **{name: value for name, value in given.items() if value},
+        "seed": arguments.seed,
+        "workers": arguments.workers,
+    }
