@@ -76,7 +76,8 @@ def imports_between(parts: Iterable[str]) -> dict[Edge, int]:
     """How many imports of modules lead from one part to another."""
     import grimp
 
-    graph, known = grimp.build_graph("adjudge", cache_dir=None), set(parts)
+    graph = grimp.build_graph("adjudge", cache_dir=None, exclude_type_checking_imports=True)  # types of what is taken
+    known = set(parts)
     found: Counter[Edge] = Counter()
     for module in graph.modules:
         for imported in graph.find_modules_directly_imported_by(module):

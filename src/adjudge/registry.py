@@ -28,7 +28,7 @@ class Registry(Mapping[str, T]):
     'meow'
     >>> pets["cot"]
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: No pet is called 'cot'. Did you mean 'cat'?
+    adjudge.errors.UnknownNameError: No pet is called 'cot'. Did you mean 'cat'?
     >>> pets.remove("cat")
     'meow'
     """

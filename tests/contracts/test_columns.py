@@ -18,6 +18,7 @@ from adjudge.formats.columns import COLUMNS
 from adjudge.formats.reading import read_judgments, read_metadata, read_strata, read_teams
 from adjudge.groundtruth.files import ranking_rows, read_preferences, read_rankings
 from adjudge.preferences.files import answer_columns, question_columns, read_answers, read_questions
+from adjudge.users.files import read_mappings
 
 Columns = dict[str, list[Any]]
 
@@ -110,6 +111,13 @@ READERS = {
     ),
     "strata": Reader(
         read_strata, {"query": ["q"], "stratum": ["x"]}, frozenset({"query", "stratum"}), takes_frames=False
+    ),
+    "mappings": Reader(
+        read_mappings,
+        {"measure": ["CG@5"] * 2, "scale": ["fine"] * 2, "value": [0.0, 1.0], "satisfaction": [0.25, 0.75]},
+        frozenset({"measure", "value"}),
+        takes_frames=False,
+        called={"value": "effectiveness"},
     ),
     "tags": Reader(
         lambda given: read_tag_table(given).rows,

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, delete, insert, select, text, update
 from sqlalchemy.exc import DataError
-from tests.web.conftest import missing
+from tests.web.conftest import ON_SQLITE, missing
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError, InputError
@@ -165,7 +165,7 @@ def rewritten(
         (lambda name, data: data[:-9] if name == "manifest.json" else data, "got something else or a part"),
     ],
 )
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_damaged_backup_puts_nothing_in_place(
     database: Database, settings: Settings, tmp_path: Path, change: Callable[[str, bytes], bytes | None], message: str
 ) -> None:
@@ -177,7 +177,7 @@ def test_a_damaged_backup_puts_nothing_in_place(
 
 
 @pytest.mark.usefixtures("campaign")
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_hostile_backup_is_refused(database: Database, settings: Settings, tmp_path: Path) -> None:
     archive = archive_of(database, settings, tmp_path)
     rewritten(archive, lambda name, data: data, more={"../evil": b"x"})
@@ -194,6 +194,7 @@ def test_a_hostile_backup_is_refused(database: Database, settings: Settings, tmp
 
 
 @pytest.mark.usefixtures("campaign")
+@ON_SQLITE
 def test_a_place_that_is_taken_is_left_alone(database: Database, settings: Settings, tmp_path: Path) -> None:
     archive = archive_of(database, settings, tmp_path)
     (tmp_path / "taken").mkdir()
@@ -226,6 +227,7 @@ def test_a_backup_is_whole_or_not_there(
 
 
 @pytest.mark.usefixtures("campaign")
+@ON_SQLITE
 def test_the_list_of_a_backup_names_everything(database: Database, settings: Settings, tmp_path: Path) -> None:
     manifest = check_archive(archive_of(database, settings, tmp_path))
     assert manifest["rows"]["answer"] == 3
@@ -257,6 +259,7 @@ def test_what_cannot_be_read_is_told(database: Database, settings: Settings) -> 
     assert wrong(database, settings)[0] == "answer: 1 rows cannot be read (grades)"
 
 
+@ON_SQLITE
 def test_a_skip_that_is_lost_is_told(database: Database, settings: Settings, campaign: Campaign) -> None:
     with database.write() as connection:
         who = connection.execute(select(participant.c.id).limit(1)).scalar_one()
@@ -266,6 +269,7 @@ def test_a_skip_that_is_lost_is_told(database: Database, settings: Settings, cam
     assert wrong(database, settings) == ["lease lost: is marked as skipped, and there is no answer"]
 
 
+@ON_SQLITE
 def test_a_campaign_that_cannot_be_is_told(database: Database, settings: Settings, campaign: Campaign) -> None:
     with database.write() as connection:
         this = update(campaign_table).where(campaign_table.c.id == campaign.id)
@@ -276,6 +280,7 @@ def test_a_campaign_that_cannot_be_is_told(database: Database, settings: Setting
     ]
 
 
+@ON_SQLITE
 def test_counters_are_counted_again(database: Database, settings: Settings, campaign: Campaign) -> None:
     with database.write() as connection:
         connection.execute(update(pair).where(pair.c.document == "d1").values(taken=7, answered=0))
@@ -285,6 +290,7 @@ def test_counters_are_counted_again(database: Database, settings: Settings, camp
 
 
 @pytest.mark.usefixtures("campaign")
+@ON_SQLITE
 def test_a_changed_answer_is_found(database: Database, settings: Settings) -> None:
     with database.write() as connection:
         connection.execute(update(answer).where(answer.c.id == 1).values(grades={"fine": 99.0}))
@@ -292,6 +298,7 @@ def test_a_changed_answer_is_found(database: Database, settings: Settings) -> No
 
 
 @pytest.mark.usefixtures("campaign")
+@ON_SQLITE
 def test_a_correction_of_something_else_is_found(database: Database, settings: Settings) -> None:
     with database.write() as connection:
         last = dict(connection.execute(select(answer).order_by(answer.c.id.desc()).limit(1)).mappings().one())
@@ -303,6 +310,7 @@ def test_a_correction_of_something_else_is_found(database: Database, settings: S
 
 
 @pytest.mark.usefixtures("campaign")
+@ON_SQLITE
 def test_a_place_held_twice_is_found(database: Database, settings: Settings) -> None:
     with database.write() as connection:
         connection.execute(text("DROP INDEX uq_lease_in_force"))
@@ -315,6 +323,7 @@ def test_a_place_held_twice_is_found(database: Database, settings: Settings) -> 
 
 
 @pytest.mark.usefixtures("campaign")
+@ON_SQLITE
 def test_lost_and_damaged_files_are_found(database: Database, settings: Settings) -> None:
     with database.read() as connection:
         digest = connection.execute(select(item.c.original_sha256).where(item.c.kind == "image")).scalar_one()
@@ -327,6 +336,7 @@ def test_lost_and_damaged_files_are_found(database: Database, settings: Settings
     assert (found.files, found.missing) == (0, (f"media/originals/{digest}.png",))
 
 
+@ON_SQLITE
 def test_a_lost_secret_and_a_changed_run_are_found(database: Database, settings: Settings, campaign: Campaign) -> None:
     with database.write() as connection:
         connection.execute(update(run).where(run.c.system == "a").values(rankings=b"PAR1"))
@@ -343,7 +353,7 @@ def test_a_lost_secret_and_a_changed_run_are_found(database: Database, settings:
 
 
 @pytest.mark.usefixtures("campaign")
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_row_that_leads_nowhere_is_found(database: Database, settings: Settings) -> None:
     with database.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA foreign_keys = OFF")

@@ -23,7 +23,7 @@ import hashlib
 import io
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from math import gcd
@@ -46,6 +46,7 @@ from adjudge.audio.loudness import (
     true_peak,
 )
 from adjudge.audio.sources import Source, quote_error, read_source
+from adjudge.errors import InputError
 from adjudge.io import whole_file
 from adjudge.parallel import CrashedError, Progress, run_jobs
 
@@ -188,16 +189,28 @@ def prepare_clips(
     {'a': 'nowhere.wav: expected a file, got none'}
     """
     prepare = partial(_try_prepare_clip, folder=folder, target=target, ceiling=ceiling, max_seconds=max_seconds)
-    clips: dict[str, Clip] = {}
+    results = run_jobs(prepare, sources, workers=workers, progress=progress)
+
+    def crash(name: str) -> AudioError:
+        return AudioError("expected sound, got a crash while reading it", source=str(sources[name]))
+
+    return PreparedClips(*collect_results(results, sources, crash))
+
+
+def collect_results(
+    results: Iterable[tuple[str, Value | str | CrashedError]], names: Iterable[str], crash: Callable[[str], InputError]
+) -> tuple[dict[str, Value], dict[str, str]]:
+    """Results of jobs, and one line for each job that failed or crashed; both in the order of ``names``."""
+    found = dict(results)
+    values: dict[str, Value] = {}
     problems: dict[str, str] = {}
-    for name, result in run_jobs(prepare, sources, workers=workers, progress=progress):
-        if isinstance(result, Clip):
-            clips[name] = result
-        elif isinstance(result, CrashedError):
-            problems[name] = str(AudioError("expected sound, got a crash while reading it", source=str(sources[name])))
+    for name in names:
+        result = found[name]
+        if isinstance(result, str | CrashedError):
+            problems[name] = result if isinstance(result, str) else str(crash(name))
         else:
-            problems[name] = result
-    return PreparedClips(_in_order(sources, clips), _in_order(sources, problems))
+            values[name] = result
+    return values, problems
 
 
 def _try_prepare_clip(
@@ -210,10 +223,6 @@ def _try_prepare_clip(
         return str(error)
     except (OSError, MemoryError, ValueError) as error:
         return str(AudioError(f"expected a clip, got {quote_error(error)}", source=str(source)))
-
-
-def _in_order(sources: Mapping[str, Path], results: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: results[name] for name in sources if name in results}
 
 
 def encode_clip(

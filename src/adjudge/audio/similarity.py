@@ -52,14 +52,15 @@ def sound_similarity(
 
     ``aspects=["timbre"]`` is what the thesis compared (T 7.2.3), after mutual proximity.
     """
-    from adjudge.audio.features.extract import library_features
+    from adjudge.audio.features.extract import extract_library
     from adjudge.audio.library.folder import open_library
 
     opened = open_library(library) if isinstance(library, str | Path) else library
     names = list(dict.fromkeys(aspects))
     for name in names:
         _check_aspect(name)
-    return SoundSimilarity(opened.documents, library_features(opened, names, workers=workers, progress=progress))
+    features = extract_library(opened, names, workers=workers, progress=progress)
+    return SoundSimilarity(opened.documents, features.values)
 
 
 def _check_aspect(name: str) -> None:

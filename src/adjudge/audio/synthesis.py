@@ -65,7 +65,7 @@ class Instrument(NamedTuple):
 
 
 class Traits(NamedTuple):
-    """What changes gradually."""
+    """The properties of a piece that change gradually."""
 
     tempo: float  # beats per minute
     brightness: float  # of timbre; 0 is an instrument's own
@@ -262,9 +262,9 @@ def synthesise(document: str, *, seed: int = 2012, seconds: float = 12.0, rate: 
     Traceback (most recent call last):
     adjudge.errors.AdjudgeError: demo: no document is called 'polka-01-01'; they go from baroque-01-01 to romantic-25-12
     """
-    _check("seconds", seconds, *SECONDS_LIMITS)
-    _check("rate", rate, *RATE_LIMITS)
-    number = _number(document, seed)
+    _check_range("seconds", seconds, *SECONDS_LIMITS)
+    _check_range("rate", rate, *RATE_LIMITS)
+    number = _find_number(document, seed)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_PIECES, number)))
     return _Piece(document, number, seed).play(seconds, rate, rng)
 
@@ -280,16 +280,16 @@ def write_demo_audio(
 ) -> dict[str, Path]:
     """Write tracks of the demo as ``<document>.flac`` (32 kHz, 16 bits) with their tags, over processes.
 
-    What was there is replaced. ``progress`` is told how many are done, of how many. Every document is looked up before
+    Existing files are replaced. ``progress`` is told how many are done, of how many. Every document is looked up before
     anything is written.
     """
     need("audio", "Files of sound need", "soundfile")
     wanted = list(dict.fromkeys(documents))
     for document in wanted:
-        _number(document, seed)
-    _check("seconds", seconds, *SECONDS_LIMITS)
+        _find_number(document, seed)
+    _check_range("seconds", seconds, *SECONDS_LIMITS)
     folder.mkdir(parents=True, exist_ok=True)
-    write = partial(_write, folder=folder, seed=seed, seconds=seconds)
+    write = partial(_write_track, folder=folder, seed=seed, seconds=seconds)
     metadata = demo_tables(seed, queries=1, depth=1).metadata
     tags = {row["document"]: row for row in metadata.iter_rows(named=True)}
     written: dict[str, Path] = {}
@@ -300,7 +300,7 @@ def write_demo_audio(
     return {document: written[document] for document in wanted}
 
 
-def _write(tags: Mapping[str, str], *, folder: Path, seed: int, seconds: float) -> Path:
+def _write_track(tags: Mapping[str, str], *, folder: Path, seed: int, seconds: float) -> Path:
     import soundfile
 
     document = tags["document"]
@@ -313,16 +313,16 @@ def _write(tags: Mapping[str, str], *, folder: Path, seed: int, seconds: float) 
     return path
 
 
-def _check(name: str, value: float, least: float, most: float) -> None:
+def _check_range(name: str, value: float, least: float, most: float) -> None:
     if not least <= value <= most:
         raise AdjudgeError(f"demo: {name!r} must be from {least:g} to {most:g}, got {value!r}")
 
 
 @lru_cache(maxsize=4)
-def _places(seed: int) -> tuple[dict[str, int], Floats, Floats, Floats]:
-    """Tracks by number, tracks x genres that they mix, and tracks x directions, as probabilities.
+def _locate_tracks(seed: int) -> tuple[dict[str, int], Floats, Floats, Floats]:
+    """Numbers of tracks, tracks x genres that they mix, and twice tracks x directions, as probabilities.
 
-    There are two of the last: the place of the artist in its genre, and that of the track among its artist's.
+    The first directions are those of the artist in its genre, the second those of the track among its artist's.
     """
     ids, space = demo_space(seed)
     by_genre = space.reshape(-1, N_ARTISTS, N_TRACKS, N_DIMENSIONS)
@@ -334,8 +334,8 @@ def _places(seed: int) -> tuple[dict[str, int], Floats, Floats, Floats]:
     return {document: number for number, document in enumerate(ids)}, space @ np.linalg.pinv(centres), *places
 
 
-def _number(document: str, seed: int) -> int:
-    numbers = _places(seed)[0]
+def _find_number(document: str, seed: int) -> int:
+    numbers = _locate_tracks(seed)[0]
     if document not in numbers:
         first, *_, last = numbers
         raise AdjudgeError(f"demo: no document is called {shown(document)}; they go from {first} to {last}")
@@ -376,7 +376,7 @@ class _Piece:
     """A track as its artist plays it: what was chosen from the style, and where the steps of a bar are in time."""
 
     def __init__(self, document: str, number: int, seed: int) -> None:
-        _, mixtures, artists, tracks = _places(seed)
+        _, mixtures, artists, tracks = _locate_tracks(seed)
         genre, artist = document.split("-", maxsplit=1)[0], artists[number]
         self.style = style = STYLES[genre]
         self.traits = _move_traits(mixtures[number], list(STYLES).index(genre))
@@ -478,16 +478,16 @@ class _Piece:
                 dip = np.minimum(1, 40 * since) * (np.exp(-4 * since) - np.float32(np.exp(-4)))
                 bus *= 1 - np.float32(self.style.pump) * dip
             bus *= np.float32(10 ** (level / 20) / _rms(bus))
-            _pan(mix, bus, PANS.get(part, 0.0))
+            _add_panned(mix, bus, PANS.get(part, 0.0))
             bus *= np.float32(WIDTHS[part])
             mix[0, late:] += bus[: n - late]  # an echo of opposite signs widens, and is silent in one loudspeaker
             mix[1, late:] -= bus[: n - late]
         for lane in self.kit:
             name, pattern = lane.split(":")
-            wave, bus = _drum(name, rate, self.tuning), np.zeros(n, dtype=np.float32)
+            wave, bus = _make_drum(name, rate, self.tuning), np.zeros(n, dtype=np.float32)
             for _, symbol, start, _ in (event for bar in bars for event in self.events(pattern, bar)):
-                _place(bus, wave * np.float32(_STRENGTHS[symbol]), start, rate)
-            _pan(mix, bus * np.float32(1.9 * 10 ** (self.traits.drums / 20)), PANS.get(name, 0.0))
+                _add_wave(bus, wave * np.float32(_STRENGTHS[symbol]), start, rate)
+            _add_panned(mix, bus * np.float32(1.9 * 10 ** (self.traits.drums / 20)), PANS.get(name, 0.0))
         return _finish(mix, self.traits, rate)
 
     def play_part(self, name: str, notes: list[Note], n: int, rate: int, rng: np.random.Generator) -> Wave:
@@ -499,7 +499,7 @@ class _Piece:
             if key not in made:
                 brightness = self.traits.brightness - 0.004 * max(0, pitch - 72)
                 made[key] = tone(name, *key[:2], rate=rate, brightness=brightness, bend=bend)
-            _place(bus, made[key] * np.float32(max(0.1, strength + firm)), max(0.0, start + late), rate)
+            _add_wave(bus, made[key] * np.float32(max(0.1, strength + firm)), max(0.0, start + late), rate)
         if not self.style.drive or name not in ("overdrive", "crunch"):
             return bus
         speaker = np.hanning(2 * (rate // 4500) + 3)[1:-1]  # lets little of what distortion adds above 4.5 kHz through
@@ -528,7 +528,7 @@ def tone(name: str, pitch: float, held: float, *, rate: int, brightness: float =
             phase += (drift[:n] * np.float32(detuned * 2**32)).astype(np.int64).astype(np.uint32)
         phase >>= np.uint32(33 - COLUMNS.bit_length())
         wave += dull[phase] + extra[phase] * darkness[:n]
-    fall = _ramp(round(instrument.release * rate))[::-1][-n:]
+    fall = _make_ramp(round(instrument.release * rate))[::-1][-n:]
     wave *= level[:n]
     wave[n - len(fall) :] *= fall
     return wave
@@ -541,7 +541,7 @@ def _courses(name: str, rate: int, n: int) -> tuple[NDArray[np.uint32], Wave]:
     time, turn = steps / rate, 2 * np.pi * VIBRATO
     ahead = instrument.vibrato / 1200 * np.log(2) / turn * np.clip((time - 0.25) / 0.3, 0, 1) * -np.cos(turn * time)
     level = np.exp(-time / instrument.decay) if instrument.decay else np.ones(n)
-    rise = _ramp(round(instrument.attack * rate))[:n]
+    rise = _make_ramp(round(instrument.attack * rate))[:n]
     level[: len(rise)] *= rise
     return steps, np.array([ahead, np.exp(-time / DARKENING), level], dtype=np.float32)
 
@@ -559,7 +559,7 @@ def _waveforms(name: str, partials: int, brightness: float) -> Wave:
 
 
 @lru_cache(maxsize=64)
-def _drum(name: str, rate: int, tuning: float) -> Wave:
+def _make_drum(name: str, rate: int, tuning: float) -> Wave:
     """One stroke of a drum; ``tuning`` is a factor on its pitch."""
     low, extra, fall, level, decay, noise_level, noise_low, noise_decay = _DRUMS[name]
     n = round(7 * max(decay, noise_decay) * rate)
@@ -572,7 +572,7 @@ def _drum(name: str, rate: int, tuning: float) -> Wave:
 
 
 @lru_cache(maxsize=64)
-def _ramp(n: int) -> Wave:
+def _make_ramp(n: int) -> Wave:
     """From 0 to 1 along half a cosine."""
     return np.asarray(0.5 - 0.5 * np.cos(np.pi * np.arange(n) / n), dtype=np.float32)
 
@@ -581,13 +581,13 @@ def _rms(wave: Wave | Floats) -> float:
     return max(1e-9, float(np.sqrt(np.mean(wave * wave))))
 
 
-def _place(bus: Wave, wave: Wave, start: float, rate: int) -> None:
+def _add_wave(bus: Wave, wave: Wave, start: float, rate: int) -> None:
     """Add a wave at a time; what is beyond the end is cut."""
     part = bus[round(start * rate) :][: len(wave)]
     part += wave[: len(part)]
 
 
-def _pan(mix: Wave, bus: Wave, pan: float) -> None:
+def _add_panned(mix: Wave, bus: Wave, pan: float) -> None:
     """Add a part, moved left or right at equal power."""
     angle = (pan + 1) * np.pi / 4
     mix[0] += np.float32(np.sqrt(2) * np.cos(angle)) * bus
@@ -595,7 +595,7 @@ def _pan(mix: Wave, bus: Wave, pan: float) -> None:
 
 
 @lru_cache(maxsize=8)
-def _room(reverb: float, size: int, rate: int) -> tuple[NDArray[np.complex64], Wave]:
+def _make_room(reverb: float, size: int, rate: int) -> tuple[NDArray[np.complex64], Wave]:
     """Spectra of the two sides of a room: noise that fades within a time, the treble first.
 
     And for every line: what removes rumble, the logarithm of what brightens, and the weight in loudness.
@@ -614,7 +614,7 @@ def _finish(mix: Wave, traits: Traits, rate: int) -> Floats:
     """Add the room, remove rumble, tilt the timbre, level, round the peaks off, and fade in and out."""
     n = mix.shape[1]
     size = fft.next_fast_len(n, real=True)
-    tail, (no_rumble, treble, weights) = _room(max(0.4, round(traits.reverb / 0.4) * 0.4), size, rate)
+    tail, (no_rumble, treble, weights) = _make_room(max(0.4, round(traits.reverb / 0.4) * 0.4), size, rate)
     spectra = fft.rfft(mix, size)
     spectra += np.float32(0.22) * (spectra[0] + spectra[1]) * tail
     spectra *= no_rumble * np.exp(np.float32(1.5 * traits.brightness) * treble)
@@ -622,6 +622,6 @@ def _finish(mix: Wave, traits: Traits, rate: int) -> Floats:
     spectra *= np.float32(LOUDNESS / PEAK / max(1e-9, np.sqrt(power)))
     piece: Floats = np.tanh(fft.irfft(spectra, size)[:, :n]).T.astype(np.float64, order="C") * PEAK
     for seconds, side in ((FADE_IN, 1), (FADE_OUT, -1)):
-        ramp = _ramp(min(round(seconds * rate), n // 2))
+        ramp = _make_ramp(min(round(seconds * rate), n // 2))
         piece[::side][: len(ramp)] *= ramp[:, None]
     return piece

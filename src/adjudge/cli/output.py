@@ -92,7 +92,7 @@ def _check_no_input(target: str, given: Sequence[str]) -> None:
     """Refuse to overwrite what is read, also where a directory or a pattern means it."""
     if not os.path.exists(target):
         return
-    from adjudge.formats.inputs import expand
+    from adjudge.formats import expand
 
     for one in given:
         try:
@@ -224,7 +224,8 @@ def made_from(files: Iterable[str | None], *, seed: int, known: Provenance | Non
     """Version, command, seed and every input with its digest, each once; ``known`` is of what was read already."""
     from dataclasses import replace
 
-    from adjudge.formats.inputs import STDIN, expand, open_source
+    from adjudge.formats import expand
+    from adjudge.formats.source import STDIN, open_source
     from adjudge.model.provenance import Provenance
 
     start = known or Provenance()

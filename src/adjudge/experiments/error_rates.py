@@ -79,7 +79,7 @@ class Errors(Comparing):
     t t+holm
     >>> Errors(null="median")
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: No null hypothesis is called 'median'. Did you mean 'means'?
+    adjudge.errors.UnknownNameError: No null hypothesis is called 'median'. Did you mean 'means'?
     """
 
     title: ClassVar[str] = "Type I, II and III errors"

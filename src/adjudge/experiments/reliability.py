@@ -208,7 +208,7 @@ class Reliability(Drawing):
 
     >>> Reliability(truth="simulation")
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: No truth is called 'simulation'. Did you mean 'simulated'?
+    adjudge.errors.UnknownNameError: No truth is called 'simulation'. Did you mean 'simulated'?
     """
 
     title: ClassVar[str] = "Reliability of G-theory estimates"

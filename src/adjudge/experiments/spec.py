@@ -115,7 +115,7 @@ def make_experiment(name: str, **settings: Any) -> Experiment:
 
     >>> make_experiment("power", trial=10)
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: No setting of power is called 'trial'. Did you mean 'trials'?
+    adjudge.errors.UnknownNameError: No setting of power is called 'trial'. Did you mean 'trials'?
     """
     kind = EXPERIMENTS[name]
     known = [one.name for one in fields(kind)]

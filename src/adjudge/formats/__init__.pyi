@@ -1,7 +1,6 @@
 from .base import FORMATS, Format, Kind
 from .effectiveness import read_effectiveness
-from .inputs import expand
-from .reading import convert, pick, read, read_judgments, read_table, write
+from .reading import convert, expand, pick, read, read_judgments, read_table, write
 from .source import Source
 
 __all__ = [

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -35,7 +36,8 @@ class Format(ABC):
 
     Files are recognised by what is in them: ``sniff`` looks inside, and the registry is asked in order, so put the
     format with the sharper test first. ``suffixes`` only choose the format of a file that is written.
-    ``excludes_query`` says that rankings in this format hold the query itself, which is removed unless asked otherwise.
+    ``excludes_query`` says that rankings in this format hold the query itself, which is removed unless asked otherwise,
+    ``rows_are_lines`` that every line which is neither blank nor a comment is a row.
     """
 
     name: ClassVar[str]
@@ -44,6 +46,7 @@ class Format(ABC):
     writes: ClassVar[frozenset[Kind]]
     suffixes: ClassVar[tuple[str, ...]] = ()
     excludes_query: ClassVar[bool] = False
+    rows_are_lines: ClassVar[bool] = False
 
     @abstractmethod
     def sniff(self, source: Source, kind: Kind) -> bool:
@@ -59,7 +62,8 @@ class Format(ABC):
 
     def line(self, source: Source, kind: Kind, row: int) -> int | None:
         """Line of the file that row ``row`` (from 0) of its table came from, where the format has one a row."""
-        return None
+        lines = islice(source.lines(), row, None) if self.rows_are_lines else iter(())
+        return next((number for number, _ in lines), None)
 
 
 FORMATS: Registry[Format] = Registry("format")

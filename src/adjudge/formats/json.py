@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Any, ClassVar
 
 import polars as pl
@@ -86,14 +85,11 @@ class JsonLines(Json):
     name = "jsonl"
     about = 'JSON lines: one record {"query": …, "document": …} a line'
     suffixes = (".jsonl", ".ndjson")
+    rows_are_lines = True
 
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether there are several lines and the first is an object by itself."""
         return has_json_lines(source)
-
-    def line(self, source: Source, kind: Kind, row: int) -> int | None:
-        """Lines that are neither blank nor comments are the rows."""
-        return next((number for number, _ in islice(source.lines(), row, None)), None)
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
         """Write one record a line."""
@@ -128,7 +124,13 @@ def _has_columns(obj: Mapping[Any, Any], kind: Kind) -> bool:
     """Whether a dictionary holds the values of columns: its keys name a query and a document."""
     if kind == "metadata":
         return all(isinstance(values, list | tuple) for values in obj.values())
-    return all(places_of([str(key) for key in obj], target, needed=True) for target in ("query", "document"))
+    return names_pairs(obj)
+
+
+def names_pairs(keys: Iterable[Any]) -> bool:
+    """Whether keys name a query and a document, as those of a record do."""
+    names = [str(key) for key in keys]
+    return all(places_of(names, target, needed=True) for target in ("query", "document"))
 
 
 def _from_levels(

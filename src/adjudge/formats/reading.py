@@ -1,26 +1,22 @@
-"""Files, data frames and dictionaries in; a collection out.
+"""Files, data frames and dictionaries in; a collection out, and from there into files again.
 
-Which format a file is in, and what is wrong with one that is in none.
+What was given means files, or is read as it is; a file's format is recognised, and a file in none is told what is wrong
+with it, with its line. So are judgments that only the model can refuse: it sees tables, people see files.
 
-Lines of judgments that the model refuses: it sees tables, people see files.
-
-Identifiers that runs and judgments spell differently: said, and mended where there is only one way to do it.
-
-A run none of whose documents is judged scores 0. Mostly the spelling is to blame: ``id:ns:product::sku-1`` in
-one file, ``sku-1`` in the other. Then one side carries something more in all its identifiers: folders, an extension, a
-prefix or a suffix. It is removed where exactly one such removal keeps the identifiers of that side distinct and makes
-a tenth of the smaller side match; a note says so. Otherwise a warning shows identifiers of both sides.
-
-From one file format to another, through the same checks as any other reading; and files of two columns: which team
-made which system, which stratum a query belongs to.
+Identifiers that runs and judgments spell differently are said, and mended where there is only one way to do it. A run
+none of whose documents is judged scores 0. Mostly the spelling is to blame: ``id:ns:product::sku-1`` in one file,
+``sku-1`` in the other. Then one side carries something more in all its identifiers: folders, an extension, a prefix or
+a suffix. It is removed where exactly one such removal keeps the identifiers of that side distinct and makes a tenth of
+the smaller side match; a note says so. Otherwise a warning shows identifiers of both sides.
 """
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -36,10 +32,9 @@ from adjudge.checks import COUNT, Combine, Exclude, Names, Precision, checked
 from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.formats.base import FORMATS, Format, Kind, format_for
 from adjudge.formats.columns import naming_columns
-from adjudge.formats.inputs import STDIN, files_of, open_source, refuse_second_stdin, settled
-from adjudge.formats.json import frame_from_object
-from adjudge.formats.schema import Field, Records, Schema
-from adjudge.formats.source import Source
+from adjudge.formats.json import frame_from_object, names_pairs
+from adjudge.formats.schema import Field, Records, Schema, is_frame
+from adjudge.formats.source import STDIN, Source, open_source, unreadable
 from adjudge.io import deliver
 from adjudge.model.collection import (
     Collection,
@@ -106,6 +101,111 @@ def _nearest(line: str, kind: Kind) -> str | None:
     if "," in line or ";" in line:
         return "csv"
     return "trec" if is_trec else None
+
+
+_ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice", "citation", "makefile"}
+_NO_DATA = {".md", ".rst", ".pdf", ".html", ".htm", ".tex", ".bib", ".log", ".py", ".ipynb", ".sh", ".png", ".jpg"}
+
+Note = Callable[[str], None]
+
+
+def _ignore(text: str) -> None:
+    """Say nothing."""
+
+
+def settled(given: Any) -> Any:
+    """Make a list of an iterable that may be walked only once, in order of name where it has no order."""
+    if isinstance(given, str | bytes | os.PathLike | Mapping) or is_frame(given) or not isinstance(given, Iterable):
+        return given
+    items = list(given)
+    return sorted(items, key=str) if isinstance(given, set | frozenset) else items
+
+
+def is_path(given: Any) -> bool:
+    """Whether something names a file."""
+    return isinstance(given, str | os.PathLike)
+
+
+def files_of(given: Any, kind: Kind, note: Note = _ignore) -> dict[Path, str | None] | None:
+    """Files meant by what was given, with the system that each is called after; None where no files were given.
+
+    A path names files, a list of paths does, and a dictionary ``{system: path}`` of runs.
+    """
+    if isinstance(given, Mapping):
+        if kind != "runs" or not given or not all(map(is_path, given.values())) or names_pairs(given):
+            return None
+        return _files_by_system(given)
+    if is_path(given) or (isinstance(given, list) and given and all(map(is_path, given))):
+        return dict.fromkeys(expand(given, kind, note))
+    return None
+
+
+def _files_by_system(given: Mapping[Any, Any]) -> dict[Path, str | None]:
+    files: dict[Path, str | None] = {}
+    for system, item in given.items():
+        found = expand(item, "runs")
+        if len(found) != 1 or found[0] in files:
+            came = f"{len(found)} files" if len(found) != 1 else f"that of {shown(files[found[0]])}"
+            raise InputError(f"expected one file for the system {shown(system)}, got {came}", source=str(item))
+        files[found[0]] = str(system)
+    return files
+
+
+def expand(
+    given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], kind: Kind, note: Note = _ignore
+) -> list[Path]:
+    """Files meant by paths, directories and patterns, each once, sorted within a pattern or directory.
+
+    ``-`` is standard input. Among several files, those that are no data by their names (``README.md``) are passed over.
+    ``note`` hears of them, and of files that are given twice.
+    """
+    found: dict[Path, None] = {}
+    for item in [given] if isinstance(given, str | os.PathLike) else given:
+        try:
+            inside = [STDIN] if item == "-" else _inside(item, kind)
+        except (OSError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise unreadable(str(item), error) from None
+        for path in inside:
+            if path in found:
+                note(f"{path}: given twice; read once.")
+        found.update(dict.fromkeys(inside))
+    data = [path for path in found if path.stem.casefold() not in _ABOUT and path.suffix.casefold() not in _NO_DATA]
+    if not data:
+        return list(found)
+    for path in sorted(found.keys() - data):
+        note(f"{path}: passed over, as its name is not that of {kind}.")
+    return data
+
+
+def _inside(item: str | os.PathLike[str], kind: Kind) -> list[Path]:
+    """Files that one path means."""
+    path = Path(item)
+    if path.is_dir():
+        inside = sorted(child for child in path.iterdir() if child.is_file() and not child.name.startswith("."))
+        if not inside:
+            raise InputError(f"expected a directory with {kind}, got an empty one", source=str(path))
+        return inside
+    if not path.exists() and glob.has_magic(str(item)):
+        inside = sorted(Path(name) for name in glob.glob(str(item), recursive=True) if Path(name).is_file())
+        if not inside:
+            raise InputError(f"expected files with {kind}, got none that match the pattern", source=str(item))
+        return inside
+    return [path]
+
+
+def refuse_second_stdin(given: Mapping[str, Any]) -> None:
+    """Raise where more than one of the things to read is standard input."""
+    asking = [name for name, one in given.items() if "-" in _flat(one)]
+    if len(asking) > 1:
+        raise AdjudgeError(f"Standard input can be read once, got '-' for {' and '.join(asking)}.")
+
+
+def _flat(given: Any) -> list[str]:
+    """Paths among what was given, as they were written."""
+    items = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else [given]
+    return [item for item in items if isinstance(item, str)]
 
 
 @dataclass(frozen=True)
@@ -295,8 +395,6 @@ def _harmonised(tables: list[Table]) -> list[Table]:
 
     The second column of most qrels is always 0 and means nothing, but only all files together say so.
     """
-    import polars as pl
-
     found: set[str] = set()
     for table in tables:
         found.update(table.frame["subtopic"].unique() if "subtopic" in table.frame.columns else ["0"])
@@ -392,16 +490,12 @@ def _note_several_tags(frame: pl.DataFrame, source: Source) -> None:
 
 def _named(frame: pl.DataFrame, system: str, source: Source) -> pl.DataFrame:
     """Call the only system of a file otherwise."""
-    import polars as pl
-
     if frame["system"].n_unique() > 1:
         raise source.error("expected one system in a file that names it, got several tags")
     return frame.with_columns(pl.lit(system).alias("system"))
 
 
 def _only(tables: list[Table]) -> Table:
-    import polars as pl
-
     if len(tables) == 1:
         return tables[0]
     return Table(pl.concat([t.frame for t in tables], how="diagonal_relaxed"), ", ".join(t.source for t in tables))

@@ -97,15 +97,10 @@ class Field:
         target = self.name if self.holds == "" else self.holds
         return target if target in COLUMNS else None
 
-    @property
-    def noun(self) -> str:
-        """What messages call a value."""
-        return worded(self.name) if self.target is not None else "value"
-
     def wants(self) -> str:
         """What messages want in a cell."""
         if self.wanted or self.values == "text":
-            return self.wanted or with_article(self.noun)
+            return self.wanted or with_article(worded(self.name))
         if self.values == "choice":
             return f"{_either(list(self.choices))} as {self.name}"
         kind = "whole number" if self.values == "whole" else "number"
@@ -183,9 +178,10 @@ class Table:
         if target != column.name:  # what the reader calls it is the surest name
             taken, wanted = said.values(), fold(column.name)
             found = [i for i, name in enumerate(self.names) if fold(name) == wanted and i not in taken]
-            if found or target is None:
-                return found[0] if found else None
-        assert target is not None
+            if found:
+                return found[0]
+        if target is None:
+            return None
         weak = column.needed if column.weak is None else column.weak
         error = lambda message, _: self.header_error(message)  # noqa: E731
         return place_of(self.names, target, error, needed=weak, first=column.first)

@@ -57,6 +57,7 @@ class Trec(Format):
     kinds = frozenset({"runs", "judgments"})
     writes = frozenset({"runs", "judgments"})
     suffixes = (".trec", ".qrels", ".qrel", ".run", ".res")
+    rows_are_lines = True
 
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether the first line has the columns of the kind, with numbers where numbers belong.
@@ -80,10 +81,6 @@ class Trec(Format):
         if kind == "runs":
             return _read_run(source).select("system", "query", "document", "score")
         return read_columns(source, _QRELS, "grade")
-
-    def line(self, source: Source, kind: Kind, row: int) -> int | None:
-        """Lines that are neither blank nor comments are the rows."""
-        return next((number for number, _ in islice(source.lines(), row, None)), None)
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
         """Write a run, its ranks as its rows stand (without scores, by ``rank``, and scores are ``-rank``), or qrels.
@@ -227,6 +224,7 @@ class Groups(Format):
     kinds = frozenset({"judgments"})
     writes = frozenset({"judgments"})
     suffixes = (".groups",)
+    rows_are_lines = True
 
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether the first line, and most of the next ones, have three columns of which the second is a group."""
@@ -255,10 +253,6 @@ class Groups(Format):
             line, text = next(islice(source.lines(), row, None))
             raise source.error(f"expected a group from 1 on, got {shown(white_fields(text)[1])}", line)
         return graded(table).select("query", "document", "grade", "group")
-
-    def line(self, source: Source, kind: Kind, row: int) -> int | None:
-        """Lines that are neither blank nor comments are the rows."""
-        return next((number for number, _ in islice(source.lines(), row, None)), None)
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
         """Write the groups of judgments: documents of one grade, the highest first, without those of 0 or less."""

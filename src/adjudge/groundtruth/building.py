@@ -174,7 +174,7 @@ def parse_construction(text: str) -> Construction:
     'Any-1'
     >>> parse_construction("Some-1")
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: No aggregation function is called 'Some'. Known: All, Any, Best, Prev.
+    adjudge.errors.UnknownNameError: No aggregation function is called 'Some'. Known: All, Any, Best, Prev.
     """
     match = _NOTATION.fullmatch(text.strip())
     if match is None:

@@ -109,7 +109,8 @@ def read_experts(
     """
     with naming_columns(columns):
         content = _content(path, without)
-        return _preferences(content) if _has_pairs(content) else _rankings(content, places)
+        has_pairs = isinstance(content, Table) and _has_pairs(content)
+        return _preferences(content) if has_pairs else _rankings(content, places)
 
 
 @checked(places=Places)
@@ -126,7 +127,7 @@ def read_rankings(
     with a single document and queries for which nobody ranked anything. ``places`` says whether ranks are counted anew
     in each expert's ranking; queries ``without`` which to read are left out before anything of them is looked at, and
     must be there. ``columns`` says which column holds what where names do not: ``{"assessor": "musician"}``. ``-`` is
-    standard input.
+    standard input; a data frame or records may be given, too.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "rankings.csv"
@@ -136,8 +137,7 @@ def read_rankings(
     """
     with naming_columns(columns):
         content = _content(path, without)
-        if _has_pairs(content):
-            assert isinstance(content, Table)
+        if isinstance(content, Table) and _has_pairs(content):
             raise content.header_error("expected rankings (query, expert, document, rank), got preferences between two")
         return _rankings(content, places)
 
@@ -216,11 +216,9 @@ def _found(table: Table) -> set[str]:
     return {one.name for one in fields if table.place(replace(one, weak=one.name != "document")) is not None}
 
 
-def _has_pairs(content: Table | Nested) -> bool:
+def _has_pairs(table: Table) -> bool:
     """Whether a table holds preferences; experts whose columns are called a and b do not make them."""
-    if isinstance(content, Nested):
-        return False
-    found = _found(content)
+    found = _found(table)
     return "document" not in found and found >= {"document_a", "document_b"}
 
 

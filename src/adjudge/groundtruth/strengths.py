@@ -183,7 +183,7 @@ def by_bradley_terry(asked: PreferredQuery, *, seed: int = 0, prior: float = PRI
 
     >>> rows = [("q", "a", "b", 1, "x"), ("q", "b", "c", 1, "x")] * 5
     >>> from adjudge.groundtruth.preferences import Preferences
-    >>> by_strength(Preferences.from_rows(rows).queries[0]).documents
+    >>> by_bradley_terry(Preferences.from_rows(rows).queries[0]).documents
     ('a', 'b', 'c')
     """
     found = bradley_terry(asked.wins, asked.alike, prior=prior)
@@ -328,7 +328,7 @@ def by_plackett_luce(asked: RankedQuery, *, seed: int = 0, prior: float = PRIOR_
     """Every pair compared by the posterior of the difference of strengths, whether or not an expert ranked both.
 
     >>> asked = RankedQuery("q", ("a", "b"), ("x", "y"), np.array([[2.0, 1.0], [2.0, 1.0]]))
-    >>> by_strength(asked).documents
+    >>> by_plackett_luce(asked).documents
     ('b', 'a')
     """
     found = plackett_luce(asked.ranks, prior=prior)

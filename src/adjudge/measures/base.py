@@ -225,7 +225,7 @@ def parse_measure(text: str | Measure, **parameters: Any) -> Measure:
     nDCG@10 AP P(rel=2)@5
     >>> parse_measure("NDCG@10")
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: No measure is called 'NDCG'. Did you mean 'nDCG'?
+    adjudge.errors.UnknownNameError: No measure is called 'NDCG'. Did you mean 'nDCG'?
     """
     if isinstance(text, Measure):
         if not parameters:

@@ -21,14 +21,13 @@ needed; what else is missing is unknown. What a campaign exports has two columns
 had to be heard for the answer, and ``rules``, the campaign's rules of trust, the same in each row. An answer that is in
 the file twice, same name and same row, counts once.
 
-Files are text with commas, semicolons or tabs, plain or compressed, or spreadsheets. Participants go by every name
-that assessors have (``worker_id``, ``rater``, …). The file of the ISMIR 2012 user study
-(``answers.csv`` of the repository ismir2012-significance) is recognised by its columns and read as it is.
+Files are tables of any kind that Adjudge reads (CSV, TSV, spreadsheets, Parquet, JSON records); data frames and records
+of Python are read as well. Participants go by every name that assessors have (``worker_id``, ``rater``, …).
 
-The answers of the ISMIR 2012 user study, as its authors published them.
-
-One row an answer: 2,200 pairs of lists of five documents, Broad and Fine grades of each, and what somebody said of the
-two services. Who answered what was not published. Times are taken as UTC: the file does not say.
+The file of the ISMIR 2012 user study (``answers.csv`` of the repository ismir2012-significance) is recognised by its
+columns and read as its authors published it. One row an answer: 2,200 pairs of lists of five documents, Broad and Fine
+grades of each, and what somebody said of the two services. Who answered what was not published. Times are taken as UTC:
+the file does not say.
 
 Urbano et al., How significant is statistically significant? The case of audio music similarity and retrieval,
 ISMIR 2012; data: repository ismir2012-significance, CC BY-SA 4.0.

@@ -24,7 +24,7 @@ from typing import Any, TypeVar
 
 from adjudge.errors import AdjudgeError, InputError, shown
 from adjudge.formats.schema import Field, Schema
-from adjudge.formats.source import Source, is_json, parse_json
+from adjudge.formats.source import Source, has_json_lines, is_json, parse_json
 from adjudge.io import write_whole
 from adjudge.users.combinations import Mapped, check_combination, relevance_scale
 from adjudge.users.noticing import AgreementMapping
@@ -37,9 +37,10 @@ _POINT = ("effectiveness", "satisfaction")
 
 
 def _schema(numbers: Sequence[str]) -> Schema:
-    named = (Field(name, needed=True, holds=None) for name in ("measure", "scale"))
-    columns = (Field(name, "number", needed=True, holds=None) for name in numbers)
-    return Schema((*named, *columns, Field("source", full=False, holds=None)), distinct=True, has_comments=False)
+    columns = (Field(name, "number", needed=True, holds={"effectiveness": "value"}.get(name)) for name in numbers)
+    source = Field("source", full=False, holds=None)
+    named = Field("measure", needed=True), Field("scale", needed=True)
+    return Schema((*named, *columns, source), distinct=True, has_comments=False)
 
 
 _CUBICS, _POINTS = _schema(_CUBIC), _schema(_POINT)
@@ -60,7 +61,8 @@ class Mappings:
 def read_mappings(path: str | Path) -> Mappings:
     """Read a file of mappings: JSON, or a table, told apart by the first character."""
     source = Source.open(Path(path))
-    mappings = _from_json(source) if is_json(source) else _from_table(source)
+    is_nested = is_json(source) and not has_json_lines(source)
+    mappings = _from_json(source) if is_nested else _from_table(source)
     if not mappings.satisfaction and not mappings.agreement:
         raise source.error("expected at least one mapping, got none")
     return mappings

@@ -61,9 +61,9 @@ RUBBISH = [
     (pae("'4C_C"), "got '_'"),
     (pae("(((((("), "brackets and ! that end in turn, got '\\(' at character 2"),
     (pae("'4CD{EF"), "brackets and ! that end in turn"),  # this and the next ones end the engraver's process
-    (pae("'4CDAi/(D{0.=3gBq{tEE3,D^F"), "signs of Plaine & Easie|brackets"),
+    (pae("'4CDAi/(D{0.=3gBq{tEE3,D^F"), "characters of Plaine & Easie|brackets"),
     (pae("'4CD1{4C=6/}"), "brackets and ! that end in turn, got '='"),
-    (pae("'4CD2'(!,(%}4%[(=7A})c-D"), "signs of Plaine & Easie"),
+    (pae("'4CD2'(!,(%}4%[(=7A})c-D"), "characters of Plaine & Easie"),
     (pae("'4^C^^"), "chord"),
     (pae("'4Cx/D"), "accidental"),
     (pae("'" * 500 + "4C"), "at most 5 octaves"),

@@ -15,7 +15,7 @@ from tests.unit.audio.sound_formats import FORMATS
 
 from adjudge.audio.clips import Clip, encode_clip, prepare_clip, prepare_clips
 from adjudge.audio.loudness import AudioError, integrated_loudness, true_peak
-from adjudge.audio.sources import read_source
+from adjudge.audio.sources import ForeignError, NotAudioError, read_source
 
 Floats = NDArray[np.float64]
 
@@ -166,27 +166,30 @@ def test_a_wav_that_was_written_to_a_pipe_is_whole(tmp_path: Path, promised: byt
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("kind", "name", "data", "said"),
     [
-        ("empty.mp3", b"", "expected audio, got a file of zero bytes"),
-        ("text.mp3", b"These are the lyrics.\n" * 500, "got a file that is none of them"),
-        ("zeros.wav", bytes(5000), "got a file that is none of them"),
-        ("voice.raw", b"ab" * 5000, "got a file that is none of them"),
+        (NotAudioError, "empty.mp3", b"", "expected audio, got a file of zero bytes"),
+        (NotAudioError, "text.mp3", b"These are the lyrics.\n" * 500, "got a file that is none of them"),
+        (NotAudioError, "zeros.wav", bytes(5000), "got a file that is none of them"),
+        (NotAudioError, "voice.raw", b"ab" * 5000, "got a file that is none of them"),
+        (NotAudioError, "riff.wav", b"RIFF\xff\xff\xff\xffWAVEfmt ", "got a file that is none of them"),
         (
+            ForeignError,
             "song.m4a",
             b"\0\0\0\x20ftypM4A " + bytes(500),
-            r"got MPEG-4 audio \(AAC or ALAC\), which cannot be",
+            r"got MPEG-4 audio \(AAC or ALAC\), which cannot",
         ),
-        ("song.aac", b"\xff\xf1" + bytes(500), "convert it to FLAC, WAV, MP3, Ogg or Opus"),
-        ("song.wma", b"\x30\x26\xb2\x75\x8e\x66\xcf\x11" + bytes(500), r"got Windows Media \(WMA\)"),
-        ("strange.WMA", b"nothing known", "got WMA, which cannot be read here; convert it"),
-        ("riff.wav", b"RIFF\xff\xff\xff\xffWAVEfmt ", "got a file that is none of them"),
+        (ForeignError, "song.aac", b"\xff\xf1" + bytes(500), "convert it to FLAC, WAV, MP3, Ogg or Opus"),
+        (ForeignError, "song.wma", b"\x30\x26\xb2\x75\x8e\x66\xcf\x11" + bytes(500), r"got Windows Media \(WMA\)"),
+        (ForeignError, "strange.WMA", b"nothing known", "got WMA, which cannot be read here; convert it"),
     ],
 )
-def test_what_is_no_audio_is_refused_in_one_line(tmp_path: Path, name: str, data: bytes, said: str) -> None:
+def test_what_is_no_audio_is_refused_in_one_line(
+    tmp_path: Path, kind: type[AudioError], name: str, data: bytes, said: str
+) -> None:
     source = tmp_path / name
     source.write_bytes(data)
-    with pytest.raises(AudioError, match=said) as refused:
+    with pytest.raises(kind, match=said) as refused:
         prepare_clip(source, tmp_path / "clips")
     assert str(refused.value).startswith(f"{source}: expected ")
     assert "\n" not in str(refused.value)

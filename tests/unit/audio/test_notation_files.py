@@ -1,10 +1,12 @@
-"""Files give the pieces that are in them, and pieces become clips and drawings."""
+"""Files give the pieces that are in them, pieces become clips and drawings, and malicious ones cost no others."""
 
 from __future__ import annotations
 
 import io
 import json
 import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -13,15 +15,15 @@ from tests.unit.audio.notation_texts import mei, musicxml, note, pae
 
 from adjudge.audio.notation import files
 from adjudge.audio.notation.checks import NotationError
-from adjudge.audio.notation.engraving import engrave
+from adjudge.audio.notation.engraving import Engraving, engrave
 from adjudge.audio.notation.files import Piece, prepare_piece, prepare_pieces, read_pieces
 
 QUARTER = 0.6
 
 
-def zipped(members: dict[str, bytes]) -> bytes:
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, data in members.items():
             archive.writestr(name, data)
     return buffer.getvalue()
@@ -60,41 +62,44 @@ def test_a_file_may_have_several_incipits(tmp_path: Path) -> None:
         engrave(bad.text, source=bad.source, form=bad.form, line=bad.line)
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("@start:a\n@clef:G-2\n", "expected @end:a, got the end"),
-        ("@start:a\n@start:b\n", ":2: expected @end:a"),
-        ("@start:a\n@end:b\n", ":2: expected @end:a, got '@end:b'"),
-        ("@end:a\n@start:a", ":1: expected @start:"),
-        ("hm\n@start:a\n@end:a", ":1: expected @start:, got 'hm'"),
-        ("@start:\n@end:", ":1: expected a new name"),
-        ("@start:a\n@end:a\n@start:a\n@end:a", ":3: expected a new name"),
-    ],
-)
-def test_incipits_that_do_not_end_are_refused(tmp_path: Path, text: str, reason: str) -> None:
-    (tmp_path / "a.pae").write_text(text)
-    with pytest.raises(NotationError, match=reason):
-        read_pieces(tmp_path / "a.pae")
+UNUSABLE = {
+    "no end": ("a.pae", b"@start:a\n@clef:G-2\n", "expected @end:a, got the end"),
+    "start inside": ("a.pae", b"@start:a\n@start:b\n", ":2: expected @end:a"),
+    "another end": ("a.pae", b"@start:a\n@end:b\n", ":2: expected @end:a, got '@end:b'"),
+    "end first": ("a.pae", b"@end:a\n@start:a", ":1: expected @start:"),
+    "text before": ("a.pae", b"hm\n@start:a\n@end:a", ":1: expected @start:, got 'hm'"),
+    "no name": ("a.pae", b"@start:\n@end:", ":1: expected a new name"),
+    "same name": ("a.pae", b"@start:a\n@end:a\n@start:a\n@end:a", ":3: expected a new name"),
+    # Read again from every space, these two would take a server's only process for days.
+    "a long name": ("a.pae", b"@start:a" + b" " * 3_000_000 + b"b", "expected a new name of 1 to 400 characters"),
+    "spaces before": ("a.pae", b" " * 3_000_000 + b"\n@start:a", "expected @end:a, got the end"),
+    "empty": ("a.pae", b"", "zero bytes"),
+    "no UTF-8": ("a.pae", b"@clef:G-2\n@data:\xff\xfe", ":2: expected text in UTF-8"),
+    "UTF-7": ("a.xml", b"<?xml version='1.0' encoding='utf-7'?><mei/>", "expected XML in UTF-8, got 'utf-7'"),
+    "no zip": ("a.mxl", b"no zip", "cannot be unpacked"),
+    "no container": ("a.mxl", zipped({"x": b""}), "expected 'META-INF/container.xml'"),
+    "no score": ("a.mxl", zipped({"META-INF/container.xml": b"<container/>"}), "names a score"),
+    "score missing": ("a.mxl", zipped({"META-INF/container.xml": CONTAINER}), "expected 's/score.xml'"),
+    "entity": ("a.mxl", zipped({"META-INF/container.xml": b'<!DOCTYPE a [<!ENTITY x "y">]><a/>'}), "without entities"),
+    # Some bytes of bzip2 and lzma unpack to gigabytes.
+    "bzip2": ("a.mxl", zipped({"META-INF/container.xml": CONTAINER}, zipfile.ZIP_BZIP2), "container.xml' deflated"),
+    "lzma": ("a.mxl", zipped({"META-INF/container.xml": CONTAINER}, zipfile.ZIP_LZMA), "container.xml' deflated"),
+    "name is no text": ("a.mxl", zipped({"ü.xml": b""}).replace("ü".encode(), b"\xff\xfe"), "cannot be unpacked"),
+    "contents before the file": ("a.mxl", b"PK\5\6" + bytes(8) + b"\xff\xff\xff\x7f" * 2 + bytes(2), "be unpacked"),
+}
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "reason"),
-    [
-        ("a.pae", b"", "zero bytes"),
-        ("a.pae", b"@clef:G-2\n@data:\xff\xfe", ":2: expected text in UTF-8"),
-        ("a.xml", b"<?xml version='1.0' encoding='utf-7'?><mei/>", "expected XML in UTF-8, got 'utf-7'"),
-        ("a.mxl", b"no zip", "cannot be unpacked"),
-        ("a.mxl", zipped({"x": b""}), "expected 'META-INF/container.xml'"),
-        ("a.mxl", zipped({"META-INF/container.xml": b"<container/>"}), "names a score"),
-        ("a.mxl", zipped({"META-INF/container.xml": CONTAINER}), "expected 's/score.xml'"),
-        ("a.mxl", zipped({"META-INF/container.xml": b'<!DOCTYPE a [<!ENTITY x "y">]><a/>'}), "without entities"),
-    ],
-)
-def test_files_that_cannot_be_read_are_refused(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
+@pytest.mark.parametrize("case", UNUSABLE)
+def test_files_that_cannot_be_read_are_refused(tmp_path: Path, case: str) -> None:
+    name, data, reason = UNUSABLE[case]
     (tmp_path / name).write_bytes(data)
     with pytest.raises(NotationError, match=reason):
         read_pieces(tmp_path / name)
+
+
+def test_millions_of_blank_lines_are_read_once(tmp_path: Path) -> None:
+    (tmp_path / "a.pae").write_text("\n" * 3_000_000)
+    assert list(read_pieces(tmp_path / "a.pae")) == ["a"]
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:
@@ -144,3 +149,32 @@ def test_a_crash_of_the_engraver_ends_its_own_process_only(tmp_path: Path, monke
     pieces = {"a": Piece("crash", source="a.mei")}
     _, problems = prepare_pieces(pieces, clips=tmp_path, drawings=tmp_path)
     assert problems == {"a": "a.mei: expected notation, got a crash while drawing it"}
+
+
+def test_whatever_a_piece_does_to_its_reader_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(text: str, **given: object) -> Engraving:
+        if "bad" in text:
+            raise RecursionError("too\ndeep")
+        return engrave(text)
+
+    monkeypatch.setattr(files, "engrave", fail)
+    pieces = {"bad": Piece("bad", None, "bad.mei"), "good": Piece(pae("'8CD"))}
+    played, problems = prepare_pieces(pieces, clips=tmp_path / "c", drawings=tmp_path / "d", workers=1)
+    assert list(played) == ["good"]
+    assert problems == {"bad": "bad.mei: expected notation that can be drawn, got RecursionError too deep"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
+def test_a_piece_cannot_take_all_memory() -> None:
+    # Figures may be repeated: 60 kB of Plaine & Easie took 6.6 GB before its notes could be counted.
+    program = (
+        "from adjudge.audio.notation.files import MOST_MEMORY, limit_process\n"
+        "limit_process()\n"
+        "bytearray(MOST_MEMORY // 4)\n"
+        "print('some is there')\n"
+        "bytearray(2 * MOST_MEMORY)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert ended.stdout == "some is there\n"
+    assert ended.returncode == 1
+    assert "MemoryError" in ended.stderr

@@ -36,8 +36,8 @@ def proximity(distances: Floats) -> Floats:
         for y in range(n):
             if x != y:
                 chances = []
-                for one in (x, y):
-                    logs = np.log(np.delete(distances[one], one))
+                for place in (x, y):
+                    logs = np.log(np.delete(distances[place], place))
                     chances.append(norm.sf(np.log(distances[x, y]), logs.mean(), logs.std()))
                 found[x, y] = chances[0] * chances[1]
     return found

@@ -57,8 +57,8 @@ def distances(pieces: dict[str, Floats]) -> Floats:
 
 def mean_distance(distances: Floats, *, same_genre: bool, same_artist: bool) -> float:
     chosen = [
-        distances[one, other]
-        for (one, first), (other, second) in combinations(enumerate(DOCUMENTS), 2)
+        distances[i, j]
+        for (i, first), (j, second) in combinations(enumerate(DOCUMENTS), 2)
         if (first.split("-")[0] == second.split("-")[0]) == same_genre and (first[:-3] == second[:-3]) == same_artist
     ]
     return float(np.mean(chosen))
@@ -109,7 +109,7 @@ def test_a_piece_is_never_silent_for_a_second(pieces: dict[str, Floats], documen
     window = RATE // 20
     power = (pieces[document] ** 2).mean(axis=1)[: len(pieces[document]) // window * window].reshape(-1, window)
     quiet = power.mean(axis=1) < 1e-3 * np.mean(power)  # 30 dB below the mean
-    longest = max((len(run) for run in "".join("q" if one else " " for one in quiet).split()), default=0)
+    longest = max((len(run) for run in "".join("q" if is_quiet else " " for is_quiet in quiet).split()), default=0)
     assert longest * 0.05 < 1
 
 

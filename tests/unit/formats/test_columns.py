@@ -17,7 +17,6 @@ from adjudge.formats.reading import read_judgments
 from adjudge.formats.schema import SCHEMAS, Table, column_of, plain_table
 from adjudge.formats.source import Source
 from adjudge.groundtruth import read_lists, read_preferences, read_rankings
-from adjudge.model.effectiveness import AssessedEffectiveness
 from adjudge.preferences.files import read_answers
 
 
@@ -30,59 +29,11 @@ RUN: dict[str, list[Any]] = {"system": ["s"], "query": ["q"], "document": ["d"]}
 JUDGED: dict[str, list[Any]] = {"query": ["q"], "document": ["d"], "grade": [1]}
 
 
-def known(kind: Kind) -> list[tuple[str, str]]:
-    """Every name under which a column of such a table is taken."""
-    tiers = [
-        (one.name, tier)
-        for one in SCHEMAS[kind].fields
-        if not one.stands_for
-        for tier in COLUMNS[one.name].names[: None if one.needed else COLUMNS[one.name].sure]
-    ]
-    return [(target, name) for target, tier in tiers for name in tier]
-
-
-@pytest.mark.parametrize(("target", "name"), known("runs"))
-def test_every_known_name_of_a_run_is_recognised(target: str, name: str) -> None:
-    columns = {key: value for key, value in RUN.items() if key != target} | {name: [1]}
-    with kept_warnings():
-        assert target in make(columns).columns
-
-
-@pytest.mark.parametrize(("target", "name"), known("judgments"))
-def test_every_known_name_of_judgments_is_recognised(target: str, name: str) -> None:
-    columns = {key: value * 2 for key, value in JUDGED.items() if key != target} | {name: [1, 2]}
-    with kept_warnings():
-        assert target in make(columns, "judgments").columns
-
-
 @pytest.mark.parametrize("target", COLUMNS)
 def test_no_name_stands_twice_for_one_thing(target: str) -> None:
     folded = [name for tier in COLUMNS[target].tiers for name in tier]
     assert len(folded) == len(set(folded))
     assert sum(map(len, COLUMNS[target].names)) == len(folded)
-
-
-ASSESSORS = ["worker_id", "annotator_id", "rater", "judge_id", "user_id", "assessor", "Worker ID", "annotatorId"]
-
-
-@pytest.mark.parametrize("name", ASSESSORS)
-def test_every_reader_knows_who_assessed(name: str, tmp_path: Path) -> None:
-    def file(text: str) -> Path:
-        path = tmp_path / "t.csv"
-        path.write_text(text)
-        return path
-
-    judged = file(f"query,document,grade,{name}\nq,d,1,ann\nq,d,0,bob\n")
-    assert read({"s": {"q": ["d"]}}, judged, scale="binary").need_judgments().assessors == ("ann", "bob")
-    eff = read_effectiveness(file(f"query,system,value,{name}\nq,s,1,ann\nq,s,0,bob\n"))
-    assert isinstance(eff, AssessedEffectiveness)
-    assert eff.assessors == ("ann", "bob")
-    ranked = read_rankings(file(f"query,document,rank,{name}\nq,d,1,ann\nq,e,2,ann\n"))
-    assert ranked.queries[0].experts == ("ann",)
-    preferred = read_preferences(file(f"query,doc_a,doc_b,answer,{name}\nq,d,e,a,ann\n"))
-    assert preferred.assessors == ("ann",)
-    study = read_answers(file(f"question,choice,{name},query,a1,b1\n1,a,ann,q,x,y\n"))
-    assert study.participants == ("ann",)
 
 
 @pytest.mark.parametrize(

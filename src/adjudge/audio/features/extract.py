@@ -89,17 +89,6 @@ def extract_sound(samples: npt.NDArray[Any], rate: int, names: Sequence[str] | N
     return _compute(_select_features(names), mix_and_resample(samples, rate))
 
 
-def library_features(
-    library: Library,
-    names: Sequence[str] | None = None,
-    *,
-    workers: int | None = None,
-    progress: Progress | None = None,
-) -> Values:
-    """Features of all documents of a library, documents x numbers by name, in the order of its documents."""
-    return dict(extract_library(library, names, workers=workers, progress=progress).values)
-
-
 def extract_library(
     library: Library,
     names: Sequence[str] | None = None,

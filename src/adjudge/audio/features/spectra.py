@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.audio.loudness import AudioError
-from adjudge.audio.sources import lacks_length, quote_error
+from adjudge.audio.sources import MOST_SECONDS, lacks_length, quote_error
 from adjudge.extras import need
 
 Samples = npt.NDArray[np.float32]
@@ -28,7 +28,6 @@ RATE = 22050  # Hz
 LEAST_RATE, MOST_RATE = 1000, 768000  # Hz
 N_FFT, HOP = 2048, 512  # samples: 93 ms, every 23 ms
 N_BINS = 1 + N_FFT // 2
-MOST_SECONDS = 1800.0
 MOST_BYTES = 2**31
 SLACK = 0.1  # seconds in excess that a header may promise
 _SMALL = 2**18  # multiplications that OpenBLAS does in one thread

@@ -35,11 +35,10 @@ import numpy.typing as npt
 from adjudge.arrays import Floats
 from adjudge.audio.clips import fade
 from adjudge.audio.loudness import AudioError
-from adjudge.audio.sources import LEAST_SECONDS, BrokenError, ShortError, Sound, digest_of, open_sound
+from adjudge.audio.sources import LEAST_SECONDS, MOST_SECONDS, BrokenError, ShortError, Sound, digest_of, open_sound
 
 PLACES = ("middle", "start", "representative")
 SECONDS = 30.0
-MOST_SECONDS = 1800.0
 AUDIBLE = -60.0  # dB relative to full scale: a second with a lower root mean square is silent
 ENOUGH, PLENTY = 0.5, 0.8  # shares of an excerpt that must be audible in the middle, and elsewhere
 BLOCK = 2**24  # samples of all channels that are decoded at once: 64 MiB

@@ -33,7 +33,8 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.audio.clips import encode_clip, resample_for_mp3
-from adjudge.audio.features.extract import store_features
+from adjudge.audio.features.extract import extract_sound, store_features
+from adjudge.audio.library.duplicates import find_duplicates, fingerprint
 from adjudge.audio.library.excerpts import SECONDS, check_excerpt, read_excerpt
 from adjudge.audio.library.folder import (
     CLIP_FOLDER,
@@ -89,7 +90,6 @@ _PROBLEM_OF_ERROR: tuple[tuple[type[AudioError], str], ...] = (
     (BrokenError, BROKEN),
 )  # fmt: skip
 _CHANGED = "expected a file that stays as it is, got one that changed meanwhile"
-_TOO_LARGE = "expected sound that fits in memory, got more"
 LEAST_SECONDS = 10.0
 VERSION = 1  # goes up when excerpts or clips change
 Job = TypeVar("Job")
@@ -216,11 +216,9 @@ class _Preparation:
             least_seconds=settings.least_seconds,
             keep_duplicates=settings.keep_duplicates,
         )
-        target = (
-            choose_target_loudness(selection.kept.values(), settings.ceiling)
-            if settings.loudness is None
-            else settings.loudness
-        )
+        target = settings.loudness
+        if target is None:
+            target = choose_target_loudness(selection.kept.values(), settings.ceiling)
         with self._interruptible(selection, target):
             self._make_clips(selection, target)
         return self._finish(selection, target)
@@ -241,7 +239,7 @@ class _Preparation:
         for document, result in self._run_jobs(measure, jobs):
             if (
                 isinstance(result, RecordingEntry) and result.problem != UNREADABLE
-            ):  # which the next call may find repaired
+            ):  # the next call may be able to read it
                 self.journal.add(result)
             else:
                 self.journal.recordings.pop(document, None)
@@ -296,10 +294,8 @@ class _Preparation:
             counts = count_problems([problem for problem in problems if problem.problem != NO_FILE])
             n_files = len(self.recordings)
             none = "the only file cannot" if n_files == 1 else f"none of {n_files:,} files can"
-            raise InputError(
-                f"{none} be used: {counts}; see {self.output / PROBLEMS}",
-                source=str(self.scanned.folder),
-            )
+            message = f"{none} be used: {counts}; see {self.output / PROBLEMS}"
+            raise InputError(message, source=str(self.scanned.folder))
         self._move(places)
         tracks = [self._track(document, selection.kept[document]) for document in places]
         clips = [_clip_row(selection.kept[document], self.journal.clips[document]) for document in places]
@@ -321,9 +317,7 @@ class _Preparation:
         folder.mkdir(exist_ok=True)
         moves = {document: place for document, place in places.items() if place.parent != folder}
         known = {*self.journal.clips, *list_clip_files(self.output)} - set(places)
-        stale = [
-            folder / f"{document}.mp3" for document in known if is_identifier(document)
-        ]  # so nothing outside the folder
+        stale = [folder / f"{document}.mp3" for document in known if is_identifier(document)]  # not outside the folder
         if moves or any(place.exists() for place in stale):
             (self.output / TRACKS).unlink(missing_ok=True)
         for place in stale:  # first: where case is ignored, a new clip may have the same name
@@ -455,8 +449,6 @@ def _rank(recording: Recording, entry: RecordingEntry) -> tuple[bool, bool, int]
 
 def _find_repetitions(entries: Mapping[str, RecordingEntry]) -> dict[str, str]:
     """Documents that repeat an earlier one, and how."""
-    from adjudge.audio.library.duplicates import find_duplicates
-
     repetitions: dict[str, str] = {}
     first: dict[str, RecordingEntry] = {}
     for document, entry in entries.items():
@@ -504,13 +496,9 @@ def measure_recording(
         if not is_unchanged(recording.path, entry):
             raise UnreadableError(_CHANGED)
         return entry
-    except AudioError as error:
+    except (AudioError, MemoryError) as error:
         word, detail = _describe_error(error, recording)
         return RecordingEntry(recording.document, recording.name, size, mtime_ns, settings, problem=word, detail=detail)
-    except MemoryError:
-        return RecordingEntry(
-            recording.document, recording.name, size, mtime_ns, settings, problem=UNREADABLE, detail=_TOO_LARGE
-        )
     except ValueError as error:
         return _unexpected_problem(error, recording)
 
@@ -525,8 +513,6 @@ def _silence_decoders() -> None:
 
 
 def _measure_excerpt(recording: Recording, *, seconds: float, place: str, sha256: str) -> RecordingEntry:
-    from adjudge.audio.library.duplicates import fingerprint
-
     excerpt = read_excerpt(recording.path, seconds=seconds, place=place, sha256=sha256)
     samples, rate = resample_for_mp3(excerpt.samples.astype(np.float64), excerpt.rate)
     loudness = integrated_loudness(samples, rate)
@@ -548,8 +534,10 @@ def _measure_excerpt(recording: Recording, *, seconds: float, place: str, sha256
     )
 
 
-def _describe_error(error: AudioError, recording: Recording) -> tuple[str, str]:
+def _describe_error(error: AudioError | MemoryError, recording: Recording) -> tuple[str, str]:
     """The word for a problem, and its detail without the name of the file."""
+    if isinstance(error, MemoryError):
+        return UNREADABLE, "expected sound that fits in memory, got more"
     word = next((word for kind, word in _PROBLEM_OF_ERROR if isinstance(error, kind)), BROKEN)
     return word, str(error).removeprefix(str(InputError("", source=str(recording.path))))
 
@@ -573,8 +561,6 @@ def make_clip(
     job: tuple[Recording, RecordingEntry, str], *, seconds: float, target: float, ceiling: float, folder: Path
 ) -> ClipWithFeatures | FileProblem:
     """Make the clip of a measured recording; what cannot be written is raised, because it concerns all clips."""
-    from adjudge.audio.features.extract import extract_sound
-
     recording, measured, key = job
     features: dict[str, Floats] = {}
     _silence_decoders()
@@ -589,10 +575,8 @@ def make_clip(
             ceiling=ceiling, level=level, name=f"{recording.document}.mp3",
             listen=lambda decoded, at: features.update(extract_sound(decoded.astype(np.float32), at)),
         )  # fmt: skip
-    except AudioError as error:
+    except (AudioError, MemoryError) as error:
         return FileProblem(recording.name, *_describe_error(error, recording))
-    except MemoryError:
-        return FileProblem(recording.name, UNREADABLE, _TOO_LARGE)
     except ValueError as error:
         return _unexpected_problem(error, recording)
     status = clip.path.stat()

@@ -63,14 +63,8 @@ _ATTRIBUTES = {
     "font-style": _WORD, "font-weight": _WORD,
 }  # fmt: skip
 _FONT_CHARACTERS = {
-    "\ue1d5": "♩",
-    "\ueca5": "♩",
-    "\ue1d7": "♪",
-    "\ueca7": "♪",
-    "\ue262": "♯",
-    "\ue260": "♭",
-    "\ue261": "♮",
-}
+    "\ue1d5": "♩", "\ueca5": "♩", "\ue1d7": "♪", "\ueca7": "♪", "\ue262": "♯", "\ue260": "♭", "\ue261": "♮",
+}  # fmt: skip
 NEAR = 0.02  # quarters that the timemap and MIDI may differ, as MIDI counts in ticks
 _REPEATED = re.compile(r"-rend\d+$")
 TEMPO = 100.0  # quarters per minute, where the source has no tempo

@@ -32,13 +32,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adjudge.arrays import Floats
-from adjudge.audio.clips import Clip, encode_clip, write_media
+from adjudge.audio.clips import Clip, collect_results, encode_clip, write_media
 from adjudge.audio.loudness import AudioError
 from adjudge.audio.notation.checks import MOST_CHARACTERS, NotationError
 from adjudge.audio.notation.engraving import Engraving, engrave
 from adjudge.audio.synthesis import tone
 from adjudge.errors import AdjudgeError, shown
-from adjudge.parallel import CrashedError, Progress, run_jobs
+from adjudge.parallel import Progress, run_jobs
 
 RATE = 44100
 LEAD, TAIL = 0.1, 0.6  # seconds before the first beat and after the last
@@ -220,17 +220,12 @@ def prepare_pieces(
     process and is for pieces that are known to be good.
     """
     prepare = partial(_try_prepare_piece, clips=clips, drawings=drawings)
-    played: dict[str, PlayedPiece] = {}
-    problems: dict[str, str] = {}
-    for name, result in run_jobs(prepare, pieces, workers=workers, apart=workers != 1, progress=progress):
-        if isinstance(result, PlayedPiece):
-            played[name] = result
-        elif isinstance(result, CrashedError):
-            error = NotationError("expected notation, got a crash while drawing it", source=pieces[name].source)
-            problems[name] = str(error)
-        else:
-            problems[name] = result
-    return {n: played[n] for n in pieces if n in played}, {n: problems[n] for n in pieces if n in problems}
+    results = run_jobs(prepare, pieces, workers=workers, apart=workers != 1, progress=progress)
+
+    def crash(name: str) -> NotationError:
+        return NotationError("expected notation, got a crash while drawing it", source=pieces[name].source)
+
+    return collect_results(results, pieces, crash)
 
 
 def _try_prepare_piece(piece: Piece, *, clips: Path, drawings: Path) -> PlayedPiece | str:

@@ -11,7 +11,7 @@ the text that MIREX asked of systems for audio music similarity: the name of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
@@ -138,11 +138,11 @@ def sounds_of(
     """
     chosen = [BASELINES[name] for name in (BASELINES if names is None else names)]
     needs = list(dict.fromkeys(need for system in chosen for need in system.needs))
-    features: dict[str, Floats] = {}
+    features: Mapping[str, Floats] = {}
     if needs and len(library):
-        from adjudge.audio.features.extract import library_features
+        from adjudge.audio.features.extract import extract_library
 
-        features = library_features(library, needs, workers=workers, progress=progress)
+        features = extract_library(library, needs, workers=workers, progress=progress).values
     return Sounds(library.documents, features, library.tracks, seed)
 
 
@@ -179,7 +179,8 @@ def make_runs(
     _warn_about_artists(artists, places)
     tables, most = [], min(k, len(sounds) - 1)
     for done, system in enumerate(baselines, start=1):
-        lists, distances = find_nearest(system.start(sounds), sounds, places, most, about=system.name, artists=artists)
+        started = system.start(sounds)
+        ((lists, distances),) = find_nearest(started, sounds, places, most, about=system.name, filters=(artists,))
         if done == 1:
             _warn_about_short_lists(lists, k)
         tables.append(Table(_build_table(sounds, system.name, places, lists, distances), system.name))
@@ -224,22 +225,15 @@ def _build_table(sounds: Sounds, system: str, places: Ints, lists: Ints, distanc
 
 
 def find_nearest(
-    distances: Distances, sounds: Sounds, places: Ints, k: int, *, about: str, artists: Labels | None = None
-) -> tuple[Ints, Floats]:
-    """Places of the ``k`` nearest documents of those at ``places``, nearest first, and their distances.
-
-    Where fewer are left, -1 and infinity fill the list. With ``artists``, documents that share an artist with the query
-    are left out. Distances are compared in single precision, so that copies tie; ties are broken by the seed, the two
-    documents and ``about``, so that no document wins all of them.
-    """
-    (nearest,) = find_nearest_filtered(distances, sounds, places, k, about=about, filters=(artists,))
-    return nearest
-
-
-def find_nearest_filtered(
     distances: Distances, sounds: Sounds, places: Ints, k: int, *, about: str, filters: Sequence[Labels | None]
 ) -> list[tuple[Ints, Floats]]:
-    """The results of :func:`find_nearest` for several filters, with distances computed once."""
+    """Places of the ``k`` nearest documents of those at ``places``, nearest first, and their distances, by filter.
+
+    A filter leaves out documents that share an artist with the query, None leaves out nothing; distances are computed
+    once for all. Where fewer than ``k`` are left, -1 and infinity fill the list. Distances are compared in single
+    precision, so that copies tie; ties are broken by the seed, the two documents and ``about``, so that no document
+    wins all of them.
+    """
     keys = hash_names(sounds.documents, seed=sounds.seed, about=f"ties of {about}")
     shape = (len(places), k)
     nearest = [(np.full(shape, -1, dtype=np.int64), np.full(shape, np.inf)) for _ in filters]

@@ -26,7 +26,7 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, hash_names
 from adjudge.audio.systems.distances import split_places
-from adjudge.audio.systems.ranking import find_nearest_filtered
+from adjudge.audio.systems.ranking import find_nearest
 from adjudge.checks import CUTOFF
 from adjudge.errors import AdjudgeError
 from adjudge.parallel import Progress
@@ -251,7 +251,7 @@ def describe_systems(
     for done, system in enumerate(baselines, start=1):
         distances = system.start(sounds)
         filters = tuple(ways.values())
-        both = find_nearest_filtered(distances, sounds, everywhere, lengths[-1], about=system.name, filters=filters)
+        both = find_nearest(distances, sounds, everywhere, lengths[-1], about=system.name, filters=filters)
         triangle = triangle_share(distances, _draw_triangle_documents(sounds))
         for way, (lists, _) in zip(ways, both, strict=True):
             shared = _measure_shared(lists, everywhere, lengths, labels, possible[way], without=way == FILTERED)

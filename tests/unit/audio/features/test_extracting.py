@@ -18,7 +18,6 @@ from adjudge.audio.features.extract import (
     extract,
     extract_library,
     extract_sound,
-    library_features,
     write_features,
 )
 from adjudge.audio.features.spectra import Samples, read_sound
@@ -65,7 +64,7 @@ def kept(library: Library, name: str = "timbre") -> Path:
 
 
 def test_values_are_those_of_each_clip_in_the_order_of_documents(library: Library) -> None:
-    found = library_features(library, workers=1)
+    found = extract_library(library, workers=1).values
     assert list(found) == list(AUDIO_FEATURES)
     for place, document in enumerate(library.documents):
         for name, values in extract(library.clip(document)).items():
@@ -83,7 +82,7 @@ def test_without_the_extra_it_says_what_to_install(library: Library, monkeypatch
     monkeypatch.setitem(sys.modules, "soundfile", None)
     wanted = r"^Audio features need soundfile, which is not installed: pip install 'adjudge\[audio\]'$"
     with pytest.raises(AdjudgeError, match=wanted):
-        library_features(library, workers=1)
+        extract_library(library, workers=1)
 
 
 def test_a_clip_is_decoded_once_for_all_features_and_never_again(library: Library, decoded: list[str]) -> None:
@@ -96,26 +95,26 @@ def test_a_clip_is_decoded_once_for_all_features_and_never_again(library: Librar
 
 
 def test_only_new_clips_are_computed_and_gone_ones_forgotten(library: Library, decoded: list[str]) -> None:
-    library_features(library, ["timbre"], workers=1)
+    extract_library(library, ["timbre"], workers=1)
     grown = make_library(library.folder, "bcd")
     decoded.clear()
-    assert library_features(grown, ["timbre"], workers=1)["timbre"].shape == (3, 230)
+    assert extract_library(grown, ["timbre"], workers=1).values["timbre"].shape == (3, 230)
     assert decoded == ["d"]
     with np.load(kept(library)) as archive:
         assert set(archive["digests"]) == set(grown.clips["clip_sha256"])
 
 
 def test_a_new_version_is_computed_again(library: Library, decoded: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    library_features(library, ["tonal"], workers=1)
+    extract_library(library, ["tonal"], workers=1)
     newer = AudioFeature("tonal", "Newer.", AUDIO_FEATURES["tonal"].compute, 99)
     monkeypatch.setitem(AUDIO_FEATURES._members, "tonal", newer)
-    library_features(library, ["tonal"], workers=1)
+    extract_library(library, ["tonal"], workers=1)
     assert len(decoded) == 6
 
 
 @pytest.mark.parametrize("damage", ["nothing", "text", "cut", "flipped", "pickle", "narrow", "nan"])
 def test_a_damaged_file_is_computed_again_with_a_warning(library: Library, damage: str) -> None:
-    wanted = library_features(library, ["timbre"], workers=1)["timbre"]
+    wanted = extract_library(library, ["timbre"], workers=1).values["timbre"]
     path = kept(library)
     data = path.read_bytes()
     arrays = dict(np.load(path))
@@ -134,26 +133,26 @@ def test_a_damaged_file_is_computed_again_with_a_warning(library: Library, damag
     else:
         np.savez(path, **arrays | {"values": arrays["values"] * np.nan})
     with kept_warnings() as said:
-        found = library_features(library, ["timbre"], workers=1)["timbre"]
+        found = extract_library(library, ["timbre"], workers=1).values["timbre"]
     assert (found == wanted).all()
     assert said == [f"{path}: damaged; its numbers are computed again"]
     with kept_warnings() as said:
-        library_features(library, ["timbre"], workers=1)
+        extract_library(library, ["timbre"], workers=1)
     assert said == []
 
 
 def test_a_clip_that_cannot_be_decoded_is_named_and_costs_no_other(library: Library, decoded: list[str]) -> None:
     library.clip("a").write_bytes(b"broken")
     with pytest.raises(InputError, match=r"clips/a\.mp3.*sound that can be decoded.*got [^\n]*"):
-        library_features(library, workers=1)
+        extract_library(library, workers=1)
     library.clip("b").unlink()
     decoded.clear()
     with pytest.raises(InputError, match=r"a\.mp3: expected sound"):
-        library_features(library, workers=1)
+        extract_library(library, workers=1)
     assert decoded == ["a"]  # the others are kept
     kept(library).unlink()
     with pytest.raises(InputError, match=r"\(and 1 more\)$"):
-        library_features(library, ["timbre"], workers=1)
+        extract_library(library, ["timbre"], workers=1)
 
 
 def test_an_interruption_keeps_what_was_done(library: Library, decoded: list[str]) -> None:
@@ -162,9 +161,9 @@ def test_an_interruption_keeps_what_was_done(library: Library, decoded: list[str
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        library_features(library, ["tonal"], workers=1, progress=interrupt)
+        extract_library(library, ["tonal"], workers=1, progress=interrupt)
     decoded.clear()
-    library_features(library, ["tonal"], workers=1)
+    extract_library(library, ["tonal"], workers=1)
     assert decoded == ["c"]
 
 
@@ -176,22 +175,22 @@ def test_what_is_done_is_saved_at_intervals(library: Library, monkeypatch: pytes
     def look(done: int, total: int) -> None:
         seen.append(len(np.load(kept(library))["digests"]) if kept(library).exists() else 0)
 
-    library_features(library, ["timbre"], workers=1, progress=look)
+    extract_library(library, ["timbre"], workers=1, progress=look)
     assert seen == [0, 1, 2]
 
 
 def test_processes_give_the_same_numbers(library: Library) -> None:
-    alone = library_features(library, workers=1)
+    alone = extract_library(library, workers=1).values
     for name in alone:
         kept(library, name).unlink()
-    spread = library_features(library, workers=2)
+    spread = extract_library(library, workers=2).values
     for name, values in alone.items():
         assert np.allclose(values, spread[name], rtol=1e-9, atol=1e-9)
 
 
 def test_the_same_clip_twice_is_computed_once(library: Library, decoded: list[str]) -> None:
     clips = library.clips.with_columns(clip_sha256=pl.lit(library.clips["clip_sha256"][0]))
-    found = library_features(Library(library.folder, library.tracks, clips), ["tonal"], workers=1)["tonal"]
+    found = extract_library(Library(library.folder, library.tracks, clips), ["tonal"], workers=1).values["tonal"]
     assert len(decoded) == 1
     assert (found[0] == found[2]).all()
 
@@ -200,25 +199,25 @@ def test_a_clip_without_a_digest_is_never_taken_from_what_is_kept(library: Libra
     clips = library.clips.with_columns(clip_sha256=pl.lit(None, dtype=pl.String))
     unknown = Library(library.folder, library.tracks, clips)
     for _ in range(2):
-        assert library_features(unknown, ["tonal"], workers=1)["tonal"].shape == (3, 96)
+        assert extract_library(unknown, ["tonal"], workers=1).values["tonal"].shape == (3, 96)
     assert len(decoded) == 6
 
 
 def test_an_empty_library_has_empty_tables(library: Library) -> None:
     nothing = Library(library.folder, library.tracks[:0], library.clips[:0])
-    assert library_features(nothing, ["timbre"], workers=1)["timbre"].shape == (0, 230)
+    assert extract_library(nothing, ["timbre"], workers=1).values["timbre"].shape == (0, 230)
 
 
 def test_what_cannot_be_done_is_refused(library: Library, tmp_path: Path) -> None:
     with pytest.raises(AdjudgeError, match=r"'timber'.*'timbre'"):
-        library_features(library, ["timber"])
+        extract_library(library, ["timber"])
     with pytest.raises(AdjudgeError, match="'workers' must be a whole number of at least 1, got 0"):
-        library_features(library, workers=0)
+        extract_library(library, workers=0)
     with pytest.raises(AudioError, match=r"gone\.wav: expected a file, got none"):
         extract(tmp_path / "gone.wav")
     (library.folder / "features").write_text("a file")
     with pytest.raises(AdjudgeError, match=r"features.*a folder to keep features in.*got File exists"):
-        library_features(library, ["timbre"], workers=1)
+        extract_library(library, ["timbre"], workers=1)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".csv", ".parquet"])

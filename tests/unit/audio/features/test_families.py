@@ -234,16 +234,16 @@ def test_a_chord_is_its_notes() -> None:
 
 
 def test_the_covariance_is_that_of_chroma_and_distances_are_those_of_matrices() -> None:
-    one, two = (compute_spectra(notes((C, E, G), chord)) for chord in ((A, C, E), (C, 65, A)))
+    first, second = (compute_spectra(notes((C, E, G), chord)) for chord in ((A, C, E), (C, 65, A)))
     means, covariances = [], []
-    for spectra in (one, two):
+    for spectra in (first, second):
         frames = chroma(spectra).astype(np.float64)
         means.append(frames.mean(axis=0))
         covariances.append(np.cov(frames.T, bias=True))
-    assert np.allclose(tonal(one)[12:24], np.diag(covariances[0]))
-    assert tonal(one)[24 + 3] == pytest.approx(2**0.5 * covariances[0][3, 4])  # a semitone up from D sharp
+    assert np.allclose(tonal(first)[12:24], np.diag(covariances[0]))
+    assert tonal(first)[24 + 3] == pytest.approx(2**0.5 * covariances[0][3, 4])  # a semitone up from D sharp
     wanted = np.sum((means[0] - means[1]) ** 2) + np.sum((covariances[0] - covariances[1]) ** 2)
-    assert np.sum((tonal(one) - tonal(two)) ** 2) == pytest.approx(wanted)
+    assert np.sum((tonal(first) - tonal(second)) ** 2) == pytest.approx(wanted)
 
 
 def test_transposed_music_is_a_rotation() -> None:

@@ -135,15 +135,15 @@ def random_bits(rng: np.random.Generator, n_frames: int) -> Bits:
 
 
 def test_the_share_of_differing_signs_is_that_of_a_count_by_hand() -> None:
-    one = unpack_signs(random_bits(np.random.default_rng(1), 100))
-    flipped = one.copy()
+    signs = unpack_signs(random_bits(np.random.default_rng(1), 100))
+    flipped = signs.copy()
     flipped[30, :20] *= -1
-    wrong = np.count_nonzero(one[30, :20])
-    assert measure_difference(one, flipped) == pytest.approx(wrong / np.count_nonzero(one))
-    assert measure_difference(one[5:], flipped) == pytest.approx(wrong / np.count_nonzero(one[5:]))
+    wrong = np.count_nonzero(signs[30, :20])
+    assert measure_difference(signs, flipped) == pytest.approx(wrong / np.count_nonzero(signs))
+    assert measure_difference(signs[5:], flipped) == pytest.approx(wrong / np.count_nonzero(signs[5:]))
     flipped[40:42] *= -1  # more than 0.01 of them
-    assert measure_difference(one, flipped) is None
-    assert measure_difference(one, unpack_signs(random_bits(np.random.default_rng(2), 100))) is None
+    assert measure_difference(signs, flipped) is None
+    assert measure_difference(signs, unpack_signs(random_bits(np.random.default_rng(2), 100))) is None
 
 
 def test_chance_finds_nothing_among_many() -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from adjudge.audio.library import prepare
 from adjudge.audio.library.folder import WORK_FOLDER, RecordingEntry, open_journal, open_library
-from adjudge.audio.library.prepare import PreparedLibrary, choose_target_loudness, count_problems, prepare_library
+from adjudge.audio.library.prepare import PreparedLibrary, choose_target_loudness, prepare_library
 from adjudge.audio.library.scan import FileProblem, Recording
 from adjudge.audio.loudness import integrated_loudness, true_peak
 from adjudge.errors import AdjudgeError, InputError
@@ -78,14 +78,14 @@ def files(library: Path) -> dict[str, str]:
 def test_what_can_be_used_becomes_clips_and_the_rest_has_its_reason(prepared: PreparedLibrary) -> None:
     assert prepared.library.documents == ("a", "b-song", "deep-c")
     assert (prepared.n_new, prepared.n_kept) == (3, 0)
-    assert [(one.file, one.problem) for one in prepared.problems] == [
+    assert [(problem.file, problem.problem) for problem in prepared.problems] == [
         ("broken.flac", "broken"),
         ("deep/same.wav", "duplicate"),
         ("empty.mp3", "not audio"),
         ("short.wav", "too short"),
         ("silent.wav", "silent"),
     ]
-    details = {one.file: one.detail for one in prepared.problems}
+    details = {problem.file: problem.detail for problem in prepared.problems}
     assert details["deep/same.wav"] == "the same file as a.wav"
     assert details["short.wav"] == "expected at least 1 s, got 0.8 s"
     assert str(prepared) == "3 clips (3 new), 5 files left out"
@@ -217,9 +217,9 @@ def test_a_table_wins_over_tags_and_brings_its_own_columns(music: Path, tmp_path
         "document": "deep-c", "title": "See", "artist": "Somebody", "album": None, "genre": None, "year": None,
         "seconds": "2.000", "mood": "calm",
     }  # fmt: skip
-    words = {(one.file, one.problem) for one in prepared.problems}
+    words = {(problem.file, problem.problem) for problem in prepared.problems}
     assert ("none.wav", "no file") in words
-    assert "a.wav" not in {one.file for one in prepared.left_out}
+    assert "a.wav" not in {problem.file for problem in prepared.left_out}
 
 
 class Stop:
@@ -376,7 +376,7 @@ def test_a_file_that_changes_meanwhile_is_a_problem_and_is_mended_by_the_next_tr
         patch.setattr(prepare, "select_recordings", select_recordings)
         first = prepare_library(music, tmp_path / "lab", **SETTINGS)
     assert "a" not in first.library.documents
-    assert [one.detail for one in first.problems if one.file == "a.wav"] == [
+    assert [problem.detail for problem in first.problems if problem.file == "a.wav"] == [
         "expected a file that stays as it is, got one that changed meanwhile"
     ]
     assert "a" in prepare_library(music, tmp_path / "lab", **SETTINGS).library.documents
@@ -432,7 +432,7 @@ def test_a_recording_that_crashes_the_decoder_is_a_problem(
     monkeypatch.setattr(prepare, "run_jobs", crashing)
     prepared = prepare_library(music, tmp_path / "lab", **SETTINGS)
     assert ("a.wav", "broken", "expected sound, got a crash while reading it") in [
-        (one.file, one.problem, one.detail) for one in prepared.problems
+        (problem.file, problem.problem, problem.detail) for problem in prepared.problems
     ]
     lines = (tmp_path / "lab" / WORK_FOLDER / "journal.jsonl").read_text().splitlines()
     assert "a" not in {json.loads(line)["document"] for line in lines}  # tried again next time
@@ -455,11 +455,6 @@ def test_what_nobody_thought_of_is_the_problem_of_one_recording(
     assert FileProblem("a.wav", "broken", "expected sound, got a corner of a case") in prepared.problems
     assert "b-song" in prepared.library.documents
     assert "a" in prepare_library(music, tmp_path / "lab", **SETTINGS).library.documents  # tried again
-
-
-def test_problems_are_counted_the_most_frequent_first() -> None:
-    words = ["silent", "duplicate", "silent", "broken"]
-    assert count_problems([FileProblem("", word, "") for word in words]) == "2 silent, 1 broken, 1 duplicate"
 
 
 def test_features_of_new_clips_are_those_that_would_be_computed_from_them(tmp_path: Path) -> None:

@@ -178,15 +178,10 @@ def test_what_a_table_says_and_what_it_lacks_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "cell",
     [
-        "rock/Zoë.mp3",
-        "./rock/Zoë.mp3",
-        r"ROCK\zoë.MP3",
-        "Zoë.mp3",
-        "zoë",
-        "/home/me/Music/rock/Zoë.mp3",
+        "rock/Zoë.mp3", "./rock/Zoë.mp3", r"ROCK\zoë.MP3", "Zoë.mp3", "zoë", "/home/me/Music/rock/Zoë.mp3",
         "rock/Zoe\u0308",
     ],
-)
+)  # fmt: skip
 def test_cells_name_files_in_many_ways(cell: str, tmp_path: Path) -> None:
     folder = files(tmp_path / "music", "rock/Zoë.mp3", "pop/other.mp3")
     result = scan(folder, table=table(tmp_path, f"file,artist\n{cell},X\n"))
@@ -238,7 +233,7 @@ def test_every_name_has_an_identifier_that_every_system_can_use(name: str) -> No
     assert is_identifier(made)
     assert 1 <= len(made.encode()) <= 100
     assert made[0] not in "-."
-    assert not any(sign.isspace() or sign in "/\\:*?\"<>|,;'" or not sign.isprintable() for sign in made)
+    assert not any(char.isspace() or char in "/\\:*?\"<>|,;'" or not char.isprintable() for char in made)
 
 
 @given(st.lists(st.text(alphabet="aAß.- /2", min_size=1, max_size=6), unique=True, max_size=12))
@@ -266,10 +261,10 @@ def test_identifiers_are_made_from_paths(name: str, wanted: str) -> None:
 
 
 def test_long_paths_keep_head_and_tail_and_stay_apart() -> None:
-    one, other = (make_identifier(f"Artist/{middle * 60}/The Song.mp3") for middle in ("ab", "ac"))
-    assert one != other
-    assert one.startswith("Artist-ab")
-    assert "The-Song-" in one
+    first, second = (make_identifier(f"Artist/{middle * 60}/The Song.mp3") for middle in ("ab", "ac"))
+    assert first != second
+    assert first.startswith("Artist-ab")
+    assert "The-Song-" in first
 
 
 def test_files_that_come_and_go_change_no_other_identifier() -> None:

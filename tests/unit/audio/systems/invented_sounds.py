@@ -23,7 +23,7 @@ def invented(n: int = 40, *, seed: int = 0, tagged: bool = True) -> Sounds:
     rng = np.random.default_rng(seed)
     documents = tuple(f"d{place:03d}" for place in range(n))
     features = {
-        "timbre": np.array([pack(*one) for one in zip(*gaussians(n, seed=seed), strict=True)]),
+        "timbre": np.array([pack(*gaussian) for gaussian in zip(*gaussians(n, seed=seed), strict=True)]),
         "rhythm": rng.gamma(1.0, size=(n, 30)),
         "tonal": rng.random((n, 96)),
     }

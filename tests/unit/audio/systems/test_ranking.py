@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -33,8 +34,8 @@ def test_neither_the_query_nor_its_artist_is_retrieved() -> None:
     filtered, plain = lists(make_runs(sounds, k=10)), lists(make_runs(sounds, k=10, artist_filter=False))
     assert len(filtered) == len(plain) == 7 * 40
     assert all(len(set(found)) == 10 and query not in found for (_, query), found in plain.items())
-    assert all(artist[query] != artist[one] for (_, query), found in filtered.items() for one in found)
-    assert any(artist[query] == artist[one] for (_, query), found in plain.items() for one in found)
+    assert all(artist[query] != artist[other] for (_, query), found in filtered.items() for other in found)
+    assert any(artist[query] == artist[other] for (_, query), found in plain.items() for other in found)
 
 
 def test_the_nearest_come_first() -> None:
@@ -43,7 +44,7 @@ def test_the_nearest_come_first() -> None:
     expected = np.argsort(values + np.diag(np.full(30, np.inf)), axis=1)[:, :5]
     found = lists(make_runs(sounds, ["rhythm"], artist_filter=False))
     for place, document in enumerate(sounds.documents):
-        assert found["rhythm", document] == [sounds.documents[one] for one in expected[place]]
+        assert found["rhythm", document] == [sounds.documents[other] for other in expected[place]]
 
 
 def test_files_give_the_same_lists_back(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_equal_distances_are_in_no_favour_of_any_document() -> None:
     sounds = invented(60, tagged=False)
     with pytest.warns(AdjudgeWarning, match="The artist of no query is known"):
         found = lists(make_runs(sounds, ["tags"]))
-    counts = Counter(one for documents in found.values() for one in documents)
+    counts = Counter(document for documents in found.values() for document in documents)
     assert max(counts.values()) < 16  # of 60: all are equally far, so that lists are drawn by lot
     with pytest.warns(AdjudgeWarning):
         assert lists(make_runs(replace(sounds, seed=5), ["tags"])) != found
@@ -83,7 +84,7 @@ def test_where_artists_are_unknown_or_documents_few_that_is_said() -> None:
     artists = pl.Series("artist", ["a", "a", "a", "a", "a", None])
     with pytest.warns(AdjudgeWarning) as said:
         runs = make_runs(replace(sounds, tracks=sounds.tracks.with_columns(artists)), ["random"])
-    assert [str(one.message) for one in said] == [
+    assert [str(warning.message) for warning in said] == [
         "The artist of 1 of 6 queries is not known: nothing is filtered for these.",
         "5 of 6 queries have fewer than 5 documents to retrieve.",
     ]
@@ -140,7 +141,7 @@ def test_a_matrix_for_numpy_has_its_documents_beside_it(tmp_path: Path, monkeypa
     assert matrix == pytest.approx(BASELINES["timbre"].start(sounds).rows(np.arange(12)), rel=1e-6, abs=1e-9)
     assert (tmp_path / "m" / "timbre.documents.txt").read_text().split() == list(sounds.documents)
     assert told == [(5, 12), (10, 12), (12, 12)]
-    assert sorted(one.name for one in path.parent.iterdir()) == ["timbre.documents.txt", "timbre.npy"]
+    assert sorted(file.name for file in path.parent.iterdir()) == ["timbre.documents.txt", "timbre.npy"]
 
 
 def test_a_matrix_for_mirex_is_read_back(tmp_path: Path) -> None:
@@ -214,15 +215,14 @@ def test_one_document_more_changes_little_of_what_is_drawn() -> None:
     assert len(set(choose_queries(small, 20)) & set(choose_queries(large, 20))) >= 18
 
 
-def test_so_many_of_each_genre_and_all_where_there_are_fewer() -> None:
+def test_a_number_per_genre_and_all_where_there_are_fewer() -> None:
     tracks = pl.DataFrame({"genre": ["a"] * 5 + ["A"] + ["b"] * 2 + [None]})
     sounds = Sounds(tuple("012345678"), {}, tracks)
     with pytest.warns(AdjudgeWarning) as said:
         found = choose_queries(sounds, per_genre=3)
     assert len(set(found) & set("012345")) == 3
     assert set(found) & set("678") == {"6", "7"}
-    texts = [str(one.message) for one in said]
-    assert texts == [
+    assert [str(warning.message) for warning in said] == [
         "1 document of unknown genre is no query.",
         "1 of 2 genres have fewer than 3 documents: all of these are queries.",
     ]
@@ -235,39 +235,42 @@ def test_without_genres_a_number_is_drawn_and_none_of_each() -> None:
         choose_queries(sounds, per_genre=2)
 
 
-def test_what_cannot_be_asked_about_is_refused() -> None:
-    sounds = invented(10)
-    with pytest.raises(AdjudgeError, match="at most 10 queries, as there are documents, got 11"):
-        choose_queries(sounds, 11)
-    with pytest.raises(AdjudgeError, match="got 'x' and 1 more"):
-        choose_queries(sounds, documents=["d001", "x", "y"])
-    with pytest.raises(AdjudgeError, match="'queries' must be a whole number of at least 1, got 0"):
-        choose_queries(sounds, 0)
-    with pytest.raises(AdjudgeError, match="got several"):
-        choose_queries(sounds, 3, per_genre=2)
-    with pytest.raises(AdjudgeError, match="expected queries, got none"):
-        choose_queries(sounds, documents=[])
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ({"number": 11}, "at most 10 queries, as there are documents, got 11"),
+        ({"documents": ["d001", "x", "y"]}, "got 'x' and 1 more"),
+        ({"number": 0}, "'queries' must be a whole number of at least 1, got 0"),
+        ({"number": 3, "per_genre": 2}, "got several"),
+        ({"documents": []}, "expected queries, got none"),
+    ],
+)
+def test_queries_that_cannot_be_are_refused(choice: dict[str, Any], said: str) -> None:
+    with pytest.raises(AdjudgeError, match=said):
+        choose_queries(invented(10), **choice)
 
 
-def test_artists_are_the_same_whatever_their_capitals_and_blanks() -> None:
-    artists = Labels(pl.DataFrame({"artist": ["Ann  Lee", " ann lee", "ANNLEE", "Bo"]}), "artist")
-    assert artists.same(np.array([0])).toarray().tolist() == [[1, 1, 1, 0]]
-    assert artists.match(np.array([0, 0]), np.array([2, 3])).tolist() == [True, False]
-
-
-def test_who_is_unknown_or_various_shares_with_nobody() -> None:
-    artists = Labels(pl.DataFrame({"artist": ["Various Artists", "various artists", None, "", "Unknown"]}), "artist")
-    assert artists.n_known == 0
-    assert artists.same(np.arange(5)).sum() == 0
+@pytest.mark.parametrize(
+    ("column", "values", "same"),
+    [
+        ("artist", ["Ann  Lee", " ann lee", "ANNLEE", "Bo"], [1, 1, 1, 0]),
+        ("artist", ["A; B", "b", "C", "a"], [1, 1, 0, 1]),
+        ("genre", ["Rock; Pop", "Rock", "rock;pop"], [1, 0, 1]),  # genres are whole, semicolons included
+        ("artist", ["Various Artists", "various artists", None, "", "Unknown"], [0, 0, 0, 0, 0]),
+        ("genre", [None, None], [0, 0]),
+    ],
+)
+def test_documents_share_a_label_whatever_its_case_and_spaces(
+    column: str, values: list[str | None], same: list[int]
+) -> None:
+    labels = Labels(pl.DataFrame({column: values}, schema={column: pl.String}), column)
+    assert labels.same(np.array([0])).toarray().tolist() == [same]
+    places = np.arange(len(values))
+    assert labels.match(np.zeros_like(places), places).tolist() == [value == 1 for value in same]
 
 
 def test_a_column_that_is_missing_is_unknown() -> None:
-    assert Labels(pl.DataFrame({"document": ["a", "b"]}), "genre").known.tolist() == [False, False]
-
-
-def test_genres_are_whole_also_with_semicolons() -> None:
-    genres = Labels(pl.DataFrame({"genre": ["Rock; Pop", "Rock", "rock;pop"]}), "genre")
-    assert genres.same(np.array([0])).toarray().tolist() == [[1, 0, 1]]
+    assert Labels(pl.DataFrame({"document": ["a", "b"]}), "genre").n_known == 0
 
 
 def test_rare_words_count_more_than_common_ones() -> None:
@@ -276,25 +279,25 @@ def test_rare_words_count_more_than_common_ones() -> None:
     assert found[0] < found[3] < found[1] == found[2] < 1
 
 
-def test_title_and_artist_are_not_looked_at() -> None:
-    tracks = pl.DataFrame({"document": list("abc"), "title": ["x", "x", "y"], "artist": ["u", "u", "v"]})
-    tags = TagDistances(tracks)
-    assert tags.n_tagged == 0
-    assert (tags.rows(np.arange(3)) == 1 - np.eye(3)).all()
+@pytest.mark.parametrize(
+    ("column", "values", "from_first"),
+    [
+        ("title", ["x", "x", "y"], [0, 1, 1]),  # title and artist are ignored
+        ("artist", ["u", "u", "v"], [0, 1, 1]),
+        ("album", ["Greatest Hits", "greatest  hits", "Greatest Failures"], [0, 0, 1]),  # an album is one tag
+        ("mood", ["calm", "Calm!", "wild"], [0, 0, 1]),
+    ],
+)
+def test_columns_make_tags(column: str, values: list[str], from_first: list[float]) -> None:
+    tags = TagDistances(pl.DataFrame({"document": list("abc"), column: values}))
+    assert tags.rows(np.array([0]))[0].tolist() == from_first
+    assert (tags.n_tagged == 0) == (column in ("title", "artist"))
 
 
-def test_years_of_a_decade_are_nearer_than_others_and_further_columns_count() -> None:
+def test_years_of_a_decade_are_nearer_than_others() -> None:
     tracks = pl.DataFrame({"document": list("abcd"), "year": ["1991", "1999-05-01", "1985", "1991"]})
     year = TagDistances(tracks).rows(np.array([0]))[0]
-    assert year[3] == 0
-    assert year[3] < year[1] < year[2] == 1
-    mood = TagDistances(pl.DataFrame({"document": list("abc"), "mood": ["calm", "Calm!", "wild"]})).rows(np.array([0]))
-    assert mood[0].tolist() == [0, 0, 1]
-
-
-def test_an_album_is_one_tag() -> None:
-    tracks = pl.DataFrame({"document": list("abc"), "album": ["Greatest Hits", "greatest  hits", "Greatest Failures"]})
-    assert TagDistances(tracks).rows(np.array([0]))[0].tolist() == [0, 0, 1]
+    assert 0 == year[3] < year[1] < year[2] == 1
 
 
 def test_the_same_pair_has_the_same_random_distance_in_any_library() -> None:
