@@ -23,7 +23,7 @@ from typing import Annotated, Any, TypedDict
 import numpy as np
 
 from adjudge.arrays import Ints, Mask
-from adjudge.checks import DEFAULT_CONSTRUCTION
+from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, SEED, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.groundtruth.consistency import (
     Inconsistencies,
@@ -40,7 +40,6 @@ from adjudge.groundtruth.evidence import (
     Evidence,
     Tails,
     Takes,
-    check_alpha,
     check_tails,
     default_comparison,
 )
@@ -49,7 +48,7 @@ from adjudge.groundtruth.preferences import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import QueryError, RankedQuery, Rankings, Unranked
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
-from adjudge.text import counted
+from adjudge.text import counted, listed
 
 Cut = Callable[[Evidence, float, Tails], Ints]
 """Evidence, significance level and tails to the number of each document's group, from 0."""
@@ -312,6 +311,7 @@ class GroundTruth(Result, Mapping[str, BuiltList]):
         return float(np.mean(known)) if known else float("nan")
 
 
+@checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, seed=SEED)
 def build(
     answers: Answers,
     construction: str | Construction = DEFAULT_CONSTRUCTION,
@@ -337,6 +337,7 @@ def build(
     return truth
 
 
+@checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, seed=SEED)
 def make_all(
     answers: Answers,
     constructions: Sequence[Construction],
@@ -347,7 +348,6 @@ def make_all(
     seed: int = 0,
 ) -> list[GroundTruth]:
     """Lists of several constructions from the same answers, compared once; what there is to say is in their notes."""
-    check_alpha(alpha)
     measured_by, notes = default_comparison(takes_of(answers)), list[str]()
     built: list[list[BuiltList]] = [[] for _ in constructions]
     for one, left_out in _usable(answers, unranked=unranked, least_experts=least_experts, notes=notes):
@@ -429,6 +429,7 @@ def _ranked_enough(
     return kept, tuple(name for name, keep in zip(asked.documents, enough, strict=True) if not keep)
 
 
+@checked(alpha=ALPHA, unranked=Unranked, seed=SEED)
 def check_lists(
     lists: PartialLists,
     answers: Answers,
@@ -449,7 +450,6 @@ def check_lists(
     >>> round(check_lists(given, rankings)["q"].consistency(1), 3)
     0.5
     """
-    check_alpha(alpha)
     by = default_comparison(takes_of(answers))
     notes: list[str] = []
     asked = {one.query: one for one in answers.queries}
@@ -622,9 +622,7 @@ def _named(queries: list[str]) -> str:
     >>> _named(["q1", "q2", "q3", "q4", "q5"])
     'q1, q2, q3 and 2 more queries'
     """
-    if len(queries) > 4:
-        return f"{', '.join(queries[:3])} and {len(queries) - 3} more queries"
-    return ", ".join(queries[:-1]) + (" and " if len(queries) > 1 else "") + queries[-1]
+    return listed(queries, most=3 if len(queries) > 4 else None, more="more queries")
 
 
 def _worst(truth: GroundTruth) -> list[str]:

@@ -24,7 +24,7 @@ from adjudge.reporting import figures
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock, section
 from adjudge.reporting.figures import PALETTE, canvas
 from adjudge.tables import Heading
-from adjudge.text import percent
+from adjudge.text import listed, percent
 from adjudge.users.report import Evidence
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _ranking(session: Session, ranked: Sequence[RankedSystem], level: float) -> 
             row.system,
             f"{row.score:.3f}",
             f"[{row.low:.3f}, {row.high:.3f}]",
-            ", ".join(row.tied[:6]) + (f" and {len(row.tied) - 6} more" if len(row.tied) > 6 else ""),
+            listed(row.tied, most=6),
         )
         for row in ranked
     )

@@ -20,6 +20,7 @@ from scipy.special import ndtri, stdtrit
 
 from adjudge._version import __version__
 from adjudge.arrays import Floats
+from adjudge.checks import CONFIDENCE, COUNT, SEED, checked
 from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.model.collection import Collection, Similarity
 from adjudge.model.scales import Scale, parse_scale
@@ -102,6 +103,7 @@ class Session:
     ([('a', 0.75), ('b', 0.25)], True)
     """
 
+    @checked(seed=SEED)
     def __init__(
         self,
         candidates: Candidates,
@@ -113,8 +115,6 @@ class Session:
         seed: int = 0,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        if not (isinstance(seed, int) and seed >= 0):
-            raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
         self.candidates = candidates
         self.scoring = scoring(measure, candidates.scale)
         if len(self.scoring.weights) != candidates.cutoff:
@@ -144,10 +144,9 @@ class Session:
             self._view = View(self.model, self.goal.zone)
         return self._view
 
+    @checked(n=COUNT)
     def next(self, n: int = 1, *, exclude: Pairs[Pair] = ()) -> list[Pair]:
         """The n most telling candidates, fewer where fewer are left; ``exclude`` are in other hands already."""
-        if n < 1:
-            raise AdjudgeError(f"'n' must be at least 1, got {n}")
         utility = self._ask(self.view)
         if exclude:
             utility = utility.astype(np.float64, copy=True)
@@ -231,6 +230,7 @@ class Session:
             return f"{n:,} more judgment{'s are' if n > 1 else ' is'} wanted before the model is believed"
         return f"the goal is not reached yet: {self.goal}, but it is {self.goal.value(self.view):.3f}"
 
+    @checked(level=CONFIDENCE)
     def pairs(self, *, level: float = 0.95) -> Rows[SystemPair]:
         """All pairs of systems, the largest difference first."""
         expected, variance = self.view.differences
@@ -250,13 +250,13 @@ class Session:
         told = (self.view.sign >= level) & (self.view.differences[0] != 0)
         return np.where(self.view.near >= level, "tie", np.where(told, "better", "open"))
 
+    @checked(level=CONFIDENCE)
     def quantile(self, level: float) -> float:
         """Standard deviations to each side that an interval of this level takes."""
-        if not 0 < level < 1:
-            raise AdjudgeError(f"'level' must be in (0, 1), got {level}")
         df = self.model.confidence_df
         return float(ndtri((1 + level) / 2) if df is None else stdtrit(df, (1 + level) / 2))
 
+    @checked(level=CONFIDENCE)
     def ranking(self, *, level: float = 0.95) -> Rows[RankedSystem]:
         """Systems by expected score, best first, with intervals; those of the same score by name.
 
@@ -391,6 +391,7 @@ def prepare_candidates(
     return str(parsed), candidates_of(data, cutoff=cutoff, scale=used, opinions=opinions, similarity=similarity)
 
 
+@checked(seed=SEED)
 def judging(
     collection: Collection,
     measure: str | None = None,

@@ -42,7 +42,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import check_choice
+from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Whole, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.judgments import Judgments
 from adjudge.results import Column, Result, Rows
@@ -335,7 +335,9 @@ def correlation(a: Floats, b: Floats) -> float:
 Drawn = Literal["queries", "units"]
 
 _BLOCKS = 500  # most blocks that are drawn; see agreement()
-_MOST = 50_000  # draws: their weights are all in memory
+_DRAWS = Whole(
+    RESAMPLES.least, 50_000, "resamples, 0 for no intervals", or_none=True
+)  # their weights are all in memory
 _FEW = 20  # queries or units below which an interval is said to be rough
 _FEW_COMMON = 30  # units that two assessors share, below which their kappa comes out low
 _BIASED = 0.1  # of the draws at least must lie on either side of the value
@@ -433,6 +435,7 @@ class Agreement(Result):
         return f"<Agreement: {counted(len(self.assessors), 'assessor')}, {self.n_units:,} units>"
 
 
+@checked(metric=Metric, level=CONFIDENCE, n_boot=_DRAWS, seed=SEED, resample=Drawn)
 def agreement(
     ratings: Ratings,
     *,
@@ -473,7 +476,6 @@ def agreement(
     >>> agreement(alone).alpha
     Estimate(value=nan, low=nan, high=nan, reason='there is a single assessor')
     """
-    _check(metric, level, n_boot, seed, resample)
     values = ratings.values
     rated = ratings.n_ratings
     paired = rated >= 2
@@ -500,17 +502,6 @@ def agreement(
         each=each_of(values, ratings.assessors),
         notes=(*_notes(resample, drawn, n_drawn, n_boot), *_few_common(pairs)),
     )
-
-
-def _check(metric: Metric, level: float, n_boot: int, seed: int, resample: Drawn) -> None:
-    check_choice("metric", metric, Metric)
-    check_choice("resample", resample, Drawn)
-    if not 0 < level < 1:
-        raise AdjudgeError(f"'level' must be in (0, 1), got {level}")
-    whole = isinstance(n_boot, int | np.integer) and not isinstance(n_boot, bool)
-    if not whole or not (n_boot == 0 or resampling.FEWEST <= n_boot <= _MOST):
-        raise AdjudgeError(f"'n_boot' must be 0 or a whole number from 100 to {_MOST:,}, got {n_boot}")
-    resampling.check_resampling(resampling.FEWEST, seed)
 
 
 def _notes(asked: Drawn, drawn: Drawn, n_drawn: int, n_boot: int) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import check_choice
+from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
 from adjudge.results import Column, Record
@@ -43,6 +43,7 @@ ROUNDING = 1e-12
 _CELLS = 2**22  # of numbers in memory at a time
 
 
+@checked(weights=Weights)
 def cohen_kappa(
     values_a: npt.ArrayLike,
     values_b: npt.ArrayLike,
@@ -67,7 +68,6 @@ def cohen_kappa(
     >>> round(cohen_kappa([0, 1, 2, 2, 1], [0, 1, 2, 1, 1], weights="quadratic"), 3)
     0.8
     """
-    check_choice("weights", weights, Weights)
     a, b = (np.asarray(values, dtype=np.float64) for values in (values_a, values_b))
     if a.ndim != 1 or a.shape != b.shape:
         raise AdjudgeError(f"cohen_kappa: expected two lists of equal length, got shapes {a.shape} and {b.shape}")
@@ -129,6 +129,7 @@ def fleiss_kappa(values: npt.ArrayLike) -> float:
     return float(fleiss_by_weights(tally(matrix_of_ratings(values)))(np.ones((1, 1)))[0])
 
 
+@checked(metric=Metric)
 def krippendorff_alpha(values: npt.ArrayLike, metric: Metric = "interval") -> float:
     """Krippendorff's alpha of ratings, units x assessors; NaN where an assessor did not rate a unit.
 
@@ -149,7 +150,6 @@ def krippendorff_alpha(values: npt.ArrayLike, metric: Metric = "interval") -> fl
     >>> round(krippendorff_alpha([[1, 1, nan], [2, 2, 3], [3, nan, 3], [0, 1, 0]]), 3)
     0.855
     """
-    check_choice("metric", metric, Metric)
     return float(alpha_by_weights(tally(matrix_of_ratings(values)), metric)(np.ones((1, 1)))[0])
 
 
@@ -497,6 +497,7 @@ class Drift(Record):
         return f"Drift over {self.n} answers: {self.slope:+.2f} {ends} grades per 100 answers, {said}"
 
 
+@checked(level=CONFIDENCE)
 def drift(grades: npt.ArrayLike, expected: npt.ArrayLike, *, level: float = 0.95) -> Drift:
     """Whether the severity of an assessor changes: the slope of grade minus expectation over the order of answers.
 
@@ -519,8 +520,6 @@ def drift(grades: npt.ArrayLike, expected: npt.ArrayLike, *, level: float = 0.95
     slope    -19.58 ± 12.05
     moved               yes
     """
-    if not 0 < level < 1:
-        raise AdjudgeError(f"'level' must be in (0, 1), got {level}")
     given, wanted = _together("drift", grades, expected)
     at = np.flatnonzero(np.isfinite(given) & np.isfinite(wanted))
     apart, n = given[at] - wanted[at], len(at)

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
+from adjudge.checks import RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
@@ -388,6 +389,7 @@ def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> Paired
     single="permutation",
     resampled=True,
 )
+@checked(resamples=RESAMPLES, seed=SEED)
 def randomised_tukey_hsd(
     values: Values, *, systems: Sequence[str] | None = None, resamples: int = 10_000, seed: int = 0
 ) -> PairedTests:
@@ -403,7 +405,6 @@ def randomised_tukey_hsd(
     >>> bool(randomised_tukey_hsd(np.random.default_rng(1).random((20, 3)) + [0.0, 0.0, 0.5]).p[0, 2] < 0.01)
     True
     """
-    resampling.check_resampling(resamples, seed)
     matrix, names = _complete(values, systems)
     total = matrix.sum(axis=0)
     statistic = total[:, None] - total
