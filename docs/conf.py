@@ -25,7 +25,8 @@ source_suffix = {".md": "markdown"}
 exclude_patterns = ["_build"]
 nitpicky = True
 nitpick_ignore_regex = [  # names of others in signatures; ours are looked up by scripts.docs.extension
-    ("py:.*", r"(abc|collections\.abc|numpy|pandas|pathlib|polars)\..*"),
+    ("py:.*", r"(abc|collections\.abc|enum|matplotlib|numpy|os|pandas|pathlib|polars|scipy)\..*"),
+    ("py:class", "CurveT"),  # a type variable
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]

@@ -97,7 +97,7 @@ class Table:
 
     def text(self, width: int = 80) -> str:
         """Plain text that is at most so wide: title, table, notes."""
-        parts = self._parts(width, _GAP)
+        parts = self._parts(width, _GAP) if self.headings else []
         tables = [line for place, columns in enumerate(parts) for line in self._lines(columns, width, place > 0)]
         said = [[line for text in texts if text for line in fold(text, width)] for texts in ([self.title], self.notes)]
         return "\n".join([*said[0], *tables, *said[1]])

@@ -264,7 +264,7 @@ def _summary(learnt: Learnt) -> Section:
         columns.append(Heading("comparisons noticed"))
         shares = [str(one.noticed.share) if one.noticed else "–" for one in learnt.combinations]
         rows = [(*row, share) for row, share in zip(rows, shares, strict=True)]
-    text = str(learnt).split("\n", 1)[0] + "."
+    text = f"{learnt.title}."
     table = TableBlock("fit", "* not distinguishable from the best", tuple(columns), tuple(rows), learnt.to_dicts())
     return Section("fit", "What effectiveness means to users", (Paragraph(text), table))
 

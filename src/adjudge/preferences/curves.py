@@ -197,7 +197,7 @@ class SatisfactionBins:
 
 @dataclass(frozen=True)
 class AgreementBins:
-    """P(Agr = 1, 0, -1 | |Δλ|) among all counted answers, for one measure on one scale.
+    """``P(Agr = 1, 0, -1 | |Δλ|)`` among all counted answers, for one measure on one scale.
 
     ``tied`` counts preferences without a difference: they are among ``cannot_tell``, for no list is the better one.
     """
@@ -644,7 +644,7 @@ def satisfaction_curve(
 def agreement_curve(
     seen: Evidence, *, form: str = DEFAULT_FORM, source: str = "", provenance: Facts = ()
 ) -> AgreementMapping:
-    """P(Agr | |Δλ|) fitted to all counted answers, with the covariance of its parameters by clusters.
+    """``P(Agr | |Δλ|)`` fitted to all counted answers, with the covariance of its parameters by clusters.
 
     Answers about differences of one size alone say nothing of other sizes, and are refused.
     """

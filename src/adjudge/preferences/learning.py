@@ -65,7 +65,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Prior:
-    """|Δλ| of every pair of systems for every query, and the place of that query; systems count as given."""
+    """``|Δλ|`` of every pair of systems for every query, and the place of that query; systems count as given."""
 
     measure: str
     scale: str
@@ -74,7 +74,7 @@ class Prior:
     n_systems: int
 
     def cdf(self, size: npt.ArrayLike) -> Floats:
-        """Share of comparisons whose difference is at most so large: F(Δ) = P(|Δλ| ≤ Δ)."""
+        """Share of comparisons whose difference is at most so large: ``F(Δ) = P(|Δλ| ≤ Δ)``."""
         ordered = np.sort(self.sizes)
         share: Floats = np.searchsorted(ordered, np.asarray(size, dtype=np.float64) + _ROUNDING, side="right") / len(
             ordered

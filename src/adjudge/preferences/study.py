@@ -183,7 +183,7 @@ class Evidence:
 
     @property
     def sizes(self) -> Floats:
-        """|Δ| of every answer."""
+        """``|Δ|`` of every answer."""
         return np.abs(self.delta)
 
     @property

@@ -65,8 +65,8 @@ def questions_from_runs(
     """Ask about the first ``k`` documents of real systems: ``n`` questions in all, or ``per_pair`` for each pair.
 
     Without either, everything is asked that can be. Queries, systems and pairs of systems take turns; with
-    ``combinations``, so do the ``bins`` of |Δ| of each, as far as lists are judged. Lists that are the same are left
-    out unless ``identical`` wants them. ``pairs`` names the pairs of systems, all when None. Grades come from
+    ``combinations``, so do the ``bins`` of ``|Δ|`` of each, as far as lists are judged. Lists that are the same are
+    left out unless ``identical`` wants them. ``pairs`` names the pairs of systems, all when None. Grades come from
     ``judgments``, or from the collection's own.
 
     >>> from adjudge.formats import read

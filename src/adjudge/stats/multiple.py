@@ -335,9 +335,9 @@ def familywise(
 def friedman_tukey(values: Values, *, systems: Sequence[str] | None = None) -> PairedTests:
     """Tukey's HSD on the mean ranks of Friedman's test, as MIREX compares systems.
 
-    p = P(Q > |R_a - R_b| / sqrt(s^2 / n)), where Q is the range of k standard normal variables (the studentised range
-    with infinite degrees of freedom), and R and s^2 are as in :func:`friedman`. This is MATLAB's ``multcompare`` after
-    ``friedman``, tie correction included. The statistic is R_a - R_b. Ties everywhere: p = 1.
+    ``p = P(Q > |R_a - R_b| / sqrt(s^2 / n))``, where Q is the range of k standard normal variables (the studentised
+    range with infinite degrees of freedom), and R and s^2 are as in :func:`friedman`. This is MATLAB's ``multcompare``
+    after ``friedman``, tie correction included. The statistic is R_a - R_b. Ties everywhere: p = 1.
 
     Reference: Downie et al. (2010). The MIR Evaluation eXchange: some observations. doi:10.1007/978-3-642-11674-2_5
 
@@ -360,9 +360,9 @@ def friedman_tukey(values: Values, *, systems: Sequence[str] | None = None) -> P
 def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> PairedTests:
     """Tukey's honestly significant difference of means, after a two-way analysis of variance (queries and systems).
 
-    p = P(Q > |m_a - m_b| / sqrt(MSE / n)), where Q is the studentised range of k means with (n - 1) (k - 1) degrees of
-    freedom and MSE the mean square left when the means of queries and systems are taken out. Queries differ much more
-    than systems do: leaving them in, as an unpaired HSD does, hides most differences. The statistic is m_a - m_b.
+    ``p = P(Q > |m_a - m_b| / sqrt(MSE / n))``, where Q is the studentised range of k means with (n - 1) (k - 1) degrees
+    of freedom and MSE the mean square left when the means of queries and systems are taken out. Queries differ much
+    more than systems do: leaving them in, as an unpaired HSD does, hides most differences. The statistic is m_a - m_b.
     Nothing left (MSE = 0): p = 1 for equal means, else :data:`~adjudge.stats.paired.TINY`, the limit.
 
     Reference: Tukey (1949). Comparing individual means in the analysis of variance. doi:10.2307/3001913
@@ -395,8 +395,8 @@ def randomised_tukey_hsd(
 ) -> PairedTests:
     """Tukey's HSD with its distribution found by permutation.
 
-    p = (b + 1) / (R + 1), where in b of R ``resamples`` the largest mean less the smallest is at least |m_a - m_b|; a
-    resample permutes the values of the systems within each query. Assumes no distribution, only that under the null
+    p = (b + 1) / (R + 1), where in b of R ``resamples`` the largest mean less the smallest is at least ``|m_a - m_b|``;
+    a resample permutes the values of the systems within each query. Assumes no distribution, only that under the null
     hypothesis all systems are interchangeable. The statistic is m_a - m_b.
 
     Reference: Carterette (2012). Multiple testing in statistical analysis of systems-based information retrieval

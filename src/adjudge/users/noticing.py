@@ -61,7 +61,7 @@ class Agreement(NamedTuple):
 
 @dataclass(frozen=True)
 class AgreementForm(CurveForm):
-    """A family of agreement curves: (size of the difference, *parameters) -> agree, disagree."""
+    """A family of agreement curves: ``(size of the difference, *parameters) -> agree, disagree``."""
 
     def __call__(self, size: Floats, parameters: npt.ArrayLike) -> Agreement:
         """The three probabilities at differences of a size of 0 or more."""

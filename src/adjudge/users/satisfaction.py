@@ -85,7 +85,7 @@ _EDGE = 1e-12  # powers of 0 have no slope
 
 @dataclass(frozen=True)
 class SatisfactionForm(CurveForm):
-    """A family of curves: (effectiveness, *parameters) -> P(Sat)."""
+    """A family of curves: ``(effectiveness, *parameters) -> P(Sat)``."""
 
     def __call__(self, effectiveness: Floats, parameters: Floats) -> Floats:
         """P(Sat) at effectiveness in [0, 1]."""

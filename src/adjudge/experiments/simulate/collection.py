@@ -294,7 +294,7 @@ def _figures(matrix: Floats) -> dict[str, Floats]:
 
 @dataclass(frozen=True)
 class Asymmetry:
-    """How unequal the numbers of queries are on which two systems are ahead, |P(d > 0) - P(d < 0)|, over pairs."""
+    """How unequal the numbers of queries are on which two systems are ahead, ``|P(d > 0) - P(d < 0)|``, over pairs."""
 
     typical: float
     """Root mean square over pairs, without what counting on so many queries adds."""
