@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -97,15 +97,17 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
 
 
+E = TypeVar("E", bound=Experiment)
 EXPERIMENTS: Registry[type[Experiment]] = Registry("experiment", "adjudge.experiments.*")
 
 
-def experiment(name: str) -> Callable[[type[Experiment]], type[Experiment]]:
+def experiment(name: str) -> Callable[[type[E]], type[E]]:
     """Register an experiment; the class comes back unchanged."""
 
-    def decorate(kind: type[Experiment]) -> type[Experiment]:
+    def decorate(kind: type[E]) -> type[E]:
         kind.name = name
-        return EXPERIMENTS.add(name, kind)
+        EXPERIMENTS.add(name, kind)
+        return kind
 
     return decorate
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from adjudge.arrays import Ints, Mask
 from adjudge.checks import DEFAULT_CONSTRUCTION
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.groundtruth.consistency import (
     Inconsistencies,
@@ -312,12 +313,13 @@ class GroundTruth(Result, Mapping[str, BuiltList]):
         return float(np.mean(known)) if known else float("nan")
 
 
+@renamed({"unranked": {"left out": "skip"}})
 def build(
     answers: Answers,
     construction: str | Construction = DEFAULT_CONSTRUCTION,
     *,
     alpha: float = DEFAULT_ALPHA,
-    unranked: Unranked = "left out",
+    unranked: Unranked = "skip",
     least_experts: int = 1,
     seed: int = 0,
 ) -> GroundTruth:
@@ -429,12 +431,13 @@ def _ranked_enough(
     return kept, tuple(name for name, keep in zip(asked.documents, enough, strict=True) if not keep)
 
 
+@renamed({"unranked": {"left out": "skip"}})
 def check_lists(
     lists: PartialLists,
     answers: Answers,
     *,
     alpha: float = DEFAULT_ALPHA,
-    unranked: Unranked = "left out",
+    unranked: Unranked = "skip",
     seed: int = 0,
 ) -> GroundTruth:
     """How consistent given lists are with answers: as :func:`~adjudge.groundtruth.building.build`, but for these lists.

@@ -25,6 +25,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import DEFAULT_CONSTRUCTION
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, warn
 from adjudge.groundtruth.building import (
     Answers,
@@ -466,12 +467,13 @@ class ComparedConstructions(Result):
         return f"<ComparedConstructions: {', '.join(self.names)}, {counted(len(self.queries), 'query')}>"
 
 
+@renamed({"unranked": {"left out": "skip"}})
 def compare_constructions(
     answers: Answers,
     constructions: Sequence[str | Construction] = PAPER_CONSTRUCTIONS,
     *,
     alpha: float = DEFAULT_ALPHA,
-    unranked: Unranked = "left out",
+    unranked: Unranked = "skip",
     least_experts: int = 1,
     runs: Collection | None = None,
     measure: str = "ADR",

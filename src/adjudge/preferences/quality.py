@@ -263,7 +263,7 @@ def _alpha(study: Study, resamples: int, seed: int) -> tuple[Estimate, int]:
     questions = study.questions.questions
     units = tuple((questions[place].query, questions[place].name) for place in several.tolist())
     ratings = Ratings(values, tuple(f"answer {i + 1}" for i in range(values.shape[1])), units)
-    return agreement(ratings, metric="nominal", n_boot=resamples, seed=seed).alpha, n_shared
+    return agreement(ratings, metric="nominal", resamples=resamples, seed=seed).alpha, n_shared
 
 
 def _follows(study: Study, combination: Pair, form: str) -> Floats:

@@ -20,6 +20,7 @@ from scipy.special import ndtri, stdtrit
 
 from adjudge._version import __version__
 from adjudge.arrays import Floats
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.model.collection import Collection, Similarity
 from adjudge.model.scales import Scale, parse_scale
@@ -231,11 +232,12 @@ class Session:
             return f"{n:,} more judgment{'s are' if n > 1 else ' is'} wanted before the model is believed"
         return f"the goal is not reached yet: {self.goal}, but it is {self.goal.value(self.view):.3f}"
 
-    def pairs(self, *, level: float = 0.95) -> Rows[SystemPair]:
+    @renamed(level="confidence")
+    def pairs(self, *, confidence: float = 0.95) -> Rows[SystemPair]:
         """All pairs of systems, the largest difference first."""
         expected, variance = self.view.differences
-        halves = self.quantile(level) * np.sqrt(variance)
-        names, verdicts, found = self.candidates.systems, self._verdicts(level), []
+        halves = self.quantile(confidence) * np.sqrt(variance)
+        names, verdicts, found = self.candidates.systems, self._verdicts(confidence), []
         for a, b in zip(*np.nonzero(self.view.upper), strict=True):
             first, second = (a, b) if expected[a, b] >= 0 else (b, a)
             mean, half, sure = expected[first, second], halves[a, b], float(self.view.sign[a, b])
@@ -245,29 +247,30 @@ class Session:
         ordered = sorted(found, key=lambda pair: (-pair.difference, pair.system, pair.other))
         return Rows(SystemPair, tuple(ordered), f"Pairs of systems by {self.scoring.measure}")
 
-    def _verdicts(self, level: float) -> npt.NDArray[np.str_]:
+    def _verdicts(self, confidence: float) -> npt.NDArray[np.str_]:
         """Tie, better or open, systems x systems."""
-        told = (self.view.sign >= level) & (self.view.differences[0] != 0)
-        return np.where(self.view.near >= level, "tie", np.where(told, "better", "open"))
+        told = (self.view.sign >= confidence) & (self.view.differences[0] != 0)
+        return np.where(self.view.near >= confidence, "tie", np.where(told, "better", "open"))
 
-    def quantile(self, level: float) -> float:
-        """Standard deviations to each side that an interval of this level takes."""
-        if not 0 < level < 1:
-            raise AdjudgeError(f"'level' must be in (0, 1), got {level}")
+    def quantile(self, confidence: float) -> float:
+        """Standard deviations to each side that an interval of this confidence takes."""
+        if not 0 < confidence < 1:
+            raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
         df = self.model.confidence_df
-        return float(ndtri((1 + level) / 2) if df is None else stdtrit(df, (1 + level) / 2))
+        return float(ndtri((1 + confidence) / 2) if df is None else stdtrit(df, (1 + confidence) / 2))
 
-    def ranking(self, *, level: float = 0.95) -> Rows[RankedSystem]:
+    @renamed(level="confidence")
+    def ranking(self, *, confidence: float = 0.95) -> Rows[RankedSystem]:
         """Systems by expected score, best first, with intervals; those of the same score by name.
 
         Beliefs may leave the scale; scores and intervals are shown as far as they are on it.
         """
         mean, names = self.view.scores.mean, self.candidates.systems
-        half = self.quantile(level) * np.sqrt(np.diagonal(self.view.scores.covariance) * self.model.inflation)
+        half = self.quantile(confidence) * np.sqrt(np.diagonal(self.view.scores.covariance) * self.model.inflation)
         score, low, high = np.clip([mean, mean - half, mean + half], 0.0, self.scoring.highest)
         rank = 1 + (self.view.differences[0] < 0).sum(axis=1)
         order = np.argsort(rank, kind="stable")
-        doubt = self._verdicts(level) != "better"
+        doubt = self._verdicts(confidence) != "better"
         ranked = tuple(
             RankedSystem(
                 int(rank[s]),
