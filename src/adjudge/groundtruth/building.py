@@ -50,6 +50,7 @@ from adjudge.groundtruth.preferences import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import QueryError, RankedQuery, Rankings, Unranked
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
 
 Cut = Callable[[Evidence, float, Tails], Ints]
@@ -321,7 +322,7 @@ def build(
     alpha: float = DEFAULT_ALPHA,
     unranked: Unranked = "skip",
     least_experts: int = 1,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> GroundTruth:
     """Make the lists of all queries.
 
@@ -332,6 +333,7 @@ def build(
     >>> print(build(rankings, "Any-1")["q"].list)
     ⟨(a), (b), (c)⟩
     """
+    seed = as_seed(seed)
     chosen = parse_construction(construction) if isinstance(construction, str) else construction
     (truth,) = make_all(answers, [chosen], alpha=alpha, unranked=unranked, least_experts=least_experts, seed=seed)
     for note in truth.notes:
@@ -438,7 +440,7 @@ def check_lists(
     *,
     alpha: float = DEFAULT_ALPHA,
     unranked: Unranked = "skip",
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> GroundTruth:
     """How consistent given lists are with answers: as :func:`~adjudge.groundtruth.building.build`, but for these lists.
 
@@ -452,6 +454,7 @@ def check_lists(
     >>> round(check_lists(given, rankings)["q"].consistency(1), 3)
     0.5
     """
+    seed = as_seed(seed)
     check_alpha(alpha)
     by = default_comparison(takes_of(answers))
     notes: list[str] = []

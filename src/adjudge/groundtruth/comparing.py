@@ -43,6 +43,7 @@ from adjudge.groundtruth.lists import PartialLists
 from adjudge.groundtruth.preferences import PreferredQuery
 from adjudge.groundtruth.rankings import Unranked
 from adjudge.results import Column, Result, columns_of
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.matrices import ROUNDING, dense_ranks
 from adjudge.text import counted
 
@@ -201,7 +202,7 @@ def compare_systems(
     measure: str = "ADR",
     baseline: int = 0,
     resamples: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> ComparedSystems:
     """Evaluate every system by each set of lists, and compare their rankings with that by one of them.
 
@@ -220,6 +221,7 @@ def compare_systems(
     >>> compare_systems(made, runs).tau.tolist()
     [1.0, 1.0]
     """
+    seed = as_seed(seed)
     if resamples < 1:
         raise AdjudgeError(f"'resamples' must be at least 1, got {resamples}")
     if not 0 <= baseline < len(truths):
@@ -479,7 +481,7 @@ def compare_constructions(
     measure: str = "ADR",
     halves: int = 10,
     resamples: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Progress | None = None,
 ) -> ComparedConstructions:
     """Make lists in each way, and compare them.
@@ -502,6 +504,7 @@ def compare_constructions(
     >>> [row.name for row in compare_constructions(rankings, ["All-2", "Any-1"], halves=1).rows]
     ['All-2', 'Any-1']
     """
+    seed = as_seed(seed)
     parsed = [parse_construction(one) if isinstance(one, str) else one for one in constructions]
     if not parsed or len(set(parsed)) < len(parsed):
         raise AdjudgeError(f"Constructions: expected some, each once, got {', '.join(map(str, parsed)) or 'none'}")

@@ -54,6 +54,7 @@ from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Blocks, Lists
 from adjudge.model.scales import Scale
+from adjudge.seeds import Seed, as_seed
 
 
 def blocks_for(collection: Collection, measures: Sequence[Measure], *, unjudged: Unjudged, ties: Ties) -> Blocks:
@@ -272,7 +273,7 @@ def evaluate(
     unjudged: Unjudged = "zero",
     missing: Missing = "zero",
     ties: Ties = "trec",
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Progress | None = None,
 ) -> Effectiveness:
     """Effectiveness of every system on every judged query.
@@ -287,6 +288,7 @@ def evaluate(
     system      RR  nDCG@5
     mine    0.5000  0.6309
     """
+    seed = as_seed(seed)
     check_options(collection, unjudged=unjudged, missing=missing, ties=ties, seed=seed)
     parsed = parse_measures(measures)
     judgments = collection.need_judgments()

@@ -17,6 +17,7 @@ from adjudge.preferences.questions import CHOICES
 from adjudge.preferences.study import B, Study, evidence, judged_by_all
 from adjudge.preferences.trust import Trust, TrustRules, assess_all
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.agreement import Estimate
 from adjudge.tables import Table
 from adjudge.text import counted
@@ -153,7 +154,7 @@ def quality(
     scale: str | None = None,
     form: str = "two-stage",
     resamples: int = 500,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Quality:
     """Everything known of each participant; a study that does not know who answered what is refused.
 
@@ -162,6 +163,7 @@ def quality(
     answers that are set aside are held against the curve of those that count. ``resamples`` make the interval of
     alpha, none where 0.
     """
+    seed = as_seed(seed)
     check_whole("resamples", resamples, 0)
     rules = rules or study.rules or TrustRules()
     trusts = assess_all(study, rules, least_seconds=least_seconds)

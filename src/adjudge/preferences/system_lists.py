@@ -19,6 +19,7 @@ from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
 from adjudge.preferences.generation import by_scale
 from adjudge.preferences.questions import Combination, Question, Questions, as_combinations
+from adjudge.seeds import Seed, as_seed
 from adjudge.users.curves import bin_of
 
 _LOOKED_AT = 20_000  # pairs of lists to choose from
@@ -59,7 +60,7 @@ def questions_from_runs(
     combinations: Iterable[Combination | str] = (),
     bins: int = 10,
     identical: bool = False,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> SystemQuestions:
     """Ask about the first ``k`` documents of real systems: ``n`` questions in all, or ``per_pair`` for each pair.
 
@@ -76,6 +77,7 @@ def questions_from_runs(
     >>> sorted(made.questions.effectiveness("CG@2", "broad")[0].tolist())
     [0.5, 0.75]
     """
+    seed = as_seed(seed)
     check_whole("k", k, 1, 50)
     for name, value in (("n", n), ("per_pair", per_pair)):
         if value is not None:

@@ -29,6 +29,7 @@ from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.candidates import candidates as candidates_of
 from adjudge.relevance.choosing import RULES, Ask, Goal, choose
 from adjudge.results import Column, Record, Rows
+from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
 
 Pair = tuple[str, str]
@@ -404,7 +405,7 @@ def judging(
     estimator: str = "hierarchical",
     rule: str = "information",
     goal: Goal | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     options: Mapping[str, Any] | None = None,
 ) -> Session:
     """Judge a collection with as few judgments as its goal needs; what is judged already is learned at once.
@@ -419,5 +420,6 @@ def judging(
     >>> session.done, session.ranking()[0].system
     (True, 'HVQ3')
     """
+    seed = as_seed(seed)
     name, found = prepare_candidates(collection, measure, scale=scale, opinions=opinions, similarity=similarity)
     return Session(found, name, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options)

@@ -47,6 +47,7 @@ from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.judgments import Judgments
 from adjudge.results import Column, Result, Rows
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 from adjudge.stats.coefficients import (
     ROUNDING,
@@ -441,7 +442,7 @@ def agreement(
     metric: Metric = "interval",
     confidence: float = 0.95,
     resamples: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
     resample: Drawn = "queries",
 ) -> Agreement:
     """Agreement between assessors: coefficients with intervals, every pair, every assessor against the others.
@@ -475,6 +476,7 @@ def agreement(
     >>> agreement(alone).alpha
     Estimate(value=nan, low=nan, high=nan, reason='there is a single assessor')
     """
+    seed = as_seed(seed)
     _check(metric, confidence, resamples, seed, resample)
     values = ratings.values
     rated = ratings.n_ratings

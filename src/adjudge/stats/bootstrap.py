@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, unknown
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 
 Method = Literal["bca", "percentile"]
@@ -26,7 +27,7 @@ _CELLS = 2**20  # resampled differences sorted at a time
 
 
 def bootstrap_interval(
-    values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: int = 0
+    values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: Seed = 0
 ) -> tuple[Floats, Floats]:
     """Lower and upper end of the interval for the mean of each column, or of a single one.
 
@@ -39,6 +40,7 @@ def bootstrap_interval(
     >>> round(float(low), 1), round(float(high), 1)
     (0.2, 0.7)
     """
+    seed = as_seed(seed)
     matrix = _columns(values)
     _check(confidence, method, resamples, seed, 1)
     flat = matrix.reshape(len(matrix), -1)
@@ -57,7 +59,7 @@ def bootstrap_interval(
 
 
 def bootstrap_differences(
-    values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: int = 0
+    values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: Seed = 0
 ) -> tuple[Floats, Floats]:
     """Lower and upper end of the interval for the mean difference of each pair of columns, systems x systems.
 
@@ -69,6 +71,7 @@ def bootstrap_differences(
     array([[ 0.  ,  0.13],
            [-0.27,  0.  ]])
     """
+    seed = as_seed(seed)
     matrix = _columns(values)
     if matrix.ndim != 2:
         raise AdjudgeError(f"expected a matrix of queries x systems, got shape {matrix.shape}")
