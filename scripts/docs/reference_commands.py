@@ -8,6 +8,9 @@ from collections.abc import Iterator
 
 from scripts.docs.reference_words import help_text, sentence, table
 
+from adjudge.checks import Constraint
+from adjudge.cli.options import help_of
+
 _INTRO = """# Commands
 
 What `--help` says, on one page, from the same parser. All commands:
@@ -108,19 +111,21 @@ def _value(action: argparse.Action) -> str:
     """What stands for the value: the metavar, the choices, or the name in capitals."""
     if action.metavar is not None:
         return action.metavar if isinstance(action.metavar, str) else " ".join(action.metavar)
+    if isinstance(action.type, Constraint) and action.type.metavar is not None:
+        return action.type.metavar
     if action.choices is not None:
         return "{" + ",".join(str(choice) for choice in action.choices) + "}"
     return action.dest.upper().replace("_", "-") if action.option_strings else action.dest
 
 
 def _option(action: argparse.Action) -> str:
-    """A definition: the ways to write it, what it does, choices and default where the help does not say."""
+    """A definition: the ways to write it, what it does, limits, default, and choices where the help does not say."""
     value = "" if action.nargs == 0 else _value(action)
     several = {"+": f"{value} [{value} …]", "*": f"[{value} …]", "?": f"[{value}]"}
     given = several.get(str(action.nargs), value) if action.option_strings else value
     names = action.option_strings or [""]
     terms = ", ".join(f"`{f'{name} {given}'.strip()}`" for name in names)
-    about = [help_text((action.help or "").replace("%%", "%")), _choices(action), _default(action)]
+    about = [help_text(help_of(action).replace("%%", "%")), _choices(action)]
     return f"{terms}\n: {sentence('; '.join(part for part in about if part))}"
 
 
@@ -128,12 +133,6 @@ def _choices(action: argparse.Action) -> str:
     if action.choices is None or action.metavar is None:
         return ""
     return "one of " + ", ".join(f"`{choice}`" for choice in action.choices)
-
-
-def _default(action: argparse.Action) -> str:
-    told = "default" in (action.help or "") or action.nargs == 0 or not action.option_strings
-    nothing = action.default in (None, False, argparse.SUPPRESS) or action.default == []
-    return "" if told or nothing else f"default: `{action.default}`"
 
 
 def _examples(epilog: str) -> list[str]:

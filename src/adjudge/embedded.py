@@ -40,6 +40,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
+from adjudge.checks import SEED, Whole, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.collection import Collection, Table, build_collection
 from adjudge.model.provenance import Provenance
@@ -121,6 +122,7 @@ class _Assessors(NamedTuple):
     limits: Floats  # assessors x 2
 
 
+@checked("demo", seed=SEED, queries=Whole(1, N_DOCUMENTS), depth=Whole(1, MOST_DEPTH))
 def demo_tables(seed: int = 2012, *, queries: int = 60, depth: int = 10) -> DemoTables:
     """Make the demo collection: ``queries`` queries, and the top ``depth`` of twelve systems for each, all judged.
 
@@ -128,11 +130,8 @@ def demo_tables(seed: int = 2012, *, queries: int = 60, depth: int = 10) -> Demo
 
     >>> demo_tables(queries=10, depth=3000)
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: demo: 'depth' must be an integer from 1 to 2988, got 3000
+    adjudge.errors.ParameterError: demo: 'depth' must be a whole number from 1 to 2,988, got 3000
     """
-    _check("seed", seed, least=0)
-    _check("queries", queries, least=1, most=N_DOCUMENTS)
-    _check("depth", depth, least=1, most=MOST_DEPTH)
     metadata = _metadata(_stream(seed, _NAMES))
     ids = metadata["document"]
     space = _latent_space(_stream(seed, _SPACE))
@@ -147,6 +146,7 @@ def demo_tables(seed: int = 2012, *, queries: int = 60, depth: int = 10) -> Demo
     return DemoTables(pl.concat(runs), judgments, broad, metadata)
 
 
+@checked("demo", seed=SEED)
 def demo_space(seed: int = 2012) -> tuple[list[str], Floats]:
     """Where the demo's tracks are: their ids, and documents x dimensions in the latent space of the same seed.
 
@@ -156,7 +156,6 @@ def demo_space(seed: int = 2012) -> tuple[list[str], Floats]:
     >>> ids[0], ids[-1], space.shape
     ('baroque-01-01', 'romantic-25-12', (3000, 10))
     """
-    _check("seed", seed, least=0)
     return _document_ids(), _latent_space(_stream(seed, _SPACE))
 
 
@@ -177,14 +176,6 @@ def demo_judgments(documents: Sequence[str], seed: int = 2012) -> pl.DataFrame:
     judged, _ = _judge(seed, pl.Series(ids), space, chosen, np.tile(chosen, (len(chosen), 1)))
     asked, heard = (pl.col(name).str.head(-3) for name in ("query", "document"))  # without the number of the track
     return judged.filter(asked != heard)
-
-
-def _check(name: str, value: object, *, least: int, most: int | None = None) -> None:
-    whole = int(value) if isinstance(value, int | np.integer) and not isinstance(value, bool) else -1
-    if whole >= least and (most is None or whole <= most):
-        return
-    wanted = f"of at least {least}" if most is None else f"from {least} to {most}"
-    raise AdjudgeError(f"demo: {name!r} must be an integer {wanted}, got {value!r}")
 
 
 def _stream(seed: int, *part: int) -> np.random.Generator:
@@ -337,6 +328,7 @@ def _judgment_table(ids: pl.Series, query: Ints, document: Ints, grade: Ints, as
     )
 
 
+@checked("demo", scale=Literal["fine", "broad"])
 def demo(
     seed: Seed = 2012, *, queries: int = 60, depth: int = 10, scale: Literal["fine", "broad"] = "fine"
 ) -> Collection:
@@ -347,8 +339,6 @@ def demo(
     title))
     """
     seed = as_seed(seed)
-    if scale not in ("fine", "broad"):
-        raise AdjudgeError(f"demo: 'scale' must be fine or broad, got {scale!r}")
     tables = demo_tables(seed, queries=queries, depth=depth)
     judgments = tables.judgments if scale == "fine" else tables.broad
     settings = {"demo": True, "demo_seed": seed, "queries": queries, "ranks": depth, "scale": scale}

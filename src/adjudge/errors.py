@@ -6,10 +6,13 @@ Every message says what was wanted, what came and, where there is a place, where
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+
+from adjudge.text import listed
 
 __all__ = [
     "AdjudgeError",
@@ -73,9 +76,21 @@ def warn(text: str, stacklevel: int = 1) -> None:
     """
     kept = _kept.get()
     if kept is None:
-        warnings.warn(text, AdjudgeWarning, stacklevel=stacklevel + 1)
+        warnings.warn(text, AdjudgeWarning, stacklevel=_frames(stacklevel) + 1)
     else:
         kept.append(text)
+
+
+def _frames(level: int) -> int:
+    """How many frames up a level is: those in which :func:`adjudge.checks.checked` checks arguments do not count."""
+    frame, frames = sys._getframe(2), 0
+    while level > 0:
+        frames += 1
+        level -= frame.f_code.co_name != "check_first"
+        if frame.f_back is None:
+            break
+        frame = frame.f_back
+    return frames
 
 
 @contextmanager
@@ -130,7 +145,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     near = [repr(other) for other, value in likenesses.items() if value == best]
     if best < _NEAR or len(near) > _MOST_NEAR:
         return ""
-    return f"Did you mean {' or '.join([', '.join(near[:-1]), near[-1]] if near[1:] else near)}?"
+    return f"Did you mean {listed(near, 'or')}?"
 
 
 def shown(text: object, limit: int = 60) -> str:

@@ -7,9 +7,8 @@ table says the same as ``pyproject.toml`` is tested.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from adjudge.errors import MissingPackageError, shown
+from adjudge.text import listed
 
 EXTRAS: dict[str, dict[str, str]] = {  # modules, and the packages that they come in
     "audio": {"soundfile": "soundfile", "pyloudnorm": "pyloudnorm", "soxr": "soxr", "tinytag": "tinytag"},
@@ -44,9 +43,8 @@ def need(extra: str, who: str, *modules: str) -> None:
     missing = [packages[module] for module in modules or packages if not _is_there(module)]
     if missing:
         are = "is" if len(missing) == 1 else "are"
-        raise MissingPackageError(
-            f"{who} {_listed(missing)}, which {are} not installed: pip install 'adjudge[{extra}]'"
-        )
+        names = listed(missing, most=_MOST_NAMES)
+        raise MissingPackageError(f"{who} {names}, which {are} not installed: pip install 'adjudge[{extra}]'")
     for module in modules or packages:
         if module in _AROUND_A_LIBRARY:
             _load(module, who)
@@ -73,10 +71,3 @@ def _load(module: str, who: str) -> None:
         raise MissingPackageError(
             f"{who} {module}, which is installed but does not load: {shown(error, 200)}"
         ) from None
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names in a sentence; where there are many, the first and how many more."""
-    if len(names) > _MOST_NAMES:
-        return f"{', '.join(names[: _MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

@@ -32,6 +32,7 @@ from multiprocessing.context import SpawnProcess
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
 
 from adjudge._version import __version__
+from adjudge.checks import WORKERS, checked
 from adjudge.errors import AdjudgeError, kept_warnings, reason, shown
 from adjudge.extras import need
 
@@ -142,7 +143,8 @@ def job_rng(seed: int, *place: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=place))
 
 
-def count_workers(workers: int | None) -> int:
+@checked(workers=WORKERS)
+def count_workers(workers: int | None = None) -> int:
     """Number of workers to use: as many as asked for, else one per processor that this process may use.
 
     A daemonic process, such as one of a pool, may not start others: it has one worker, itself.
@@ -152,8 +154,6 @@ def count_workers(workers: int | None) -> int:
             return 1
         usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return usable or 1
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise AdjudgeError(f"'workers' must be an integer of at least 1, got {workers!r}")
     return workers
 
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from adjudge.checks import Assessors, Missing, Partial, ReliabilityInterval, Resampled, Ties
+from adjudge.checks import (
+    ALPHA,
+    CONFIDENCE,
+    RESAMPLES,
+    SEED,
+    Assessors,
+    Missing,
+    Partial,
+    ReliabilityInterval,
+    Resampled,
+    Ties,
+    checked,
+)
 from adjudge.errors import AdjudgeError, ParameterError, kept_warnings
 from adjudge.measures.assessors import evaluate_assessors
 from adjudge.measures.base import Measure, parse_measures
@@ -21,6 +33,7 @@ Measured = Effectiveness | AssessedEffectiveness
 Unjudged = Literal["zero", "condensed"]  # bounds are no use to a plan
 
 
+@checked(confidence=CONFIDENCE, alpha=ALPHA, resamples=RESAMPLES, seed=SEED)
 def plan(
     data: Collection | Measured,
     measures: str | Measure | Iterable[str | Measure] | None = None,

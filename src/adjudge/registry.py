@@ -5,6 +5,7 @@ A registry finds its members by itself: it is told the modules that hold them, a
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -18,9 +19,10 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T]):
-    """Named members of one family, in the order in which they were registered.
+    """Named members of one family.
 
     ``homes`` are the modules that register members; a star stands for every module of a package, or every package.
+    Members come in the order of their homes, whatever was imported first, and those of others last.
 
     >>> pets: Registry[str] = Registry("pet")
     >>> _ = pets.add("cat", "meow")
@@ -35,15 +37,17 @@ class Registry(Mapping[str, T]):
 
     def __init__(self, kind: str, *homes: str) -> None:
         self.kind = kind
-        self._homes = list(homes)
+        self._homes = homes
         self._members: dict[str, T] = {}
-        self._discovering = threading.RLock()
+        self._home_of: dict[str, str] = {}
+        self._thread = threading.local()
 
     def add(self, name: str, member: T) -> T:
         """Register a member; a name is taken once."""
         if name in self._members:
             raise ValueError(f"A {self.kind} called {name!r} is registered already.")
         self._members[name] = member
+        self._home_of[name] = _importing()
         return member
 
     def register(self, name: str) -> Callable[[T], T]:
@@ -73,12 +77,27 @@ class Registry(Mapping[str, T]):
 
     def _discovered(self) -> dict[str, T]:
         """The members, once every home is imported; a home that asks while it is imported sees those so far."""
-        if self._homes:
-            with self._discovering:
-                while self._homes:
-                    for name in _modules(self._homes.pop(0)):
-                        import_module(name)
+        if not self._homes or getattr(self._thread, "is_discovering", False):
+            return self._members
+        modules = list(dict.fromkeys(name for home in self._homes for name in _modules(home)))
+        self._thread.is_discovering = True  # no lock but that of imports, so that threads cannot wait for one another
+        try:
+            for name in modules:
+                import_module(name)
+        finally:
+            self._thread.is_discovering = False
+        places = {name: place for place, name in enumerate(modules)}
+        order = sorted(self._members, key=lambda name: places.get(self._home_of[name], len(places)))
+        self._members, self._homes = {name: self._members[name] for name in order}, ()
         return self._members
+
+
+def _importing() -> str:
+    """The module that is being imported, or that runs: its body is the innermost on the stack."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_name != "<module>":
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", ""))
 
 
 def _modules(pattern: str) -> list[str]:

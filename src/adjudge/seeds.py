@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from adjudge.errors import ParameterError, shown
+from adjudge.checks import SEED
 
 Seed: TypeAlias = int | np.random.Generator | None
 """Whole numbers give the same answer every time; results keep the number that was used."""
@@ -21,12 +21,10 @@ def as_seed(seed: Seed) -> int:
     (3, True)
     >>> as_seed(-1)
     Traceback (most recent call last):
-    adjudge.errors.ParameterError: 'seed' must be a whole number of at least 0, a generator or None, got '-1'
+    adjudge.errors.ParameterError: 'seed' must be a whole number of at least 0, got -1
     """
     if seed is None:
         seed = np.random.default_rng()
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(_LARGEST))
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"'seed' must be a whole number of at least 0, a generator or None, got {shown(seed)}")
-    return int(seed)
+    return int(SEED.check("seed", seed))

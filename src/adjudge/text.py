@@ -1,6 +1,6 @@
-"""Numbers in sentences.
+"""Sentences: numbers with what they count, lists of names, shares in per cent.
 
-Words that conclusions of experiments have in common: lists of names, and shares in per cent.
+Nothing is imported here, so that errors can be worded with it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,16 @@ import math
 from collections.abc import Callable, Sequence
 from math import floor, isnan, log10
 
-_PLURALS = {"person": "people", "query": "queries"}
+_PLURALS = {"person": "people"}
+
+
+def plural(noun: str) -> str:
+    """Several of what a noun names.
+
+    >>> plural("query"), plural("person"), plural("bin")
+    ('queries', 'people', 'bins')
+    """
+    return _PLURALS.get(noun) or (f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s")
 
 
 def counted(n: int, noun: str) -> str:
@@ -18,7 +27,7 @@ def counted(n: int, noun: str) -> str:
     >>> counted(1, "query"), counted(2200, "query"), counted(0, "person"), counted(2, "bin")
     ('1 query', '2,200 queries', '0 people', '2 bins')
     """
-    return f"{n:,} {noun if n == 1 else _PLURALS.get(noun, f'{noun}s')}"
+    return f"{n:,} {noun if n == 1 else plural(noun)}"
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -70,13 +79,16 @@ _EXACT = 6  # digits of per cent beyond which what is left is rounding
 _OF_BOUNDS = 3  # digits that a bound next to 0 or 100 may ask for, lest it blows up the others
 
 
-def listed(names: Sequence[str]) -> str:
-    """Names in a row.
+def listed(names: Sequence[str], last: str = "and", *, most: int | None = None, more: str = "more") -> str:
+    """Names in a row; of many, the first ones and how many more there are.
 
-    >>> listed(["t"]), listed(["t", "sign", "wilcoxon"])
-    ('t', 't, sign and wilcoxon')
+    >>> listed(["t"]), listed(["t", "sign", "wilcoxon"]), listed("ab", "or"), listed("abcdef", most=2)
+    ('t', 't, sign and wilcoxon', 'a or b', 'a, b and 4 more')
     """
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    some = list(names[:most])
+    if len(some) < len(names):
+        some.append(f"{len(names) - len(some):,} {more}")
+    return f" {last} ".join([", ".join(some[:-1]), some[-1]] if len(some) > 1 else some)
 
 
 def share(value: float, digits: int = 1) -> str:

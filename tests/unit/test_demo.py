@@ -247,16 +247,15 @@ def test_a_deeper_pool_keeps_the_lists_and_the_grades_of_the_shallower_one(demo:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"queries": 0}, "demo: 'queries' must be an integer from 1 to 3000, got 0"),
-        ({"queries": -3}, "demo: 'queries' must be an integer from 1 to 3000, got -3"),
-        ({"queries": 3001}, "demo: 'queries' must be an integer from 1 to 3000, got 3001"),
-        ({"queries": 2.5}, r"demo: 'queries' must be an integer from 1 to 3000, got 2\.5"),
-        ({"queries": True}, "demo: 'queries' must be an integer from 1 to 3000, got True"),
-        ({"depth": 0}, "demo: 'depth' must be an integer from 1 to 2988, got 0"),
-        ({"depth": 2989}, "demo: 'depth' must be an integer from 1 to 2988, got 2989"),
-        ({"depth": "ten"}, "demo: 'depth' must be an integer from 1 to 2988, got 'ten'"),
-        ({"seed": -1}, "demo: 'seed' must be an integer of at least 0, got -1"),
-        ({"seed": None}, "demo: 'seed' must be an integer of at least 0, got None"),
+        ({"queries": 0}, "demo: 'queries' must be a whole number from 1 to 3,000, got 0"),
+        ({"queries": -3}, "demo: 'queries' must be a whole number from 1 to 3,000, got -3"),
+        ({"queries": 3001}, "demo: 'queries' must be a whole number from 1 to 3,000, got 3001"),
+        ({"queries": 2.5}, r"demo: 'queries' must be a whole number from 1 to 3,000, got 2\.5"),
+        ({"queries": True}, "demo: 'queries' must be a whole number from 1 to 3,000, got True"),
+        ({"depth": 0}, "demo: 'depth' must be a whole number from 1 to 2,988, got 0"),
+        ({"depth": 2989}, "demo: 'depth' must be a whole number from 1 to 2,988, got 2989"),
+        ({"depth": "ten"}, "demo: 'depth' must be a whole number from 1 to 2,988, got 'ten'"),
+        ({"seed": -1}, "demo: 'seed' must be a whole number of at least 0, got -1"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_clear_line(arguments: dict[str, int], message: str) -> None:
@@ -280,5 +279,5 @@ def test_what_is_near_in_the_latent_space_is_judged_similar(demo: DemoTables) ->
 def test_the_latent_space_is_that_of_its_seed() -> None:
     assert np.array_equal(demo_space(5)[1], demo_space(5)[1])
     assert not np.allclose(demo_space(5)[1], demo_space(6)[1])
-    with pytest.raises(AdjudgeError, match="'seed' must be an integer of at least 0, got -1"):
+    with pytest.raises(AdjudgeError, match="'seed' must be a whole number of at least 0, got -1"):
         demo_space(-1)

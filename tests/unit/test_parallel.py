@@ -109,7 +109,7 @@ def test_jobs_are_asked_for_only_when_a_worker_is_free(way: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("workers", [0, -1, True, 1.5])
 def test_a_number_of_workers_that_is_none_is_refused(workers: int) -> None:
-    with pytest.raises(AdjudgeError, match="'workers' must be an integer of at least 1, got"):
+    with pytest.raises(AdjudgeError, match="'workers' must be a whole number of at least 1, got"):
         list(run_jobs(abs, {"a": 1}, workers=workers))
 
 

@@ -137,6 +137,7 @@ def test_strangers_learn_nothing(api: TestClient, client: TestClient, database: 
         assert client.request(method, path).status_code == 401
 
 
+@ON_SQLITE
 def test_runs_and_sound_come_as_a_zip(api: TestClient, tmp_path: Path) -> None:
     place = created(api)
     packed = io.BytesIO()

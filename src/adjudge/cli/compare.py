@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import Any, get_args
 
-from adjudge.checks import Alternative
+from adjudge.checks import HALF_ALPHA, POSITIVE, RESAMPLES, Alternative
 from adjudge.cli.options import (
     Subparsers,
     add_collection,
     add_intervals,
+    add_option,
     add_output,
     add_users,
     own_mappings,
@@ -32,7 +33,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="which systems differ, and would users notice",
         description="Every pair of systems: difference, interval, p-value, effect size, and what users would notice.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_collection(parser)
     add_evaluation(parser)
@@ -45,8 +45,8 @@ def add_comparing(parser: argparse.ArgumentParser) -> None:
     """Options of the comparison, shared with ``adjudge report``."""
     group = parser.add_argument_group("comparing")
     tests = "t, wilcoxon, sign, bootstrap, permutation, or of the family: friedman-tukey, tukey, randomised-tukey"
-    group.add_argument("--test", default="permutation", help=f"{tests} (default: permutation)")
-    group.add_argument("--correction", default="holm", help="none, bonferroni, holm or bh (default: holm)")
+    group.add_argument("--test", default="permutation", help=f"{tests}")
+    group.add_argument("--correction", default="holm", help="none, bonferroni, holm or bh")
     group.add_argument(
         "--baseline", action="append", metavar="SYSTEM", help="compare with this system only; repeatable"
     )
@@ -54,14 +54,18 @@ def add_comparing(parser: argparse.ArgumentParser) -> None:
         "--alternative",
         choices=get_args(Alternative),
         default="two-sided",
-        help="one-sided: each system is tested to be greater or less than the baseline (default: two-sided)",
+        help="one-sided: each system is tested to be greater or less than the baseline",
     )
-    group.add_argument("--alpha", type=float, default=0.05, help="level of significance (default: 0.05)")
+    group.add_argument("--alpha", type=HALF_ALPHA, default=0.05)
     add_intervals(group)
-    group.add_argument("--margin", type=float, help="smallest difference that matters (default: what users notice)")
+    group.add_argument("--margin", type=POSITIVE, help="smallest difference that matters (default: what users notice)")
     add_users(group)
-    group.add_argument(
-        "--resamples", type=int, metavar="N", help="of Monte-Carlo tests (default: 100000, or more for many pairs)"
+    add_option(
+        group,
+        "--resamples",
+        type=RESAMPLES,
+        help="of Monte-Carlo tests",
+        usual="{adjudge.stats.paired:paired_tests.resamples}, or more for many pairs",
     )
 
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from adjudge.checks import Constraint
 from adjudge.cli.options import Subparsers
 from adjudge.errors import AdjudgeError, shown
 
@@ -61,7 +62,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="complete commands, options and names with TAB",
         description="Print the script that makes a shell complete commands, options, names and files.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("shell", nargs="?", choices=SHELLS, help="which shell (default: yours, by SHELL)")
     parser.set_defaults(run=run)
@@ -114,7 +114,7 @@ def _completer(action: argparse.Action) -> Completer:
     from argcomplete.completers import DirectoriesCompleter, FilesCompleter
 
     words = set(re.findall("[A-Z]+", str(action.metavar)))
-    if action.type in (int, float):
+    if action.type in (int, float) or isinstance(action.type, Constraint):
         return _nothing
     if "MEASURE" in words:
         return _measures

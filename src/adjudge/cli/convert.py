@@ -6,7 +6,7 @@ import argparse
 from typing import get_args
 
 from adjudge.checks import Combine, Names
-from adjudge.cli.options import Subparsers, add_columns
+from adjudge.cli.options import Subparsers, add_columns, add_option
 from adjudge.cli.output import check_output, say_written
 
 
@@ -30,10 +30,12 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     parser.add_argument("--format", help="format of the files (default: recognised; see 'adjudge formats')")
     parser.add_argument("--to", metavar="FORMAT", help="format of the output (default: by its suffix)")
-    parser.add_argument(
+    add_option(
+        parser,
         "--names",
         choices=get_args(Names),
-        help="runs: name systems after the tag in their file or after the file (default: tag)",
+        help="runs: name systems after the tag in their file or after the file",
+        usual="{adjudge.formats.reading:read.names}",
     )
     parser.add_argument(
         "--combine",

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.checks import TieUnit
+from adjudge.checks import BINS, CONFIDENCE, RESAMPLES, SEED, OneOf, TieUnit
 from adjudge.cli.options import (
     Subparsers,
     add_columns,
@@ -48,7 +48,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         description="Learn from the answers of a preference study how many users are satisfied with lists of some "
         "effectiveness and how many notice differences in it, for measures on relevance scales.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("answers", metavar="ANSWERS", nargs="+", help="files with answers")
     parser.add_argument("--questions", metavar="FILE", help="file with the questions, where answers do not have them")
@@ -78,22 +77,20 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--kind",
         default="bounded",
-        help="satisfaction curve: bounded, psychometric, logistic or cubic (default: bounded)",
+        help="satisfaction curve: bounded, psychometric, logistic or cubic",
     )
     group.add_argument(
         "--ties",
         choices=get_args(TieUnit),
         default="pairs",
         help="what 'both good' and 'both bad' are about: the pair, or each list on its own as in the study of 2012, "
-        "which flattens P(Sat) (default: pairs)",
+        "which flattens P(Sat)",
     )
-    group.add_argument("--form", default="two-stage", help="agreement curve (default: two-stage)")
-    group.add_argument("--bins", type=int, default=10, metavar="N", help="bins of [0, 1] (default: 10)")
-    group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
-    group.add_argument(
-        "--resamples", type=int, default=1000, metavar="N", help="of queries and participants (default: 1000)"
-    )
-    group.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    group.add_argument("--form", default="two-stage", help="agreement curve")
+    group.add_argument("--bins", type=BINS, default=10)
+    group.add_argument("--confidence", type=CONFIDENCE, default=0.95)
+    group.add_argument("--resamples", type=RESAMPLES, default=1000, help="of queries and participants")
+    group.add_argument("--seed", type=SEED, default=0, help="of everything random")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -130,15 +127,8 @@ def _check(arguments: argparse.Namespace) -> None:
     from adjudge.preferences.curves import KINDS
     from adjudge.users.noticing import FORMS
 
-    if arguments.kind not in KINDS:
-        raise AdjudgeError(f"'kind' must be one of {', '.join(KINDS)}, got {arguments.kind!r}")
-    if arguments.form not in FORMS:
-        raise AdjudgeError(f"'form' must be one of {', '.join(FORMS)}, got {arguments.form!r}")
-    for name, least in (("bins", 1), ("resamples", 100), ("seed", 0)):
-        if getattr(arguments, name) < least:
-            raise AdjudgeError(f"'{name}' must be {least} or more, got {getattr(arguments, name)}")
-    if not 0 < arguments.confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {arguments.confidence:g}")
+    for name, known in (("kind", KINDS), ("form", FORMS)):
+        OneOf(tuple(known)).check(name, getattr(arguments, name))
     if arguments.runs is not None and arguments.judgments is None:
         raise AdjudgeError("expected --judgments with --runs, to know how effective these are")
     if arguments.judgments is not None and arguments.scale is None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.checks import Combine, Interval, Names, Precision
+from adjudge.checks import CONFIDENCE, COUNT, Combine, Constraint, Interval, Names, Precision
 from adjudge.cli.output import with_inputs
 from adjudge.errors import AdjudgeError, InputError, shown
 
@@ -20,6 +21,57 @@ if TYPE_CHECKING:
     from adjudge.users.files import Mappings
 
 Subparsers = argparse._SubParsersAction
+_IN_LIBRARY = re.compile(r"\{([\w.]+):(\w+)\.(\w+)\}")
+
+
+def add_option(group: argparse._ActionsContainer, *names: str, usual: str, **how: Any) -> None:
+    """Add an option that is left to the library where it is not given, and whose help says what the library does then.
+
+    ``usual`` are words in which ``{adjudge.preferences.trust:TrustRules.quiz}`` stands for the default of a parameter
+    or field. It is looked up when somebody asks for help, and not before.
+    """
+    setattr(group.add_argument(*names, **how), "usual", usual)  # noqa: B010 - argparse knows no such attribute
+
+
+def help_of(action: argparse.Action) -> str:
+    """What help says of an option: what it means, its limits and its default, from the declaration and the parser.
+
+    Where the help text names the default in words, because data or files settle it, these are kept.
+    """
+    constraint = action.type if isinstance(action.type, Constraint) else None
+    text = (action.help or (constraint.meaning if constraint else "")).replace(" (default: %(default)s)", "")
+    limits = constraint.limits if constraint and action.choices is None else ""
+    if "(default:" in text:
+        return text.replace("(default:", f"({limits}; default:") if limits else text
+    usual = _usual(action).replace("%", "%%")
+    said = "; ".join(part for part in (limits, f"default: {usual}" if usual else "") if part)
+    return f"{text} ({said})" if said else text
+
+
+def _usual(action: argparse.Action) -> str:
+    """The default in words; nothing where there is none, or where it says nothing."""
+    words: str | None = getattr(action, "usual", None)
+    if words is not None:
+        from adjudge.cli.defaults import library_default
+
+        return _IN_LIBRARY.sub(lambda match: shown_default(library_default(*match.groups())), words)
+    is_needed = not action.option_strings and action.nargs != "?"
+    return "" if is_needed or action.default is argparse.SUPPRESS else shown_default(action.default)
+
+
+def shown_default(value: Any) -> str:
+    """A default as one would type it; nothing for one that says nothing.
+
+    >>> [shown_default(one) for one in (0.95, 2000, 100_000, "auto", None, False, True, [], ("en",))]
+    ['0.95', '2000', '100,000', 'auto', '', '', 'yes', '', 'en']
+    """
+    if isinstance(value, bool) or value is None:
+        return "yes" if value else ""
+    if isinstance(value, int):
+        return f"{value:,}" if value >= 10_000 else str(value)
+    if isinstance(value, float):
+        return f"{value:g}"
+    return ", ".join(map(shown_default, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def add_output(parser: argparse.ArgumentParser, *, page: str = "latex") -> None:
@@ -35,10 +87,8 @@ def add_output(parser: argparse.ArgumentParser, *, page: str = "latex") -> None:
 
 def add_intervals(group: argparse._ArgumentGroup) -> None:
     """Level and kind of the intervals."""
-    group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
-    group.add_argument(
-        "--interval", choices=get_args(Interval), default="t", help="intervals by t or bootstrap (default: t)"
-    )
+    group.add_argument("--confidence", type=CONFIDENCE, default=0.95)
+    group.add_argument("--interval", choices=get_args(Interval), default="t", help="intervals by t or bootstrap")
 
 
 def add_collection(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
@@ -55,7 +105,7 @@ def add_combine(group: argparse._ArgumentGroup) -> None:
         "--combine",
         choices=get_args(Combine),
         default="mean",
-        help="grades of several assessors (default: mean)",
+        help="grades of several assessors",
     )
 
 
@@ -77,7 +127,7 @@ def add_run_reading(group: argparse._ArgumentGroup) -> None:
         "--names",
         choices=get_args(Names),
         default="tag",
-        help="name systems after the tag in their file or after the file (default: tag)",
+        help="name systems after the tag in their file or after the file",
     )
     group.add_argument(
         "--artist-filter",
@@ -107,12 +157,12 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--judgments-format", metavar="FORMAT", help="format of the judgments (default: recognised)")
     group.add_argument("--metadata", metavar="FILE", help="table of documents: artist, genre, any column")
     add_columns(group)
-    group.add_argument("--depth", type=int, metavar="N", help="keep the first N documents of every ranking")
+    group.add_argument("--depth", type=COUNT, help="keep the first N documents of every ranking")
     group.add_argument(
         "--score-precision",
         choices=get_args(Precision),
         default="single",
-        help="compare scores in single precision, as trec_eval 9, or in double, as trec_eval 10 (default: single)",
+        help="compare scores in single precision, as trec_eval 9, or in double, as trec_eval 10",
     )
 
 

@@ -7,6 +7,7 @@ import sys
 from typing import Any, NoReturn
 
 from adjudge._version import __version__
+from adjudge.checks import Constraint
 from adjudge.cli import (
     audio,
     campaign,
@@ -29,6 +30,7 @@ from adjudge.cli import (
 )
 from adjudge.cli.judging import calibrate, estimate, simulate
 from adjudge.cli.judging import next as next_documents
+from adjudge.cli.options import help_of
 from adjudge.errors import shown, unknown
 
 FAMILIES = {
@@ -45,8 +47,34 @@ FAMILIES = {
 COMMANDS = tuple(module for family in FAMILIES.values() for module in family)
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """Says what options mean, their limits and their defaults, and keeps the lines of examples."""
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        return help_of(action)
+
+    def _get_default_metavar_for_optional(self, action: argparse.Action) -> str:
+        declared = action.type.metavar if isinstance(action.type, Constraint) else None
+        return declared or super()._get_default_metavar_for_optional(action)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if "\n" not in text:
+            return super()._fill_text(text, width, indent)
+        return "".join(indent + line for line in text.splitlines(keepends=True))
+
+
 class OneLineParser(argparse.ArgumentParser):
     """Says what is wrong in one line instead of repeating the usage."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"formatter_class": HelpFormatter, **settings})
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Refuse what a declaration does not allow in the words of the library."""
+        if not isinstance(action.type, Constraint):
+            return super()._get_value(action, arg_string)
+        name = max(action.option_strings, key=len, default=action.dest).lstrip("-")
+        return action.type.read(name, arg_string)
 
     def error(self, message: str) -> NoReturn:
         """Exit with code 2; a family of commands without one of them shows which there are."""

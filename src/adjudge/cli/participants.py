@@ -7,10 +7,12 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from adjudge.checks import ATTENTION, COUNT, COUNT_OR_NONE, OPTIONS, POSITIVE, SEED, SHARE
 from adjudge.cli.options import (
     Subparsers,
     add_columns,
     add_combinations,
+    add_option,
     add_output,
     combination_files,
     study_combinations,
@@ -38,14 +40,13 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         description="Who answered a preference study and how: traps, attention, time, agreement with the others, what "
         "is set aside, and how the conclusions change without each participant.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("answers", metavar="ANSWERS", help="file with answers")
     parser.add_argument("--questions", metavar="FILE", help="file with the questions, where answers do not have them")
     add_columns(parser)
     add_combinations(parser.add_argument_group("learning"), usual="CG and DCG at the length of the lists")
     _add_rules(parser)
-    parser.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    parser.add_argument("--seed", type=SEED, default=0, help="of everything random")
     add_output(parser, page="markdown")
     parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
     parser.set_defaults(run=run)
@@ -55,19 +56,52 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "trust", "Answers that a campaign exported are judged by its own rules, unless these options say otherwise."
     )
-    group.add_argument("--quiz", type=int, metavar="N", help="traps of the quiz, the first ones (default: 5)")
-    group.add_argument("--quiz-bar", type=float, metavar="X", help="share of them to answer right (default: 0.6)")
-    group.add_argument("--bar", type=float, metavar="X", help="share of all traps to answer right (default: 0.6)")
-    group.add_argument("--least", type=int, metavar="N", help="traps before that counts (default: 8)")
-    group.add_argument("--attention", type=float, metavar="P", help="least P(attentive) (default: 0.02)")
-    group.add_argument(
-        "--options",
-        type=int,
-        metavar="N",
-        help="answers that a question offers, 2 to 4, by which guessing gets a trap right (default: those that occur)",
+    add_option(
+        group,
+        "--quiz",
+        type=COUNT_OR_NONE,
+        help="traps of the quiz, the first ones",
+        usual="{adjudge.preferences.trust:TrustRules.quiz}",
+    )
+    add_option(
+        group,
+        "--quiz-bar",
+        type=SHARE,
+        help="share of them to answer right",
+        usual="{adjudge.preferences.trust:TrustRules.quiz_bar}",
+    )
+    add_option(
+        group,
+        "--bar",
+        type=SHARE,
+        help="share of all traps to answer right",
+        usual="{adjudge.preferences.trust:TrustRules.bar}",
+    )
+    add_option(
+        group,
+        "--least",
+        type=COUNT,
+        help="traps before that counts",
+        usual="{adjudge.preferences.trust:TrustRules.least}",
+    )
+    add_option(
+        group,
+        "--attention",
+        type=ATTENTION,
+        metavar="P",
+        help="least P(attentive)",
+        usual="{adjudge.preferences.trust:TrustRules.attention}",
     )
     group.add_argument(
-        "--least-seconds", type=float, metavar="S", help="of sound to hear for an answer (default: time says nothing)"
+        "--options",
+        type=OPTIONS,
+        help="answers that a question offers, by which guessing gets a trap right (default: those that occur)",
+    )
+    group.add_argument(
+        "--least-seconds",
+        type=POSITIVE,
+        metavar="S",
+        help="of sound to hear for an answer (default: time says nothing)",
     )
     group.add_argument("--apply", action="store_true", help="set the answers of those aside who do not pass")
     group.add_argument(
@@ -87,10 +121,6 @@ def run(arguments: argparse.Namespace) -> None:
     check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
     _check_written(arguments, inputs)
     given = _given_rules(arguments)
-    if arguments.least_seconds is not None and not arguments.least_seconds > 0:
-        raise AdjudgeError(f"'least-seconds' must be above 0, got {arguments.least_seconds:g}")
-    if arguments.seed < 0:
-        raise AdjudgeError(f"'seed' must be 0 or more, got {arguments.seed}")
     study = _read(arguments)
     rules = replace(study.rules or TrustRules(), **given)
     if study.rules is not None:
@@ -149,13 +179,9 @@ def _subtitle(study: Study) -> str:
 
 
 def _given_rules(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The rules that were given as options; refused where they make no sense, before anything is read."""
-    from adjudge.preferences.trust import TrustRules
-
+    """The rules that were given as options."""
     names = ("quiz", "quiz_bar", "bar", "least", "attention", "options")
-    given = {name: value for name in names if (value := getattr(arguments, name)) is not None}
-    TrustRules(**given)
-    return given
+    return {name: value for name in names if (value := getattr(arguments, name)) is not None}
 
 
 def _read(arguments: argparse.Namespace) -> Study:

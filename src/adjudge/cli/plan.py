@@ -5,8 +5,22 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any, get_args
 
-from adjudge.checks import Assessors, Partial, ReliabilityInterval, Resampled
-from adjudge.cli.options import Subparsers, add_collection, add_output, read_collection
+from adjudge.checks import (
+    ALPHA,
+    CONFIDENCE,
+    COUNT,
+    CUTOFF,
+    NOT_NEGATIVE,
+    POSITIVE,
+    POWER,
+    RESAMPLES,
+    TARGET,
+    Assessors,
+    Partial,
+    ReliabilityInterval,
+    Resampled,
+)
+from adjudge.cli.options import Subparsers, add_collection, add_option, add_output, read_collection
 from adjudge.cli.output import check_output, command_line, progress, show_report
 from adjudge.cli.score import add_evaluation
 from adjudge.errors import AdjudgeError, kept_warnings
@@ -31,7 +45,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="how many queries, assessors and judgments are enough",
         description="Variance components, reliability by size, queries needed, power, and designs with their prices.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_collection(parser, required=False)
     add_evaluation(parser)
@@ -46,27 +59,33 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 def _add_planning(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("planning")
     group.add_argument("--effectiveness", metavar="FILE", help="a table of effectiveness instead of judgments and runs")
-    group.add_argument(
-        "--target", type=float, action="append", metavar="R", help="reliability to reach; repeatable (default: 0.95)"
+    add_option(
+        group,
+        "--target",
+        type=TARGET,
+        action="append",
+        metavar="R",
+        help="reliability to reach; repeatable",
+        usual="{adjudge.stats.gtheory.plan:growth.target}",
     )
-    group.add_argument("--queries", type=int, action="append", metavar="N", help="a size to look at; repeatable")
+    group.add_argument("--queries", type=COUNT, action="append", help="a size to look at; repeatable")
     group.add_argument(
         "--assessors",
         choices=[*get_args(Assessors), "combined"],
         default="auto",
-        help="several assessors: each judged all queries (crossed), some (nested), or their grades combined into one "
-        "(default: as the judgments are)",
+        help="several assessors: each judged all queries (crossed), some (nested), or their grades combined into one; "
+        "auto is as the judgments are",
     )
     group.add_argument(
         "--partial",
         choices=get_args(Partial),
         default="drop",
-        help="queries that an assessor judged in part: left out for that assessor, or kept (default: drop)",
+        help="queries that an assessor judged in part: left out for that assessor, or kept",
     )
     group.add_argument(
         "--assessors-per-query",
         dest="people",
-        type=int,
+        type=COUNT,
         action="append",
         metavar="N",
         help="assessors a query to consider; repeatable",
@@ -75,37 +94,31 @@ def _add_planning(parser: argparse.ArgumentParser) -> None:
         "--design",
         choices=get_args(Assessors),
         default="auto",
-        help="assessors of the next collection (default: as now)",
+        help="assessors of the next collection; auto is as now",
     )
     group.add_argument(
         "--leave-out-worst",
         type=_share_or_number,
         default=0,
         metavar="SHARE|N",
-        help="leave out the worst systems by the first measure: a share of them such as 0.25 or 25%%, or a number "
-        "(default: 0)",
+        help="leave out the worst systems by the first measure: a share of them such as 0.25 or 25%%, or a number",
     )
-    group.add_argument("--batch", type=int, metavar="N", help="queries a step in the account of how answers moved")
-    group.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
+    group.add_argument("--batch", type=COUNT, help="queries a step in the account of how answers moved")
+    group.add_argument("--confidence", type=CONFIDENCE, default=0.95)
     group.add_argument(
         "--interval",
         choices=get_args(ReliabilityInterval),
         default="auto",
-        help="kind of the intervals; f expects normal effects and is too narrow where systems are skewed "
-        "(default: auto)",
+        help="kind of the intervals; f expects normal effects and is too narrow where systems are skewed",
     )
+    group.add_argument("--resample", choices=get_args(Resampled), default="both", help="what the bootstrap draws")
+    group.add_argument("--resamples", type=RESAMPLES, default=2000, help="of the bootstrap")
     group.add_argument(
-        "--resample", choices=get_args(Resampled), default="both", help="what the bootstrap draws (default: both)"
+        "--difference", type=POSITIVE, action="append", metavar="D", help="a difference to detect; repeatable"
     )
-    group.add_argument("--resamples", type=int, default=2000, metavar="N", help="of the bootstrap (default: 2000)")
-    group.add_argument(
-        "--difference", type=float, action="append", metavar="D", help="a difference to detect; repeatable"
-    )
-    group.add_argument("--power", type=float, default=0.8, help="probability to detect it (default: 0.8)")
-    group.add_argument("--alpha", type=float, default=0.05, help="level of that test (default: 0.05)")
-    group.add_argument(
-        "--comparisons", type=int, default=1, metavar="N", help="tests that share the level (Bonferroni; default: 1)"
-    )
+    group.add_argument("--power", type=POWER, default=0.8, help="probability to detect it")
+    group.add_argument("--alpha", type=ALPHA, default=0.05, help="level of that test")
+    group.add_argument("--comparisons", type=COUNT, default=1, help="tests that share the level (Bonferroni)")
 
 
 def _share_or_number(text: str) -> float:
@@ -123,15 +136,15 @@ def _share_or_number(text: str) -> float:
 def _add_prices(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("prices")
     group.add_argument(
-        "--cutoff", type=int, action="append", metavar="K", help="another cutoff to consider; repeatable"
+        "--cutoff", type=CUTOFF, action="append", metavar="K", help="another cutoff to consider; repeatable"
     )
-    group.add_argument("--systems", type=int, metavar="N", help="systems of the next collection (default: as many)")
-    group.add_argument("--pool", type=float, metavar="N", help="documents to judge a query (default: from the runs)")
-    group.add_argument("--cost-judgment", type=float, default=1.0, metavar="C", help="cost of a judgment (default: 1)")
-    group.add_argument("--cost-query", type=float, default=0.0, metavar="C", help="cost of a query (default: 0)")
-    group.add_argument("--cost-assessor", type=float, default=0.0, metavar="C", help="cost of an assessor (default: 0)")
-    group.add_argument("--workload", type=int, metavar="N", help="queries that one assessor judges at most")
-    group.add_argument("--budget", type=float, metavar="B", help="show the best designs for this much")
+    group.add_argument("--systems", type=COUNT, help="systems of the next collection (default: as many)")
+    group.add_argument("--pool", type=POSITIVE, metavar="N", help="documents to judge a query (default: from the runs)")
+    group.add_argument("--cost-judgment", type=NOT_NEGATIVE, default=1.0, metavar="C", help="cost of a judgment")
+    group.add_argument("--cost-query", type=NOT_NEGATIVE, default=0.0, metavar="C", help="cost of a query")
+    group.add_argument("--cost-assessor", type=NOT_NEGATIVE, default=0.0, metavar="C", help="cost of an assessor")
+    group.add_argument("--workload", type=COUNT, help="queries that one assessor judges at most")
+    group.add_argument("--budget", type=POSITIVE, metavar="B", help="show the best designs for this much")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -155,9 +168,6 @@ def _check(arguments: argparse.Namespace) -> None:
         raise AdjudgeError("Expected judgments and runs, or --effectiveness with a table, and not both.")
     if given and not arguments.runs:
         raise AdjudgeError("Expected runs after the judgments, got none.")
-    for target in arguments.target or ():
-        if not 0 < target < 1:
-            raise AdjudgeError(f"'target' must be in (0, 1), got {target:g}")
     if arguments.unjudged == "bounds":
         raise AdjudgeError("'unjudged' must be one of zero, condensed, got 'bounds': a plan has no use for them.")
     if arguments.effectiveness is not None:

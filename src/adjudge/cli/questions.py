@@ -7,6 +7,7 @@ import os
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
+from adjudge.checks import COUNT, COUNT_OR_NONE, LIST_LENGTH, PER_BIN, QUESTION_BINS, SEED
 from adjudge.cli.options import (
     Subparsers,
     add_columns,
@@ -46,20 +47,19 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "from judgments such that every bin of their difference has enough, or the lists of real systems. Says what "
         "is covered and what the judgments do not allow.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     _add_sources(parser)
     group = parser.add_argument_group("asking")
     add_combinations(group, usual="thesis")
-    group.add_argument("--per-bin", type=int, default=200, metavar="N", help="questions wanted in a bin (default: 200)")
-    group.add_argument("--bins", type=int, default=10, metavar="N", help="bins of the difference (default: 10)")
-    group.add_argument("-k", type=int, default=5, metavar="N", help="documents in a list (default: 5)")
-    group.add_argument("--max", type=int, metavar="N", help="at most so many questions (default: as many as it takes)")
-    group.add_argument("--per-query", type=int, metavar="N", help="at most so many questions of a query")
-    group.add_argument("--per-pair", type=int, metavar="N", help="with --runs: questions of a pair of systems")
+    group.add_argument("--per-bin", type=PER_BIN, default=200)
+    group.add_argument("--bins", type=QUESTION_BINS, default=10)
+    group.add_argument("-k", type=LIST_LENGTH, default=5)
+    group.add_argument("--max", type=COUNT, help="at most so many questions (default: as many as it takes)")
+    group.add_argument("--per-query", type=COUNT, help="at most so many questions of a query")
+    group.add_argument("--per-pair", type=COUNT, help="with --runs: questions of a pair of systems")
     group.add_argument("--identical", action="store_true", help="with --runs: also lists that are the same")
-    group.add_argument("--traps", type=int, default=0, metavar="N", help="traps of each kind to add (default: 0)")
-    group.add_argument("--seed", type=int, default=0, help="the same seed makes the same questions (default: 0)")
+    group.add_argument("--traps", type=COUNT_OR_NONE, default=0, help="traps of each kind to add")
+    group.add_argument("--seed", type=SEED, default=0, help="the same seed makes the same questions")
     output = parser.add_argument_group("output")
     kinds = output.add_mutually_exclusive_group()
     kinds.add_argument("--json", dest="style", action="store_const", const="json", help="coverage as JSON")
@@ -130,8 +130,6 @@ def _check(arguments: argparse.Namespace, inputs: dict[str | None, str]) -> None
         raise AdjudgeError("expected --judgments to make lists of, or --runs whose lists to ask about, got neither")
     if len(inputs) < len(arguments.judgments) or (None in inputs and len(inputs) > 1):
         raise AdjudgeError("--judgments: expected a different scale in front of each of several files, as broad=b.csv")
-    if arguments.traps < 0:
-        raise AdjudgeError(f"'traps' must be a whole number of at least 0, got {arguments.traps}")
     if arguments.traps and not arguments.judgments:
         raise AdjudgeError("--traps needs --judgments: grades say what the right answer is")
     if not arguments.judgments and (arguments.measures or arguments.combinations):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from adjudge.checks import SHARE
 from adjudge.cli.compare import add_comparing, comparing
 from adjudge.cli.options import Subparsers, add_collection, own_mappings, with_users_file
 from adjudge.cli.output import check_output, command_line, page_of, progress, with_inputs
@@ -39,9 +40,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument(
         "--section", dest="sections", action="append", metavar="NAME", help="only this section; repeatable"
     )
-    group.add_argument(
-        "--threshold", type=float, default=0.5, help="share of satisfied users that is a success (default: 0.5)"
-    )
+    group.add_argument("--threshold", type=SHARE, default=0.5, help="share of satisfied users that is a success")
     group.add_argument(
         "--experts",
         metavar="FILE",

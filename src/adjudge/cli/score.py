@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, get_args
 
-from adjudge.checks import Missing, Ties, Unjudged
+from adjudge.checks import DIGITS, SEED, Missing, Ties, Unjudged
 from adjudge.cli.options import (
     Subparsers,
     add_collection,
@@ -17,7 +17,7 @@ from adjudge.cli.options import (
     with_users_file,
 )
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, progress, say, show, style_of
-from adjudge.errors import AdjudgeError, kept_warnings
+from adjudge.errors import kept_warnings
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -38,7 +38,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="effectiveness of runs, with intervals",
         description="Mean effectiveness of every system under every measure, its interval, and how much was judged.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_collection(parser)
     add_scoring(parser)
@@ -61,21 +60,21 @@ def add_evaluation(parser: argparse.ArgumentParser) -> None:
         "--unjudged",
         choices=get_args(Unjudged),
         default="zero",
-        help="unjudged documents: grade 0, removed, or bounds over all their grades (default: zero)",
+        help="unjudged documents: grade 0, removed, or bounds over all their grades",
     )
     group.add_argument(
         "--missing",
         choices=get_args(Missing),
         default="zero",
-        help="judged queries that a run lacks: count 0, are left out, or are an error (default: zero)",
+        help="judged queries that a run lacks: count 0, are left out, or are an error",
     )
     group.add_argument(
         "--ties",
         choices=get_args(Ties),
         default="trec",
-        help="tied scores: by identifier as trec_eval, or expected over all orders (default: trec)",
+        help="tied scores: by identifier as trec_eval, or expected over all orders",
     )
-    group.add_argument("--seed", type=int, default=0, help="seed of whatever is drawn (default: 0)")
+    group.add_argument("--seed", type=SEED, default=0, help="seed of whatever is drawn")
 
 
 def add_scoring(parser: argparse.ArgumentParser) -> None:
@@ -91,7 +90,7 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--sort", metavar="MEASURE", help="order systems by this measure, or by 'system' (default: the first measure)"
     )
-    group.add_argument("--digits", type=int, default=3, metavar="N", help="decimals in tables (default: 3)")
+    group.add_argument("--digits", type=DIGITS, default=3)
 
 
 def evaluated(arguments: argparse.Namespace, collection: Collection | None = None) -> Effectiveness:
@@ -131,10 +130,6 @@ def run(arguments: argparse.Namespace) -> None:
 def check_scoring(arguments: argparse.Namespace) -> None:
     """Refuse what can be refused before any work is done."""
     check_output(arguments, forms=TABLE_FORMS)
-    if not 0 < arguments.confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {arguments.confidence}")
-    if not 0 <= arguments.digits <= 15:
-        raise AdjudgeError(f"'digits' must be from 0 to 15, got {arguments.digits}")
 
 
 def show_scores(arguments: argparse.Namespace, eff: Effectiveness) -> None:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from adjudge.checks import PORT, WORKERS
 from adjudge.cli.campaign.store import add_store, settings_of
 from adjudge.cli.options import Subparsers
 from adjudge.errors import AdjudgeError, shown
@@ -32,13 +33,14 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="run campaigns on the web",
         description="A server for participants and organisers. Ctrl-C stops it; everything stays in the data folder.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_store(parser)
     group = parser.add_argument_group("reaching it")
-    group.add_argument("--host", default="127.0.0.1", metavar="H", help="where to listen (default: this machine only)")
-    group.add_argument("--port", type=int, default=8000, metavar="N", help="port to listen at (default: 8000)")
-    group.add_argument("--workers", type=int, default=1, metavar="N", help="processes, on PostgreSQL (default: 1)")
+    group.add_argument(
+        "--host", default="127.0.0.1", metavar="H", help="where to listen; 127.0.0.1 is for this machine only"
+    )
+    group.add_argument("--port", type=PORT, default=8000)
+    group.add_argument("--workers", type=WORKERS, default=1, help="processes, on PostgreSQL")
     group.add_argument(
         "--proxy", action="append", default=[], metavar="IP", help="a reverse proxy in front of it; repeatable"
     )

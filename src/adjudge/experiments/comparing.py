@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from adjudge.arrays import Ints
-from adjudge.checks import check_whole
+from adjudge.checks import RESAMPLES, SEVERAL, Constraints
 from adjudge.errors import AdjudgeError
 from adjudge.experiments.procedures import PairsTested, Procedure, parse_procedures, run_procedures
 from adjudge.experiments.samples import Samples
 from adjudge.experiments.spec import Draws, Experiment, Rows
-from adjudge.stats.resampling import check_resampling
-
-_FEWEST = 2  # queries from which anything can be estimated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +30,7 @@ class Drawing(Experiment):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        sizes = tuple(check_whole("sizes", size, _FEWEST, where=f"{self.name}: ") for size in self.sizes)
+        sizes = tuple(SEVERAL.check("sizes", size, where=f"{self.name}: ") for size in self.sizes)
         if len(set(sizes)) < len(sizes):
             raise AdjudgeError(f"{self.name}: expected each size once, got {', '.join(map(str, sizes))}")
         object.__setattr__(self, "sizes", sizes)
@@ -111,6 +109,8 @@ class Comparing(Drawing):
     ``procedures`` are tests as they are written. ``gpu`` says where resamples are drawn, since draws differ there.
     """
 
+    constraints: ClassVar[Constraints] = {**Drawing.constraints, "resamples": RESAMPLES}
+
     procedures: tuple[Procedure, ...] = ()
     resamples: int = 10_000
     gpu: bool = False
@@ -118,7 +118,6 @@ class Comparing(Drawing):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "procedures", parse_procedures(self.procedures))
-        check_resampling(self.resamples, self.seed)
 
     def compared(self, samples: Samples, draws: Draws, *, count: int) -> Rows:
         """All pairs of systems of every sample on ``count`` disjoint subsets of every size."""

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypedDict, 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import check_whole
+from adjudge.checks import SEVERAL, Constraints
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.experiments.comparing import Comparing
 from adjudge.experiments.conflicts import LEVELS, leading, left_out
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
 
 TRUTHS = ("null", "fitted")
-_FEWEST_SYSTEMS = 2
 _WHICH, _WHOSE = 0, 1  # purposes of draws; sizes have theirs from 8
 _NULL, _FITTED, _RESAMPLES = 0, 1, 2
 _PURPOSES = 4
@@ -88,6 +87,8 @@ class Errors(Comparing):
         "How often do tests find a difference that is not there, miss one that is, or get its direction wrong?"
     )
 
+    constraints: ClassVar[Constraints] = {**Comparing.constraints, "systems": SEVERAL}
+
     sizes: tuple[int, ...] = (25, 50, 100)
     procedures: tuple[Procedure, ...] = parse_procedures(FIVE_TESTS)
     null: str = "exchangeable"
@@ -102,7 +103,6 @@ class Errors(Comparing):
         if self.null not in NULLS:
             raise unknown("null hypothesis", self.null, NULLS)
         check_names(self.margin, self.dependence)
-        check_whole("systems", self.systems, _FEWEST_SYSTEMS, where=f"{self.name}: ")
 
     def prepared(self, samples: Samples) -> Errors:
         """The same; samples to which no model can be fitted, or whose systems have no mean in common, are refused."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, Typed
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import SOME_SHARE, Constraints
 from adjudge.errors import AdjudgeError, kept_warnings, unknown
 from adjudge.experiments.comparing import Comparing
 from adjudge.experiments.procedures import Procedure, run_procedures
@@ -227,13 +228,10 @@ class Power(Comparing):
     title: ClassVar[str] = "Power of the evaluation"
     question: ClassVar[str] = "How many differences between systems are found, with how many queries?"
 
+    constraints: ClassVar[Constraints] = {**Comparing.constraints, "enough": SOME_SHARE}
+
     procedures: tuple[Procedure, ...] = FRIEDMAN_AND_WILCOXON
     enough: float = 0.95
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0 < self.enough <= 1:
-            raise AdjudgeError(f"power: 'enough' must be in (0, 1], got {self.enough:g}")
 
     def prepared(self, samples: Samples) -> Power:
         """With sizes settled, and refused where the samples have not as many queries."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats
+from adjudge.checks import ALPHA, NOT_NEGATIVE
 from adjudge.errors import AdjudgeError, shown, unknown
 from adjudge.stats.matrices import ROUNDING
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS, adjust
@@ -52,8 +53,7 @@ class Procedure:
             check_min_difference(self.test, self.min_difference)
         elif self.min_difference:
             raise AdjudgeError(f"{self.test}: takes no 'min_difference'")
-        if not 0 < self.alpha < 1:
-            raise AdjudgeError(f"{self.name}: a level must be in (0, 1), got {self.alpha:g}")
+        ALPHA.check("alpha", self.alpha, where=f"{self.name}: ")
 
     @property
     def name(self) -> str:
@@ -102,10 +102,7 @@ def _min_difference(test: str, parameters: str | None) -> float:
     name, _, value = (part.strip() for part in parameters.partition("="))
     if name != "min_difference":
         raise AdjudgeError(f"{test}: expected a parameter such as min_difference=0.01 in brackets, got {shown(name)}")
-    try:
-        return float(value)
-    except ValueError:
-        raise AdjudgeError(f"{test}: 'min_difference' must be a number from 0, got {shown(value)}") from None
+    return float(NOT_NEGATIVE.read("min_difference", value, where=f"{test}: "))
 
 
 def parse_procedures(texts: Sequence[str | Procedure]) -> tuple[Procedure, ...]:

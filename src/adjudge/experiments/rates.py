@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats
+from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError
 from adjudge.stats.intervals import wilson_interval
 
@@ -33,6 +34,7 @@ class Rates:
         return float(self.value), float(self.low), float(self.high)
 
 
+@checked(confidence=CONFIDENCE)
 def rates(hits: Floats, cases: Floats, *, confidence: float = 0.95) -> Rates:
     """Hits over cases, summed over trials: arrays trials x anything, of the same shape.
 

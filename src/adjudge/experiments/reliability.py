@@ -46,6 +46,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
+from adjudge.checks import CONFIDENCE, TARGET, Constraints
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.experiments.comparing import Drawing, draw_subsets
 from adjudge.experiments.rates import rates
@@ -213,6 +214,8 @@ class Reliability(Drawing):
     title: ClassVar[str] = "Reliability of G-theory estimates"
     question: ClassVar[str] = "How far can the reliability estimated from few queries be trusted?"
 
+    constraints: ClassVar[Constraints] = {**Drawing.constraints, "target": TARGET, "confidence": CONFIDENCE}
+
     target: float = 0.95
     confidence: float = 0.95
     truth: str = COLLECTION
@@ -221,10 +224,6 @@ class Reliability(Drawing):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("target", "confidence"):
-            if not 0 < getattr(self, name) < 1:
-                raise AdjudgeError(f"reliability: {name!r} must be in (0, 1), got {getattr(self, name)}")
-
         if self.truth not in TRUTHS:
             raise unknown("truth", self.truth, TRUTHS)
         for name, usual in _MODEL.items():

@@ -13,6 +13,7 @@ from adjudge.experiments.spec import Findings
 from adjudge.registry import Registry
 from adjudge.reporting.document import Block, Paragraph, Report, Section, TableBlock, section
 from adjudge.tables import Heading
+from adjudge.text import counted, listed
 from adjudge.users.report import Evidence
 
 SectionsFunction = Callable[[Any], Sequence[Section]]
@@ -37,9 +38,8 @@ def experiment_report(findings: Findings, *, title: str | None = None) -> Report
 def setup(findings: Findings) -> str:
     """What was asked, and of what: the question, the trials and the samples."""
     spec, names = findings.experiment, findings.samples.names
-    shown = ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" * (len(names) > _MOST_NAMED))
-    trials = "1 trial" if spec.trials == 1 else f"{spec.trials:,} trials"
-    return f"{spec.question} {trials}, seed {spec.seed}: {shown}."
+    trials = counted(spec.trials, "trial")
+    return f"{spec.question} {trials}, seed {spec.seed}: {listed(names, most=_MOST_NAMED)}."
 
 
 def conclusion(findings: Findings) -> list[Block]:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from adjudge._version import __version__
-from adjudge.checks import check_whole
+from adjudge.checks import COUNT, TRIALS, checked
 from adjudge.deprecated import settings_apart
 from adjudge.errors import AdjudgeError, InputError, reason, warn
 from adjudge.experiments.chunks import Chunk, Span, Work, is_sealed, pack, sealed, unpack
@@ -34,6 +34,7 @@ from adjudge.io import lock, plain, write_whole
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.parallel import CrashedError, Pool, Progress, open_pool
+from adjudge.text import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -207,8 +208,8 @@ class Claimed(Folder):
     def _check_empty(self) -> None:
         others = sorted(one.name for one in self.path.iterdir() if not one.name.startswith("."))
         if others:
-            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
-            raise AdjudgeError(f"{self.path}: expected an empty folder or an experiment, got {others[0]}{more}")
+            there = listed(others, most=1)
+            raise AdjudgeError(f"{self.path}: expected an empty folder or an experiment, got {there}")
 
     def _check_trials(self) -> None:
         most, wanted = max((last for _, last in self.spans), default=0), self.work.experiment.trials
@@ -429,6 +430,7 @@ def run_experiment(
     return _run(work, folder, workers=workers, dask=dask, chunk=chunk, progress=progress)
 
 
+@checked(trials=TRIALS)
 def resume_experiment(
     folder: str | Path,
     *,
@@ -497,9 +499,8 @@ class Plan:
     :meth:`learn` was told, but never so many that workers would get fewer than eight each.
     """
 
+    @checked(chunk=COUNT)
     def __init__(self, missing: Sequence[Span], *, workers: int, chunk: int | None = None) -> None:
-        if chunk is not None:
-            check_whole("chunk", chunk, 1)
         self._missing = list(reversed(missing))
         self._is_fixed = chunk is not None
         self._size = chunk or 1

@@ -18,6 +18,7 @@ from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.model.collection import Collection, Metadata
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
+from adjudge.text import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -244,8 +245,8 @@ def _stratified(sample: Sample, strata: Mapping[str, str] | None) -> Sample:
         return sample
     unknown = [query for query in sample.queries if query not in strata]
     if unknown:
-        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
-        raise AdjudgeError(f"expected a stratum for every query, got none for {unknown[0]!r}{more}")
+        which = listed([shown(query) for query in unknown], most=1)
+        raise AdjudgeError(f"expected a stratum for every query, got none for {which}")
     return replace(sample, strata=tuple(strata[query] for query in sample.queries))
 
 
@@ -272,8 +273,6 @@ def strata_of(known: Collection | Metadata, column: str, queries: Sequence[str] 
     stratum = [-1 if place < 0 else int(codes[place]) for place in places.tolist()]
     missing = [query for query, code in zip(queries, stratum, strict=True) if code < 0]
     if missing:
-        raise AdjudgeError(
-            f"expected {shown(column)} in the metadata for every query, got none for {shown(missing[0])}"
-            + (f" and {len(missing) - 1} others" if len(missing) > 1 else "")
-        )
+        which = listed([shown(query) for query in missing], most=1)
+        raise AdjudgeError(f"expected {shown(column)} in the metadata for every query, got none for {which}")
     return {query: names[code] for query, code in zip(queries, stratum, strict=True)}

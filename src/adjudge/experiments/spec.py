@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.checks import check_whole
+from adjudge.checks import SEED_NUMBER, TRIALS, Constraints, check_all
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.experiments.procedures import Procedure
 from adjudge.experiments.samples import Samples
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-MOST_TRIALS = 10_000_000
 Rows = dict[str, npt.NDArray[Any]]  # columns of equal length; names are coded as places in what `names` returns
 
 
@@ -59,12 +58,13 @@ class Experiment(ABC):
     question: ClassVar[str]
     """What it answers, in a sentence for people."""
 
+    constraints: ClassVar[Constraints] = {"trials": TRIALS, "seed": SEED_NUMBER}
+
     trials: int = 500
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_whole("trials", self.trials, 1, MOST_TRIALS)
-        check_whole("seed", self.seed, 0)
+        check_all(self, where=f"{self.name}: ")
 
     def prepared(self, samples: Samples) -> Experiment:
         """The same experiment with what was left open settled by the samples, such as the sizes to look at.

@@ -66,7 +66,9 @@ class Format(ABC):
         return next((number for number, _ in lines), None)
 
 
-FORMATS: Registry[Format] = Registry("format")
+FORMATS: Registry[Format] = Registry(  # in the order in which they are tried, sharper tests first
+    "format", "adjudge.formats.trec", "adjudge.formats.mirex", "adjudge.formats.tables", "adjudge.formats.json"
+)
 _PACKED = " ".join(known.suffix for known in COMPRESSIONS)
 
 

@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 import numpy as np
 import polars as pl
 
-from adjudge.checks import Combine, Exclude, Names, Precision, check_choice
+from adjudge.checks import COUNT, Combine, Exclude, Names, Precision, checked
 from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.formats.base import FORMATS, Format, Kind, format_for
 from adjudge.formats.columns import naming_columns
@@ -265,6 +265,7 @@ B = TypeVar("B")
 Progress = Callable[[int, int], None]
 
 
+@checked(names=Names, depth=COUNT, score_precision=Precision)
 def read(
     runs: Any,
     judgments: Any = None,
@@ -301,8 +302,6 @@ def read(
     >>> collection.systems, collection.judgments
     (('a',), Judgments(1 grade, 1 query, scale broad (0..2)))
     """
-    check_choice("names", names, Names)
-    check_choice("score_precision", score_precision, Precision)
     runs, judgments, metadata = settled(runs), settled(judgments), settled(metadata)
     refuse_second_stdin({"judgments": judgments, "runs": runs, "metadata": metadata, "teams": teams})
     inputs: Inputs = []

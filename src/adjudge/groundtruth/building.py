@@ -23,7 +23,7 @@ from typing import Annotated, Any, TypedDict
 import numpy as np
 
 from adjudge.arrays import Ints, Mask
-from adjudge.checks import DEFAULT_CONSTRUCTION
+from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, SEED, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.groundtruth.consistency import (
@@ -41,7 +41,6 @@ from adjudge.groundtruth.evidence import (
     Evidence,
     Tails,
     Takes,
-    check_alpha,
     check_tails,
     default_comparison,
 )
@@ -51,7 +50,7 @@ from adjudge.groundtruth.rankings import QueryError, RankedQuery, Rankings, Unra
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
-from adjudge.text import counted
+from adjudge.text import counted, listed
 
 Cut = Callable[[Evidence, float, Tails], Ints]
 """Evidence, significance level and tails to the number of each document's group, from 0."""
@@ -315,6 +314,7 @@ class GroundTruth(Result, Mapping[str, BuiltList]):
 
 
 @renamed({"unranked": {"left out": "skip"}})
+@checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, seed=SEED)
 def build(
     answers: Answers,
     construction: str | Construction = DEFAULT_CONSTRUCTION,
@@ -341,6 +341,7 @@ def build(
     return truth
 
 
+@checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, seed=SEED)
 def make_all(
     answers: Answers,
     constructions: Sequence[Construction],
@@ -351,7 +352,6 @@ def make_all(
     seed: int = 0,
 ) -> list[GroundTruth]:
     """Lists of several constructions from the same answers, compared once; what there is to say is in their notes."""
-    check_alpha(alpha)
     measured_by, notes = default_comparison(takes_of(answers)), list[str]()
     built: list[list[BuiltList]] = [[] for _ in constructions]
     for one, left_out in _usable(answers, unranked=unranked, least_experts=least_experts, notes=notes):
@@ -434,6 +434,7 @@ def _ranked_enough(
 
 
 @renamed({"unranked": {"left out": "skip"}})
+@checked(alpha=ALPHA, unranked=Unranked, seed=SEED)
 def check_lists(
     lists: PartialLists,
     answers: Answers,
@@ -455,7 +456,6 @@ def check_lists(
     0.5
     """
     seed = as_seed(seed)
-    check_alpha(alpha)
     by = default_comparison(takes_of(answers))
     notes: list[str] = []
     asked = {one.query: one for one in answers.queries}
@@ -628,9 +628,7 @@ def _named(queries: list[str]) -> str:
     >>> _named(["q1", "q2", "q3", "q4", "q5"])
     'q1, q2, q3 and 2 more queries'
     """
-    if len(queries) > 4:
-        return f"{', '.join(queries[:3])} and {len(queries) - 3} more queries"
-    return ", ".join(queries[:-1]) + (" and " if len(queries) > 1 else "") + queries[-1]
+    return listed(queries, most=3 if len(queries) > 4 else None, more="more queries")
 
 
 def _worst(truth: GroundTruth) -> list[str]:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import DEFAULT_CONSTRUCTION
+from adjudge.checks import ALPHA, COUNT, COUNT_OR_NONE, DEFAULT_CONSTRUCTION, SEED, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, warn
 from adjudge.groundtruth.building import (
@@ -195,6 +195,7 @@ class ComparedSystems(Result):
         }
 
 
+@checked(resamples=COUNT, seed=SEED)
 def compare_systems(
     truths: Sequence[GroundTruth],
     runs: Collection,
@@ -222,8 +223,6 @@ def compare_systems(
     [1.0, 1.0]
     """
     seed = as_seed(seed)
-    if resamples < 1:
-        raise AdjudgeError(f"'resamples' must be at least 1, got {resamples}")
     if not 0 <= baseline < len(truths):
         raise AdjudgeError(f"'baseline' must be a place from 0 to {len(truths) - 1}, got {baseline}")
     found = [effectiveness_by_lists(truth.lists, runs, measure) for truth in truths]
@@ -470,6 +469,7 @@ class ComparedConstructions(Result):
 
 
 @renamed({"unranked": {"left out": "skip"}})
+@checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, halves=COUNT_OR_NONE, resamples=COUNT, seed=SEED)
 def compare_constructions(
     answers: Answers,
     constructions: Sequence[str | Construction] = PAPER_CONSTRUCTIONS,
@@ -508,8 +508,6 @@ def compare_constructions(
     parsed = [parse_construction(one) if isinstance(one, str) else one for one in constructions]
     if not parsed or len(set(parsed)) < len(parsed):
         raise AdjudgeError(f"Constructions: expected some, each once, got {', '.join(map(str, parsed)) or 'none'}")
-    if halves < 0:
-        raise AdjudgeError(f"'halves' must be 0 or more, got {halves}")
     truths = make_all(answers, parsed, alpha=alpha, unranked=unranked, least_experts=least_experts, seed=seed)
     base = next((place for place, one in enumerate(parsed) if str(one) == "All-2"), 0)
     systems = None

@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import bdtr, ndtr
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import check_choice
+from adjudge.checks import SEED, checked
 from adjudge.groundtruth.evidence import Evidence, comparison
 from adjudge.groundtruth.preferences import PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery
@@ -51,6 +51,7 @@ MOST_EXACT = 100
 _FEW = 32  # pooled ranks that whole numbers deal out faster than arrays do
 
 
+@checked(method=Method)
 def smaller_ranks(ranks: Floats, *, method: Method = "auto") -> Floats:
     """p-values of "the document of the row has smaller ranks than the document of the column".
 
@@ -60,7 +61,6 @@ def smaller_ranks(ranks: Floats, *, method: Method = "auto") -> Floats:
     >>> smaller_ranks(np.array([[1.0, 3.0], [2.0, 4.0]])).round(4).tolist()
     [[1.0, 0.1667], [1.0, 1.0]]
     """
-    check_choice("method", method, Method)
     counts = _histograms(ranks)
     u, sizes = _u(counts), counts.sum(axis=1)
     ties = _tied(counts)
@@ -220,6 +220,7 @@ def rank_evidence(asked: RankedQuery, sooner: Floats, *, compared: Mask) -> Evid
     takes="rankings",
     about="Mann-Whitney U test of the ranks of two documents; arranged by median, then mean (Typke et al. 2005)",
 )
+@checked(seed=SEED)
 def mann_whitney(asked: RankedQuery, *, seed: int = 0, method: Method = "auto") -> Evidence:
     """Rank samples compared as if they were independent; every document must have been ranked by somebody.
 
@@ -236,6 +237,7 @@ def mann_whitney(asked: RankedQuery, *, seed: int = 0, method: Method = "auto") 
     takes="rankings",
     about="Wilcoxon signed-rank test of the experts who ranked both documents; arranged by median, then mean",
 )
+@checked(seed=SEED)
 def signed_rank(asked: RankedQuery, *, seed: int = 0) -> Evidence:
     """Differences of the ranks that each expert gave both documents: the same people ranked both, and it is used.
 
@@ -261,6 +263,7 @@ Alike = Literal["split", "skip"]
 """What becomes of answers that call two documents alike."""
 
 
+@checked(ties=Alike)
 def sign_tests(wins: Floats, alike: Floats, *, ties: Alike = "split") -> Floats:
     """p-values of "the row is preferred to the column": P(X >= wins), X binomial with probability 1/2; exact.
 
@@ -272,7 +275,6 @@ def sign_tests(wins: Floats, alike: Floats, *, ties: Alike = "split") -> Floats:
     >>> sign_tests(wins, alike, ties="skip")[0].round(4).tolist()  # 3 of 3
     [1.0, 0.125]
     """
-    check_choice("ties", ties, Alike)
     shared = np.floor(alike / 2) if ties == "split" else np.zeros_like(alike)
     against, total = wins.T + shared, wins + wins.T + 2 * shared
     p: Floats = bdtr(against, total.astype(np.int64), 0.5)  # as many against as there are, or fewer
@@ -284,6 +286,7 @@ def sign_tests(wins: Floats, alike: Floats, *, ties: Alike = "split") -> Floats:
     takes="preferences",
     about="exact sign test of each pair that was asked, alike split; arranged by Bradley-Terry strength",
 )
+@checked(seed=SEED)
 def preferred(asked: PreferredQuery, *, seed: int = 0, ties: Alike = "split") -> Evidence:
     """Pairs that were asked, each by its own answers alone; of other pairs nothing is said.
 
@@ -309,6 +312,7 @@ def preferred(asked: PreferredQuery, *, seed: int = 0, ties: Alike = "split") ->
     takes="rankings",
     about="exact sign test of the experts who ranked both documents, ties split; arranged by median, then mean",
 )
+@checked(seed=SEED)
 def ranked_before(asked: RankedQuery, *, seed: int = 0, ties: Alike = "split") -> Evidence:
     """How many experts put the one before the other: the same people ranked both, which Mann-Whitney does not use.
 

@@ -26,16 +26,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import ALPHA, checked
 from adjudge.errors import AdjudgeError
-from adjudge.groundtruth.evidence import Evidence, Tails, check_alpha
+from adjudge.groundtruth.evidence import Evidence, Tails
 
 
+@checked(alpha=ALPHA)
 def expansion_scores(evidence: Evidence, alpha: float, tails: Tails) -> Floats:
     """Score of each position (row) if its group ended at each place (column); 0 for positions that never count.
 
     Columns before the row are meaningless: a group does not end before its documents.
     """
-    check_alpha(alpha)
     right, known = _right(evidence, alpha, tails), evidence.compared
     n = len(evidence)
     after = np.triu(np.ones((n, n), dtype=np.bool_), 1)
@@ -110,9 +111,9 @@ class Inconsistencies:
         return len(self.inter) / self.n_between if self.n_between else float("nan")
 
 
+@checked(alpha=ALPHA)
 def inconsistencies(evidence: Evidence, group: Ints, *, alpha: float, tails: Tails) -> Inconsistencies:
     """The pairs of a list that experts contradict; pairs never compared are left out."""
-    check_alpha(alpha)
     _check_groups(evidence, group)
     differs = evidence.differs(alpha, tails)
     wrong = evidence.precedes(alpha).T
@@ -143,9 +144,9 @@ class Triples:
     n: int
 
 
+@checked(alpha=ALPHA)
 def non_transitive_triples(evidence: Evidence, *, alpha: float) -> Triples:
     """Count the triples that break transitivity, by products of matrices."""
-    check_alpha(alpha)
     known = evidence.compared & ~np.eye(len(evidence), dtype=np.bool_)
     different = evidence.differs(alpha, 2) & known
     alike = (known & ~different).astype(np.float64)

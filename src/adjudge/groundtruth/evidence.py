@@ -105,12 +105,6 @@ def check_tails(tails: int) -> None:
         raise AdjudgeError(f"Tests have 1 or 2 tails, got {tails}")
 
 
-def check_alpha(alpha: float) -> None:
-    """Refuse a significance level that is none."""
-    if not 0 < alpha < 1:
-        raise AdjudgeError(f"The significance level must be between 0 and 1, got {alpha:g}")
-
-
 class Compare(Protocol):
     """How a comparison is called: answers about one query, options by name."""
 

@@ -39,7 +39,7 @@ import numpy as np
 import polars as pl
 
 from adjudge.arrays import Codes, Ints
-from adjudge.checks import check_choice
+from adjudge.checks import checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.formats.base import FORMATS, Format, format_for, refuse
@@ -97,6 +97,7 @@ _PREFERENCES = Schema(
 
 
 @renamed({"places": {"as given": "given"}})
+@checked(places=Places)
 def read_experts(
     path: Tabular,
     *,
@@ -108,7 +109,6 @@ def read_experts(
 
     Columns for a first and a second document, and none for a document by itself, make preferences.
     """
-    check_choice("places", places, Places)
     with naming_columns(columns):
         content = _content(path, without)
         has_pairs = isinstance(content, Table) and _has_pairs(content)
@@ -116,6 +116,7 @@ def read_experts(
 
 
 @renamed({"places": {"as given": "given"}})
+@checked(places=Places)
 def read_rankings(
     path: Tabular,
     *,
@@ -137,7 +138,6 @@ def read_rankings(
     >>> read_rankings(file).queries[0].ranks.tolist()
     [[1.5, 1.5, 3.0], [nan, nan, 1.0]]
     """
-    check_choice("places", places, Places)
     with naming_columns(columns):
         content = _content(path, without)
         if isinstance(content, Table) and _has_pairs(content):

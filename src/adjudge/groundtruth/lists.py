@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Literal, TypedDict
 
-from adjudge.checks import check_choice
+from adjudge.checks import checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.results import Column, Result
 from adjudge.text import counted
@@ -99,6 +99,7 @@ class PartialLists(Result, Mapping[str, PartialList]):
         """Plain lists by query, as a JSON file holds them."""
         return {one.query: [list(group) for group in one.groups] for one in self.lists}
 
+    @checked(grading=Grading)
     def to_grades(self, grading: Grading = "levels") -> dict[str, dict[str, float]]:
         """Graded judgments in the order of the lists; documents that are in no list have none.
 
@@ -109,7 +110,6 @@ class PartialLists(Result, Mapping[str, PartialList]):
         >>> PartialLists.from_groups({"q": [["A", "B"], ["C"]]}).to_grades("even")
         {'q': {'A': 1.0, 'B': 1.0, 'C': 0.5}}
         """
-        check_choice("grading", grading, Grading)
         grades = {}
         for one in self.lists:
             n, share = len(one.groups), len(one.groups) if grading == "even" else 1

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.checks import check_choice
+from adjudge.checks import checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, did_you_mean, shown
 
@@ -89,9 +89,9 @@ class RankedQuery:
         ranks = rankdata(self.ranks, axis=1, nan_policy="omit").astype(np.float64)
         return RankedQuery(self.query, self.documents, self.experts, ranks)
 
+    @checked(unranked=Unranked)
     def filled(self, unranked: Unranked) -> RankedQuery:
         """With ``last``, documents that an expert left unranked share the mean of the places after their ranking."""
-        check_choice("unranked", unranked, Unranked)
         if unranked == "skip":
             return self
         n_ranked = np.isfinite(self.ranks).sum(axis=1, keepdims=True)
@@ -165,6 +165,7 @@ class Rankings:
 
     @classmethod
     @renamed({"places": {"as given": "given"}})
+    @checked(places=Places)
     def from_rows(
         cls,
         rows: Iterable[tuple[str, str, str, float]],
@@ -182,7 +183,6 @@ class Rankings:
         Traceback (most recent call last):
         adjudge.errors.AdjudgeError: Query 'q': expected each document once from an expert, got 'a' twice from 'ann'
         """
-        check_choice("places", places, Places)
         cells: dict[str, dict[tuple[str, str], float]] = {}
         for query, expert, document, rank in rows:
             given = cells.setdefault(query, {})

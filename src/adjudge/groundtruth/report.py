@@ -45,7 +45,7 @@ from adjudge.model.collection import Collection
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Report, Section, TableBlock, section
 from adjudge.tables import Heading
-from adjudge.text import counted, number, shown_p
+from adjudge.text import counted, listed, number, shown_p
 from adjudge.users.report import Evidence
 
 MOST_ROWS = 54
@@ -94,8 +94,7 @@ def _contradicted(wrong: Inconsistencies) -> str:
 def _left_out(names: tuple[str, ...]) -> str:
     if not names:
         return ""
-    some = ", ".join(map(cleaned, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f" In no list: {some}."
+    return f" In no list: {listed([cleaned(name) for name in names], most=5)}."
 
 
 def list_figures(built: BuiltList, place: int) -> tuple[FigureBlock, ...]:
@@ -427,9 +426,8 @@ def _best(found: ComparedConstructions) -> str:
         return f"All constructions are equally consistent: ADR-1 {top:.3f}{over}."
     base = "" if found.baseline in best else f", against {found[found.baseline].record()['adr_1']:.3f} by "
     makes = "makes" if len(best) == 1 else "make"
-    return (
-        f"{_and(best)} {makes} the most consistent lists: ADR-1 {top:.3f}{over}{base}{found.baseline if base else ''}."
-    )
+    against = found.baseline if base else ""
+    return f"{listed(best)} {makes} the most consistent lists: ADR-1 {top:.3f}{over}{base}{against}."
 
 
 def _over(found: ComparedConstructions) -> str:
@@ -445,8 +443,8 @@ def _told_apart(found: ComparedConstructions) -> str:
     if not better:
         return f"None is significantly more consistent than {found.baseline} at {_LEVEL:g}."
     verb = "is" if len(better) == 1 else "are"
-    left = f"; {_and(rest)} {'is' if len(rest) == 1 else 'are'} not" if rest else ""
-    return f"Significantly more consistent than {found.baseline} at {_LEVEL:g} {verb} {_and(better)}{left}."
+    left = f"; {listed(rest)} {'is' if len(rest) == 1 else 'are'} not" if rest else ""
+    return f"Significantly more consistent than {found.baseline} at {_LEVEL:g} {verb} {listed(better)}{left}."
 
 
 def _held_out(found: ComparedConstructions) -> str:
@@ -455,9 +453,9 @@ def _held_out(found: ComparedConstructions) -> str:
         return ""
     value = found[best[0]].record()["held_out"]
     same = set(best) & set(of_all)
-    but = "" if same else f", not {_and(of_all)}"
+    but = "" if same else f", not {listed(of_all)}"
     verb = "comes" if len(best) == 1 else "come"
-    return f"By answers that lists were not made from, {_and(best)} {verb} first ({value:.3f}){but}."
+    return f"By answers that lists were not made from, {listed(best)} {verb} first ({value:.3f}){but}."
 
 
 def _sparse(found: ComparedConstructions) -> str:
@@ -510,7 +508,7 @@ def construction_table(found: ComparedConstructions) -> TableBlock:
     rows = tuple(_construction_cells(row, has_halves=has_halves) for row in found.rows)
     places = {"adr_1": 1, "adr_2": 3} | ({"held_out": 4} if has_halves else {})
     best = {(found.names.index(name), place) for key, place in places.items() for name in _highest(found, key)}
-    caption = f"Constructions compared on {len(found.queries):,} {'query' if len(found.queries) == 1 else 'queries'}."
+    caption = f"Constructions compared on {counted(len(found.queries), 'query')}."
     emphasised = frozenset(best) if len(found.rows) > 1 else frozenset[tuple[int, int]]()
     return TableBlock("constructions-compared", caption, columns, rows, found.to_dicts(), emphasised)
 
@@ -589,7 +587,7 @@ def system_sentences(found: ComparedSystems) -> list[str]:
     best = (
         f"{next(iter(winners))} is the best of {about}, whatever construction makes the lists."
         if len(winners) == 1
-        else f"Which of {about} is the best hangs on the construction: {_and(list(winners))}."
+        else f"Which of {about} is the best hangs on the construction: {listed(list(winners))}."
     )
     others = np.delete(np.arange(len(found.constructions)), found.baseline)
     if np.isnan(found.tau[others]).all():
@@ -669,10 +667,6 @@ def _places_figure(found: ComparedSystems) -> FigureBlock:
     moving = int((places != places[:1]).any(axis=0).sum())
     alt = f"Places of {len(order)} systems by {len(found.constructions)} constructions; {moving} of them change places."
     return FigureBlock("systems-places", caption, alt, data, figures.places)
-
-
-def _and(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 _MOST_LISTS_DRAWN = 12

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import COUNT, NOT_NEGATIVE, SEED, SEVERAL, SHARE_BELOW_ALL, checked
 from adjudge.errors import AdjudgeError
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferences import Preferences, PreferredQuery
@@ -43,6 +44,16 @@ class SimulatedPreferences:
     truth: PartialLists
 
 
+@checked(
+    queries=COUNT,
+    documents=SEVERAL,
+    experts=COUNT,
+    groups=COUNT,
+    noise=NOT_NEGATIVE,
+    unranked=SHARE_BELOW_ALL,
+    ties=NOT_NEGATIVE,
+    seed=SEED,
+)
 def simulate_rankings(
     *,
     queries: int = 11,
@@ -61,7 +72,7 @@ def simulate_rankings(
     (Rankings(2 queries, 3 experts, 27 ranks), [2, 2])
     """
     seed = as_seed(seed)
-    _check(queries, documents, experts, groups, noise=noise, unranked=unranked, ties=ties)
+    _check_groups(groups, documents)
     deviation = _deviations(experts, noise, seed)
     made = []
     for place in range(queries):
@@ -73,6 +84,16 @@ def simulate_rankings(
     return SimulatedRankings(Rankings(tuple(ranked)), PartialLists(tuple(truth)))
 
 
+@checked(
+    queries=COUNT,
+    documents=SEVERAL,
+    experts=COUNT,
+    groups=COUNT,
+    answers=COUNT,
+    noise=NOT_NEGATIVE,
+    ties=NOT_NEGATIVE,
+    seed=SEED,
+)
 def simulate_preferences(
     *,
     queries: int = 11,
@@ -93,8 +114,8 @@ def simulate_preferences(
     (Preferences(2 queries, 100 answers), [2, 2])
     """
     seed = as_seed(seed)
-    _check(queries, documents, experts, groups, noise=noise, ties=ties)
-    if not 1 <= answers <= experts:
+    _check_groups(groups, documents)
+    if answers > experts:
         raise AdjudgeError(f"Simulated experts: expected from 1 to {experts} answers about a pair, got {answers}")
     deviation = _deviations(experts, noise, seed)
     made = []
@@ -205,18 +226,6 @@ def recovered(lists: PartialLists, truth: PartialLists) -> Floats:
     return np.array(shares)
 
 
-def _check(queries: int, documents: int, experts: int, groups: int, **shares: float) -> None:
-    """Refuse what cannot be simulated."""
-    if queries < 1 or documents < 2 or experts < 1:
-        raise AdjudgeError(
-            "Simulated experts: expected at least 1 query, 2 documents and 1 expert, "
-            f"got {queries}, {documents} and {experts}"
-        )
-    if not 1 <= groups <= documents:
+def _check_groups(groups: int, documents: int) -> None:
+    if groups > documents:
         raise AdjudgeError(f"Simulated experts: expected from 1 to {documents} groups of documents, got {groups}")
-    for name, value in shares.items():
-        if not (0 <= value < 1 if name == "unranked" else 0 <= value < np.inf):
-            raise AdjudgeError(f"Simulated experts: {name} must be {_RANGES.get(name, '0 or more')}, got {value:g}")
-
-
-_RANGES = {"unranked": "a share from 0 to below 1"}

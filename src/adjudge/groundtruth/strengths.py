@@ -37,7 +37,7 @@ from functools import cached_property
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.errors import AdjudgeError
+from adjudge.checks import COUNT, POSITIVE, SEED, checked
 from adjudge.groundtruth.evidence import Evidence, comparison
 from adjudge.groundtruth.preferences import PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery
@@ -99,13 +99,12 @@ class Strengths:
         return evidence.arranged(order)
 
 
+@checked(prior=POSITIVE)
 def fit(slope: Slope, n_documents: int, *, extra: int = 0, prior: float = PRIOR_DEVIATION) -> Strengths:
     """The top of the posterior by Newton's steps, halved while they do not climb; the likelihood must be concave.
 
     ``extra`` parameters come after the strengths; their prior is ten times as wide.
     """
-    if not prior > 0:
-        raise AdjudgeError(f"The deviation of the prior must be above 0, got {prior:g}")
     weight = np.concatenate([np.full(n_documents, 1 / prior**2), np.full(extra, 0.01 / prior**2)])
     at = np.zeros(n_documents + extra)
     value, gradient, curvature = _with_prior(slope, at, weight)
@@ -178,6 +177,7 @@ def answers_about(asked: PreferredQuery) -> Floats:
     takes="preferences",
     about="Bradley-Terry strengths with Davidson's ties; all pairs, also those never asked, by their posterior",
 )
+@checked(seed=SEED, prior=POSITIVE)
 def by_bradley_terry(asked: PreferredQuery, *, seed: int = 0, prior: float = PRIOR_DEVIATION) -> Evidence:
     """Every pair compared by the posterior of the difference of strengths.
 
@@ -323,6 +323,7 @@ def plackett_luce(ranks: Floats, *, prior: float = PRIOR_DEVIATION) -> Strengths
     takes="rankings",
     about="Plackett-Luce strengths, ties as Efron; pairs compared and arranged by their posterior",
 )
+@checked(seed=SEED, prior=POSITIVE)
 def by_plackett_luce(asked: RankedQuery, *, seed: int = 0, prior: float = PRIOR_DEVIATION) -> Evidence:
     """Every pair compared by the posterior of the difference of strengths, whether or not an expert ranked both.
 
@@ -340,6 +341,7 @@ def by_plackett_luce(asked: RankedQuery, *, seed: int = 0, prior: float = PRIOR_
     about=f"Plackett-Luce strengths; pairs compared by {RESAMPLES:,} resamples of the experts",
     is_random=True,
 )
+@checked(resamples=COUNT, prior=POSITIVE, seed=SEED)
 def by_resampled_strength(
     asked: RankedQuery, *, seed: int = 0, prior: float = PRIOR_DEVIATION, resamples: int = RESAMPLES
 ) -> Evidence:
@@ -352,8 +354,6 @@ def by_resampled_strength(
     >>> by_resampled_strength(asked, resamples=99).sooner[0].tolist()
     [1.0, 0.01]
     """
-    if resamples < 1:
-        raise AdjudgeError(f"'resamples' must be at least 1, got {resamples}")
     choices = Choices.of(asked.ranks)
     found = fit(choices.slope, len(asked.documents), prior=prior)
     rng = np.random.default_rng(seed)

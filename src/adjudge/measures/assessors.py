@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import Missing, Partial, Ties, check_choice
+from adjudge.checks import SEED, Missing, Partial, Ties, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.measures.base import Measure, parse_measures
 from adjudge.measures.evaluation import (
@@ -32,11 +32,9 @@ from adjudge.measures.evaluation import (
     absent_lists,
     blocks_for,
     canonical_name,
-    check_options,
-    count_of,
+    check_ties,
     expected,
     remarks_on,
-    some_of,
     unreachable,
 )
 from adjudge.model.collection import Collection
@@ -45,12 +43,14 @@ from adjudge.model.judgments import Judgments
 from adjudge.model.runs import Run, Runs
 from adjudge.model.vocabulary import Vocabulary
 from adjudge.seeds import Seed, as_seed
+from adjudge.text import counted, listed
 
 Unjudged = Literal["zero", "condensed"]
 
 _WORKERS = 4
 
 
+@checked(partial=Partial, unjudged=Unjudged, missing=Missing, ties=Ties, seed=SEED)
 def evaluate_assessors(
     collection: Collection,
     measures: str | Measure | Iterable[str | Measure],
@@ -78,9 +78,7 @@ def evaluate_assessors(
     (('ann', 'bob'), [[0.5, 1.0], [nan, 0.5]])
     """
     seed = as_seed(seed)
-    check_choice("partial", partial, Partial)
-    check_choice("unjudged", unjudged, Unjudged)
-    check_options(collection, unjudged=unjudged, missing=missing, ties=ties, seed=seed)
+    check_ties(collection, ties)
     parsed = parse_measures(measures)
     judgments = _need_assessors(collection)
     cells = _Cells.of(judgments, partial)
@@ -172,10 +170,10 @@ class _Cells:
         q, a = dropped[0]
         lost = [judgments.assessors[i] for i in np.flatnonzero(~self.kept.any(axis=0))]
         return (
-            f"{count_of(len(dropped), 'query-assessor cell')} of {np.count_nonzero(self.judged)} left out as partial, "
+            f"{counted(len(dropped), 'query-assessor cell')} of {np.count_nonzero(self.judged)} left out as partial, "
             f"first query {shown(collection.queries[q])} by {shown(judgments.assessors[a])}, who judged "
-            f"{self.judged[q, a]} of {count_of(int(self.pooled[q]), 'document')}"
-            f"{f'; nothing is left of {some_of(lost)}' if lost else ''}.",
+            f"{self.judged[q, a]} of {counted(int(self.pooled[q]), 'document')}"
+            f"{f'; nothing is left of {listed(lost, most=3)}' if lost else ''}.",
         )
 
     def remarks(self) -> tuple[str, ...]:
@@ -186,7 +184,7 @@ class _Cells:
             "with only some of the query's judged documents.": int(some.sum()),
             "without a relevant document, though another assessor found one: effectiveness 0.": int(none.sum()),
         }
-        return tuple(f"{count_of(n, 'query-assessor cell')} {what}" for what, n in remarks.items() if n)
+        return tuple(f"{counted(n, 'query-assessor cell')} {what}" for what, n in remarks.items() if n)
 
 
 def _of_assessor(collection: Collection, judgments: Judgments, assessor: int, codes: Ints) -> Collection:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -82,7 +82,7 @@ def measure(
     """
 
     def decorate(function: MeasureFunction) -> MeasureFunction:
-        declared = {**(parameters or {}), "ideal": IDEAL.with_default(ideal)}
+        declared = {**(parameters or {}), "ideal": replace(IDEAL, default=ideal)}
         definition = Definition(
             name, title, equation, reference, function, declared, cutoff, monotone, unbounded, needs
         )

@@ -46,7 +46,7 @@ from itertools import permutations, product
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import Missing, Ties, Unjudged, check_choice
+from adjudge.checks import SEED, Missing, Ties, Unjudged, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.measures.base import MEASURES, Measure, parse_measure, parse_measures
 from adjudge.model.collection import Collection
@@ -55,6 +55,7 @@ from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Blocks, Lists
 from adjudge.model.scales import Scale
 from adjudge.seeds import Seed, as_seed
+from adjudge.text import counted, listed
 
 
 def blocks_for(collection: Collection, measures: Sequence[Measure], *, unjudged: Unjudged, ties: Ties) -> Blocks:
@@ -68,13 +69,8 @@ def canonical_name(text: str) -> str:
     return str(parse_measure(text))
 
 
-def check_options(collection: Collection, *, unjudged: str, missing: str, ties: str, seed: int) -> None:
-    """Refuse options that are none, and ties that were broken before anybody asked."""
-    check_choice("unjudged", unjudged, Unjudged)
-    check_choice("missing", missing, Missing)
-    check_choice("ties", ties, Ties)
-    if not isinstance(seed, int) or seed < 0:
-        raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
+def check_ties(collection: Collection, ties: Ties) -> None:
+    """Refuse ties that were broken before anybody asked."""
     depth = collection.runs.cut_at
     if ties == "expected" and depth is not None:
         raise AdjudgeError(f"ties='expected' needs whole rankings, but these were cut at depth {depth} when read.")
@@ -91,15 +87,17 @@ def remarks_on(collection: Collection, judgments: Judgments, absent: Mask, missi
     aloud = []
     unjudged = collection.queries[judgments.n_queries :]
     if unjudged:
-        aloud.append(f"{count_of(len(unjudged), 'query')} of the runs without judgments left out: {some_of(unjudged)}.")
+        aloud.append(
+            f"{counted(len(unjudged), 'query')} of the runs without judgments left out: {listed(unjudged, most=3)}."
+        )
     if absent.all():
-        asked, judged = some_of(unjudged) or "nothing", some_of(collection.queries[: judgments.n_queries])
+        asked, judged = listed(unjudged, most=3) or "nothing", listed(collection.queries[: judgments.n_queries], most=3)
         raise AdjudgeError(f"No query of the runs is judged: the runs answer {asked}; the judgments are for {judged}.")
     if absent.any():
         names = [collection.systems[s] for s in np.flatnonzero(absent.any(axis=0))]
         first = collection.queries[int(np.flatnonzero(absent.any(axis=1))[0])]
         text = (
-            f"{count_of(int(absent.sum()), 'list')} missing: nothing retrieved by {some_of(names)} "
+            f"{counted(int(absent.sum()), 'list')} missing: nothing retrieved by {listed(names, most=3)} "
             f"for judged queries such as {shown(first)}"
         )
         if missing == "error":
@@ -118,7 +116,7 @@ def _quiet_remarks(judgments: Judgments) -> list[str]:
     best[filled] = np.maximum.reduceat(pool.grades, pool.offsets[:-1][filled])
     nothing = int(np.count_nonzero(best <= 0))
     if nothing:
-        remarks.append(f"{count_of(nothing, 'query')} without a relevant document: effectiveness 0.")
+        remarks.append(f"{counted(nothing, 'query')} without a relevant document: effectiveness 0.")
     remarks.extend(judgments.notes)
     if len(judgments.assessors) > 1 and len(pool.grades) < len(judgments):
         remarks.append(f"Pairs judged by several assessors have the {judgments.combine} of their grades.")
@@ -131,19 +129,7 @@ def unreachable(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
     """Measures whose threshold no grade of the scale reaches: they are 0 whatever the systems do."""
     top = judgments.scale.maximum
     names = [str(m) for m in measures if (dict(m.parameters).get("rel") or 0) > top]
-    return [f"No grade is high enough for {some_of(names)} on the scale {judgments.scale}: 0."] if names else []
-
-
-def count_of(n: int, noun: str) -> str:
-    """A number and what it counts, as one says it."""
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{n} {noun if n == 1 else plural}"
-
-
-def some_of(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    few = ", ".join(names[:3])
-    return few if len(names) <= 3 else f"{few} and {len(names) - 3} more"
+    return [f"No grade is high enough for {listed(names, most=3)} on the scale {judgments.scale}: 0."] if names else []
 
 
 EXACT_ORDERS = 720  # up to this many orders are all looked at
@@ -266,6 +252,7 @@ Progress = Callable[[int, int], None]
 _WORKERS = min(4, os.cpu_count() or 1)
 
 
+@checked(unjudged=Unjudged, missing=Missing, ties=Ties, seed=SEED)
 def evaluate(
     collection: Collection,
     measures: str | Measure | Iterable[str | Measure],
@@ -289,7 +276,7 @@ def evaluate(
     mine    0.5000  0.6309
     """
     seed = as_seed(seed)
-    check_options(collection, unjudged=unjudged, missing=missing, ties=ties, seed=seed)
+    check_ties(collection, ties)
     parsed = parse_measures(measures)
     judgments = collection.need_judgments()
     absent = absent_lists(collection, judgments)

@@ -18,13 +18,16 @@ from collections.abc import Callable
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import Between
 from adjudge.measures.base import Ideal, measure
 from adjudge.measures.binary import positive_cells, precision_sums, ratio
-from adjudge.measures.parameters import BASE, DISCOUNT, GAIN, GAINS, REL, Gain, Number, table_gain
+from adjudge.measures.parameters import BASE, DISCOUNT, GAIN, GAINS, REL, Gain, Parameter, table_gain
 from adjudge.model.rankings import Lists
 
-BETA = Number(1.0, 0.0, closed_low=True, about="weight of gains against counts of relevant documents; 0 makes it AP")
-PERSISTENCE = Number(0.8, 0.0, 1.0, about="probability p that the user looks at the next document")
+BETA = Parameter(
+    1.0, Between(0, closed="left", meaning="weight of gains against counts of relevant documents; 0 makes it AP")
+)
+PERSISTENCE = Parameter(0.8, Between(0, 1, meaning="probability p that the user looks at the next document"))
 
 
 def top_gain(lists: Lists, gain: Gain) -> float:

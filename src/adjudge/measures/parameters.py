@@ -2,104 +2,62 @@
 
 from __future__ import annotations
 
-import math
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from adjudge.arrays import Floats
+from adjudge.checks import Between, Constraint, OneOf
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.scales import Scale
 from adjudge.registry import Registry
 
 
-class Parameter(ABC):
-    """A named choice of a measure. ``default`` is what it is when nobody says."""
+def number_text(value: float) -> str:
+    """The shortest text that reads back as the same number.
+
+    >>> number_text(2.0), number_text(0.1), number_text(1e20)
+    ('2', '0.1', '1e+20')
+    """
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(float(value))
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A named choice of a measure: what it may be, and its default; None is allowed where it is the default."""
 
     default: Any
-    about: str
+    constraint: Constraint
 
-    @abstractmethod
+    @property
+    def about(self) -> str:
+        """What it means."""
+        return self.constraint.meaning
+
+    @property
+    def wanted(self) -> str:
+        """What a value must be, for messages and documentation."""
+        return self.constraint.wanted
+
     def check(self, owner: str, name: str, value: Any) -> Any:
         """The value to use, from text or from a Python object; refused in the right words when it makes no sense."""
+        if value is None and self.default is None:
+            return None
+        check = self.constraint.read if isinstance(value, str) else self.constraint.check
+        checked = check(name, value, where=f"{owner}: ")
+        return float(checked) if isinstance(self.constraint, Between) else checked
 
     def show(self, value: Any) -> str:
-        """The value as it is written in a measure's name."""
-        return str(value)
+        """The value as it is written in a measure's name: of numbers the shortest text that reads back as the same."""
+        return number_text(value) if isinstance(value, float) else str(value)
 
     def lacking(self, value: Any, scale: Scale) -> str | None:
         """Why the value makes no sense on a scale, if it does not."""
         return None
-
-    @property
-    @abstractmethod
-    def wanted(self) -> str:
-        """What a value must be, for messages and documentation."""
-
-
-@dataclass(frozen=True)
-class Number(Parameter):
-    """A real number between open or closed ends; ``None`` is allowed where it is the default."""
-
-    default: float | None
-    low: float
-    high: float = math.inf
-    closed_low: bool = False
-    closed_high: bool = False
-    about: str = ""
-
-    @property
-    def wanted(self) -> str:
-        """The interval."""
-        ends = "[" if self.closed_low else "(", "]" if self.closed_high else ")"
-        return f"in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
-
-    def check(self, owner: str, name: str, value: Any) -> float | None:
-        """Parse and bound."""
-        if value is None and self.default is None:
-            return None
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            number = math.nan
-        above = number >= self.low if self.closed_low else number > self.low
-        below = number <= self.high if self.closed_high else number < self.high
-        if not (above and below) or isinstance(value, bool):
-            raise AdjudgeError(f"{owner}: {name!r} must be {self.wanted}, got {value}")
-        return number
-
-    def show(self, value: Any) -> str:
-        """The shortest text that reads back as the same number."""
-        return str(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))
-
-
-@dataclass(frozen=True)
-class Choice(Parameter):
-    """One of a few words."""
-
-    default: str
-    options: tuple[str, ...]
-    about: str = ""
-
-    @property
-    def wanted(self) -> str:
-        """The words."""
-        return f"one of {', '.join(self.options)}"
-
-    def check(self, owner: str, name: str, value: Any) -> str:
-        """Refuse anything that is not one of the words."""
-        if value not in self.options:
-            raise AdjudgeError(f"{owner}: {name!r} must be {self.wanted}, got {shown(value)}")
-        return str(value)
-
-    def with_default(self, default: str) -> Choice:
-        """The same choice with another default."""
-        return replace(self, default=default)
 
 
 @dataclass(frozen=True)
@@ -147,12 +105,14 @@ def exponential(grades: Floats) -> Floats:
     return np.exp2(np.maximum(grades, 0.0)) - 1.0
 
 
+_GAINS = OneOf((), "gain of a grade: linear (the grade), exp (2^grade - 1), a table {0:0,1:1,2:3} or a registered name")
+
+
 @dataclass(frozen=True)
 class GainChoice(Parameter):
     """A registered gain, a table ``{0:0,1:1,2:3}`` or a Python function."""
 
-    default: Gain
-    about: str = "gain of a grade: linear (the grade), exp (2^grade - 1), a table {0:0,1:1,2:3} or a registered name"
+    constraint: Constraint = _GAINS
 
     @property
     def wanted(self) -> str:
@@ -219,21 +179,23 @@ def _table_gain(known: tuple[float, ...], given: tuple[float, ...]) -> Gain:
             raise AdjudgeError(f"gain={text}: has no gain for grade {asked[unknown][0]:g}")
         return np.where(asked > 0, gains[place], 0.0)
 
-    show = Number(0.0, -math.inf).show
-    text = "{" + ",".join(f"{show(grade)}:{show(value)}" for grade, value in zip(known, given, strict=True)) + "}"
+    pairs = zip(map(number_text, known), map(number_text, given), strict=True)
+    text = "{" + ",".join(f"{grade}:{gain_}" for grade, gain_ in pairs) + "}"
     return Gain(text, look_up)
 
 
-IDEAL = Choice(
+IDEAL = Parameter(
     "none",
-    ("none", "max", "judged"),
-    "what counts as perfect: none (classic form), max (every document has the scale's highest grade: user-oriented) "
-    "or judged (the best ranking of the judged documents: system-oriented)",
+    OneOf(
+        ("none", "max", "judged"),
+        "what counts as perfect: none (classic form), max (every document has the scale's highest grade: "
+        "user-oriented) or judged (the best ranking of the judged documents: system-oriented)",
+    ),
 )
-REL = Number(None, 0.0, about="lowest grade that counts as relevant; any grade above 0 when not given")
+REL = Parameter(None, Between(0, meaning="lowest grade that counts as relevant; any grade above 0 when not given"))
 GAIN = GainChoice(GAINS["linear"])
 EXP_GAIN = GainChoice(GAINS["exp"])
-DISCOUNT = Choice(
-    "log", ("log", "original"), "log: log_b(i + b - 1) at rank i; original: log_b(i) from rank b on, 1 before"
+DISCOUNT = Parameter(
+    "log", OneOf(("log", "original"), "log: log_b(i + b - 1) at rank i; original: log_b(i) from rank b on, 1 before")
 )
-BASE = Number(2.0, 1.0, about="base b of the logarithm")
+BASE = Parameter(2.0, Between(1, meaning="base b of the logarithm"))

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from adjudge.arrays import Codes, Floats
-from adjudge.checks import Combine, Exclude, Precision
+from adjudge.checks import COUNT, Combine, Exclude, Precision, checked
 from adjudge.errors import AdjudgeError, InputError, shown, unknown, warn
 from adjudge.model.judgments import Judgments, encode_judgments
 from adjudge.model.provenance import Provenance
 from adjudge.model.runs import Run, Runs, encode_run
 from adjudge.model.scales import Scale
 from adjudge.model.vocabulary import Vocabulary
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,6 +142,7 @@ class Table:
     exclude: Exclude = "nothing"
 
 
+@checked(depth=COUNT)
 def build_collection(
     runs: Iterable[Table],
     judgments: Sequence[Table] = (),
@@ -156,8 +158,6 @@ def build_collection(
 
     ``depth`` keeps that many documents per ranking; ``score_precision`` is that in which scores are compared.
     """
-    if depth is not None and not (isinstance(depth, int) and depth >= 1):
-        raise AdjudgeError(f"'depth' must be a whole number of at least 1, got {depth}")
     queries, documents = Vocabulary(), Vocabulary()
     coded = encode_all_judgments(judgments, queries, documents, scale) if judgments else None
     known = None if metadata is None else encode_metadata(metadata.frame, documents=documents, source=metadata.source)
@@ -219,8 +219,8 @@ def _encode_all_runs(
     if repeats:
         total, first = sum(again.n for again in repeats), repeats[0]
         warn(
-            f"Documents that come twice in a ranking keep their best rank: {total} in {len(repeats)} "
-            f"system{'s' if len(repeats) > 1 else ''}, first {shown(first.document)} for query {shown(first.query)} of "
+            f"Documents that come twice in a ranking keep their best rank: {total} in "
+            f"{counted(len(repeats), 'system')}, first {shown(first.document)} for query {shown(first.query)} of "
             f"{shown(first.system)}.",
             stacklevel=4,
         )

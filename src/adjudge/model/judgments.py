@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Codes, Floats, Ints, Keys
-from adjudge.checks import Combine, check_choice
+from adjudge.checks import Combine, checked
 from adjudge.errors import InputError, shown, warn
 from adjudge.model.scales import Scale, conversion, groups_scale, infer_scale
 from adjudge.model.vocabulary import HashIndex, Vocabulary
@@ -98,9 +98,9 @@ class Judgments:
         note = f"Grades converted to {convert.name}: cut at {cuts} of the scale {self.scale}."
         return replace(self, grade=convert(self.grade), scale=convert.scale, notes=(*self.notes, note))
 
+    @checked(how=Combine)
     def combined(self, how: Combine) -> Judgments:
         """The same judgments with another rule for several assessors."""
-        check_choice("combine", how, Combine)
         return replace(self, combine=how)
 
     @cached_property

@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Codes, Floats, Ints, Mask
-from adjudge.checks import Precision
+from adjudge.checks import COUNT, Precision, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.vocabulary import Vocabulary
 from adjudge.text import counted
@@ -302,7 +302,7 @@ class Overlap:
         [3.0, 4.67, 6.0, 7.07, 8.6]
         """
         place = self._place(cutoff)
-        m = self.n_systems if systems is None else _whole("'systems'", systems)
+        m = self.n_systems if systems is None else int(COUNT.check("systems", systems))
         if m > self.n_systems:
             return float(self._extrapolated(m)[place] / self.n_queries)
         kept = [1 - comb(self.n_systems - j, m) / comb(self.n_systems, m) for j in range(1, self.n_systems + 1)]
@@ -346,6 +346,7 @@ class Overlap:
         return np.maximum.accumulate(sizes)
 
 
+@checked(n_queries=COUNT)
 def overlap(runs: Runs, *, cutoffs: Iterable[int], n_queries: int | None = None) -> Overlap:
     """Count how many systems retrieved each document in their top k, for every k of ``cutoffs``.
 
@@ -362,10 +363,10 @@ def overlap(runs: Runs, *, cutoffs: Iterable[int], n_queries: int | None = None)
     >>> found.pool_size(2), overlap(runs, cutoffs=[2], n_queries=1).pool_size(2)
     (3.0, 2.0)
     """
-    wanted = tuple(sorted({_whole("Every cutoff", cutoff) for cutoff in cutoffs}))
+    wanted = tuple(sorted({int(COUNT.check("cutoffs", cutoff)) for cutoff in cutoffs}))
     if not wanted:
         raise AdjudgeError("Expected at least one cutoff, got none")
-    kept = len(runs.queries) if n_queries is None else _whole("'n_queries'", n_queries)
+    kept = len(runs.queries) if n_queries is None else int(n_queries)
     if kept > len(runs.queries):
         raise AdjudgeError(f"'n_queries' must be at most {len(runs.queries)}, the queries of the runs, got {kept}")
     lengths = np.array([np.diff(_offsets(run, 0, kept)) for run in runs], dtype=np.int64).reshape(len(runs), kept)
@@ -420,10 +421,3 @@ def _keys(run: Run, offsets: Ints, entered: Ints, *, low: int, high: int) -> Int
 def _offsets(run: Run, start: int, stop: int) -> Ints:
     """Where the lists of some queries begin, and the last ends; query codes past the end of the run have none."""
     return run.offsets[np.minimum(np.arange(start, stop + 1), len(run.offsets) - 1)]
-
-
-def _whole(what: str, value: object) -> int:
-    """The value, if it is a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise AdjudgeError(f"{what} must be a whole number of at least 1, got {shown(value)}")
-    return int(value)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import check_whole
+from adjudge.checks import LIST_LENGTH, SEED, TRAPS, checked
 from adjudge.errors import AdjudgeError, warn
 from adjudge.preferences.generation import JudgmentsByScale, Material, material
 from adjudge.preferences.questions import Questions
@@ -29,6 +29,7 @@ _LOOKED_AT = 2000  # queries, taken at random where there are more
 _Maker = Callable[[int], tuple[Ints, Ints] | None]
 
 
+@checked(per_choice=TRAPS, k=LIST_LENGTH, seed=SEED)
 def make_traps(
     judgments: JudgmentsByScale, *, per_choice: int = 5, k: int = 5, strict: bool = True, seed: Seed = 0
 ) -> Questions:
@@ -60,8 +61,6 @@ def make_traps(
     [('a', ('d0', 'd1'), ('d9', 'd10')), ('b', ('d9', 'd10'), ('d0', 'd1'))]
     """
     seed = as_seed(seed)
-    check_whole("per_choice", per_choice, 1, 1000)
-    check_whole("seed", seed, 0)
     stuff = material(judgments, None, k)
     proposals = _Proposals(stuff, _shares(stuff), np.random.default_rng(seed))
     either = frozenset({"a", "b"})

@@ -78,7 +78,15 @@ from typing import Annotated, Any, Literal, TypedDict
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import TieUnit, check_choice, check_whole
+from adjudge.checks import (
+    BINS,
+    CONFIDENCE,
+    RESAMPLES_OR_NONE,
+    SEED,
+    SEVERAL,
+    TieUnit,
+    checked,
+)
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.questions import Combination, as_combinations
 from adjudge.preferences.study import (
@@ -211,6 +219,7 @@ class AgreementBins:
         return _table(f"P(Agr | Δ {self.measure} on {self.scale})", shares)
 
 
+@checked(bins=BINS, confidence=CONFIDENCE)
 def satisfaction_bins(
     study: Study | Evidence, measure: str = "", scale: str = "", *, bins: int = 10, confidence: float = 0.95
 ) -> SatisfactionBins:
@@ -230,6 +239,7 @@ def satisfaction_bins(
     return SatisfactionBins(seen.measure, seen.scale, shares)
 
 
+@checked(bins=BINS, confidence=CONFIDENCE)
 def agreement_bins(
     study: Study | Evidence, measure: str = "", scale: str = "", *, bins: int = 10, confidence: float = 0.95
 ) -> AgreementBins:
@@ -249,6 +259,7 @@ def _seen(study: Study | Evidence, measure: str, scale: str) -> Evidence:
     return evidence(study, measure, scale) if isinstance(study, Study) else study
 
 
+@checked(bins=BINS, confidence=CONFIDENCE)
 def share_bins(
     x: Floats,
     hit: Floats,
@@ -265,7 +276,6 @@ def share_bins(
     >>> found.share.tolist(), found.count.tolist()
     ([0.5, 1.0], [2, 2])
     """
-    check_whole("bins", bins, 1)
     which = bin_of(x, bins)
     count = np.bincount(which, minlength=bins)
     ids = np.arange(len(x)) if answer is None else answer
@@ -301,8 +311,6 @@ def _wilson(share: Floats, n: Floats, clusters: Ints, confidence: float) -> tupl
     """Wilson's interval with Student's t in place of the normal quantile."""
     from scipy.special import stdtrit
 
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     several = clusters > 1
     z2 = np.where(several, stdtrit(np.maximum(clusters - 1, 1), 0.5 + confidence / 2), np.nan) ** 2
     some = np.where(n > 0, n, np.nan)
@@ -357,6 +365,7 @@ class Endpoints:
         )
 
 
+@checked(bins=BINS, confidence=CONFIDENCE, resamples=RESAMPLES_OR_NONE, seed=SEED)
 def endpoints(
     study: Study | Evidence,
     measure: str = "",
@@ -372,8 +381,6 @@ def endpoints(
 
     Without resamples there are no intervals. ``satisfaction`` is the curve to take the bias from, instead of bins.
     """
-    check_whole("bins", bins, 1)
-    check_whole("resamples", resamples, 0)
     seen = evidence(study, measure, scale) if isinstance(study, Study) else study
     draws = [_three(seen, bins, weights) for weights in resampled_weights([*seen.clusters.values()], resamples, seed)]
     value = _three(seen, bins, np.ones((1, len(seen.delta))))[0]
@@ -495,6 +502,15 @@ class Predictions(Result):
         return f"<Predictions: {self.outcome}, {counted(len(self.rows), 'combination')}>"
 
 
+@checked(
+    outcome=Outcome,
+    ties=TieUnit,
+    bins=BINS,
+    folds=SEVERAL,
+    resamples=RESAMPLES_OR_NONE,
+    confidence=CONFIDENCE,
+    seed=SEED,
+)
 def predictions(
     study: Study,
     combinations: Iterable[Combination | str],
@@ -516,9 +532,6 @@ def predictions(
     cannot score (an unjudged document) are left out for all. ``bins`` matter to the cubic only. Without resamples there
     are no intervals, and all are among the best.
     """
-    check_choice("outcome", outcome, Outcome)
-    check_whole("resamples", resamples, 0)
-    check_whole("bins", bins, 1)
     wanted = as_combinations(combinations)
     counted = study.counted()
     if outcome == "satisfaction":
@@ -558,11 +571,12 @@ def _means(logs: Floats, weights: Floats) -> Floats:
     return means
 
 
-def n_folds(folds: int | None, kinds: int) -> int:
+@checked(folds=SEVERAL)
+def n_folds(folds: int | None = None, kinds: int = 1) -> int:
     """How many folds: as asked, two or more, else 10, or 5 of each of two kinds of clusters."""
     if folds is None:
         return FOLDS if kinds == 1 else FOLDS_OF_TWO_KINDS
-    return check_whole("folds", folds, 2)
+    return folds
 
 
 def _chance(hit: Mask, outcome: Outcome) -> float:
@@ -609,6 +623,7 @@ KINDS = ("cubic", *MONOTONE)
 Facts = tuple[tuple[str, str], ...]
 
 
+@checked(bins=BINS)
 def satisfaction_curve(
     seen: Evidence,
     *,
@@ -658,6 +673,7 @@ def has_several_sizes(delta: Floats) -> bool:
     return len(np.unique(np.abs(delta))) > 1
 
 
+@checked(bins=BINS, folds=SEVERAL, seed=SEED)
 def compare_kinds(
     seen: Evidence, *, kinds: Sequence[str] = KINDS, bins: int = 10, folds: int | None = None, seed: int = 0
 ) -> dict[str, float]:
@@ -665,7 +681,7 @@ def compare_kinds(
 
     ``bins`` matter to the cubic only.
     """
-    shared: dict[str, Any] = {"clusters": seen.list_clusters, "bins": check_whole("bins", bins, 1), "seed": seed}
+    shared: dict[str, Any] = {"clusters": seen.list_clusters, "bins": bins, "seed": seed}
     shared["folds"] = n_folds(folds, len(seen.list_clusters))
 
     def mean(kind: str) -> float:

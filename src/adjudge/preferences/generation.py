@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import check_whole
+from adjudge.checks import COUNT, LIST_LENGTH, PER_BIN, QUESTION_BINS, SEED, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Lists
@@ -118,11 +118,11 @@ def by_scale(judgments: JudgmentsByScale) -> dict[str, Judgments]:
     return found
 
 
+@checked(k=LIST_LENGTH)
 def material(judgments: JudgmentsByScale, combinations: Sequence[Combination] | None, k: int) -> Material:
     """The documents of each query that are judged on all scales of the combinations (all scales when None)."""
     import polars as pl
 
-    check_whole("k", k, 1, 50)
     given = by_scale(judgments)
     needed = list(given) if combinations is None else list(dict.fromkeys(one.origin for one in combinations))
     lacking = next((one for one in combinations or () if one.origin not in given), None)
@@ -576,6 +576,7 @@ class Generated:
         return str(self.coverage)
 
 
+@checked(per_bin=PER_BIN, bins=QUESTION_BINS, k=LIST_LENGTH, seed=SEED, max_questions=COUNT, per_query=COUNT)
 def make_questions(
     judgments: JudgmentsByScale,
     combinations: Iterable[Combination | str],
@@ -610,13 +611,8 @@ def make_questions(
     """
     seed = as_seed(seed)
     known = as_combinations(combinations)
-    check_whole("per_bin", per_bin, 1, 100_000)
-    check_whole("bins", bins, 1, 100)
-    check_whole("seed", seed, 0)
-    if max_questions is not None:
-        check_whole("max_questions", max_questions, 1)
     stuff = material(judgments, known, k)
-    cap = np.inf if per_query is None else check_whole("per_query", per_query, 1)
+    cap = np.inf if per_query is None else per_query
     rng = np.random.default_rng(seed)
     greedy = _Greedy(stuff, known, per_bin, bins, rng, most=max_questions, per_query=cap, progress=progress)
     greedy.run()

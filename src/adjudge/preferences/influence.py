@@ -29,7 +29,7 @@ from adjudge.preferences.questions import Combination
 from adjudge.preferences.study import Evidence, Study, evidence, judged_by_all
 from adjudge.results import Column, Result
 from adjudge.tables import Table
-from adjudge.text import counted, number
+from adjudge.text import counted, listed, number
 from adjudge.users.curves import TINY
 from adjudge.users.noticing import FORMS, fit_agreement, noticeable_differences
 
@@ -284,11 +284,19 @@ class Influence(Result):
             return "One participant gave all the answers that count, so that everything hangs on them."
         gone = [one.participant for one in self.rows if np.isnan(one.noticeable) and one.answers]
         if np.isnan(self.of_all.noticeable):
-            some = f", though without {gone_list(self._appears())} there would be" if self._appears() else ""
+            some = (
+                f", though without {listed(self._appears(), 'or', most=3, more='others')} there would be"
+                if self._appears()
+                else ""
+            )
             return f"No difference in {self.measure} on {self.scale} is noticed by more than half of the people{some}."
         if row is None:
             return ""
-        lost = f" Without {gone_list(gone)} no difference would be noticed by more than half." if gone else ""
+        lost = (
+            f" Without {listed(gone, 'or', most=3, more='others')} no difference would be noticed by more than half."
+            if gone
+            else ""
+        )
         if number(row.noticeable) == number(self.of_all.noticeable):
             return (
                 f"The noticeable difference in {self.measure} on {self.scale}, {number(self.of_all.noticeable)}, "
@@ -319,7 +327,7 @@ class Influence(Result):
         others = [row for row in self.rows if row.answers and row.best != self.of_all.best]
         if not others:
             return f"{self.of_all.best} explains answers best, whoever is left out."
-        named = gone_list([row.participant for row in others])
+        named = listed([row.participant for row in others], "or", most=3, more="others")
         return f"{self.of_all.best} explains answers best; without {named} {others[0].best} would."
 
     def _aside(self) -> str:
@@ -359,16 +367,6 @@ class Influence(Result):
 
     def __repr__(self) -> str:
         return f"<Influence: {counted(len(self.rows), 'participant')}, {self.measure} on {self.scale}>"
-
-
-def gone_list(names: Sequence[str], most: int = 3) -> str:
-    """Some names as part of a sentence.
-
-    >>> gone_list(["a", "b"]), gone_list(["a", "b", "c", "d", "e"])
-    ('a or b', 'a, b, c or 2 others')
-    """
-    listed = [*names[:most], *([f"{len(names) - most} others"] if len(names) > most else [])]
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} or {listed[-1]}"
 
 
 def influence(

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from adjudge._version import __version__
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import TieUnit, check_whole
+from adjudge.checks import BINS, CONFIDENCE, INNER_SHARE, RESAMPLES_OR_NONE, SEED, TieUnit, checked
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
 from adjudge.preferences.curves import (
@@ -143,6 +143,7 @@ def interpolated_difference(bins: AgreementBins, *, level: float = 0.5) -> float
     return float(x[k - 1] + (level - y[k - 1]) / (y[k] - y[k - 1]) * (x[k] - x[k - 1]))
 
 
+@checked(level=INNER_SHARE, confidence=CONFIDENCE, resamples=RESAMPLES_OR_NONE, seed=SEED)
 def noticed(
     prior: Prior,
     mapping: AgreementMapping,
@@ -158,7 +159,6 @@ def noticed(
     Its interval covers the curve (parameters drawn from their covariance) and the queries of the prior (resampled), not
     other systems. Without a covariance only the queries; without resamples there is none.
     """
-    check_whole("resamples", resamples, 0)
     threshold, by_bins = noticeable_difference(mapping, level=level), interpolated_difference(bins, level=level)
     places = _drawn_thresholds(mapping, level, resamples, seed)
     queries, which = np.unique(prior.query, return_inverse=True)
@@ -386,6 +386,7 @@ def _row(learnt: Learnt, one: LearntCombination, agrees: Key, satisfies: Key) ->
     return row | {f"held_out_{kind}": value for kind, value in one.held_out.items()}
 
 
+@checked(ties=TieUnit, bins=BINS, confidence=CONFIDENCE, resamples=RESAMPLES_OR_NONE, seed=SEED)
 def learn(
     study: Study,
     combinations: Iterable[Combination | str],
@@ -420,8 +421,6 @@ def learn(
     Among the best: not distinguishable from the best at predicting preferences.
     """
     seed = as_seed(seed)
-    check_whole("bins", bins, 1)
-    check_whole("resamples", resamples, 0)
     wanted, counted = as_combinations(combinations), study.counted()
     _check_answers(counted)
     source = f"fitted with Adjudge on {_name(study)}"

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import check_whole
+from adjudge.checks import RESAMPLES_OR_NONE, SEED, checked
 from adjudge.preferences.influence import Pair, curves_without, default_combination
 from adjudge.preferences.questions import CHOICES
 from adjudge.preferences.study import B, Study, evidence, judged_by_all
@@ -20,7 +20,7 @@ from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.agreement import Estimate
 from adjudge.tables import Table
-from adjudge.text import counted
+from adjudge.text import counted, listed
 
 _MOST_SLOTS = 30  # answers to one question beyond which alpha comes without an interval
 _GUESS_NEITHER, _GUESS_ONE = math.log(0.5), math.log(0.25)  # four answers, one of them at random
@@ -105,9 +105,8 @@ class Quality(Result):
         doubtful = self.doubtful
         if not doubtful:
             return []
-        named = ", ".join(f"{row.participant} ({row.verdict})" for row in doubtful[:5])
-        more = f" and {len(doubtful) - 5} more" if len(doubtful) > 5 else ""
-        return [f"By these rules the answers of {named}{more} would be set aside; they count."]
+        named = listed([f"{row.participant} ({row.verdict})" for row in doubtful], most=5)
+        return [f"By these rules the answers of {named} would be set aside; they count."]
 
     def _agreement(self) -> str:
         if self.n_shared == 0:
@@ -145,6 +144,7 @@ class Quality(Result):
         return f"<Quality: {counted(len(self.rows), 'participant')}>"
 
 
+@checked(resamples=RESAMPLES_OR_NONE, seed=SEED)
 def quality(
     study: Study,
     *,
@@ -164,7 +164,6 @@ def quality(
     alpha, none where 0.
     """
     seed = as_seed(seed)
-    check_whole("resamples", resamples, 0)
     rules = rules or study.rules or TrustRules()
     trusts = assess_all(study, rules, least_seconds=least_seconds)
     plain = study.select(~study.trap)

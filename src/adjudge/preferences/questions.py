@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import check_whole
+from adjudge.checks import COUNT, QUESTION_BINS, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.measures import Measure, parse_measure
 from adjudge.model.judgments import Judgments
@@ -492,6 +492,7 @@ class Coverage(Result):
         return "–" if self.status[c, b] == IMPOSSIBLE else str(self.counts[c, b])
 
 
+@checked(bins=QUESTION_BINS, per_bin=COUNT)
 def coverage_of(
     questions: Questions, combinations: Iterable[Combination | str], *, bins: int = 10, per_bin: int = 200
 ) -> Coverage:
@@ -509,7 +510,6 @@ def coverage_of(
     CG@2 on broad          0    1
     """
     known = as_combinations(combinations)
-    bins, per_bin = check_whole("bins", bins, 1, 100), check_whole("per_bin", per_bin, 1)
     asked = questions.select([place for place, one in enumerate(questions.questions) if not one.is_trap])
     counts, unknown = np.zeros((len(known), bins), dtype=np.int64), np.zeros(len(known), dtype=np.int64)
     for place, one in enumerate(known):

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import COUNT, COUNT_OR_NONE, PROBABILITY, SEED, SHARE, SHARE_BELOW_ALL, OneOf, checked
 from adjudge.errors import AdjudgeError
 from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.study import BAD, GOOD, A, B, Study
@@ -62,6 +63,16 @@ class Simulated:
     kind: tuple[str, ...]
 
 
+@checked(
+    participants=COUNT,
+    per_participant=COUNT_OR_NONE,
+    spammers=SHARE,
+    spread=SHARE_BELOW_ALL,
+    query_spread=SHARE_BELOW_ALL,
+    traps=COUNT_OR_NONE,
+    trap_accuracy=PROBABILITY,
+    seed=SEED,
+)
 def simulate_study(
     questions: Questions,
     *,
@@ -104,9 +115,8 @@ def simulate_study(
     plain, known = np.flatnonzero(~is_trap), np.flatnonzero(is_trap)
     wanted = participants, per_participant, len(known) if traps is None else traps
     _check_numbers(wanted, (len(plain), len(known)))
-    _check_people(spammers, spread, query_spread, kinds)
-    if satisfied_by not in SATISFIED_BY:
-        raise AdjudgeError(f"'satisfied_by' must be one of {', '.join(SATISFIED_BY)}, got {satisfied_by!r}")
+    _check_people(spread, query_spread, kinds)
+    OneOf(tuple(SATISFIED_BY)).check("satisfied_by", satisfied_by)
     lists = questions.effectiveness(measure, scale)
     if bool(np.isnan(lists[plain]).any()):
         raise AdjudgeError(f"Simulated participants need grades on {scale} of every document of the questions")
@@ -153,6 +163,7 @@ def _told(rng: Generator, questions: Questions, given: _Given, kind: Ints, *, so
     return study.select(np.argsort(study.at, kind="stable"))
 
 
+@checked(participants=COUNT, per_participant=COUNT_OR_NONE, seed=SEED)
 def example_study(*, participants: int = 30, per_participant: int = 20, seed: Seed = 1) -> Study:
     """A small study for examples: lists of two documents with Fine grades, people with the published curves of CG."""
     seed = as_seed(seed)
@@ -182,18 +193,17 @@ def example_study(*, participants: int = 30, per_participant: int = 20, seed: Se
 
 def _check_numbers(wanted: tuple[int, int, int], there_are: tuple[int, int]) -> None:
     participants, per_participant, traps = wanted
-    if participants < 1 or not 0 <= per_participant <= there_are[0] or not 0 <= traps <= there_are[1]:
+    if per_participant > there_are[0] or traps > there_are[1]:
         raise AdjudgeError(
-            f"Simulated participants: expected one or more, with up to {there_are[0]} questions and {there_are[1]} "
+            f"Simulated participants: expected people with up to {there_are[0]} questions and {there_are[1]} "
             f"traps each, got {participants} with {per_participant} and {traps}"
         )
 
 
-def _check_people(spammers: float, spread: float, query_spread: float, kinds: tuple[str, ...]) -> None:
-    if not 0 <= spammers <= 1 or min(spread, query_spread) < 0 or spread + query_spread >= 1:
+def _check_people(spread: float, query_spread: float, kinds: tuple[str, ...]) -> None:
+    if spread + query_spread >= 1:
         raise AdjudgeError(
-            "Simulated participants: expected 'spammers' in [0, 1] and 'spread' + 'query_spread' in [0, 1), "
-            f"got {spammers:g}, {spread:g} and {query_spread:g}"
+            f"Simulated participants: expected 'spread' + 'query_spread' in [0, 1), got {spread:g} and {query_spread:g}"
         )
     if not kinds or not set(kinds) <= set(KINDS):
         raise AdjudgeError(f"Simulated participants: expected kinds of spammers among {', '.join(KINDS)}")
@@ -396,6 +406,7 @@ def simulated_answers(
         yield AnswerFacts(is_trap, is_trap and given == right, choice, side, 60.0 * pace, 60.0)
 
 
+@checked(seed=SEED)
 def operating(
     rules: TrustRules | None = None, *, people: int = 500, n: int = 60, trap_every: int = 5, seed: Seed = 0
 ) -> tuple[Operating, ...]:

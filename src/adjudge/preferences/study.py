@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import TieUnit, check_choice
+from adjudge.checks import CONFIDENCE, TieUnit, checked
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.preferences.questions import CHOICES, Questions
 
@@ -204,9 +204,9 @@ class Evidence:
         return signed
 
 
+@checked(ties=TieUnit)
 def evidence(study: Study, measure: str, scale: str, *, ties: TieUnit = "pairs") -> Evidence:
     """What the counted answers of a study say, for one measure on one scale; see the module about ``ties``."""
-    check_choice("ties", ties, TieUnit)
     counted = study.counted()
     two = np.round(study.questions.effectiveness(measure, scale)[counted.question], _DIGITS).reshape(-1, 2)
     judged: Mask = np.asarray(~np.isnan(two).any(axis=1))
@@ -267,10 +267,9 @@ def resampled_weights(clusters: Sequence[Ints], resamples: int, seed: int) -> It
         yield weights
 
 
+@checked(confidence=CONFIDENCE)
 def percentiles(draws: Floats, confidence: float) -> tuple[Floats, Floats]:
     """Ends of the middle of some draws along the first axis, NaN draws aside."""
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     if not len(draws):
         return np.full(draws.shape[1:], np.nan), np.full(draws.shape[1:], np.nan)
     levels = [50 * (1 - confidence), 50 * (1 + confidence)]

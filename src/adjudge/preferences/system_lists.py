@@ -13,7 +13,7 @@ from itertools import combinations as pairs_of
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import check_whole
+from adjudge.checks import COUNT, LIST_LENGTH, QUESTION_BINS, SEED, checked
 from adjudge.errors import AdjudgeError, shown, unknown
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
@@ -49,6 +49,7 @@ class SystemQuestions:
         )
 
 
+@checked(k=LIST_LENGTH, n=COUNT, per_pair=COUNT, bins=QUESTION_BINS, seed=SEED)
 def questions_from_runs(
     collection: Collection,
     *,
@@ -78,12 +79,6 @@ def questions_from_runs(
     [0.5, 0.75]
     """
     seed = as_seed(seed)
-    check_whole("k", k, 1, 50)
-    for name, value in (("n", n), ("per_pair", per_pair)):
-        if value is not None:
-            check_whole(name, value, 1)
-    check_whole("bins", bins, 1, 100)
-    check_whole("seed", seed, 0)
     known = as_combinations(combinations) if (combinations := list(combinations)) else ()
     rng = np.random.default_rng(seed)
     graded = {} if judgments is None and collection.judgments is None else by_scale(

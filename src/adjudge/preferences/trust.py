@@ -61,9 +61,21 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
-from adjudge.checks import check_whole
+from adjudge.checks import (
+    ATTENTION,
+    CONFIDENCE,
+    COUNT,
+    COUNT_OR_NONE,
+    INNER_SHARE,
+    OPTIONS,
+    SHARE,
+    SOME_SHARE,
+    Constraints,
+    check_all,
+    checked,
+)
 from adjudge.errors import AdjudgeError, shown
 from adjudge.registry import Registry
 
@@ -110,8 +122,7 @@ class AnswerFacts:
             raise AdjudgeError(f"AnswerFacts: expected a choice among a, b, good, bad, got {shown(self.choice)}")
         if self.side not in (None, "left", "right"):
             raise AdjudgeError(f"AnswerFacts: expected side left, right or None, got {shown(self.side)}")
-        if not 0 < self.chance <= 1:
-            raise AdjudgeError(f"AnswerFacts: 'chance' must be in (0, 1], got {self.chance:g}")
+        SOME_SHARE.check("chance", self.chance, where="AnswerFacts: ")
 
     @property
     def prefers(self) -> bool:
@@ -311,8 +322,19 @@ class TrustRules:
 
     >>> TrustRules(bar=70)
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: TrustRules: 'bar' must be in [0, 1], got 70
+    adjudge.errors.ParameterError: TrustRules: 'bar' must be in [0, 1], got 70
     """
+
+    constraints: ClassVar[Constraints] = {
+        "quiz": COUNT_OR_NONE,
+        "quiz_bar": SHARE,
+        "bar": SHARE,
+        "least": COUNT,
+        "attention": ATTENTION,
+        "answers": COUNT,
+        "careful": INNER_SHARE,
+        "options": OPTIONS,
+    }
 
     quiz: int = 5
     quiz_bar: float = 0.6
@@ -353,16 +375,7 @@ class TrustRules:
         return " ".join(f"{name}={'|'.join(f'{number:g}' for number in numbers)}" for name, numbers in cells.items())
 
     def __post_init__(self) -> None:
-        for name, least in (("quiz", 0), ("least", 1), ("answers", 1)):
-            check_whole(name, getattr(self, name), least, where="TrustRules: ")
-        for name, high in (("quiz_bar", 1.0), ("bar", 1.0), ("attention", 0.5)):
-            value = getattr(self, name)
-            if not 0 <= value <= high:
-                raise AdjudgeError(f"TrustRules: {name!r} must be in [0, {high:g}], got {value:g}")
-        if self.options is not None:
-            check_whole("options", self.options, 2, 4, where="TrustRules: ")
-        if not 0 < self.careful < 1:
-            raise AdjudgeError(f"TrustRules: 'careful' must be in (0, 1), got {self.careful:g}")
+        check_all(self, where="TrustRules: ")
         if len(self.usual) != 3 or min(self.usual) <= 0 or not math.isclose(sum(self.usual), 1):
             raise AdjudgeError(f"TrustRules: 'usual' must be three shares above 0 that add up to 1, got {self.usual}")
 
@@ -419,6 +432,7 @@ def trap_trust(right: int, asked: int) -> float:
     return right / asked if asked else 1.0
 
 
+@checked(confidence=CONFIDENCE)
 def trap_accuracy(right: int, asked: int, *, confidence: float = 0.95) -> tuple[float, float, float]:
     """Accuracy on traps, with the ends of its interval: mean and quantiles of Beta(1 + right, 1 + asked - right).
 
@@ -430,8 +444,6 @@ def trap_accuracy(right: int, asked: int, *, confidence: float = 0.95) -> tuple[
     from scipy.special import betaincinv
 
     trap_trust(right, asked)
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence:g}")
     a, b = 1 + right, 1 + asked - right
     ends = betaincinv(a, b, [(1 - confidence) / 2, (1 + confidence) / 2])
     return a / (a + b), float(ends[0]), float(ends[1])

@@ -41,6 +41,7 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr, stdtr
 
 from adjudge.arrays import Floats, Mask
+from adjudge.checks import COUNT, POSITIVE, checked
 from adjudge.errors import AdjudgeError
 from adjudge.measures.base import Measure, parse_measure
 from adjudge.measures.gains import discounts
@@ -247,6 +248,7 @@ def start(name: str, candidates: Candidates, scoring: Scoring, **options: Any) -
     return model
 
 
+@checked(df=COUNT, inflation=POSITIVE)
 def confidence(scores: Scores, df: int | None = None, inflation: float = 1.0, *, zone: float = 0.0) -> Floats:
     """Confidence in the sign of each difference, systems x systems, 1 on the diagonal.
 
@@ -260,10 +262,6 @@ def confidence(scores: Scores, df: int | None = None, inflation: float = 1.0, *,
     >>> round(float(confidence(scores, df=9)[0, 1]), 3)
     0.962
     """
-    if df is not None and df < 1:
-        raise AdjudgeError(f"'df' must be at least 1, got {df}")
-    if not 0 < inflation < np.inf:
-        raise AdjudgeError(f"'inflation' must be above 0, got {inflation}")
     expected, variance = scores.differences()
     certain = variance == 0
     sure = _below(np.abs(expected) / np.sqrt(np.where(certain, 1.0, inflation * variance)), df)

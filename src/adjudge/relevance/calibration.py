@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats
+from adjudge.checks import COUNT, SEED, SEVERAL, SOME_SHARE, WORKERS, checked
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection, Similarity
 from adjudge.model.scales import Scale
@@ -71,6 +72,7 @@ class Calibration:
         return sum(one.n * abs(one.claimed - one.right) for one in self.bins) / total if total else 0.0
 
 
+@checked(samples=COUNT, systems=SEVERAL, queries=SEVERAL, seed=SEED, workers=WORKERS)
 def calibrate(
     candidates: Candidates,
     measure: str,
@@ -92,12 +94,10 @@ def calibrate(
     answers do not depend on the number of processes. ``options`` are by estimator.
     """
     n_systems, n_queries = _sizes(candidates, systems, queries)
-    if seed < 0:
-        raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
-    if samples < 1 or not methods:
-        raise AdjudgeError(f"Expected at least one sample and one method, got {samples} and {len(methods)}.")
-    if any(not 0 < share <= 1 for share in shares) or not shares:
-        raise AdjudgeError(f"'shares' must be above 0 and at most 1, got {', '.join(map(str, shares)) or 'none'}")
+    if not methods or not shares:
+        raise AdjudgeError(f"expected at least one method and one share, got {len(methods)} and {len(shares)}")
+    for share in shares:
+        SOME_SHARE.check("shares", share)
     parts = [_sample(candidates, n_systems, n_queries, seed, i) for i in range(samples)]
     for name in dict.fromkeys(estimator for estimator, _ in methods):  # says once what it refuses or warns of
         start(name, parts[0].unjudged(), scoring(measure, candidates.scale), **(options or {}).get(name, {}))
@@ -123,6 +123,7 @@ def calibrate(
     ]
 
 
+@checked(seed=SEED)
 def calibrate_judging(
     data: Collection | Candidates,
     measure: str | None = None,

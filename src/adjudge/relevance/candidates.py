@@ -14,10 +14,12 @@ from numbers import Real
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import CUTOFF, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.model.collection import Collection, Similarity, similarities
 from adjudge.model.runs import Run
 from adjudge.model.scales import Scale
+from adjudge.text import listed
 
 _AT_ONCE = 256  # documents whose similarity is asked for at a time
 
@@ -164,6 +166,7 @@ class Candidates:
         return max(float(grade), 0.0) / self.scale.maximum
 
 
+@checked(cutoff=CUTOFF)
 def candidates(
     collection: Collection,
     *,
@@ -184,8 +187,6 @@ def candidates(
     >>> candidates(aj.demo(depth=5), cutoff=5)
     Candidates(2,050 pairs of 60 queries, 12 systems at 5, 2,050 judged)
     """
-    if not (isinstance(cutoff, int) and cutoff >= 1):
-        raise AdjudgeError(f"'cutoff' must be a whole number of at least 1, got {cutoff}")
     judgments = collection.judgments if collection.judgments is not None and len(collection.judgments) else None
     used = scale or (judgments.scale if judgments is not None else None)
     if used is None:
@@ -303,7 +304,7 @@ def _short_lists(runs: list[Run], answered: Mask, cutoff: int) -> list[str]:
     if not short.any():
         return []
     names = [run.system for run, has in zip(runs, short, strict=True) if has.any()]
-    some = f"{names[0]} and {len(names) - 1} more systems" if len(names) > 2 else " and ".join(names)
+    some = listed(names, most=1 if len(names) > 2 else None, more="more systems")
     nothing = int((lengths == 0).sum())
     return [
         f"{int(short.sum()):,} of {short.size:,} lists have fewer than {cutoff} documents"
@@ -335,7 +336,7 @@ def _not_alike(found: Candidates, similarity: Similarity | None) -> list[str]:
             f"Similarity: expected that of some candidates, got none, not even of {shown(missing[0])}: do the runs and "
             "the sound name documents alike?"
         )
-    some_names = f"{missing[0]} and {len(missing) - 1:,} more" if len(missing) > 2 else " and ".join(missing)
+    some_names = listed(missing, most=1 if len(missing) > 2 else None)
     return [
         f"{len(missing):,} of {len(documents):,} documents have no sound ({some_names}): they are estimated without."
     ] * bool(missing)

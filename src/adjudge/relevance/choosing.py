@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import CONFIDENCE, COUNT_OR_NONE, POSITIVE, SHARE_BELOW_ALL, Constraints, check_all
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
 from adjudge.registry import Registry
@@ -228,17 +230,13 @@ class Goal:
     least: int | None = None
     correction: float = 1.0
 
+    constraints: ClassVar[Constraints] = {"zone": SHARE_BELOW_ALL, "least": COUNT_OR_NONE, "correction": POSITIVE}
+
     def __post_init__(self) -> None:
-        kind = GOALS[self.kind]
-        highest = np.inf if kind.falling else 1.0
-        if self.level is not None and not 0 < self.level < highest:
-            raise AdjudgeError(f"Goal: the level of {self.kind!r} must be in (0, {highest:g}), got {self.level:g}")
-        if not 0 <= self.zone < 1:
-            raise AdjudgeError(f"Goal: 'zone' must be at least 0 and below 1, got {self.zone:g}")
-        if self.least is not None and not (isinstance(self.least, int) and self.least >= 0):
-            raise AdjudgeError(f"Goal: 'least' must be a whole number of at least 0, got {self.least}")
-        if not 0 < self.correction < np.inf:
-            raise AdjudgeError(f"Goal: 'correction' must be above 0, got {self.correction:g}")
+        level = POSITIVE if GOALS[self.kind].falling else CONFIDENCE
+        if self.level is not None:
+            level.check("level", self.level, where=f"Goal {self.kind}: ")
+        check_all(self, where="Goal: ")
 
     @property
     def wanted(self) -> float:

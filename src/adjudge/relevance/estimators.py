@@ -31,6 +31,7 @@ from typing import Literal, TypedDict
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import COUNT, POSITIVE, checked
 from adjudge.errors import AdjudgeError, warn
 from adjudge.model.scales import Scale
 from adjudge.relevance.base import RelevanceModel, Scores, Scoring, estimator
@@ -269,6 +270,7 @@ class IndependentModel(RelevanceModel):
     ([1.0, 0.5], [[0.0, 0.0], [0.0, 0.25]])
     """
 
+    @checked(refresh=COUNT)
     def __init__(
         self,
         candidates: Candidates,
@@ -279,8 +281,6 @@ class IndependentModel(RelevanceModel):
         confidence_df: int | None = None,
         sound: SoundCorrection | None = None,
     ) -> None:
-        if refresh is not None and refresh < 1:
-            raise AdjudgeError(f"'refresh' must be at least 1, got {refresh}")
         self.candidates, self.scoring = candidates, scoring
         self.refresh, self.confidence_df = refresh, confidence_df
         self.judged = np.zeros(len(candidates), dtype=np.bool_)
@@ -372,6 +372,7 @@ def uniform(candidates: Candidates, scoring: Scoring, *, sound: bool = True) -> 
 
 
 @estimator("prior")
+@checked("prior", strength=POSITIVE)
 def prior(
     candidates: Candidates,
     scoring: Scoring,
@@ -392,8 +393,6 @@ def prior(
     Documents judged because they were thought telling are no random sample, and neither is what is learned from them.
     """
     first = _prior_moments(candidates.scale, mean, variance)
-    if not 0 < strength < np.inf:
-        raise AdjudgeError(f"prior: 'strength' must be above 0, got {strength}")
     df = _degrees(candidates)
     if not from_judgments and (mean is not None or candidates.scale.name in HISTORICAL):
         heard = _heard(candidates, sound=sound)

@@ -36,6 +36,7 @@ from typing import TypeVar
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import SEVERAL
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.collection import similarities
 from adjudge.model.scales import Scale
@@ -57,8 +58,8 @@ def cut_levels(scale: Scale, wanted: int | None = None) -> tuple[Floats, tuple[f
     >>> cut_levels(FINE)[1][:3]
     (0.05, 0.15, 0.25)
     """
-    if wanted is not None and wanted < 2:
-        raise AdjudgeError(f"'levels' must be at least 2, got {wanted}")
+    if wanted is not None:
+        SEVERAL.check("levels", wanted)
     own = 0 if scale.levels is None else _levels_from_zero(scale)
     if 2 <= own <= _MOST_LEVELS and wanted in (None, own):
         worth = np.arange(own) / (own - 1)

@@ -36,6 +36,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import INNER_SHARE, NOT_NEGATIVE, SEED, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.formats import Source
 from adjudge.io import write_whole
@@ -96,6 +97,7 @@ class Ordinal:
         return logs
 
 
+@checked(ridge=NOT_NEGATIVE)
 def fit_ordinal(x: Floats, level: Ints, n_levels: int, *, ridge: float = 0.0) -> Ordinal:
     """Fit by maximum likelihood: Newton's method on a concave function, so what it finds is the maximum.
 
@@ -128,8 +130,6 @@ def _check(x: Floats, level: Ints, n_levels: int, ridge: float) -> None:
         raise AdjudgeError("Expected features that are finite numbers.")
     if n_levels < 2 or level.min() < 0 or level.max() >= n_levels:
         raise AdjudgeError(f"Expected levels from 0 to {n_levels - 1}, 2 or more of them.")
-    if not 0 <= ridge < np.inf:
-        raise AdjudgeError(f"'ridge' must be at least 0, got {ridge}")
     missing = np.flatnonzero(np.bincount(level, minlength=n_levels) == 0)
     if ridge == 0 and len(missing):
         raise AdjudgeError(
@@ -316,6 +316,7 @@ def _numbers(plain: Mapping[str, Any], key: str) -> tuple[float, ...]:
     return tuple(float(x) for x in value)
 
 
+@checked(seed=SEED)
 def fit_estimator(
     collections: Sequence[Candidates],
     *,
@@ -382,8 +383,7 @@ def _examples(
 
 
 def _some(judged: Ints, share: float, rng: np.random.Generator) -> Ints:
-    if not 0 < share < 1:
-        raise AdjudgeError(f"'shares' must be between 0 and 1, got {share:g}")
+    INNER_SHARE.check("shares", share)
     return rng.choice(judged, size=max(1, round(share * len(judged))), replace=False)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
+from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.relevance import judging
 from adjudge.relevance.base import mean_of_pairs
@@ -24,7 +25,7 @@ from adjudge.reporting import figures
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock, section
 from adjudge.reporting.figures import PALETTE, canvas
 from adjudge.tables import Heading
-from adjudge.text import percent
+from adjudge.text import listed, percent
 from adjudge.users.report import Evidence
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ def as_floats(values: object) -> Floats:
 _SHOWN_PAIRS = 30
 
 
+@checked(confidence=CONFIDENCE)
 def estimate_section(
     session: Session, *, confidence: float = 0.95, history: Sequence[tuple[int, float]] = ()
 ) -> Section:
@@ -172,7 +174,7 @@ def _ranking(session: Session, ranked: Sequence[RankedSystem], level: float) -> 
             row.system,
             f"{row.score:.3f}",
             f"[{row.low:.3f}, {row.high:.3f}]",
-            ", ".join(row.tied[:6]) + (f" and {len(row.tied) - 6} more" if len(row.tied) > 6 else ""),
+            listed(row.tied, most=6),
         )
         for row in ranked
     )

@@ -20,6 +20,7 @@ from scipy.special import ndtri, stdtrit
 
 from adjudge._version import __version__
 from adjudge.arrays import Floats
+from adjudge.checks import CONFIDENCE, COUNT, SEED, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.model.collection import Collection, Similarity
@@ -104,6 +105,7 @@ class Session:
     ([('a', 0.75), ('b', 0.25)], True)
     """
 
+    @checked(seed=SEED)
     def __init__(
         self,
         candidates: Candidates,
@@ -112,11 +114,10 @@ class Session:
         estimator: str = "hierarchical",
         rule: str = "information",
         goal: Goal | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        if not (isinstance(seed, int) and seed >= 0):
-            raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {seed}")
+        seed = as_seed(seed)
         self.candidates = candidates
         self.scoring = scoring(measure, candidates.scale)
         if len(self.scoring.weights) != candidates.cutoff:
@@ -146,10 +147,9 @@ class Session:
             self._view = View(self.model, self.goal.zone)
         return self._view
 
+    @checked(n=COUNT)
     def next(self, n: int = 1, *, exclude: Pairs[Pair] = ()) -> list[Pair]:
         """The n most telling candidates, fewer where fewer are left; ``exclude`` are in other hands already."""
-        if n < 1:
-            raise AdjudgeError(f"'n' must be at least 1, got {n}")
         utility = self._ask(self.view)
         if exclude:
             utility = utility.astype(np.float64, copy=True)
@@ -234,6 +234,7 @@ class Session:
         return f"the goal is not reached yet: {self.goal}, but it is {self.goal.value(self.view):.3f}"
 
     @renamed(level="confidence")
+    @checked(confidence=CONFIDENCE)
     def pairs(self, *, confidence: float = 0.95) -> Rows[SystemPair]:
         """All pairs of systems, the largest difference first."""
         expected, variance = self.view.differences
@@ -253,14 +254,14 @@ class Session:
         told = (self.view.sign >= confidence) & (self.view.differences[0] != 0)
         return np.where(self.view.near >= confidence, "tie", np.where(told, "better", "open"))
 
+    @checked(confidence=CONFIDENCE)
     def quantile(self, confidence: float) -> float:
         """Standard deviations to each side that an interval of this confidence takes."""
-        if not 0 < confidence < 1:
-            raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
         df = self.model.confidence_df
         return float(ndtri((1 + confidence) / 2) if df is None else stdtrit(df, (1 + confidence) / 2))
 
     @renamed(level="confidence")
+    @checked(confidence=CONFIDENCE)
     def ranking(self, *, confidence: float = 0.95) -> Rows[RankedSystem]:
         """Systems by expected score, best first, with intervals; those of the same score by name.
 
@@ -395,6 +396,7 @@ def prepare_candidates(
     return str(parsed), candidates_of(data, cutoff=cutoff, scale=used, opinions=opinions, similarity=similarity)
 
 
+@checked(seed=SEED)
 def judging(
     collection: Collection,
     measure: str | None = None,

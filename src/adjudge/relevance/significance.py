@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 from scipy.special import stdtr
 
 from adjudge.arrays import Floats
+from adjudge.checks import ALPHA, NOT_NEGATIVE, checked
 from adjudge.errors import AdjudgeError
 from adjudge.relevance.base import RelevanceModel
 from adjudge.stats.power import detectable_difference
@@ -41,6 +42,7 @@ class SignificanceEstimate:
     estimate: float
 
 
+@checked(alpha=ALPHA, threshold=NOT_NEGATIVE)
 def estimate_significance(
     model: RelevanceModel, *, alpha: float = 0.05, threshold: float | None = None
 ) -> list[SignificanceEstimate]:
@@ -51,15 +53,11 @@ def estimate_significance(
     """
     if not model.scoring.linear:
         raise AdjudgeError(f"{model.scoring.measure}: bounds of significance are for CG, DCG and RBP, not for ratios.")
-    if not 0 < alpha < 1:
-        raise AdjudgeError(f"'alpha' must be in (0, 1), got {alpha}")
     candidates = model.candidates
     if threshold is None:
         n, highest = max(candidates.n_queries, 2), float(model.scoring.weights.sum()) / (model.scoring.divisor or 1.0)
         share = detectable_difference(DEVIATION, n, alpha=alpha, power=0.85, alternative="greater")
         threshold = float(share) * highest
-    if not threshold >= 0:
-        raise AdjudgeError(f"'threshold' must be at least 0, got {threshold}")
     weights = model.scoring.matrix(candidates)
     judged = np.where(model.judged, model.mean, 0.0)
     known = _by_query(model, weights.multiply(judged[:, None]).tocsr())

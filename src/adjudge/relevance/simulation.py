@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
-from adjudge.checks import check_whole
+from adjudge.checks import COUNT, SEED, WORKERS, checked
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection, Similarity
 from adjudge.model.scales import Scale
@@ -84,6 +84,7 @@ def true_scores(candidates: Candidates, scoring: Scoring) -> Floats:
     return np.asarray(ratio.mean(axis=0))
 
 
+@checked(seed=SEED, batch=COUNT)
 def simulate(
     candidates: Candidates,
     measure: str,
@@ -102,8 +103,6 @@ def simulate(
     ``at`` are checkpoints, in their order: numbers of judgments, or shares of the candidates below 1. ``batch``
     candidates are asked at a time. ``until_end`` goes on to the last candidate.
     """
-    if batch < 1:
-        raise AdjudgeError(f"'batch' must be at least 1, got {batch}")
     asked = candidates.retrieved()
     known = replace(asked, relevance=np.nan_to_num(asked.relevance))
     session = Session(known.unjudged(), measure, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options)
@@ -130,6 +129,7 @@ def simulate(
     return Simulation(estimator, rule, seed, len(known), tuple(found[mark] for mark in wanted), stop, reached)
 
 
+@checked(seeds=COUNT, seed=SEED, workers=WORKERS)
 def simulate_judging(
     data: Collection | Candidates,
     measure: str | None = None,
@@ -159,7 +159,6 @@ def simulate_judging(
     """
     seed = as_seed(seed)
     name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
-    check_whole("seeds", seeds, 1)
     asked = pool.retrieved().unjudged()
     for estimator in as_names(estimators):  # says once, and soon, what it refuses or warns of
         start(estimator, asked, scoring(name, pool.scale))

@@ -42,7 +42,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import check_choice
+from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Whole, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.judgments import Judgments
@@ -337,7 +337,9 @@ def correlation(a: Floats, b: Floats) -> float:
 Drawn = Literal["queries", "units"]
 
 _BLOCKS = 500  # most blocks that are drawn; see agreement()
-_MOST = 50_000  # draws: their weights are all in memory
+_DRAWS = Whole(
+    RESAMPLES.least, 50_000, "resamples, 0 for no intervals", or_none=True
+)  # their weights are all in memory
 _FEW = 20  # queries or units below which an interval is said to be rough
 _FEW_COMMON = 30  # units that two assessors share, below which their kappa comes out low
 _BIASED = 0.1  # of the draws at least must lie on either side of the value
@@ -436,6 +438,7 @@ class Agreement(Result):
 
 
 @renamed(level="confidence", n_boot="resamples")
+@checked(metric=Metric, confidence=CONFIDENCE, resamples=_DRAWS, seed=SEED, resample=Drawn)
 def agreement(
     ratings: Ratings,
     *,
@@ -477,7 +480,6 @@ def agreement(
     Estimate(value=nan, low=nan, high=nan, reason='there is a single assessor')
     """
     seed = as_seed(seed)
-    _check(metric, confidence, resamples, seed, resample)
     values = ratings.values
     rated = ratings.n_ratings
     paired = rated >= 2
@@ -504,17 +506,6 @@ def agreement(
         each=each_of(values, ratings.assessors),
         notes=(*_notes(resample, drawn, n_drawn, resamples), *_few_common(pairs)),
     )
-
-
-def _check(metric: Metric, confidence: float, resamples: int, seed: int, resample: Drawn) -> None:
-    check_choice("metric", metric, Metric)
-    check_choice("resample", resample, Drawn)
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
-    whole = isinstance(resamples, int | np.integer) and not isinstance(resamples, bool)
-    if not whole or not (resamples == 0 or resampling.FEWEST <= resamples <= _MOST):
-        raise AdjudgeError(f"'resamples' must be 0 or a whole number from 100 to {_MOST:,}, got {resamples}")
-    resampling.check_resampling(resampling.FEWEST, seed)
 
 
 def _notes(asked: Drawn, drawn: Drawn, n_drawn: int, resamples: int) -> tuple[str, ...]:

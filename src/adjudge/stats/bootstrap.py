@@ -9,13 +9,14 @@ Reference: Efron (1987). Better bootstrap confidence intervals. JASA 82(397). do
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, checked
+from adjudge.errors import AdjudgeError
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 
@@ -26,6 +27,7 @@ _MOST_CELLS = 2**27  # resampled means in memory, 8 bytes each
 _CELLS = 2**20  # resampled differences sorted at a time
 
 
+@checked(confidence=CONFIDENCE, method=Method, resamples=RESAMPLES, seed=SEED)
 def bootstrap_interval(
     values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: Seed = 0
 ) -> tuple[Floats, Floats]:
@@ -42,7 +44,7 @@ def bootstrap_interval(
     """
     seed = as_seed(seed)
     matrix = _columns(values)
-    _check(confidence, method, resamples, seed, 1)
+    _check_memory(resamples, 1)
     flat = matrix.reshape(len(matrix), -1)
     low, high = np.empty((2, flat.shape[1]))
     present, which = np.unique(np.isfinite(flat), axis=1, return_inverse=True)
@@ -58,6 +60,7 @@ def bootstrap_interval(
     return low.reshape(shape), high.reshape(shape)
 
 
+@checked(confidence=CONFIDENCE, method=Method, resamples=RESAMPLES, seed=SEED)
 def bootstrap_differences(
     values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: Seed = 0
 ) -> tuple[Floats, Floats]:
@@ -75,7 +78,7 @@ def bootstrap_differences(
     matrix = _columns(values)
     if matrix.ndim != 2:
         raise AdjudgeError(f"expected a matrix of queries x systems, got shape {matrix.shape}")
-    _check(confidence, method, resamples, seed, matrix.shape[1])
+    _check_memory(resamples, matrix.shape[1])
     low, high = np.zeros((2, matrix.shape[1], matrix.shape[1]))
     width = max(1, _CELLS // resamples)
     for block in resampling.blocks(matrix):
@@ -107,12 +110,7 @@ def _columns(values: npt.ArrayLike) -> Floats:
     return matrix
 
 
-def _check(confidence: float, method: str, resamples: int, seed: int, n_systems: int) -> None:
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
-    if method not in get_args(Method):
-        raise unknown("bootstrap method", str(method), get_args(Method))
-    resampling.check_resampling(resamples, seed)
+def _check_memory(resamples: int, n_systems: int) -> None:
     if resamples * n_systems > _MOST_CELLS:
         most = _MOST_CELLS // n_systems
         raise AdjudgeError(f"{resamples:,} resamples of {n_systems} systems need over 1 GiB, ask for at most {most:,}")

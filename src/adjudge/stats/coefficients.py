@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import check_choice
+from adjudge.checks import CONFIDENCE, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
@@ -44,6 +44,7 @@ ROUNDING = 1e-12
 _CELLS = 2**22  # of numbers in memory at a time
 
 
+@checked(weights=Weights)
 def cohen_kappa(
     values_a: npt.ArrayLike,
     values_b: npt.ArrayLike,
@@ -68,7 +69,6 @@ def cohen_kappa(
     >>> round(cohen_kappa([0, 1, 2, 2, 1], [0, 1, 2, 1, 1], weights="quadratic"), 3)
     0.8
     """
-    check_choice("weights", weights, Weights)
     a, b = (np.asarray(values, dtype=np.float64) for values in (values_a, values_b))
     if a.ndim != 1 or a.shape != b.shape:
         raise AdjudgeError(f"cohen_kappa: expected two lists of equal length, got shapes {a.shape} and {b.shape}")
@@ -130,6 +130,7 @@ def fleiss_kappa(values: npt.ArrayLike) -> float:
     return float(fleiss_by_weights(tally(matrix_of_ratings(values)))(np.ones((1, 1)))[0])
 
 
+@checked(metric=Metric)
 def krippendorff_alpha(values: npt.ArrayLike, metric: Metric = "interval") -> float:
     """Krippendorff's alpha of ratings, units x assessors; NaN where an assessor did not rate a unit.
 
@@ -150,7 +151,6 @@ def krippendorff_alpha(values: npt.ArrayLike, metric: Metric = "interval") -> fl
     >>> round(krippendorff_alpha([[1, 1, nan], [2, 2, 3], [3, nan, 3], [0, 1, 0]]), 3)
     0.855
     """
-    check_choice("metric", metric, Metric)
     return float(alpha_by_weights(tally(matrix_of_ratings(values)), metric)(np.ones((1, 1)))[0])
 
 
@@ -400,6 +400,7 @@ class SelfConsistency(Record):
 
 
 @renamed(level="confidence")
+@checked(confidence=CONFIDENCE)
 def self_consistency(
     first: npt.ArrayLike, again: npt.ArrayLike, scale: Scale, *, confidence: float = 0.95
 ) -> SelfConsistency:
@@ -500,6 +501,7 @@ class Drift(Record):
 
 
 @renamed(level="confidence")
+@checked(confidence=CONFIDENCE)
 def drift(grades: npt.ArrayLike, expected: npt.ArrayLike, *, confidence: float = 0.95) -> Drift:
     """Whether the severity of an assessor changes: the slope of grade minus expectation over the order of answers.
 
@@ -523,8 +525,6 @@ def drift(grades: npt.ArrayLike, expected: npt.ArrayLike, *, confidence: float =
     slope    -19.58 ± 12.05
     moved               yes
     """
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     given, wanted = _together("drift", grades, expected)
     at = np.flatnonzero(np.isfinite(given) & np.isfinite(wanted))
     apart, n = given[at] - wanted[at], len(at)

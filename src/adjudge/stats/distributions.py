@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
+from adjudge.checks import CONFIDENCE, SEVERAL, checked
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 
@@ -356,6 +357,7 @@ class PredictionInterval:
         )
 
 
+@checked(confidence=CONFIDENCE, levels=SEVERAL)
 def prediction_interval(
     sample: npt.ArrayLike,
     *,
@@ -392,8 +394,6 @@ def prediction_interval(
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.279, 0.571)
     """
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     values = finite_sample(sample)
     if values.size < 2:
         raise AdjudgeError("A prediction interval needs at least 2 queries, got 1")
@@ -412,6 +412,7 @@ def prediction_interval(
     return PredictionInterval(low, high, name, confidence, attained, values.size)
 
 
+@checked(levels=SEVERAL)
 def choose_distribution(n_queries: int, *, levels: int | None = None, tied: bool = False) -> str:
     """Name the distribution that predicts best for a number of queries and of levels of the relevance scale.
 
@@ -435,8 +436,6 @@ def choose_distribution(n_queries: int, *, levels: int | None = None, tied: bool
     >>> choose_distribution(20, levels=3), choose_distribution(20, levels=5), choose_distribution(50, levels=101)
     ('empirical', 'normal', 'beta')
     """
-    if levels is not None and levels < 2:
-        raise AdjudgeError(f"'levels' must be at least 2, got {levels}")
     if levels is not None and levels >= FINE_LEVELS:
         return "beta" if n_queries < MANY_QUERIES else "empirical"
     coarse = tied if levels is None else levels <= FEW_LEVELS

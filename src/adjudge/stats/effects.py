@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.checks import CONFIDENCE, checked
+from adjudge.errors import unknown
 from adjudge.results import Column, Result
 from adjudge.stats.intervals import wilson_interval
 from adjudge.stats.matrices import ROUNDING, common_queries, matrix_of
@@ -127,6 +128,7 @@ class Effects(Result):
         return f"<Effects: {counted(len(self.systems), 'system')}>"
 
 
+@checked(confidence=CONFIDENCE)
 def effect_sizes(
     values: npt.ArrayLike, *, confidence: float = 0.95, systems: Sequence[str] | None = None, largest: float = np.inf
 ) -> Effects:
@@ -159,8 +161,6 @@ def effect_sizes(
     """
     from scipy.special import stdtrit
 
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     matrix, names = matrix_of(values, systems)
     moments = paired_moments(matrix, names)
     half = stdtrit(moments.n_queries - 1, 0.5 + confidence / 2) * moments.standard_error

@@ -19,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.checks import HALF_ALPHA, POSITIVE, RESAMPLES, SEED, checked
+from adjudge.errors import unknown
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.effects import paired_moments, pairs_by_difference
@@ -118,6 +119,7 @@ class Equivalence(Result):
         return f"<Equivalence: {counted(len(self.systems), 'system')}, margin {self.margin:g}>"
 
 
+@checked(margin=POSITIVE, alpha=HALF_ALPHA, resamples=RESAMPLES, seed=SEED)
 def equivalence(
     values: npt.ArrayLike,
     *,
@@ -165,7 +167,6 @@ def equivalence(
     seed = as_seed(seed)
     from scipy.special import stdtrit
 
-    _check(margin, alpha)
     matrix, names = matrix_of(values, systems)
     moments = paired_moments(matrix, names)
     half = -stdtrit(moments.n_queries - 1, alpha) * moments.standard_error
@@ -187,16 +188,10 @@ def equivalence(
     )
 
 
+@checked(margin=POSITIVE, resamples=RESAMPLES, seed=SEED)
 def p_equivalence(matrix: Floats, *, test: str, margin: float, resamples: int = 100_000, seed: int = 0) -> Floats:
     """The larger p-value of the two one-sided tests of each pair; a system is equivalent to itself."""
     above = PAIRED_TESTS[test].function(matrix, How("greater", resamples, seed, margin=margin)).p
     p: Floats = np.maximum(above, above.T)
     np.fill_diagonal(p, TINY)
     return p
-
-
-def _check(margin: float, alpha: float) -> None:
-    if not 0 < margin < np.inf:
-        raise AdjudgeError(f"'margin' must be above 0, the smallest difference that matters, got {margin}")
-    if not 0 < alpha < 0.5:
-        raise AdjudgeError(f"'alpha' must be in (0, 0.5), got {alpha}")

@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
-from adjudge.errors import AdjudgeError
+from adjudge.checks import CONFIDENCE, checked
 
 
+@checked(confidence=CONFIDENCE)
 def t_interval(values: Floats, *, confidence: float = 0.95) -> tuple[Floats, Floats, Ints]:
     """Mean, half-width of its interval and number of queries, along the first axis; NaN cells are left out.
 
@@ -21,8 +22,6 @@ def t_interval(values: Floats, *, confidence: float = 0.95) -> tuple[Floats, Flo
     """
     from scipy.special import stdtrit
 
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     n = np.isfinite(values).sum(axis=0)
     mean = np.divide(np.nansum(values, axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
     squares = np.nansum((values - mean) ** 2, axis=0)
@@ -32,6 +31,7 @@ def t_interval(values: Floats, *, confidence: float = 0.95) -> tuple[Floats, Flo
     return mean, quantile * np.sqrt(variance / np.maximum(n, 1)), n
 
 
+@checked(confidence=CONFIDENCE)
 def wilson_interval(
     hits: npt.ArrayLike, n: npt.ArrayLike, *, confidence: float = 0.95
 ) -> tuple[Floats, Floats, Floats]:
@@ -47,8 +47,6 @@ def wilson_interval(
     """
     from scipy.special import ndtri
 
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     total = np.where(np.asarray(n) > 0, n, np.nan).astype(np.float64)
     share = np.asarray(hits, dtype=np.float64) / total
     z2 = float(ndtri(0.5 + confidence / 2)) ** 2

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
+from adjudge.checks import RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
@@ -389,6 +390,7 @@ def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> Paired
     single="permutation",
     resampled=True,
 )
+@checked(resamples=RESAMPLES, seed=SEED)
 def randomised_tukey_hsd(
     values: Values, *, systems: Sequence[str] | None = None, resamples: int = 10_000, seed: Seed = 0
 ) -> PairedTests:
@@ -405,7 +407,6 @@ def randomised_tukey_hsd(
     True
     """
     seed = as_seed(seed)
-    resampling.check_resampling(resamples, seed)
     matrix, names = _complete(values, systems)
     total = matrix.sum(axis=0)
     statistic = total[:, None] - total

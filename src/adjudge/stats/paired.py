@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import Alternative
+from adjudge.checks import NOT_NEGATIVE, RESAMPLES, SEED, Alternative, checked
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
@@ -185,6 +185,7 @@ def paired_test(
     return decorate
 
 
+@checked(alternative=Alternative, resamples=RESAMPLES, seed=SEED)
 def paired_tests(
     values: Values,
     *,
@@ -213,10 +214,6 @@ def paired_tests(
     """
     seed = as_seed(seed)
     definition = PAIRED_TESTS[test]
-    if alternative not in get_args(Alternative):
-        raise unknown("alternative", str(alternative), get_args(Alternative))
-    if definition.resampled:
-        resampling.check_resampling(resamples, seed)
     check_min_difference(test, min_difference)
     matrix, names = matrix_of(values, systems, at_least=2)
     n = common_queries(matrix, names)
@@ -227,8 +224,7 @@ def paired_tests(
 
 def check_min_difference(test: str, min_difference: float) -> None:
     """Refuse a threshold that is no difference, or that the test has no use for."""
-    if not (np.isfinite(min_difference) and min_difference >= 0):
-        raise AdjudgeError(f"{test}: 'min_difference' must be a number from 0, got {min_difference}")
+    NOT_NEGATIVE.check("min_difference", min_difference, where=f"{test}: ")
     if min_difference and not PAIRED_TESTS[test].thresholded:
         raise AdjudgeError(f"{test}: takes no 'min_difference'")
 

@@ -12,14 +12,12 @@ four; :func:`detectable_difference` and :func:`queries_needed` solve for the fir
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import Alternative
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.checks import ALPHA, POWER, Alternative, checked
+from adjudge.errors import AdjudgeError
 
 MOST_QUERIES = 10_000_000
 """Beyond this, the answer to "how many queries?" is "no collection will do"."""
@@ -30,6 +28,7 @@ _HALVINGS = 100
 _ROUNDING = 1e-12
 
 
+@checked(alpha=ALPHA, alternative=Alternative)
 def power(
     difference: npt.ArrayLike,
     sd: npt.ArrayLike,
@@ -53,7 +52,6 @@ def power(
     >>> power([0.02, 0.05, 0.10], 0.25, 100).round(3)
     array([0.124, 0.508, 0.977])
     """
-    _check(alpha, alternative)
     d = _numbers("difference", difference)
     d, s, n = np.broadcast_arrays(d, _spread(sd), _queries(n_queries))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -62,6 +60,7 @@ def power(
     return np.where(identical, 0.0, _of_shift(shift, n, alpha, alternative))[()]
 
 
+@checked(alpha=ALPHA, power=POWER, alternative=Alternative)
 def detectable_difference(
     sd: npt.ArrayLike,
     n_queries: npt.ArrayLike,
@@ -82,7 +81,6 @@ def detectable_difference(
     >>> detectable_difference(0.248, [25, 100, 400], power=0.85, alternative="greater").round(4)
     array([0.1369, 0.067 , 0.0333])
     """
-    _check(alpha, alternative)
     _check_power(power, alpha)
     s, n = np.broadcast_arrays(_spread(sd), _queries(n_queries))
     sizes, place = np.unique(n, return_inverse=True)
@@ -90,6 +88,7 @@ def detectable_difference(
     return np.asarray(shift * s / np.sqrt(n))[()]
 
 
+@checked(alpha=ALPHA, power=POWER, alternative=Alternative)
 def queries_needed(
     difference: npt.ArrayLike,
     sd: npt.ArrayLike,
@@ -106,7 +105,6 @@ def queries_needed(
     >>> queries_needed([0.01, 0.05, 0.1], 0.25)
     array([4908,  199,   52])
     """
-    _check(alpha, alternative)
     _check_power(power, alpha)
     d, s = np.broadcast_arrays(_numbers("difference", difference), _spread(sd))
     _check_direction(d, alternative)
@@ -218,13 +216,6 @@ def _between(low: Floats, high: Floats) -> tuple[Floats, Floats]:
 def _toward(alternative: Alternative) -> Alternative:
     """The test that looks for a positive difference with the same power as this one has for a negative."""
     return "greater" if alternative == "less" else alternative
-
-
-def _check(alpha: float, alternative: str) -> None:
-    if not 0 < alpha < 1:
-        raise AdjudgeError(f"'alpha' must be in (0, 1), got {alpha}")
-    if alternative not in get_args(Alternative):
-        raise unknown("alternative", alternative, get_args(Alternative))
 
 
 def _check_power(wanted: float, alpha: float) -> None:

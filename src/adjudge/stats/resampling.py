@@ -18,9 +18,7 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.errors import AdjudgeError
 
-FEWEST, MOST = 100, 10**8
 _CELLS = 2**20  # of weights in memory at a time, 8 bytes each and a few copies
 _CHUNK = 8192  # most resamples drawn at a time
 _BLOCK = 1024  # resamples counted at a time: stays in cache; at most 8 x 255, see _count_rows
@@ -83,14 +81,6 @@ def blocks(values: Floats) -> Iterator[Block]:
             yield Block(np.flatnonzero(patterns[:, g]), members[g], None)
         for h in order[i + 1 :]:
             yield Block(np.flatnonzero(patterns[:, g] & patterns[:, h]), members[g], members[h])
-
-
-def check_resampling(resamples: int, seed: int) -> None:
-    """Refuse numbers of resamples that say nothing or never end, and seeds that are none."""
-    if isinstance(resamples, bool) or not isinstance(resamples, int | np.integer) or not FEWEST <= resamples <= MOST:
-        raise AdjudgeError(f"'resamples' must be a whole number from {FEWEST:,} to {MOST:,}, got {resamples}")
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise AdjudgeError(f"'seed' must be a whole number from 0, got {seed}")
 
 
 def chunk_size(n_queries: int) -> int:

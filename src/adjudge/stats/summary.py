@@ -9,7 +9,7 @@ from typing import Annotated, Any, overload
 
 import numpy as np
 
-from adjudge.checks import Interval, check_choice
+from adjudge.checks import CONFIDENCE, SEED, Interval, checked
 from adjudge.errors import unknown
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.results import Column, Result
@@ -159,6 +159,7 @@ def _range(counts: set[int]) -> str:
     return "–".join(str(n) for n in sorted({min(counts), max(counts)}))
 
 
+@checked(confidence=CONFIDENCE, interval=Interval, seed=SEED)
 def summarize(
     eff: Effectiveness, *, confidence: float = 0.95, interval: Interval = "t", sort: str | None = None, seed: Seed = 0
 ) -> Summary:
@@ -175,7 +176,6 @@ def summarize(
     mean, half, n = t_interval(eff.values, confidence=confidence)
     least, most = eff.limits()
     low, high = np.maximum(mean - half, least), np.minimum(mean + half, most)
-    check_choice("interval", interval, Interval)
     if interval != "t":
         flat = bootstrap_interval(
             eff.values.reshape(eff.n_queries, -1), confidence=confidence, method=interval, seed=seed

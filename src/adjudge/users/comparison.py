@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import Alternative, Interval, check_choice
+from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Alternative, Interval, checked
 from adjudge.errors import AdjudgeError, unknown, warn
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
@@ -115,7 +115,7 @@ class Pair:
         return f"Δ{measure} = {value} ({own}p {sign}{self.shown_p})"
 
 
-RESAMPLES = 100_000
+_RESAMPLES = 100_000
 _MOST_RESAMPLES = 2_000_000  # that the default goes up to for many pairs
 _SMALL_SAMPLE = 30  # below it the bootstrap finds too much
 
@@ -264,6 +264,15 @@ class CompareSettings(TypedDict, total=False):
     seed: Seed
 
 
+@checked(
+    alternative=Alternative,
+    alpha=HALF_ALPHA,
+    confidence=CONFIDENCE,
+    interval=Interval,
+    margin=POSITIVE,
+    resamples=RESAMPLES,
+    seed=SEED,
+)
 def compare(
     eff: Effectiveness,
     *,
@@ -296,7 +305,7 @@ def compare(
     """
     seed = as_seed(seed)
     baselines = _baselines(baseline, eff.systems)
-    _check(eff, test=test, correction=correction, alternative=alternative, alpha=alpha, baselines=baselines)
+    _check(eff, test=test, correction=correction, alternative=alternative, baselines=baselines)
     matrix = _complete(eff.matrix()) if test in FAMILYWISE_TESTS else eff.matrix()
     n_pairs = math.comb(len(eff.systems), 2)
     n_pairs -= math.comb(len(eff.systems) - len(baselines), 2) if baselines else 0
@@ -384,7 +393,7 @@ class _Family:
             self.matrix,
             test=FAMILYWISE_TESTS[test].single if test in FAMILYWISE_TESTS else test,
             margin=self.margin,
-            resamples=self.tests.resamples or RESAMPLES,
+            resamples=self.tests.resamples or _RESAMPLES,
             seed=self.tests.seed or 0,
         )[first, second]
         return CORRECTIONS[self.correction](p) if self.correction in CORRECTIONS else CORRECTIONS["holm"](p)
@@ -453,7 +462,6 @@ def _check(
     test: str,
     correction: str,
     alternative: Alternative,
-    alpha: float,
     baselines: tuple[str, ...],
 ) -> None:
     """Refuse what cannot be compared, or not in that way."""
@@ -461,9 +469,6 @@ def _check(
         raise AdjudgeError(f"compare takes one measure at a time, got {', '.join(eff.measures)}; name one: eff['…']")
     if len(eff.systems) < 2:
         raise AdjudgeError(f"comparing needs at least two systems, got {len(eff.systems)}")
-    if not 0 < alpha < 0.5:
-        raise AdjudgeError(f"'alpha' must be in (0, 0.5), got {alpha:g}")
-    check_choice("alternative", alternative, Alternative)
     if test not in PAIRED_TESTS and test not in FAMILYWISE_TESTS:
         raise unknown("test", test, [*PAIRED_TESTS, *FAMILYWISE_TESTS])
     _ = CORRECTIONS[correction]
@@ -490,7 +495,6 @@ def _effects(
     matrix: Floats, systems: Sequence[str], *, confidence: float, interval: Interval, seed: int, largest: float
 ) -> Effects:
     """Effect sizes, with intervals of the differences by t or by bootstrap."""
-    check_choice("interval", interval, Interval)
     effects = effect_sizes(matrix, confidence=confidence, systems=systems, largest=largest)
     if interval == "t":
         return effects
@@ -500,8 +504,8 @@ def _effects(
 
 def _resamples(n_pairs: int, correction: str, alpha: float) -> int:
     """Enough for a corrected p-value well below α."""
-    wanted = math.ceil(10 * n_pairs / alpha) if correction in ("holm", "bonferroni") else RESAMPLES
-    return min(max(RESAMPLES, wanted), _MOST_RESAMPLES)
+    wanted = math.ceil(10 * n_pairs / alpha) if correction in ("holm", "bonferroni") else _RESAMPLES
+    return min(max(_RESAMPLES, wanted), _MOST_RESAMPLES)
 
 
 def _test(
@@ -549,8 +553,6 @@ def _warn_of_coarse_p(least: float, resamples: int, alpha: float) -> None:
 def _margin(given: float | None, mapping: AgreementMapping | None, reason: str | None) -> tuple[float | None, str]:
     """The smallest difference that matters, and where it comes from."""
     if given is not None:
-        if not 0 < given < math.inf:
-            raise AdjudgeError(f"'margin' must be above 0, got {given:g}")
         return given, f"differences of at least {given:g} matter, as given"
     if mapping is None:
         return None, reason or ""

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import check_whole
+from adjudge.checks import SEED, SEVERAL, checked
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 
@@ -328,6 +328,7 @@ def widened(spread: Floats, clusters: Clusters) -> Floats:
     return spread * float(stdtrit(few - 1, 0.975) / ndtri(0.975)) ** 2
 
 
+@checked(folds=SEVERAL)
 def blocks(clusters: Clusters, n: int, folds: int, rng: np.random.Generator) -> Iterator[tuple[Mask, Mask]]:
     """What to fit on and what to hold out, so that each of n answers is held out once.
 
@@ -335,7 +336,6 @@ def blocks(clusters: Clusters, n: int, folds: int, rng: np.random.Generator) -> 
     whatever shares a query or a participant with the cell is left out of the fit (``folds`` x ``folds`` cells). A kind
     of which there is one cluster only cannot be parted and is passed over. One fold would leave nothing to fit on.
     """
-    check_whole("folds", folds, 2)
     kinds = [kind for kind in clusters if int(kind.max()) > 0] or [np.arange(n)]
     parts = []
     for kind in kinds:
@@ -348,6 +348,7 @@ def blocks(clusters: Clusters, n: int, folds: int, rng: np.random.Generator) -> 
             yield ~np.logical_or.reduce(same), out
 
 
+@checked(folds=SEVERAL, seed=SEED)
 def held_out_logs(
     model: Model,
     data: Data,

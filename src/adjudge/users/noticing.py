@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
+from adjudge.checks import CONFIDENCE, INNER_SHARE, SEED, SEVERAL, checked
 from adjudge.errors import AdjudgeError
 from adjudge.measures import Measure
 from adjudge.registry import Registry
@@ -188,6 +189,7 @@ def agreement(mapping: AgreementMapping, delta: npt.ArrayLike) -> Agreement:
     return FORMS[mapping.form](_sizes(mapping, delta), mapping.parameters)
 
 
+@checked(confidence=CONFIDENCE)
 def agreement_interval(
     mapping: AgreementMapping, delta: npt.ArrayLike, *, confidence: float = 0.95
 ) -> tuple[Agreement, Agreement]:
@@ -198,8 +200,6 @@ def agreement_interval(
     """
     from scipy.special import expit, logit, ndtri
 
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     size = _sizes(mapping, delta)
     z = float(ndtri(0.5 + confidence / 2))
     centre = np.clip(np.stack(FORMS[mapping.form](size, mapping.parameters)), 1e-12, 1 - 1e-12)
@@ -221,6 +221,7 @@ def _standard_errors(mapping: AgreementMapping, size: Floats) -> Floats:
     return errors
 
 
+@checked(level=INNER_SHARE)
 def noticeable_difference(mapping: AgreementMapping, *, level: float = 0.5) -> float | None:
     """The smallest difference for which more than ``level`` of the users prefer the better system.
 
@@ -233,6 +234,7 @@ def noticeable_difference(mapping: AgreementMapping, *, level: float = 0.5) -> f
     return None if np.isnan(found) else found
 
 
+@checked(level=INNER_SHARE)
 def noticeable_differences(form: AgreementForm, parameters: Floats, *, level: float = 0.5) -> Floats:
     """The noticeable difference of each of many curves (curves, parameters) of one family; NaN where there is none.
 
@@ -242,6 +244,7 @@ def noticeable_differences(form: AgreementForm, parameters: Floats, *, level: fl
     return _crossings(lambda size: form.function(size, *(column[:, None] for column in parameters.T))[0], level)
 
 
+@checked(level=INNER_SHARE, confidence=CONFIDENCE)
 def noticeable_interval(
     mapping: AgreementMapping, *, level: float = 0.5, confidence: float = 0.95
 ) -> tuple[float | None, float | None]:
@@ -261,8 +264,6 @@ def _crossings(curves: Callable[[Floats], Floats], level: float) -> Floats:
 
     ``curves`` takes sizes, (1 or curves, places), to shares (curves, places). Bracketed on a grid, then halved.
     """
-    if not 0 < level < 1:
-        raise AdjudgeError(f"'level' must be in (0, 1), got {level:g}")
     grid = np.linspace(0.0, 1.0, 101)
     above = curves(grid[None, :]) > level
     first = above.argmax(axis=1)
@@ -444,6 +445,7 @@ def fit_agreement(
     )
 
 
+@checked(folds=SEVERAL, seed=SEED)
 def held_out(
     delta: npt.ArrayLike,
     answer: npt.ArrayLike,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
+from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError, kept_warnings, unknown
 from adjudge.measures.base import Measure
 from adjudge.measures.evaluation import default_measures, evaluate
@@ -70,6 +71,7 @@ class Evidence:
         return self.comparisons[self.eff.measures[0]]
 
 
+@checked(confidence=CONFIDENCE)
 def gather(
     eff: Effectiveness,
     *,
@@ -139,6 +141,7 @@ def make_report(
     )
 
 
+@checked(confidence=CONFIDENCE)
 def report(
     data: Collection | Effectiveness,
     measures: str | Measure | Iterable[str | Measure] | None = None,

@@ -48,7 +48,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import check_choice
+from adjudge.checks import BINS, CONFIDENCE, SEED, SEVERAL, SHARE, checked
 from adjudge.errors import AdjudgeError, shown, unknown
 from adjudge.measures import Measure
 from adjudge.model.effectiveness import Effectiveness
@@ -373,6 +373,7 @@ class Satisfaction(Result):
         return f"<Satisfaction: {size} ({', '.join(self.measures)} on {self.scale})>"
 
 
+@checked(threshold=SHARE, confidence=CONFIDENCE)
 def satisfaction(
     eff: Effectiveness,
     *,
@@ -400,8 +401,6 @@ def satisfaction(
     no satisfaction mapping for nDCG@5 on fine; known on fine: CG@5, DCG@5,
     GAP(ideal=max)@5, ...
     """
-    if not 0 <= threshold <= 1:
-        raise AdjudgeError(f"'threshold' must be in [0, 1], got {threshold:g}")
     used = scale_of(eff) if scale is None else str(relevance_scale(scale))
     own = tuple(mappings or ())
     found = [find_satisfaction(measure, used, mappings=own) for measure in eff.measures]
@@ -545,6 +544,7 @@ def _ends(data: Data) -> Data:
     return Data(x, np.array([0, 1, 0, 1]), np.full(4, 0.5 / data.x.ndim))
 
 
+@checked(place=Place, bins=BINS)
 def fit_satisfaction(
     effectiveness: npt.ArrayLike,
     satisfied: npt.ArrayLike,
@@ -574,7 +574,6 @@ def fit_satisfaction(
     >>> np.round(curve([0, 0.5, 1]), 1).tolist()
     [0.2, 0.6, 0.9]
     """
-    check_choice("place", place, Place)
     data = _checked(effectiveness, satisfied, weights)
     groups = as_clusters(clusters, len(data.x))
     if kind == "cubic":
@@ -597,6 +596,7 @@ def fit_satisfaction(
     )
 
 
+@checked(folds=SEVERAL, bins=BINS, seed=SEED, place=Place)
 def held_out_satisfaction(
     effectiveness: npt.ArrayLike,
     satisfied: npt.ArrayLike,
@@ -628,6 +628,7 @@ def held_out_satisfaction(
     return seen
 
 
+@checked(confidence=CONFIDENCE)
 def satisfaction_interval(
     mapping: SatisfactionMapping, effectiveness: npt.ArrayLike, *, confidence: float = 0.95
 ) -> tuple[Floats, Floats]:
@@ -637,8 +638,6 @@ def satisfaction_interval(
     """
     from scipy.special import expit, logit, ndtri
 
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     centre = np.clip(mapping(effectiveness), 1e-9, 1 - 1e-9)
     if not mapping.covariance:
         return np.full(centre.shape, np.nan), np.full(centre.shape, np.nan)

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from adjudge.checks import Interval
-from adjudge.errors import AdjudgeError
+from adjudge.checks import CONFIDENCE, DIGITS, Interval, checked
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.results import Column
 from adjudge.stats.summary import Summary, share_range, summarize
@@ -33,6 +32,7 @@ class ScoreTable:
     satisfaction: Satisfaction | None = None
 
     @classmethod
+    @checked(confidence=CONFIDENCE, interval=Interval, digits=DIGITS)
     def of(
         cls,
         eff: Effectiveness,
@@ -50,8 +50,6 @@ class ScoreTable:
         With ``users``, mappings that come before those of the thesis, or none, P(Sat) and P(Succ) stand beside every
         measure that has a mapping; the others are named below the table.
         """
-        if not 0 <= digits <= 15:
-            raise AdjudgeError(f"'digits' must be from 0 to 15, got {digits}")
         summary = summarize(eff, confidence=confidence, interval=interval, sort=sort)
         chosen = eff.select(systems=summary.systems)
         satisfied = None if users is None else satisfaction(chosen, mappings=users, confidence=confidence)

@@ -88,7 +88,7 @@ def test_what_is_wrong_is_one_line(lab: Path, cli: Terminal) -> None:
     )
     assert "outside of the library" in cli.refused("audio", "features", "lab", "-o", "lab/tracks.csv")
     assert "existing directory" in cli.refused("audio", "features", "lab", "-o", "nowhere/f.csv")
-    assert "'workers' must be an integer of at least 1" in cli.refused("audio", "features", "lab", "--workers", "0")
+    assert "'workers' must be a whole number of at least 1" in cli.refused("audio", "features", "lab", "--workers", "0")
     assert "expected the folder of a library" in cli.refused("audio", "features", "--feature", "timbre")
     Path("lab/clips/a.mp3").write_bytes(b"no sound")
     assert "lab/clips/a.mp3: expected sound that can be decoded" in cli.refused("audio", "features", "lab")
@@ -153,7 +153,7 @@ def test_clips_that_stay_quieter_and_rows_that_miss_are_said(folder: Path, cli: 
         (["music", "-o", "lab", "--seconds", "-3"], "'seconds' must be from 0.5 to 1800, got -3"),
         (
             ["music", "-o", "lab", "--least-seconds=-1"],
-            "'least_seconds' must be 0 or more, got -1",
+            "'least-seconds' must be a finite number of at least 0, got -1",
         ),
         (["music", "-o", "lab", "--table", "none.csv"], "none.csv: "),
         (["music", "-o", "music/one.wav"], "music/one.wav: expected a folder for the clips, got a file"),

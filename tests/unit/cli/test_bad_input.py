@@ -89,7 +89,7 @@ def test_a_bad_run_is_named_with_its_place(
         (["qrels.txt", "run.txt", "--format", "docx"], "No format is called 'docx'"),
         (["qrels.txt", "run.txt", "--artist-filter"], "The artist filter needs metadata with a column 'artist'."),
         (["qrels.txt", "run.txt", "--depth", "0"], "'depth' must be a whole number of at least 1, got 0"),
-        (["qrels.txt", "run.txt", "--confidence", "95"], "'confidence' must be in (0, 1), got 95.0"),
+        (["qrels.txt", "run.txt", "--confidence", "95"], "'confidence' must be in (0, 1), got 95"),
         (["qrels.txt", "run.txt", "--sort", "AP"], "No measure of this table is called 'AP'"),
         (
             ["qrels.txt", "run.txt", "-o", "no/such/dir.csv"],

@@ -211,7 +211,7 @@ def test_mistakes_about_a_campaign_are_one_line(place: Path, cli: Terminal) -> N
         (["export", "songs", "qrels", "-o", "no/x.csv"], "in an existing directory"),
         (["invite", "songs", "--expires", "soon"], "Expected a time such as 7d"),
         (["invite", "songs", "--expires", "2001-01-01"], "ends in the future"),
-        (["invite", "songs", "--count", "0"], "'count' must be from 1"),
+        (["invite", "songs", "--count", "0"], "'count' must be a whole number from 1"),
         (["token", "nobody"], "no organiser called 'nobody'"),
         (["erase", "songs", "A9", "--how", "remove"], "no participant 'A9'"),
     ):

@@ -47,14 +47,6 @@ def test_every_setting_of_every_experiment_is_an_option_and_no_other() -> None:
     assert settings == {name: {one.name for one in fields(kind)} for name, kind in EXPERIMENTS.items()}
 
 
-def test_help_says_the_defaults_that_experiments_have() -> None:
-    from adjudge.experiments.spec import EXPERIMENTS
-
-    for name, kind in KINDS.items():
-        spec = EXPERIMENTS[name]()
-        assert (kind.trials, kind.resamples) == (spec.trials, getattr(spec, "resamples", kind.resamples))
-
-
 def test_sizes_are_numbers_lists_and_ranges() -> None:
     assert parse_sizes("20") == (20,)
     assert parse_sizes("50, 10,20") == (10, 20, 50)

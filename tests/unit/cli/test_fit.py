@@ -113,7 +113,7 @@ def test_judgments_add_the_grades_that_questions_lack(folder: Path, cli: Termina
         (["answers.csv", "--artist-filter"], "--artist-filter is about the lists of --runs, got none"),
         (["answers.csv", "--figures", "answers.csv/figures"], "answers.csv/figures: expected a directory for figures"),
         (["answers.csv", "--confidence", "2"], "'confidence' must be in (0, 1), got 2"),
-        (["answers.csv", "--resamples", "3"], "'resamples' must be 100 or more, got 3"),
+        (["answers.csv", "--resamples", "3"], "'resamples' must be a whole number from 100 to 100,000,000, got 3"),
     ],
 )
 def test_what_cannot_be_done_gets_one_line(folder: Path, cli: Terminal, arguments: list[str], message: str) -> None:

@@ -179,8 +179,8 @@ def test_a_report_is_written(folder: Path, cli: Terminal, name: str) -> None:
     ("arguments", "words"),
     [
         (["build", "rankings.csv", "--alpha", "0"], "'alpha' must be in (0, 1), got 0"),
-        (["build", "rankings.csv", "--seed", "-1"], "'seed' must be 0 or more, got -1"),
-        (["build", "rankings.csv", "--least-experts", "0"], "'least-experts' must be 1 or more, got 0"),
+        (["build", "rankings.csv", "--seed", "-1"], "'seed' must be a whole number of at least 0, got -1"),
+        (["build", "rankings.csv", "--least-experts", "0"], "'least-experts' must be a whole number of at least 1"),
         (["build", "rankings.csv", "--least-experts", "99"], "that 99 or more experts ranked, got 0 of 4"),
         (["build", "rankings.csv", "-c", "Any"], "such as Any-1 or All-2:plackett-luce, got 'Any'"),
         (["build", "rankings.csv", "--without", "q"], "No query is called 'q'. Did you mean"),

@@ -71,7 +71,7 @@ def test_a_file_that_does_not_know_participants_is_refused_in_one_line(shared_da
     ("options", "words"),
     [
         (["--bar", "70"], "'bar' must be in [0, 1], got 70"),
-        (["--least-seconds", "0"], "'least-seconds' must be above 0, got 0"),
+        (["--least-seconds", "0"], "'least-seconds' must be a finite number above 0, got 0"),
         (["-m", "NDCG"], "Did you mean"),
         (["--combinations", "CG@5"], "or a file with one a line, got 'CG@5'"),
         (
@@ -101,7 +101,7 @@ def test_people_are_told_of_when_none_of_their_answers_count(answers: Path, cli:
 
 def test_a_time_that_is_no_number_is_refused(answers: Path, cli: Terminal) -> None:
     code, _, err = cli("participants", "answers.csv", "--least-seconds", "nan")
-    assert (code, err) == (2, "adjudge: 'least-seconds' must be above 0, got nan\n")
+    assert (code, err) == (2, "adjudge: 'least-seconds' must be a finite number above 0, got nan\n")
 
 
 def test_a_page_says_how_many_answers_are_to_traps(answers: Path, cli: Terminal) -> None:

@@ -143,7 +143,7 @@ def test_the_same_command_writes_the_same_file(folder: Path) -> None:
         ([*FINE, "--on", "binary40"], "expected --measure, got none"),
         ([*FINE, "-m", "CG@5", "--on", "broad"], "CG@5 on broad needs judgments on broad, got fine"),
         ([*FINE, "-m", "nDCG@5"], "which two lists do not tell; use nDCG(ideal=max)@5"),
-        ([*FINE, "--per-bin", "0"], "'per_bin' must be a whole number"),
+        ([*FINE, "--per-bin", "0"], "'per-bin' must be a whole number"),
         ([*FINE, "-k", "45"], "expected queries with at least 45 documents judged on fine, got at most 40"),
         ([*FINE, "--traps", "-1"], "'traps' must be a whole number of at least 0"),
         ([*FINE, "--per-pair", "3"], "--per-pair is about the lists of --runs"),

@@ -152,7 +152,7 @@ def test_results_are_plain_and_print_a_table(simulated: SimulatedRankings, runs:
     [
         (lambda r: compare_constructions(r, []), "Constructions: expected some, each once, got none"),
         (lambda r: compare_constructions(r, ["Any-1", "any-1"]), "each once, got Any-1, Any-1"),
-        (lambda r: compare_constructions(r, halves=-1), "'halves' must be 0 or more, got -1"),
+        (lambda r: compare_constructions(r, halves=-1), "'halves' must be a whole number of at least 0, got -1"),
         (lambda r: compare_constructions(r, ["Any-1:sign"]), "sign compares preferences; for rankings: "),
         (lambda r: compare_constructions(r, runs=aj.read({"s": {"no": ["a"]}})), "queries in common, got none"),
         (lambda r: compare_systems([build(r)], aj.read({"s": {"q1": ["a"]}}), resamples=0), "at least 1, got 0"),
@@ -204,11 +204,11 @@ def test_simulated_rankings_have_the_shape_asked_for() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"queries": 0}, "expected at least 1 query, 2 documents and 1 expert, got 0, 25 and 35"),
+        ({"queries": 0}, "'queries' must be a whole number of at least 1, got 0"),
         ({"groups": 26}, "expected from 1 to 25 groups of documents, got 26"),
-        ({"unranked": 1.0}, "unranked must be a share from 0 to below 1, got 1"),
-        ({"noise": -1.0}, "noise must be 0 or more, got -1"),
-        ({"ties": float("inf")}, "ties must be 0 or more, got inf"),
+        ({"unranked": 1.0}, r"'unranked' must be in \[0, 1\), got 1"),
+        ({"noise": -1.0}, "'noise' must be a finite number of at least 0, got -1"),
+        ({"ties": float("inf")}, "'ties' must be a finite number of at least 0, got inf"),
     ],
 )
 def test_what_cannot_be_simulated_is_refused(options: dict[str, float], message: str) -> None:

@@ -120,7 +120,7 @@ def test_groups_that_do_not_fit_are_refused() -> None:
     for wrong in ([0], [1, 0]):
         with pytest.raises(AdjudgeError, match="expected one group for each document, from the first group to the"):
             list_consistency(evidence, np.array(wrong), alpha=ALPHA, tails=1)
-    with pytest.raises(AdjudgeError, match=r"The significance level must be between 0 and 1, got 1\.5"):
+    with pytest.raises(AdjudgeError, match=r"'alpha' must be in \(0, 1\), got 1\.5"):
         list_consistency(evidence, np.array([0, 1]), alpha=1.5, tails=1)
     with pytest.raises(AdjudgeError, match="Tests have 1 or 2 tails, got 3"):
         list_consistency(evidence, np.array([0, 1]), alpha=ALPHA, tails=3)  # type: ignore[arg-type]

@@ -17,7 +17,6 @@ from adjudge.preferences.influence import (
     InfluenceRow,
     curves_without,
     default_combination,
-    gone_list,
     influence,
     satisfaction_without,
 )
@@ -186,11 +185,6 @@ def test_an_influence_prints_and_becomes_a_table() -> None:
     assert lines[1].split() == ["without", "answers", "noticeable", "P(Sat)"]
     assert [line.split()[0] for line in lines[2:4]] == ["nobody", "p12"]
     assert found.to_polars().shape == (12, 7)
-
-
-def test_names_of_many_are_cut() -> None:
-    assert gone_list(["a"]) == "a"
-    assert gone_list(["a", "b", "c"]) == "a, b or c"
 
 
 def test_the_default_is_cumulative_gain_on_the_finest_grades() -> None:

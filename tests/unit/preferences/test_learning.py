@@ -305,9 +305,9 @@ def test_spammers_answer_as_their_kind_does() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"spread": 1.0}, r"expected 'spammers' in \[0, 1\] and 'spread' \+ 'query_spread' in \[0, 1\)"),
-        ({"spammers": 2.0}, "expected 'spammers' in"),
-        ({"participants": 0}, "expected one or more, with up to 400 questions and 0 traps each, got 0"),
+        ({"spread": 1.0}, r"'spread' must be in \[0, 1\), got 1"),
+        ({"spammers": 2.0}, "'spammers' must be in"),
+        ({"participants": 0}, "'participants' must be a whole number of at least 1, got 0"),
         ({"traps": 3}, "with up to 400 questions and 0 traps each, got 30 with 20 and 3"),
     ],
 )

@@ -233,7 +233,7 @@ def test_documents_in_other_hands_are_not_named_again() -> None:
     assert session.next(1, exclude=everything) == []
     with pytest.raises(AdjudgeError, match="is no candidate"):
         session.next(1, exclude=[("q0", "nowhere")])
-    with pytest.raises(AdjudgeError, match="'n' must be at least 1, got 0"):
+    with pytest.raises(AdjudgeError, match="'n' must be a whole number of at least 1, got 0"):
         session.next(0)
 
 
@@ -324,19 +324,19 @@ def test_error_is_corrected_for_models_that_claim_too_little() -> None:
     ("settings", "message"),
     [
         ({"kind": "speed"}, r"No goal is called 'speed'. Known: confidence, error, pairs, tau"),
-        ({"level": 95}, r"the level of 'confidence' must be in \(0, 1\), got 95"),
+        ({"level": 95}, r"'level' must be in \(0, 1\), got 95"),
         ({"level": 1.0}, r"must be in \(0, 1\), got 1"),
         ({"level": 0.0}, r"must be in \(0, 1\), got 0"),
         ({"level": float("nan")}, r"must be in \(0, 1\), got nan"),
-        ({"kind": "error", "level": float("inf")}, r"must be in \(0, inf\), got inf"),
-        ({"kind": "error", "level": -0.1}, r"must be in \(0, inf\), got -0.1"),
-        ({"zone": -0.1}, r"'zone' must be at least 0 and below 1, got -0.1"),
-        ({"zone": 1.0}, r"'zone' must be at least 0 and below 1, got 1"),
-        ({"zone": float("nan")}, r"'zone' must be at least 0"),
+        ({"kind": "error", "level": float("inf")}, r"must be a finite number above 0, got inf"),
+        ({"kind": "error", "level": -0.1}, r"must be a finite number above 0, got -0.1"),
+        ({"zone": -0.1}, r"'zone' must be in \[0, 1\), got -0.1"),
+        ({"zone": 1.0}, r"'zone' must be in \[0, 1\), got 1"),
+        ({"zone": float("nan")}, r"'zone' must be in \[0, 1\)"),
         ({"least": -1}, r"'least' must be a whole number of at least 0, got -1"),
         ({"least": 2.5}, r"'least' must be a whole number of at least 0, got 2.5"),
-        ({"correction": 0.0}, r"'correction' must be above 0, got 0"),
-        ({"correction": float("inf")}, r"'correction' must be above 0, got inf"),
+        ({"correction": 0.0}, r"'correction' must be a finite number above 0, got 0"),
+        ({"correction": float("inf")}, r"'correction' must be a finite number above 0, got inf"),
     ],
 )
 def test_goals_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:

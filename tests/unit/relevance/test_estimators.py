@@ -151,8 +151,8 @@ def test_a_prior_without_history_learns_from_judgments() -> None:
         ({"mean": 1.0}, "expected both 'mean' and 'variance'"),
         ({"mean": 5.0, "variance": 1.0}, "'mean' must be a grade on the scale"),
         ({"mean": 1.0, "variance": 3.5}, "'variance' must be from 0 to 3 for that mean, got 3.5"),
-        ({"from_judgments": True, "strength": 0.0}, "'strength' must be above 0"),
-        ({"from_judgments": True, "refresh": 0}, "'refresh' must be at least 1"),
+        ({"from_judgments": True, "strength": 0.0}, "'strength' must be a finite number above 0"),
+        ({"from_judgments": True, "refresh": 0}, "'refresh' must be a whole number of at least 1"),
     ],
 )
 def test_a_prior_that_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:

@@ -310,7 +310,7 @@ def test_estimates_are_where_the_posterior_is_highest(kind: str) -> None:
         ({"base": np.zeros(3)}, "'base': expected one number for each of"),
         ({"base": np.full(len(made()), np.nan)}, "'base': expected finite numbers, got nan"),
         ({"draws": 7}, "'draws' must be an even number of at least 2, got 7"),
-        ({"prior_sd": 0.0}, "'prior_sd' must be above 0, got 0.0"),
+        ({"prior_sd": 0.0}, "'prior_sd' must be a finite number above 0, got 0.0"),
     ],
 )
 def test_what_cannot_be_used_is_refused(options: dict[str, object], message: str) -> None:

@@ -253,5 +253,5 @@ def test_candidates_deeper_than_the_measure_are_refused(make_collection: Make) -
 
 def test_refreshing_never_is_refused(make_collection: Make) -> None:
     some = found(make_collection)
-    with pytest.raises(AdjudgeError, match="'refresh' must be at least 1, got 0"):
+    with pytest.raises(AdjudgeError, match="'refresh' must be a whole number of at least 1, got 0"):
         IndependentModel(some, scoring("CG@5", some.scale), lambda r: beliefs(len(some)), refresh=0)

@@ -150,9 +150,9 @@ def test_what_cannot_be_fitted_is_refused(demo: Candidates, make_collection: Cal
         fit_estimator([_with(demo, np.full(len(demo), np.nan))])
     with pytest.raises(AdjudgeError, match="collections with one scale"):
         fit_estimator([demo, candidates(make_collection(1, scale="0..9"), cutoff=5)])
-    with pytest.raises(AdjudgeError, match="'levels' must be at least 2, got 1"):
+    with pytest.raises(AdjudgeError, match="'levels' must be a whole number of at least 2, got 1"):
         fit_estimator([demo], features=["fSYS"], levels=1)
-    with pytest.raises(AdjudgeError, match="'shares' must be between 0 and 1, got 1"):
+    with pytest.raises(AdjudgeError, match=r"'shares' must be in \(0, 1\), got 1"):
         fit_estimator([demo], features=["aDOC"], shares=[1.0])
     with pytest.raises(AdjudgeError, match="No feature is called 'fSIS'"):
         fit_estimator([demo], features=["fSIS"])
@@ -280,7 +280,7 @@ def test_units_of_features_do_not_matter() -> None:
         (np.zeros((0, 1)), np.zeros(0, dtype=np.int64), 2, 0.0, "a level each"),
         (np.array([[np.nan], [1.0]]), np.array([0, 1]), 2, 0.0, "finite"),
         (np.zeros((2, 1)), np.array([0, 2]), 2, 0.0, "levels from 0 to 1"),
-        (np.zeros((2, 1)), np.array([0, 1]), 2, -1.0, "'ridge' must be at least 0"),
+        (np.zeros((2, 1)), np.array([0, 1]), 2, -1.0, "'ridge' must be a finite number of at least 0"),
     ],
 )
 def test_an_ordinal_model_that_cannot_be_fitted_is_refused(

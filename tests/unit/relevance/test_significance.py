@@ -154,8 +154,8 @@ def test_a_single_query_is_never_significant() -> None:
     [
         ({"alpha": 0.0}, r"'alpha' must be in \(0, 1\), got 0.0"),
         ({"alpha": 5}, r"'alpha' must be in \(0, 1\), got 5"),
-        ({"threshold": -0.1}, r"'threshold' must be at least 0, got -0.1"),
-        ({"threshold": float("nan")}, r"'threshold' must be at least 0, got nan"),
+        ({"threshold": -0.1}, r"'threshold' must be a finite number of at least 0, got -0.1"),
+        ({"threshold": float("nan")}, r"'threshold' must be a finite number of at least 0, got nan"),
     ],
 )
 def test_bad_options_are_refused(settings: dict[str, float], message: str) -> None:

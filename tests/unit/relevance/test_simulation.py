@@ -101,7 +101,7 @@ def test_checkpoints_that_are_none_are_refused(judged: Candidates, mark: float) 
 
 
 def test_batches_that_are_none_are_refused(judged: Candidates) -> None:
-    with pytest.raises(AdjudgeError, match="'batch' must be at least 1, got 0"):
+    with pytest.raises(AdjudgeError, match="'batch' must be a whole number of at least 1, got 0"):
         run(judged, batch=0)
 
 

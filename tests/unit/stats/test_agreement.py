@@ -343,7 +343,7 @@ def test_many_assessors_with_few_common_units_are_told_that_kappa_comes_out_low(
         ({"metric": "fuzzy"}, "'metric' must be one of"),
         ({"confidence": 1.0}, r"'confidence' must be in \(0, 1\), got 1.0"),
         ({"resamples": 5}, "'resamples' must be 0 or a whole number from 100 to 50,000, got 5"),
-        ({"seed": -1}, "'seed' must be a whole number from 0, got -1"),
+        ({"seed": -1}, "'seed' must be a whole number of at least 0, got -1"),
         ({"resample": "assessors"}, "'resample' must be one of queries, units"),
     ],
 )

@@ -96,7 +96,7 @@ def test_intervals_cover_the_mean_about_as_often_as_they_say(method: Method) -> 
     ("values", "options", "message"),
     [
         ([0.1, 0.2], {"confidence": 1.0}, r"'confidence' must be in \(0, 1\), got 1.0"),
-        ([0.1, 0.2], {"method": "basic"}, "No bootstrap method is called 'basic'. Known: bca, percentile."),
+        ([0.1, 0.2], {"method": "basic"}, "'method' must be one of bca, percentile, got 'basic'"),
         ([0.1, 0.2], {"resamples": 10}, "'resamples' must be a whole number from 100"),
         ([0.1], {}, "a bootstrap needs at least 2 queries, got 1"),
         ([[0.1, np.nan], [0.2, 0.3]], {}, "a bootstrap needs at least 2 queries, got 1"),

@@ -209,7 +209,7 @@ def test_fits_on_mirex_2011_are_as_good_as_in_the_thesis(mirex2011: aj.Collectio
         ({"distribution": "gamma"}, r"\ANo distribution is called 'gamma'. "),
         ({"distribution": "Beta"}, r"\ANo distribution is called 'Beta'. Did you mean 'beta'\?\Z"),
         ({"confidence": 95}, r"\A'confidence' must be in \(0, 1\), got 95\Z"),
-        ({"levels": 1}, r"\A'levels' must be at least 2, got 1\Z"),
+        ({"levels": 1}, r"\A'levels' must be a whole number of at least 2, got 1\Z"),
     ],
 )
 def test_options_that_make_no_sense_are_refused_in_one_line(options: dict[str, object], message: str) -> None:

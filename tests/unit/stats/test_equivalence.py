@@ -184,7 +184,7 @@ def test_it_prints_a_small_table() -> None:
 
 @pytest.mark.parametrize("margin", [0, -0.1, np.nan, np.inf])
 def test_a_margin_that_is_none_is_refused(margin: float) -> None:
-    with pytest.raises(AdjudgeError, match=r"\A'margin' must be above 0, the smallest difference that matters, got "):
+    with pytest.raises(AdjudgeError, match=r"\A'margin' must be a finite number above 0, got "):
         equivalence([[0.1, 0.2], [0.2, 0.1]], margin=margin)
 
 

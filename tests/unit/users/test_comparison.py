@@ -140,7 +140,7 @@ def test_sentences_are_as_the_papers_recommend(compared: Comparison) -> None:
         ({"correction": "tukey"}, "No correction is called 'tukey'"),
         ({"baseline": "nobody"}, "No system is called 'nobody'"),
         ({"alpha": 5}, r"'alpha' must be in \(0, 0\.5\), got 5"),
-        ({"margin": 0}, "'margin' must be above 0, got 0"),
+        ({"margin": 0}, "'margin' must be a finite number above 0, got 0"),
         ({"test": "tukey", "alternative": "greater"}, "The test 'tukey' is two-sided"),
         ({"resamples": 10**12, "test": "bootstrap"}, "resamples"),
     ],

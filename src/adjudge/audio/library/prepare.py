@@ -78,6 +78,7 @@ from adjudge.audio.sources import (
     named_errors,
     quote_error,
 )
+from adjudge.checks import CLIP_CEILING, CLIP_LOUDNESS, NOT_NEGATIVE, WORKERS, checked
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.extras import need
 from adjudge.parallel import CrashedError, Progress, run_jobs
@@ -123,6 +124,7 @@ class PreparedLibrary:
         return f"{len(self.library):,} clips ({self.n_new:,} new), {len(self.left_out):,} files left out"
 
 
+@checked(loudness=CLIP_LOUDNESS, ceiling=CLIP_CEILING, least_seconds=NOT_NEGATIVE, workers=WORKERS)
 def prepare_library(
     folder: str | Path,
     output: str | Path,
@@ -153,8 +155,8 @@ def prepare_library(
     adjudge.errors.InputError: nowhere: expected a folder with recordings, got nothing of that name
     """
     least = min(LEAST_SECONDS, seconds) if least_seconds is None else least_seconds
+    check_excerpt(seconds, place)
     settings = _Settings(seconds, place, loudness, ceiling, least, keep_duplicates, workers, progress)
-    _check_settings(settings)
     folder, output = Path(folder), Path(output)
     check_output(output, folder)
     need("audio", "Libraries of clips need")
@@ -181,16 +183,6 @@ class _Settings:
     def excerpt(self) -> str:
         """Everything that excerpts depend on."""
         return f"{VERSION} {self.seconds!r} {self.place}"
-
-
-def _check_settings(settings: _Settings) -> None:
-    check_excerpt(settings.seconds, settings.place)
-    if settings.loudness is not None and not -40 <= settings.loudness <= -5:
-        raise AdjudgeError(f"'loudness' must be from -40 to -5 LUFS, got {settings.loudness:g}")
-    if not -20 <= settings.ceiling <= 0:
-        raise AdjudgeError(f"'ceiling' must be from -20 to 0 dBTP, got {settings.ceiling:g}")
-    if not 0 <= settings.least_seconds < math.inf:
-        raise AdjudgeError(f"'least_seconds' must be 0 or more, got {settings.least_seconds:g}")
 
 
 def _check_same_recordings(scanned: Scan, journal: Journal, output: Path) -> None:

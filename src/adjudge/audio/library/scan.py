@@ -39,6 +39,7 @@ from adjudge.audio.library.tags import TagRow, TagTable, read_tag_table
 from adjudge.audio.sources import CONVERT, FOREIGN_SUFFIXES, WANTED
 from adjudge.errors import InputError, reason, shown
 from adjudge.formats.source import unreadable
+from adjudge.text import listed
 
 LONGEST = 100  # bytes of an identifier in UTF-8
 _ODD_BYTE = re.compile("[\udc80-\udcff]")  # what Python makes of bytes in names that are not UTF-8
@@ -137,8 +138,8 @@ def _no_recordings_error(folder: Path, problems: Sequence[FileProblem]) -> Input
     """The error for a folder without a recording, with what there is instead."""
     came = "none"
     if problems:
-        several = f" and {len(problems) - 1:,} more" if len(problems) > 1 else ""
-        came = f"only {shown(problems[0].file)}{several} ({problems[0].problem}: {problems[0].detail})"
+        files = listed([shown(one.file) for one in problems], most=1)
+        came = f"only {files} ({problems[0].problem}: {problems[0].detail})"
     return InputError(f"expected recordings ({WANTED}), got {came}", source=str(folder))
 
 

@@ -19,14 +19,23 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Keys
-from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, fold_label, hash_names, hash_pairs
+from adjudge.audio.systems.base import (
+    BASELINES,
+    Distances,
+    Labels,
+    Sounds,
+    fold_label,
+    hash_names,
+    hash_pairs,
+)
 from adjudge.audio.systems.distances import split_places
-from adjudge.checks import check_choice, check_whole
+from adjudge.checks import COUNT, CUTOFF, SEED, WORKERS, checked
 from adjudge.errors import AdjudgeError, InputError, reason, shown, warn
 from adjudge.io import whole_file
 from adjudge.model.runs import Runs
 from adjudge.parallel import Progress
 from adjudge.seeds import Seed, as_seed
+from adjudge.text import listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,6 +51,7 @@ MATRIX_FOLDER = "matrices"
 _SUFFIXES = {"npy": ".npy", "mirex": ".txt"}
 
 
+@checked(number=COUNT, per_genre=COUNT)
 def choose_queries(
     sounds: Sounds, number: int | None = None, *, per_genre: int | None = None, documents: Sequence[str] | None = None
 ) -> tuple[str, ...]:
@@ -65,9 +75,8 @@ def choose_queries(
     if documents is not None:
         return _check_queries(sounds, documents)
     if per_genre is not None:
-        places = _draw_per_genre(sounds, check_whole("per-genre", per_genre, 1))
+        places = _draw_per_genre(sounds, per_genre)
     elif number is not None:
-        check_whole("queries", number, 1)
         if number > len(sounds):
             raise AdjudgeError(f"expected at most {len(sounds):,} queries, as there are documents, got {number:,}")
         groups = _group_by_genre(sounds)
@@ -83,8 +92,8 @@ def _check_queries(sounds: Sounds, documents: Sequence[str]) -> tuple[str, ...]:
     wanted = tuple(dict.fromkeys(documents))
     missing = [name for name in wanted if name not in known]
     if missing:
-        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
-        raise AdjudgeError(f"expected queries that are documents of the library, got {shown(missing[0])}{more}")
+        strange = listed([shown(name) for name in missing], most=1)
+        raise AdjudgeError(f"expected queries that are documents of the library, got {strange}")
     if not wanted:
         raise AdjudgeError("expected queries, got none")
     return wanted
@@ -115,6 +124,7 @@ def _group_by_genre(sounds: Sounds) -> dict[str, list[int]]:
     return {names[place]: groups[names[place]] for place in order}
 
 
+@checked(seed=SEED, workers=WORKERS)
 def sounds_of(
     library: Library,
     names: Sequence[str] | None = None,
@@ -138,6 +148,7 @@ def sounds_of(
     return Sounds(library.documents, features, library.tracks, seed)
 
 
+@checked(k=CUTOFF)
 def make_runs(
     sounds: Sounds,
     systems: Sequence[str] | None = None,
@@ -161,7 +172,6 @@ def make_runs(
 
     names = list(dict.fromkeys(BASELINES if systems is None else systems))
     baselines = [BASELINES[name] for name in names]
-    check_whole("k", k, 1)
     query_documents = sounds.documents if queries is None else choose_queries(sounds, documents=queries)
     if len(sounds) < 2 or not names:
         raise AdjudgeError(f"expected systems and at least 2 documents, got {len(names)} and {len(sounds)}")
@@ -301,6 +311,7 @@ def write_runs(runs: Runs, folder: Path) -> tuple[Path, ...]:
     return tuple(paths)
 
 
+@checked(form=MatrixForm)
 def write_matrix(
     sounds: Sounds, system: str, folder: Path, *, form: MatrixForm = "npy", progress: Progress | None = None
 ) -> Path:
@@ -309,7 +320,6 @@ def write_matrix(
     The file appears when it is complete, and an older one stays until then. With ``npy`` the documents are in
     ``<system>.documents.txt``, one per line. ``progress`` is told how many rows are done.
     """
-    check_choice("matrix", form, MatrixForm)
     distances = BASELINES[system].start(sounds)
     target = folder / f"{system}{_SUFFIXES[form]}"
     report = progress or (lambda done, total: None)

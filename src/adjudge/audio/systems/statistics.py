@@ -27,7 +27,7 @@ from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems.base import BASELINES, Distances, Labels, Sounds, hash_names
 from adjudge.audio.systems.distances import split_places
 from adjudge.audio.systems.ranking import find_nearest
-from adjudge.checks import check_whole
+from adjudge.checks import CUTOFF
 from adjudge.errors import AdjudgeError
 from adjudge.parallel import Progress
 from adjudge.reporting.document import Block, FigureBlock, Paragraph, Section, TableBlock
@@ -330,7 +330,7 @@ def _has_own_artist(lists: Ints, places: Ints, artists: Labels) -> bool:
 
 
 def _select_lengths(cutoffs: Sequence[int], most: int) -> tuple[int, ...]:
-    wanted = sorted({check_whole("cutoff", cutoff, 1) for cutoff in cutoffs})
+    wanted = sorted({CUTOFF.check("cutoff", cutoff) for cutoff in cutoffs})
     if not wanted:
         raise AdjudgeError("expected lengths of lists, got none")
     return tuple(cutoff for cutoff in wanted if cutoff <= most) or (most,)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from adjudge.cli.audio import features, prepare, runs, statistics, systems
 from adjudge.cli.options import Subparsers
 
@@ -25,7 +23,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         description="Cut clips that are equally loud and play everywhere from a folder of recordings, compute what "
         "they sound like, and let baseline systems retrieve similar ones: all that a campaign needs.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
     for module in (prepare, features, runs, statistics, systems):

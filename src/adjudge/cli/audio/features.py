@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from adjudge.checks import WORKERS
 from adjudge.cli.options import Subparsers
 from adjudge.cli.output import check_output, progress, show
 
@@ -25,7 +26,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         action="append",
         help="compute this one; may be given several times (default: all)",
     )
-    parser.add_argument("--workers", metavar="N", type=int, help="processes (default: one a core)")
+    parser.add_argument("--workers", type=WORKERS, help="processes (default: one a core)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write all numbers to a file, too: .npz, .csv or .parquet"
     )

@@ -6,6 +6,7 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING
 
+from adjudge.checks import NOT_NEGATIVE, WORKERS
 from adjudge.cli.options import Subparsers, add_columns
 from adjudge.errors import AdjudgeError, shown
 from adjudge.text import counted
@@ -31,34 +32,33 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "cut a part of each, make all equally loud without clipping, and write clips that every browser plays, with a "
         "table of the tracks. Files that cannot be used are listed with the reason.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("folder", metavar="FOLDER", help="folder with recordings")
     parser.add_argument("-o", "--output", metavar="LIBRARY", required=True, help="folder for the clips and tables")
     parser.add_argument("--table", metavar="FILE", help="what is known of the recordings; wins over their tags")
     add_columns(parser)
     clips = parser.add_argument_group("clips")
-    clips.add_argument("--seconds", type=float, default=30.0, help="length of clips (default: 30)")
+    clips.add_argument("--seconds", type=float, default=30.0, help="length of clips")
     clips.add_argument(
         "--place",
         choices=("middle", "start", "representative"),
         default="middle",
-        help="what to cut: the middle, the start, or what is most like the whole recording (default: middle)",
+        help="what to cut: the middle, the start, or what is most like the whole recording",
     )
     clips.add_argument(
         "--loudness",
         metavar="LUFS",
         default="auto",
-        help="loudness of clips; auto: -18, or as much lower (to -23) as the highest peaks need (default: auto)",
+        help="loudness of clips; auto: -18, or as much lower (to -23) as the highest peaks need",
     )
     clips.add_argument(
         "--least-seconds",
-        type=float,
+        type=NOT_NEGATIVE,
         metavar="SECONDS",
         help="leave out recordings that are shorter (default: 10, or --seconds where that is less)",
     )
     clips.add_argument("--keep-duplicates", action="store_true", help="keep recordings that repeat another")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core)")
+    parser.add_argument("--workers", type=WORKERS, help="processes (default: one a core)")
     parser.set_defaults(run=run)
 
 
@@ -113,14 +113,14 @@ def _summary(prepared: PreparedLibrary, output: str) -> list[str]:
     new = f"{'all' if prepared.n_kept == 0 else f'{prepared.n_new:,}' if prepared.n_new else 'none'} of them new"
     loudness, peaks = library.clips["loudness"].to_list(), library.clips["true_peak"].to_list()
     lines = [
-        f"{_clips(len(library))} in {output}, {new}: {min(loudness):.1f} to {max(loudness):.1f} LUFS, "
+        f"{counted(len(library), 'clip')} in {output}, {new}: {min(loudness):.1f} to {max(loudness):.1f} LUFS, "
         f"true peaks of at most {max(peaks):.1f} dBTP"
     ]
     if prepared.quieter:
         names = ", ".join(prepared.quieter[:3]) + (", …" if len(prepared.quieter) > 3 else "")
         whose = "its" if len(prepared.quieter) == 1 else "their"
         held = f"held more than 1 LU below {prepared.target:g} LUFS by {whose} peaks"
-        lines.append(f"{_clips(len(prepared.quieter))} {held}: {names}")
+        lines.append(f"{counted(len(prepared.quieter), 'clip')} {held}: {names}")
     left_out = prepared.left_out
     noted = [problem for problem in prepared.problems if problem.problem in NOTES]
     rows = sum(problem.problem == NO_FILE for problem in prepared.problems)
@@ -130,9 +130,5 @@ def _summary(prepared: PreparedLibrary, output: str) -> list[str]:
     if noted:
         lines.append(f"used all the same: {count_problems(noted)}{see}")
     if rows:
-        lines.append(f"{rows:,} row{'' if rows == 1 else 's'} of the table without a recording{see}")
+        lines.append(f"{counted(rows, 'row')} of the table without a recording{see}")
     return [*lines, f"next: adjudge audio runs {place}"]
-
-
-def _clips(count: int) -> str:
-    return f"{count:,} clip{'' if count == 1 else 's'}"

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adjudge.checks import COUNT, CUTOFF, SEED, WORKERS
 from adjudge.cli.options import Subparsers
 from adjudge.cli.output import progress, say
 from adjudge.errors import AdjudgeError, InputError
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     from adjudge.audio.library.folder import Library
@@ -37,7 +39,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         description="Write the documents most similar to each query by baseline systems as TREC runs, "
         "LIBRARY/runs/SYSTEM.txt. Audio features that are missing are computed first.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("library", metavar="LIBRARY", help="folder made by 'adjudge audio prepare'")
     add_systems(parser)
@@ -49,14 +50,14 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="a number of documents, spread over genres; a file with one a line; or their names with commas "
         "(default: all)",
     )
-    which.add_argument("--per-genre", type=int, metavar="N", help="so many documents of each genre")
+    which.add_argument("--per-genre", type=COUNT, help="so many documents of each genre")
     group = parser.add_argument_group("lists")
-    group.add_argument("-k", type=int, default=5, metavar="K", help="documents for each query (default: 5)")
+    group.add_argument("-k", type=CUTOFF, default=5, metavar="K", help="documents for each query")
     group.add_argument(
         "--artist-filter",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="leave out documents by the artist of the query (default: yes)",
+        help="leave out documents by the artist of the query",
     )
     group.add_argument("-o", "--output", metavar="DIR", help="folder for the runs (default: LIBRARY/runs)")
     group.add_argument(
@@ -77,17 +78,15 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="a system, repeatable (default: all; see 'adjudge audio systems')",
     )
-    group.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
-    group.add_argument("--workers", type=int, metavar="N", help="processes for audio features (default: all cores)")
+    group.add_argument("--seed", type=SEED, default=0, help="of everything random")
+    group.add_argument("--workers", type=WORKERS, help="processes for audio features (default: all cores)")
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Look at the library, ask the systems, write what they say."""
     from adjudge.audio.library.folder import RUN_FOLDER, open_library
     from adjudge.audio.systems import Sounds, choose_queries, make_runs, write_runs
-    from adjudge.checks import check_whole
 
-    check_whole("k", arguments.k, 1)
     folder = Path(arguments.output or Path(arguments.library) / RUN_FOLDER)
     number, listed = queries_asked(arguments.queries)
     library = open_library(arguments.library)
@@ -101,7 +100,7 @@ def run(arguments: argparse.Namespace) -> None:
     written = write_runs(runs, folder)
     filtered = "" if arguments.artist_filter else ", documents of the query's artist among them"
     print(
-        f"{len(names)} system{'' if len(names) == 1 else 's'}, {len(queries):,} of {len(sounds):,} documents as "
+        f"{counted(len(names), 'system')}, {len(queries):,} of {len(sounds):,} documents as "
         f"queries, up to {arguments.k:,} documents each{filtered}: {_shown(written)}"
     )
     _say_others(folder, written)
@@ -113,11 +112,7 @@ def systems_asked(arguments: argparse.Namespace, library: Library) -> list[str]:
     """The systems that the options name, or all that have something to go by."""
     from adjudge.audio.systems import BASELINES
     from adjudge.audio.systems.baselines import TagDistances
-    from adjudge.checks import check_whole
 
-    check_whole("seed", arguments.seed, 0)
-    if arguments.workers is not None:
-        check_whole("workers", arguments.workers, 1)
     names = [BASELINES[name].name for name in dict.fromkeys(arguments.systems or BASELINES)]
     if len(library) < 2:
         raise InputError(f"expected at least 2 documents, got {len(library)}", source=str(library.folder))
@@ -147,7 +142,7 @@ def queries_asked(text: str | None) -> tuple[int | None, Sequence[str] | None]:
     if text is None:
         return None, None
     if text.strip().removeprefix("-").isdecimal():
-        return int(text), None
+        return int(COUNT.read("queries", text.strip())), None
     if os.path.exists(text):
         return None, _in_file(text)
     if os.path.sep in text or text.endswith((".txt", ".csv")):

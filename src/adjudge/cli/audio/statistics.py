@@ -32,7 +32,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "with the query, documents that are in far too many lists (hubs) or in none, the triangle inequality. Of "
         "baseline systems with all documents of a library as queries, or of runs as they are.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "given",
@@ -45,9 +44,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     add_columns(parser)
     add_systems(parser)
     group = parser.add_argument_group("lists")
-    group.add_argument(
-        "--cutoffs", metavar="K,K,…", default="5,10,20,50", help="lengths of lists (default: 5,10,20,50)"
-    )
+    group.add_argument("--cutoffs", metavar="K,K,…", default="5,10,20,50", help="lengths of lists")
     add_output(parser)
     parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
     parser.set_defaults(run=run)

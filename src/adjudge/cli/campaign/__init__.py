@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from adjudge.cli.campaign import archive, create, files, people, rehearse, state
 from adjudge.cli.options import Subparsers
 
@@ -29,7 +27,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="campaigns: create, open, invite, export, back up",
         description="Campaigns of judgments, preferences or rankings on the data of a server (see 'adjudge serve').",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
     add_commands(below)

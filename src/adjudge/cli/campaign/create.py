@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adjudge.checks import SHARE_BELOW_ALL, WORKERS
 from adjudge.cli.campaign import preference, ranking
 from adjudge.cli.campaign.store import WHO, Store, add_store, need_web, opened
-from adjudge.cli.options import Subparsers, add_columns, add_run_reading
+from adjudge.cli.options import Subparsers, add_columns, add_option, add_run_reading
 from adjudge.cli.output import progress, say
 from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.text import counted
@@ -79,6 +80,10 @@ def _refuse_strange(arguments: argparse.Namespace, kind: str) -> None:
             raise AdjudgeError(f"{strange[0]} is for {_ABOUT[other]}; {why}.")
 
 
+_COMMON_DEFAULTS = "adjudge.web.asking_settings:AskingSettings"
+_RANKING_DEFAULTS = "adjudge.web.ranking_settings:RankingSettings"
+_JUDGING_DEFAULTS = "adjudge.web.judging_settings:JudgingSettings"
+_PREFERENCE_DEFAULTS = "adjudge.web.preference_settings:PreferenceSettings"
 _EXAMPLES = """examples:
   adjudge campaign create songs runs/*.txt --metadata tracks.csv --audio clips
   adjudge campaign create songs runs --audio clips --scale fine -m CG@10 --goal error --level 0.02
@@ -100,7 +105,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "in which two lists are compared; with --candidates, one in which documents are put in order. Files\n"
         "that cannot be used are listed, and the exit code is 1; mend them, then 'documents'.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", metavar="NAME", help="name of the campaign: lower-case letters, digits and hyphens")
     runs = parser.add_argument(
@@ -148,29 +152,36 @@ def _add_documents(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--queries", metavar="FILE", help="table of queries that are no documents, of the same kind")
     group.add_argument("--query-audio", metavar="DIR", help="folder with the sound of such queries")
-    group.add_argument("--workers", type=int, metavar="N", help="processes that prepare sound (default: all cores)")
+    group.add_argument("--workers", type=WORKERS, help="processes that prepare sound (default: all cores)")
 
 
 def _add_decisions(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("campaign")
     group.add_argument("--title", help="what people see (default: the name)")
-    group.add_argument(
+    add_option(
+        group,
         "--judged-by",
         type=int,
         metavar="N",
-        help="people a pair, question or query is for (default: 1, 5 with --candidates)",
+        help="people a pair, question or query is for",
+        usual=f"{{{_COMMON_DEFAULTS}.judged_by}}, {{{_RANKING_DEFAULTS}.judged_by}} with --candidates",
     )
-    group.add_argument(
+    add_option(
+        group,
         "--repeat-share",
         type=float,
         metavar="X",
-        help="share of questions asked again (default: 0.05; 0 with --questions and --candidates)",
+        help="share of questions asked again",
+        usual=f"{{{_COMMON_DEFAULTS}.repeat_share}}; {{{_PREFERENCE_DEFAULTS}.repeat_share}} with --questions or "
+        "--candidates",
     )
-    group.add_argument(
+    add_option(
+        group,
         "--listen-seconds",
         type=float,
         metavar="S",
-        help="to be heard before an answer (default: 3; 0 with --candidates)",
+        help="to be heard before an answer",
+        usual=f"{{{_COMMON_DEFAULTS}.listen_seconds}}; {{{_RANKING_DEFAULTS}.listen_seconds}} with --candidates",
     )
     for name, what in (("instructions", "what people read first"), ("consent", "what people agree to")):
         group.add_argument(
@@ -180,18 +191,22 @@ def _add_decisions(parser: argparse.ArgumentParser) -> None:
             metavar="[LANGUAGE=]FILE",
             help=f"Markdown: {what}; repeatable, one a language",
         )
-    group.add_argument(
+    add_option(
+        group,
         "--language",
         dest="languages",
         action="append",
         metavar="CODE",
-        help="en, es, de or fr; repeatable (default: en)",
+        help="en, es, de or fr; repeatable",
+        usual=f"{{{_COMMON_DEFAULTS}.languages}}",
     )
-    group.add_argument(
+    add_option(
+        group,
         "--seed",
         type=int,
         metavar="N",
-        help="decides what is left to chance (default: 0; with --questions drawn, as it tells where traps come)",
+        help="decides what is left to chance",
+        usual=f"{{{_COMMON_DEFAULTS}.seed}}; with --questions drawn, as it tells where traps come",
     )
     group.add_argument("--contact", help="whom people can ask")
     group.add_argument("--organiser", metavar="LOGIN", help="whose campaign it is (default: the only organiser)")
@@ -207,17 +222,52 @@ def _add_judging(parser: argparse.ArgumentParser) -> None:
         help="broad, fine, binary or an interval such as 0..4; repeatable (default: broad and fine)",
     )
     group.add_argument("--on-scale", metavar="SCALE", help="scale that systems are ranked on (default: the finest)")
-    group.add_argument("-m", "--measure", metavar="MEASURE", help="CG, DCG, nDCG, RBP or P at a cutoff (default: CG@5)")
-    group.add_argument(
-        "--goal", metavar="KIND", help="confidence, tau, pairs, error or everything (default: confidence)"
+    add_option(
+        group,
+        "-m",
+        "--measure",
+        metavar="MEASURE",
+        help="CG, DCG, nDCG, RBP or P at a cutoff",
+        usual=f"{{{_JUDGING_DEFAULTS}.measure}}",
+    )
+    add_option(
+        group,
+        "--goal",
+        metavar="KIND",
+        help="confidence, tau, pairs, error or everything",
+        usual="{adjudge.relevance.choosing:Goal.kind}",
     )
     group.add_argument("--level", type=float, metavar="X", help="level of the goal (default: 0.95, 0.9, 0.95 or 0.05)")
-    group.add_argument("--zone", type=float, metavar="D", help="differences that do not matter (default: 0.01)")
-    group.add_argument(
-        "--agreement-share", type=float, metavar="X", help="share of pairs that several judge (default: 1)"
+    add_option(
+        group,
+        "--zone",
+        type=SHARE_BELOW_ALL,
+        metavar="D",
+        help="differences that do not matter",
+        usual="{adjudge.relevance.choosing:Goal.zone}",
     )
-    group.add_argument("--estimator", metavar="NAME", help="how relevance is estimated (default: hierarchical)")
-    group.add_argument("--rule", metavar="NAME", help="how the next pair is chosen (default: information)")
+    add_option(
+        group,
+        "--agreement-share",
+        type=float,
+        metavar="X",
+        help="share of pairs that several judge",
+        usual=f"{{{_JUDGING_DEFAULTS}.agreement_share}}",
+    )
+    add_option(
+        group,
+        "--estimator",
+        metavar="NAME",
+        help="how relevance is estimated",
+        usual=f"{{{_JUDGING_DEFAULTS}.estimator}}",
+    )
+    add_option(
+        group,
+        "--rule",
+        metavar="NAME",
+        help="how the next pair is chosen",
+        usual=f"{{{_JUDGING_DEFAULTS}.rule}}",
+    )
     group.add_argument(
         "--by-sound",
         action="store_true",
@@ -394,8 +444,6 @@ def _check_documents(arguments: argparse.Namespace) -> None:
     for folder in (arguments.audio, arguments.query_audio):
         if folder is not None and not Path(folder).is_dir():
             raise InputError("expected a folder with files", source=folder)
-    if arguments.workers is not None and arguments.workers < 1:
-        raise AdjudgeError(f"'workers' must be at least 1, got {arguments.workers}")
 
 
 def _take(arguments: argparse.Namespace, store: Store, found: Campaign) -> bool:

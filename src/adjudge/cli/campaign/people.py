@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 
+from adjudge.checks import LINKS
 from adjudge.cli.campaign.store import WHO, add_store, moment, opened, say_address
 from adjudge.cli.options import Subparsers
 from adjudge.errors import AdjudgeError
@@ -62,7 +63,7 @@ def _add_invite(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser.add_argument("--label", default="", help="for whom, as you will see it among the invitations")
     parser.add_argument("--cap", type=int, metavar="N", help="most people who may come by a link")
     parser.add_argument("--expires", metavar="WHEN", help="7d, 12h or 2030-05-31 (default: never)")
-    parser.add_argument("--count", type=int, metavar="N", help="so many links (default: 1)")
+    parser.add_argument("--count", type=LINKS, help="so many links, each for one person (default: one for all)")
     add_store(parser)
     parser.set_defaults(run=invite)
 
@@ -161,8 +162,6 @@ def make_token(arguments: argparse.Namespace) -> None:
 def invite(arguments: argparse.Namespace) -> None:
     """Print links, one a line."""
     count = arguments.count if arguments.count is not None else 1
-    if not 1 <= count <= 10_000:
-        raise AdjudgeError(f"'count' must be from 1 to 10,000, got {count}")
     cap = arguments.cap if arguments.cap is not None or arguments.count is None else 1
     with opened(arguments) as store:
         from adjudge.web.campaign_rows import find_campaign

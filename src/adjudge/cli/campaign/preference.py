@@ -6,29 +6,23 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.options import WHICH, named_combinations
+from adjudge.cli.options import WHICH, add_option, named_combinations
 from adjudge.errors import AdjudgeError, shown
-from adjudge.preferences.trust import TrustRules
 
 if TYPE_CHECKING:
     from adjudge.preferences.questions import Questions
     from adjudge.web.preference_settings import PreferenceSettings
 
 
-_RULES = TrustRules()
 _OUTCOMES = {"done": "done", "screened-out": "screened_out", "failed": "failed"}
 _NUMBERS = {
-    "per_participant": (int, "N", "most questions that one person answers, traps aside (default: 20)"),
-    "quiz": (int, "N", f"traps that everybody is asked first (default: {_RULES.quiz})"),
-    "quiz_bar": (float, "X", f"share of the quiz that must be right (default: {_RULES.quiz_bar})"),
-    "trap_share": (float, "X", "share of later questions that are traps (default: 0.2)"),
-    "trust_bar": (float, "X", f"whoever gets a smaller share of traps right is stopped (default: {_RULES.bar})"),
-    "least_traps": (int, "N", f"but not before so many traps (default: {_RULES.least})"),
-    "attention_bar": (
-        float,
-        "X",
-        f"whoever is less probably attentive is stopped (default: {_RULES.attention})",
-    ),
+    "per_participant": (int, "N", "most questions that one person answers, traps aside"),
+    "quiz": (int, "N", "traps that everybody is asked first"),
+    "quiz_bar": (float, "X", "share of the quiz that must be right"),
+    "trap_share": (float, "X", "share of later questions that are traps"),
+    "trust_bar": (float, "X", "whoever gets a smaller share of traps right is stopped"),
+    "least_traps": (int, "N", "but not before so many traps"),
+    "attention_bar": (float, "X", "whoever is less probably attentive is stopped"),
     "batch_size": (int, "N", "questions asked before the next ones are (default: all)"),
 }
 _PAY = {
@@ -36,6 +30,7 @@ _PAY = {
     "pay_participant": ("per_participant", "a participant who finishes"),
     "pay_screened_out": ("per_screened_out", "a participant who is screened out"),
 }
+_PAID = "{{adjudge.web.preference_settings:Pay.{}}}"
 _NAMED = {"parameters": "--parameter", "codes": "--code", "way_backs": "--way-back"}
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in (
     *_NUMBERS, *_PAY, "traps", "pause_after_batch", "combinations", "recruiter", "currency", "fee",
@@ -49,7 +44,8 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--questions", metavar="FILE", help="questions as 'adjudge questions' writes them")
     group.add_argument("--traps", metavar="FILE", help="traps, if they are not in that file")
     for name, (kind, metavar, about) in _NUMBERS.items():
-        group.add_argument(f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=about)
+        usual = f"{{adjudge.web.preference_settings:PreferenceSettings.{name}}}"
+        add_option(group, f"--{name.replace('_', '-')}", type=kind, metavar=metavar, help=about, usual=usual)
     group.add_argument(
         "--pause-after-batch", action="store_true", default=None, help="pause the campaign when a batch is complete"
     )
@@ -81,12 +77,13 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
             metavar=metavar,
             help=f"{about}, for {', '.join(_OUTCOMES)}; repeatable",
         )
-    for name, (_, about) in _PAY.items():
-        group.add_argument(
-            f"--{name.replace('_', '-')}", type=float, metavar="X", help=f"paid for {about} (default: 0)"
-        )
-    group.add_argument("--currency", metavar="CODE", help="of what is paid, three letters (default: EUR)")
-    group.add_argument("--fee", type=float, metavar="X", help="of the recruiter, as a share of the pay (default: 0)")
+    for name, (field, about) in _PAY.items():
+        option = f"--{name.replace('_', '-')}"
+        add_option(group, option, type=float, metavar="X", help=f"paid for {about}", usual=_PAID.format(field))
+    words = "of what is paid, three letters"
+    add_option(group, "--currency", metavar="CODE", help=words, usual=_PAID.format("currency"))
+    words = "of the recruiter, as a share of the pay"
+    add_option(group, "--fee", type=float, metavar="X", help=words, usual=_PAID.format("fee_share"))
 
 
 def decisions(

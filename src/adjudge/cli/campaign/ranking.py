@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adjudge import text
 from adjudge.cli.campaign.store import WHO, add_store, need_web, opened
-from adjudge.cli.options import Subparsers, add_columns
+from adjudge.cli.options import Subparsers, add_columns, add_option
 from adjudge.cli.output import say
 
 if TYPE_CHECKING:
@@ -33,12 +34,21 @@ def add_decisions(parser: argparse.ArgumentParser) -> None:
         "--no-ties", dest="ties", action="store_false", default=None, help="no two documents may share a place"
     )
     group.add_argument("--rank-all", action="store_true", default=None, help="no document may be left unranked")
-    group.add_argument("--least-ranked", type=int, metavar="N", help="so many must have a place (default: 1)")
-    group.add_argument(
+    add_option(
+        group,
+        "--least-ranked",
+        type=int,
+        metavar="N",
+        help="so many must have a place",
+        usual="{adjudge.web.ranking_settings:RankingSettings.least_ranked}",
+    )
+    add_option(
+        group,
         "--kept-hours",
         type=float,
         metavar="H",
-        help="a ranking that was begun is kept so long after its last change (default: 168)",
+        help="a ranking that was begun is kept so long after its last change",
+        usual="{adjudge.web.ranking_settings:RankingSettings.kept_hours}",
     )
 
 
@@ -80,7 +90,7 @@ def read(arguments: argparse.Namespace) -> GivenCandidates:
 def counted(given: GivenCandidates) -> str:
     """Candidates in words."""
     n = sum(map(len, given.candidates.values()))
-    return f"{n:,} candidates of {len(given.candidates):,} {'query' if len(given.candidates) == 1 else 'queries'}"
+    return f"{n:,} candidates of {text.counted(len(given.candidates), 'query')}"
 
 
 def candidates(arguments: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from adjudge.checks import COUNT, SEED, WORKERS
 from adjudge.cli.campaign.store import add_store, opened
 from adjudge.cli.options import Subparsers, add_columns, add_output
 from adjudge.cli.output import check_output, command_line, progress, say, show_report, with_inputs
@@ -39,7 +40,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "Without judgments the truth is drawn from what the engine believes. In a ranking campaign they are experts, "
         "who rank its documents; the laziness is then the share of experts who rank without a look.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="the campaign, a draft or any other")
     parser.add_argument("--demo", action="store_true", help="the embedded demo instead, against its own judgments")
@@ -49,10 +49,10 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument("--judgments", metavar="FILE", help="the truth (default: drawn from the model)")
     add_columns(group)
     group.add_argument("--scale", help="scale of these judgments (default: the one that the campaign evaluates on)")
-    group.add_argument("--repeats", type=int, default=5, metavar="N", help="repetitions (default: 5)")
+    group.add_argument("--repeats", type=COUNT, default=5, help="repetitions")
     group.add_argument("--keep", metavar="DIR", help="keep the first repetition as data of a server, to look at it")
-    group.add_argument("--seed", type=int, default=0, metavar="N", help="of everything random (default: 0)")
-    group.add_argument("--workers", type=int, metavar="N", help="servers at once (default: half of the cores)")
+    group.add_argument("--seed", type=SEED, default=0, help="of everything random")
+    group.add_argument("--workers", type=WORKERS, help="servers at once (default: half of the cores)")
     add_output(parser, page="markdown")
     parser.set_defaults(run=run)
 
@@ -67,8 +67,8 @@ def _add_people(parser: argparse.ArgumentParser) -> None:
         ("--comes-back", 0.5, "P", "chance that who left returns"),
         ("--pace", 30.0, "S", "seconds an answer takes, or a document to rank"),
     ):
-        group.add_argument(name, type=float, default=default, metavar=metavar, help=f"{about} (default: {default:g})")
-    group.add_argument("--assessors", type=int, default=5, metavar="N", help="how many (default: 5)")
+        group.add_argument(name, type=float, default=default, metavar=metavar, help=about)
+    group.add_argument("--assessors", type=COUNT, default=5, help="how many")
 
 
 def run(arguments: argparse.Namespace) -> None:

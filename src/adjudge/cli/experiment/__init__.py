@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 
 from adjudge.cli.experiment import running
@@ -30,7 +29,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "again, and systems compared on them. Every experiment is kept in a folder, can be interrupted and gone on "
         "with, and gives the same numbers with any number of workers.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
     for name, kind in KINDS.items():
@@ -44,7 +42,6 @@ def _add_kind(commands: Subparsers, name: str, kind: Kind) -> None:  # type: ign
         help=kind.help,
         description=kind.about,
         epilog=f"example:\n  {kind.example}\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_samples(parser)
     add_settings(parser, name)

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from adjudge.cli.options import add_output
+from adjudge.checks import CONFIDENCE, COUNT, RESAMPLES, SEVERAL, SOME_SHARE, TARGET, TRIALS, WORKERS
+from adjudge.cli.options import add_option, add_output
 from adjudge.errors import AdjudgeError, shown
 
 FORMS = ("text", "json", "csv", "markdown", "latex", "html")
@@ -23,8 +24,8 @@ class Kind:
     about: str
     settings: tuple[str, ...]
     example: str
-    trials: int = 500
-    resamples: int = 10_000
+    specification: str
+    """Its module and class, whose defaults are those of the options."""
 
 
 _COMPARING = ("sizes", "procedures", "resamples", "gpu")
@@ -35,6 +36,7 @@ KINDS = {
         "queries find almost as many as all of them.",
         (*_COMPARING, "enough"),
         "adjudge experiment power judgments.tsv runs.tsv --scale fine -m CG@5 --metadata songs.tsv --stratify genre",
+        "power:Power",
     ),
     "stability": Kind(
         "how many significant differences would not be found again",
@@ -42,6 +44,7 @@ KINDS = {
         "one is not in the other, or is the other way round.",
         _COMPARING,
         "adjudge experiment stability judgments.tsv runs.tsv --scale fine -m 'CG@5 ADR@5' --on fine,graded3,binary40",
+        "stability:Stability",
     ),
     "tests": Kind(
         "which significance test is powerful, safe and exact",
@@ -49,8 +52,7 @@ KINDS = {
         "minor, major and global conflict over 32 levels, and the error of each test with itself.",
         _COMPARING,
         "adjudge experiment tests --effectiveness ap.csv --test t --test wilcoxon --trials 100",
-        trials=300,
-        resamples=100_000,
+        "optimality:Optimality",
     ),
     "fit": Kind(
         "which distribution fits effectiveness",
@@ -58,7 +60,7 @@ KINDS = {
         "predicted and observed, by number of queries.",
         ("sizes", "distributions"),
         "adjudge experiment fit --effectiveness ap.csv --distribution normal --distribution beta",
-        trials=200,
+        "goodness:Fit",
     ),
     "reliability": Kind(
         "how far G-theory's estimates can be trusted",
@@ -66,6 +68,7 @@ KINDS = {
         "agree: how estimates scatter, and whether they keep their promise.",
         ("sizes", "target", "confidence", "truth", "margin", "dependence"),
         "adjudge experiment reliability qrels.txt runs/*.txt -m nDCG@10 --sizes 10-50/10",
+        "reliability:Reliability",
     ),
     "errors": Kind(
         "Type I, II and III errors on simulated collections",
@@ -73,17 +76,22 @@ KINDS = {
         "not there, miss those that are, or get the direction wrong.",
         (*_COMPARING, "null", "systems", "margin", "dependence"),
         "adjudge experiment errors qrels.txt runs/*.txt -m AP --test t --test sign --sizes 50",
+        "error_rates:Errors",
     ),
 }
 
 
 @dataclass(frozen=True)
 class Setting:
-    """How a setting is given: its option, what argparse needs to know, and how the text becomes a value."""
+    """How a setting is given: its option, what argparse needs to know, and how the text becomes a value.
+
+    ``usual`` are words for its default, where these say more than the value in the specification.
+    """
 
     option: str
     how: dict[str, Any]
     read: Callable[[Any], Any] = lambda value: value
+    usual: str | None = None
 
 
 def parse_sizes(text: str) -> tuple[int, ...]:
@@ -108,8 +116,9 @@ def parse_sizes(text: str) -> tuple[int, ...]:
 SETTINGS = {
     "sizes": Setting(
         "--sizes",
-        {"metavar": "SIZES", "help": "numbers of queries: 20, 10,20,50 or 5-100/5 (default: settled by the data)"},
+        {"metavar": "SIZES", "help": "numbers of queries: 20, 10,20,50 or 5-100/5"},
         parse_sizes,
+        "settled by the data",
     ),
     "procedures": Setting(
         "--test",
@@ -118,41 +127,34 @@ SETTINGS = {
             "metavar": "TEST",
             "help": "t, wilcoxon, sign, bootstrap, permutation, friedman-tukey, tukey or randomised-tukey; -1 when "
             "one-sided, + and a correction, @ and a level: wilcoxon-1@0.01, t+holm, 'sign(min_difference=0.01)' "
-            "(smaller differences are ties); repeatable (default: those of the literature)",
+            "(smaller differences are ties); repeatable",
         },
         tuple,
+        "those of the literature",
     ),
-    "resamples": Setting(
-        "--resamples",
-        {"type": int, "metavar": "N", "help": "of bootstrap and permutation tests (default: {resamples:,})"},
-    ),
+    "trials": Setting("--trials", {"type": TRIALS}),
+    "resamples": Setting("--resamples", {"type": RESAMPLES, "help": "of bootstrap and permutation tests"}),
     "gpu": Setting("--gpu", {"action": "store_true", "default": None, "help": "draw resamples on a graphics card"}),
-    "enough": Setting(
-        "--enough",
-        {"type": float, "metavar": "SHARE", "help": "share of what all queries find that is enough (default: 0.95)"},
-    ),
+    "enough": Setting("--enough", {"type": SOME_SHARE, "help": "share of what all queries find that is enough"}),
     "distributions": Setting(
         "--distribution",
         {
             "dest": "distributions",
             "action": "append",
             "metavar": "NAME",
-            "help": "empirical, normal, truncated-normal or beta; repeatable (default: all)",
+            "help": "empirical, normal, truncated-normal or beta; repeatable",
         },
         tuple,
+        "all",
     ),
-    "target": Setting(
-        "--target", {"type": float, "metavar": "R", "help": "reliability that queries are asked for (default: 0.95)"}
-    ),
-    "confidence": Setting(
-        "--confidence", {"type": float, "metavar": "C", "help": "level of the intervals looked at (default: 0.95)"}
-    ),
+    "target": Setting("--target", {"type": TARGET, "help": "reliability that queries are asked for"}),
+    "confidence": Setting("--confidence", {"type": CONFIDENCE, "help": "level of the intervals looked at"}),
     "truth": Setting(
         "--truth",
         {
             "metavar": "OF",
             "help": "what estimates are held against: collection (all queries there are) or simulated (a model of the "
-            "data, from which queries are drawn; default: collection)",
+            "data, from which queries are drawn)",
         },
     ),
     "null": Setting(
@@ -161,33 +163,28 @@ SETTINGS = {
             "metavar": "HOW",
             "help": "how systems are made equal: exchangeable (nothing tells them apart), margins (all have the "
             "distribution of one of them, and depend on one another as in the data) or means (each keeps its own, bent "
-            "to the same mean; default: exchangeable)",
+            "to the same mean)",
         },
     ),
-    "systems": Setting(
-        "--systems", {"type": int, "metavar": "N", "help": "systems that a trial compares at most (default: 20)"}
-    ),
+    "systems": Setting("--systems", {"type": SEVERAL, "help": "systems that a trial compares at most"}),
     "margin": Setting(
-        "--margin", {"metavar": "NAME", "help": "how effectiveness of a system is modelled (default: the best fit)"}
+        "--margin", {"metavar": "NAME", "help": "how effectiveness of a system is modelled"}, usual="the best fit"
     ),
     "dependence": Setting(
         "--dependence",
-        {"metavar": "NAME", "help": "how systems depend on one another: empirical, gaussian, t or independent "
-         "(default: empirical)"},
+        {"metavar": "NAME", "help": "how systems depend on one another: empirical, gaussian, t or independent"},
+        usual="empirical",
     ),
-}  # fmt: skip
+}
 
 
 def add_settings(parser: argparse.ArgumentParser, kind: str) -> None:
     """The settings of one experiment."""
     group = parser.add_argument_group("experiment")
-    usual = KINDS[kind]
-    words = f"how often queries are drawn (default: {usual.trials:,})"
-    group.add_argument("--trials", type=int, metavar="N", help=words)
-    for name in usual.settings:
+    for name in ("trials", *KINDS[kind].settings):
         one = SETTINGS[name]
-        words = one.how["help"].replace("{resamples:,}", f"{usual.resamples:,}")
-        group.add_argument(one.option, **{"dest": name, **one.how, "help": words})
+        usual = one.usual or f"{{adjudge.experiments.{KINDS[kind].specification}.{name}}}"
+        add_option(group, one.option, usual=usual, **{"dest": name, **one.how})
 
 
 def settings_of(arguments: argparse.Namespace, kind: str) -> dict[str, Any]:
@@ -198,19 +195,17 @@ def settings_of(arguments: argparse.Namespace, kind: str) -> dict[str, Any]:
 
 
 def _read(name: str, value: Any) -> Any:
-    return SETTINGS[name].read(value) if name in SETTINGS else value
+    return SETTINGS[name].read(value)
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
     """Who does the work."""
     group = parser.add_argument_group("running")
-    group.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core)")
+    group.add_argument("--workers", type=WORKERS, help="processes (default: one a core)")
     group.add_argument(
         "--dask", metavar="WHERE", help="a Dask scheduler, as tcp://host:8786, or 'local' for one started here"
     )
-    group.add_argument(
-        "--chunk", type=int, metavar="N", help="trials that a worker does at once (default: by their cost)"
-    )
+    group.add_argument("--chunk", type=COUNT, help="trials that a worker does at once (default: by their cost)")
 
 
 def add_pages(parser: argparse.ArgumentParser) -> None:

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from adjudge.checks import ALPHA, TRIALS
 from adjudge.cli.experiment.options import FORMS, add_pages, add_running, running_of, settings_of
 from adjudge.cli.experiment.samples import check_samples, input_files, samples_from
 from adjudge.cli.options import Subparsers
@@ -134,7 +135,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         description="Tables, conclusion and figures again, from the p-values that are kept; no trial is run.",
     )
     _add_folder(parser)
-    parser.add_argument("--alpha", type=float, metavar="A", help="another level for all tests (default: as it was run)")
+    parser.add_argument("--alpha", type=ALPHA, metavar="A", help="another level for all tests (default: as it was run)")
     add_pages(parser)
     parser.set_defaults(run=show)
     parser = commands.add_parser(
@@ -144,9 +145,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "never interrupted.",
     )
     _add_folder(parser)
-    parser.add_argument(
-        "--trials", type=int, metavar="N", help="trials in all (default: as many as it was started with)"
-    )
+    parser.add_argument("--trials", type=TRIALS, help="trials in all (default: as many as it was started with)")
     add_running(parser)
     add_pages(parser)
     parser.set_defaults(run=resume)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from adjudge.cli.groundtruth import build, compare, show, simulate
 from adjudge.cli.options import Subparsers
 
@@ -27,7 +25,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "the query, and the ground truth is a list of groups: documents that experts tell apart are in different ones. "
         "Build such lists, see how consistent they are with the answers, and compare ways of making them.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
     for module in (build, compare, show, simulate):

@@ -14,7 +14,6 @@ from adjudge.cli.groundtruth.options import (
     add_construction,
     build_options,
     check_lists_name,
-    check_numbers,
     check_report,
     lists_section,
     provenance_of,
@@ -48,7 +47,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         description="Make the list of each query: arrange its documents, and begin a new group where experts tell "
         "documents apart.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_answers(parser)
     group = parser.add_argument_group("making lists")
@@ -124,7 +122,6 @@ def run_check(arguments: argparse.Namespace) -> None:
 
 def _check(arguments: argparse.Namespace, inputs: list[str]) -> None:
     """Refuse what cannot work before any work is done."""
-    check_numbers(arguments)
     check_lists_name(arguments.output)
     check_output(argparse.Namespace(output=arguments.output, style="", runs=inputs))
     check_report(arguments, inputs)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from adjudge.checks import COUNT_OR_NONE
 from adjudge.cli.groundtruth.options import (
     FORMS,
     add_alpha,
     add_answers,
-    check_numbers,
     check_report,
     provenance_of,
     read_answers,
@@ -46,7 +46,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "they were made from and with others, how large their groups are and, with runs, how the ranking of systems "
         "changes.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_answers(parser)
     group = parser.add_argument_group("comparing")
@@ -59,15 +58,15 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     group.add_argument(
         "--halves",
-        type=int,
+        type=COUNT_OR_NONE,
         default=10,
         metavar="N",
-        help="times to make lists from half of the answers and measure them by the other half (default: 10)",
+        help="times to make lists from half of the answers and measure them by the other half",
     )
     add_alpha(group)
     group = parser.add_argument_group("systems")
     group.add_argument("--runs", metavar="RUN", nargs="+", help="runs to evaluate by the lists")
-    group.add_argument("-m", "--measure", default="ADR", metavar="MEASURE", help="to evaluate them with (default: ADR)")
+    group.add_argument("-m", "--measure", default="ADR", metavar="MEASURE", help="to evaluate them with")
     group.add_argument("--metadata", metavar="FILE", help="table of documents, for the artist filter of runs")
     add_run_reading(group)
     add_output(parser, page="markdown")
@@ -106,7 +105,6 @@ def _check(arguments: argparse.Namespace, inputs: list[str]) -> None:
     """Refuse what cannot work before any work is done."""
     from adjudge.measures import parse_measure
 
-    check_numbers(arguments)
     check_output(argparse.Namespace(**{**vars(arguments), "runs": inputs}), forms=FORMS)
     check_report(arguments, inputs, needs_report=False)
     parse_measure(arguments.measure)

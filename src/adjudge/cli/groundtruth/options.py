@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from adjudge.checks import DEFAULT_CONSTRUCTION, DEFAULT_LIST_ALPHA
-from adjudge.cli.options import add_columns
+from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, DEFAULT_LIST_ALPHA, SEED
+from adjudge.cli.options import add_columns, add_option
 from adjudge.cli.output import check_output, made_from, page_of
 from adjudge.errors import AdjudgeError
 
@@ -55,10 +55,8 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
 
 def add_alpha(group: argparse._ArgumentGroup) -> None:
     """Significance level and seed."""
-    group.add_argument(
-        "--alpha", type=float, default=DEFAULT_LIST_ALPHA, help=f"significance level (default: {DEFAULT_LIST_ALPHA})"
-    )
-    group.add_argument("--seed", type=int, default=0, help="of everything random (default: 0)")
+    group.add_argument("--alpha", type=ALPHA, default=DEFAULT_LIST_ALPHA, help="significance level")
+    group.add_argument("--seed", type=SEED, default=0, help="of everything random")
 
 
 def add_construction(group: argparse._ArgumentGroup) -> None:
@@ -68,23 +66,15 @@ def add_construction(group: argparse._ArgumentGroup) -> None:
         "--construction",
         default=DEFAULT_CONSTRUCTION,
         metavar="WAY",
-        help=f"how to make lists, as Any-1, All-2 or Any-1:plackett-luce; see 'adjudge groundtruth constructions' "
-        f"(default: {DEFAULT_CONSTRUCTION})",
+        help="how to make lists, as Any-1, All-2 or Any-1:plackett-luce; see 'adjudge groundtruth constructions'",
     )
-    group.add_argument(
-        "--least-experts", type=int, metavar="N", help="documents that fewer experts ranked are in no list (default: 1)"
+    add_option(
+        group,
+        "--least-experts",
+        type=COUNT,
+        help="documents that fewer experts ranked are in no list",
+        usual="{adjudge.groundtruth.building:build.least_experts}",
     )
-
-
-def check_numbers(arguments: argparse.Namespace) -> None:
-    """Refuse numbers that make no sense, before anything is read."""
-    if not 0 < arguments.alpha < 1:
-        raise AdjudgeError(f"'alpha' must be in (0, 1), got {arguments.alpha:g}")
-    least_of = {"seed": 0, "least_experts": 1, "halves": 0}
-    for name, least in least_of.items():
-        value = getattr(arguments, name, None)
-        if value is not None and value < least:
-            raise AdjudgeError(f"'{name.replace('_', '-')}' must be {least} or more, got {value}")
 
 
 def check_lists_name(target: str | None) -> None:

@@ -12,7 +12,6 @@ from adjudge.cli.groundtruth.options import (
     add_answers,
     add_construction,
     build_options,
-    check_numbers,
     check_queries,
     provenance_of,
     read_answers,
@@ -61,7 +60,6 @@ def run_show(arguments: argparse.Namespace) -> None:
     from adjudge.groundtruth import build, parse_construction
 
     check_output(arguments, forms=FORMS)
-    check_numbers(arguments)
     construction = parse_construction(arguments.construction)
     answers = read_answers(arguments)
     known = check_queries(arguments.query, answers)

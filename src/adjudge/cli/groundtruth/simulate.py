@@ -6,7 +6,8 @@ import argparse
 import os
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.options import Subparsers
+from adjudge.checks import COUNT, NOT_NEGATIVE, SEED, SEVERAL, SHARE_BELOW_ALL
+from adjudge.cli.options import Subparsers, add_option
 from adjudge.cli.output import check_output
 from adjudge.errors import AdjudgeError
 
@@ -20,17 +21,21 @@ _EXAMPLES = """examples:
   adjudge groundtruth check truth.groups rankings.csv
   adjudge groundtruth simulate --preferences --lists truth.groups -o preferences.csv
 """
-_WHOLE = (
-    ("queries", 11, "queries to ask about"),
-    ("documents", 25, "documents of a query"),
-    ("experts", 35, "experts, the same for all queries"),
-    ("groups", 10, "groups that the documents of a query truly make"),
-)
-_SHARES = (
-    ("noise", 1.0, "how far experts see documents from their place; groups are 1 apart on average"),
-    ("unranked", None, "share of the documents that an expert leaves unranked, the furthest (default: 0.2)"),
-    ("ties", None, "distance below which experts tie documents (default: 0; 0.5 with --preferences)"),
-)
+_RANKINGS = "adjudge.groundtruth.simulated:simulate_rankings"
+_PREFERENCES = "adjudge.groundtruth.simulated:simulate_preferences"
+_NUMBERS = {
+    "queries": (COUNT, "queries to ask about", ""),
+    "documents": (SEVERAL, "documents of a query", ""),
+    "experts": (COUNT, "experts, the same for all queries", ""),
+    "groups": (COUNT, "groups that the documents of a query truly make", ""),
+    "noise": (NOT_NEGATIVE, "how far experts see documents from their place; groups are 1 apart on average", ""),
+    "unranked": (SHARE_BELOW_ALL, "share of the documents that an expert leaves unranked, the furthest", ""),
+    "ties": (
+        NOT_NEGATIVE,
+        "distance below which experts tie documents",
+        f"; {{{_PREFERENCES}.ties}} with --preferences",
+    ),
+}
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
 
 
@@ -42,18 +47,20 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         description="Rankings by experts who see the true groups of documents with noise, or their preferences for the "
         "pairs that sorting takes: to try things out, and to see how many experts it takes.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    for name, usual, about in _WHOLE:
-        parser.add_argument(f"--{name}", type=int, default=usual, metavar="N", help=f"{about} (default: {usual})")
-    for name, share, about in _SHARES:
-        text = about if share is None else f"{about} (default: {share:g})"
-        parser.add_argument(f"--{name}", type=float, default=share, metavar="X", help=text)
+    for name, (constraint, about, otherwise) in _NUMBERS.items():
+        add_option(parser, f"--{name}", type=constraint, help=about, usual=f"{{{_RANKINGS}.{name}}}{otherwise}")
     parser.add_argument(
         "--preferences", action="store_true", help="which of two documents is more similar, for the pairs of a sort"
     )
-    parser.add_argument("--answers", type=int, metavar="N", help="people asked about a pair (default: 10)")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed makes the same answers (default: 0)")
+    add_option(
+        parser,
+        "--answers",
+        type=COUNT,
+        help="people asked about a pair",
+        usual="{adjudge.groundtruth.simulated:simulate_preferences.answers}",
+    )
+    parser.add_argument("--seed", type=SEED, default=0, help="the same seed makes the same answers")
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help=f"answers to write: {', '.join(_SUFFIXES)}, or - as CSV"
     )
@@ -79,7 +86,7 @@ def run(arguments: argparse.Namespace) -> None:
         write_lists(truth, arguments.lists)
     if "-" in (target, arguments.lists):
         return
-    print(f"Wrote {asked_of(answers)} for {counted(arguments.queries, 'query')} to {target}. Try:")
+    print(f"Wrote {asked_of(answers)} for {counted(len(answers.queries), 'query')} to {target}. Try:")
     print(f"  adjudge groundtruth compare {target}")
     print(f"  adjudge groundtruth build {target} -o lists.groups --report lists.html")
     if arguments.lists is not None:
@@ -94,8 +101,6 @@ def _check(arguments: argparse.Namespace) -> None:
     from adjudge.cli.groundtruth.options import check_lists_name
     from adjudge.io import without_compression
 
-    if arguments.seed < 0:
-        raise AdjudgeError(f"'seed' must be 0 or more, got {arguments.seed}")
     if arguments.preferences and arguments.unranked is not None:
         raise AdjudgeError("--unranked is about rankings, and --preferences makes none")
     if not arguments.preferences and arguments.answers is not None:
@@ -114,7 +119,7 @@ def _simulated(arguments: argparse.Namespace) -> tuple[Rankings | Preferences, P
     """The answers that the options ask for, and the true lists; options not given are the library's own."""
     from adjudge.groundtruth import simulate_preferences, simulate_rankings
 
-    names = [name for name, _, _ in (*_WHOLE, *_SHARES)] + ["answers", "seed"]
+    names = (*_NUMBERS, "answers", "seed")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     if arguments.preferences:
         preferred = simulate_preferences(**options)

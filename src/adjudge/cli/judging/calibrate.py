@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from adjudge.checks import COUNT, SEVERAL
 from adjudge.cli.judging.options import add_judging, check_names, goal_of, read_candidates
 from adjudge.cli.judging.simulate import add_simulating, methods
 from adjudge.cli.options import Subparsers, add_collection, add_output
@@ -22,14 +23,13 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         description="Methods side by side on random parts of a judged collection: claimed confidence against accuracy, "
         "coverage of intervals, accuracy against judgments, effort to the stop.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_collection(parser)
     add_judging(parser, several=True)
     add_simulating(parser)
-    parser.add_argument("--samples", type=int, default=10, metavar="N", help="parts to draw (default: 10)")
-    parser.add_argument("--systems", type=int, metavar="N", help="systems of a part (default: half)")
-    parser.add_argument("--queries", type=int, metavar="N", help="queries of a part (default: half)")
+    parser.add_argument("--samples", type=COUNT, default=10, help="parts to draw")
+    parser.add_argument("--systems", type=SEVERAL, help="systems of a part (default: half)")
+    parser.add_argument("--queries", type=SEVERAL, help="queries of a part (default: half)")
     parser.add_argument(
         "--at", type=float, action="append", metavar="X", help="share of the candidates judged; repeatable"
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from adjudge.checks import CONFIDENCE
 from adjudge.cli.judging.options import add_judging, add_runs, open_session
 from adjudge.cli.options import Subparsers, add_output
 from adjudge.cli.output import check_output, command_line, show_report
-from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -29,11 +29,10 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="rank systems with few judgments, or none",
         description="Expected effectiveness of every system, confidence in their order, and whether judging can stop.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_runs(parser)
     add_judging(parser)
-    parser.add_argument("--confidence", type=float, default=0.95, help="level of the intervals (default: 0.95)")
+    parser.add_argument("--confidence", type=CONFIDENCE, default=0.95)
     parser.add_argument(
         "--history", action="store_true", help="follow confidence through the judgments in the order of their file"
     )
@@ -49,8 +48,6 @@ def run(arguments: argparse.Namespace) -> None:
     from adjudge.relevance.report import estimate_section
 
     check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
-    if not 0 < arguments.confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {arguments.confidence}")
     judging, collection = open_session(arguments)
     history = _history(judging, collection) if arguments.history else []
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from adjudge.checks import COUNT
 from adjudge.cli.judging.options import add_judging, add_runs, open_session
 from adjudge.cli.options import Subparsers, add_output
 from adjudge.cli.output import check_output, command_line, say, show, style_of
-from adjudge.errors import AdjudgeError
 
 _EXAMPLES = """examples:
   adjudge next runs/*.txt --scale fine -m CG@5 -n 20 --csv -o to-judge.csv
@@ -22,11 +22,10 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="the most telling documents to judge",
         description="What to judge next. Add the grades to the file of judgments and ask again.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_runs(parser)
     add_judging(parser)
-    parser.add_argument("-n", type=int, default=10, metavar="N", help="how many documents (default: 10)")
+    parser.add_argument("-n", type=COUNT, default=10, help="how many documents")
     parser.add_argument("--always", action="store_true", help="name documents even when the goal is reached")
     add_output(parser, page="markdown")
     parser.set_defaults(run=run)
@@ -39,8 +38,6 @@ def run(arguments: argparse.Namespace) -> None:
     from adjudge.tables import as_csv, as_json, as_markdown, as_rich
 
     check_output(arguments, forms=("text", "json", "csv", "markdown"))
-    if arguments.n < 1:
-        raise AdjudgeError(f"'n' must be at least 1, got {arguments.n}")
     judging, collection = open_session(arguments)
     status = judging.status()
     pairs = [] if status.done and not arguments.always else judging.next(arguments.n)

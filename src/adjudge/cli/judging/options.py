@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from adjudge.checks import COUNT_OR_NONE, POSITIVE, SEED
 from adjudge.cli.options import add_reading, read_collection
 from adjudge.cli.output import progress, with_inputs
 from adjudge.errors import AdjudgeError, kept_warnings, shown
+from adjudge.text import counted, listed
 
 if TYPE_CHECKING:
     from adjudge.audio.library.folder import Library
@@ -30,7 +32,10 @@ def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> No
     """Measure, estimator, rule and goal; ``several`` estimators and rules where they are compared."""
     group = parser.add_argument_group("judging")
     group.add_argument(
-        "-m", "--measure", metavar="MEASURE", help="CG, DCG, nDCG, RBP or P at a cutoff (default: CG@10)"
+        "-m",
+        "--measure",
+        metavar="MEASURE",
+        help="CG, DCG, nDCG, RBP or P at a cutoff (default: CG at 10, or as deep as runs go)",
     )
     estimators = "uniform, prior, output, judgments or hierarchical"
     rules = "information, variance, confidence, pairs, spread or random"
@@ -42,10 +47,8 @@ def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> No
             "--rule", action="append", metavar="NAME", help=f"{rules}; repeatable (default: information)"
         )
     else:
-        group.add_argument(
-            "--estimator", default="hierarchical", metavar="NAME", help=f"{estimators} (default: hierarchical)"
-        )
-        group.add_argument("--rule", default="information", metavar="NAME", help=f"{rules} (default: information)")
+        group.add_argument("--estimator", default="hierarchical", metavar="NAME", help=f"{estimators}")
+        group.add_argument("--rule", default="information", metavar="NAME", help=f"{rules}")
     _add_goal(group)
     group.add_argument(
         "--opinions",
@@ -59,31 +62,27 @@ def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> No
         metavar="LIBRARY",
         help="how documents sound, from a folder made by 'adjudge audio prepare'; every estimator hears it",
     )
-    group.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="tells apart what is equally telling (default: 0)"
-    )
+    group.add_argument("--seed", type=SEED, default=0, help="tells apart what is equally telling")
 
 
 def _add_goal(group: argparse._ArgumentGroup) -> None:
     """When to stop."""
-    group.add_argument(
-        "--goal", default="confidence", metavar="KIND", help="confidence, tau, pairs or error (default: confidence)"
-    )
-    group.add_argument("--level", type=float, metavar="X", help="level of the goal (default: 0.95, 0.9, 0.95 or 0.05)")
+    group.add_argument("--goal", default="confidence", metavar="KIND", help="confidence, tau, pairs or error")
+    group.add_argument("--level", type=POSITIVE, help="level of the goal (default: 0.95, 0.9, 0.95 or 0.05)")
     group.add_argument(
         "--zone",
         default="0.01",
         metavar="D",
-        help="differences that do not matter, or 'users' for those that most users do not notice (default: 0.01)",
+        help="differences that do not matter, or 'users' for those that most users do not notice",
     )
     group.add_argument(
         "--correction",
-        type=float,
+        type=POSITIVE,
         default=1.0,
         metavar="X",
-        help="of the error that is claimed, for goal error (default: 1)",
+        help="of the error that is claimed, for goal error",
     )
-    group.add_argument("--least", type=int, metavar="N", help="judgments to make in any case (default: one a query)")
+    group.add_argument("--least", type=COUNT_OR_NONE, help="judgments to make in any case (default: one a query)")
 
 
 def goal_of(arguments: argparse.Namespace, measure: str | None = None, pool: Candidates | None = None) -> Goal:
@@ -111,8 +110,6 @@ def check_names(arguments: argparse.Namespace) -> None:
     goal_of(arguments)
     if arguments.measure is not None:
         estimable(arguments.measure)
-    if arguments.seed < 0:
-        raise AdjudgeError(f"'seed' must be a whole number of at least 0, got {arguments.seed}")
 
 
 def read_candidates(arguments: argparse.Namespace) -> tuple[Collection, str, Candidates]:
@@ -147,7 +144,7 @@ def _unheard(arguments: argparse.Namespace) -> list[str]:
     deaf = [name for name in _estimators(arguments) if name != "hierarchical"]
     if not arguments.opinions or not deaf:
         return []
-    return [f"Opinions mean nothing to {' and '.join(deaf)}: only hierarchical learns what they are worth."]
+    return [f"Opinions mean nothing to {listed(deaf)}: only hierarchical learns what they are worth."]
 
 
 def _library(folder: str | None) -> Library | None:
@@ -175,8 +172,8 @@ def _heard(arguments: argparse.Namespace, sound: SoundSimilarity | None, pool: C
         return []
     n_heard = sum(document in sound for document in set(pool.document))
     aspects = ["harmony" if name == "tonal" else name for name in sound.aspects]
-    by = " and ".join([", ".join(aspects[:-1]), aspects[-1]] if aspects[1:] else aspects)
-    return [f"Sound of {n_heard:,} documents, compared by {by}, is heard by {' and '.join(_estimators(arguments))}."]
+    by = listed(_estimators(arguments))
+    return [f"Sound of {counted(n_heard, 'document')}, compared by {listed(aspects)}, is heard by {by}."]
 
 
 def _scale(arguments: argparse.Namespace) -> Scale | None:

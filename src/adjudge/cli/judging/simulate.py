@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from adjudge.checks import check_whole
+from adjudge.checks import COUNT, WORKERS
 from adjudge.cli.judging.options import add_judging, check_names, goal_of, read_candidates
 from adjudge.cli.options import Subparsers, add_collection, add_output
 from adjudge.cli.output import check_output, command_line, progress, show_report
@@ -23,12 +23,11 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="what low-cost judging would have cost",
         description="Sessions on a judged collection, its judgments being the assessor: effort and accuracy.",
         epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_collection(parser)
     add_judging(parser, several=True)
     add_simulating(parser)
-    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="orders of ties to try (default: 5)")
+    parser.add_argument("--seeds", type=COUNT, default=5, help="orders of ties to try")
     parser.add_argument(
         "--at", type=float, action="append", metavar="X", help="judgments, or a share of the candidates; repeatable"
     )
@@ -39,7 +38,7 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
 
 def add_simulating(parser: argparse.ArgumentParser) -> None:
     """How to run many sessions."""
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core)")
+    parser.add_argument("--workers", type=WORKERS, help="processes (default: one a core)")
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -49,7 +48,6 @@ def run(arguments: argparse.Namespace) -> None:
 
     check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
     check_names(arguments)
-    check_whole("seeds", arguments.seeds, 1)
     collection, measure, pool = read_candidates(arguments)
     goal = goal_of(arguments, measure, pool)
     with progress("simulating") as advance:

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.checks import check_whole
+from adjudge.checks import COUNT, SEVERAL, checked
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.simulate.dependence import DEPENDENCES, Dependence, fit_dependence
@@ -69,9 +69,9 @@ class CollectionModel:
         """True standard deviations of the systems over queries."""
         return np.array([margin.sd for margin in self.margins])
 
+    @checked(n_queries=COUNT)
     def draw(self, rng: np.random.Generator, n_queries: int) -> Floats:
         """Effectiveness on new queries: queries x systems."""
-        check_whole("n_queries", n_queries, 1)
         uniform = self.dependence.draw(rng, n_queries)
         drawn = np.empty_like(uniform)
         for s, margin in enumerate(self.margins):
@@ -113,6 +113,7 @@ class CollectionModel:
         same = (self.margins[chosen],) * len(self.systems)
         return replace(self, margins=same, exchangeable=kind == "exchangeable")
 
+    @checked(repeats=SEVERAL)
     def fidelity(
         self, values: Effectiveness | Sample | npt.ArrayLike, rng: np.random.Generator, *, repeats: int = 100
     ) -> Fidelity:
@@ -259,7 +260,6 @@ def fidelity(
     >>> fidelity(fit_collection(real), real, np.random.default_rng(1), repeats=20)["mean"].mean_error < 0.01
     True
     """
-    check_whole("repeats", repeats, 2)
     matrix, names = _matrix(values, None)
     if len(names) != len(model.systems):
         raise AdjudgeError(f"expected effectiveness of {len(model.systems)} systems, got {len(names)}")
@@ -301,6 +301,7 @@ class Asymmetry:
     largest: float
 
 
+@checked(n_queries=SEVERAL)
 def asymmetry(model: CollectionModel, rng: np.random.Generator, *, n_queries: int = 10_000) -> Asymmetry:
     """Of differences d between two systems on a query, P(d > 0) - P(d < 0) counted on many new queries.
 
@@ -311,7 +312,6 @@ def asymmetry(model: CollectionModel, rng: np.random.Generator, *, n_queries: in
     >>> asymmetry(model.null("exchangeable"), np.random.default_rng(0)).typical < 0.02
     True
     """
-    check_whole("n_queries", n_queries, 2)
     drawn = model.draw(rng, n_queries)
     shares, noise = [], []
     for s in range(drawn.shape[1] - 1):

@@ -31,6 +31,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from adjudge.arrays import Floats, Ints, Mask
+from adjudge.checks import POSITIVE, SEED, checked
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
 from adjudge.relevance.base import RelevanceModel, Scores, Scoring, estimator
@@ -348,6 +349,7 @@ class HierarchicalModel(RelevanceModel):
 
 
 @estimator("hierarchical")
+@checked("hierarchical", prior_sd=POSITIVE, seed=SEED)
 def hierarchical(
     candidates: Candidates,
     scoring: Scoring,
@@ -394,8 +396,6 @@ def hierarchical(
     >>> model.scores().mean.shape, model.influence().shape == (len(found), found.n_systems)
     ((12,), True)
     """
-    if not 0 < prior_sd < np.inf:
-        raise AdjudgeError(f"hierarchical: 'prior_sd' must be above 0, got {prior_sd}")
     if draws < 2 or draws % 2:
         raise AdjudgeError(f"hierarchical: 'draws' must be an even number of at least 2, got {draws}")
     if variances is not None and prior_variances is not None:

@@ -14,15 +14,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
-from adjudge.checks import Assessors
+from adjudge.checks import COUNT, NOT_NEGATIVE, POSITIVE, TARGET, Assessors, Constraints, OneOf, check_all, checked
 from adjudge.errors import AdjudgeError
 from adjudge.stats.gtheory.designs import CROSSED
 from adjudge.stats.gtheory.dstudy import INDICES
 from adjudge.stats.gtheory.gstudy import GStudy
 
 MOST_QUERIES = 10_000_000
+_INDEX = OneOf(tuple(INDICES), "what is to be reliable: the ranking or the scores")
 
 
 @dataclass(frozen=True)
@@ -38,15 +39,15 @@ class Costs:
     assessor: float = 0.0
     workload: int | None = None
 
+    constraints: ClassVar[Constraints] = {
+        **dict.fromkeys(("judgment", "query", "assessor"), NOT_NEGATIVE),
+        "workload": COUNT,
+    }
+
     def __post_init__(self) -> None:
-        for name in ("judgment", "query", "assessor"):
-            price = getattr(self, name)
-            if not (math.isfinite(price) and price >= 0):
-                raise AdjudgeError(f"The cost of {name} must be at least 0, got {price}")
+        check_all(self)
         if self.judgment == self.query == 0:
             raise AdjudgeError("Expected a cost for judgments or for queries: with neither, any collection is free.")
-        if self.workload is not None and self.workload < 1:
-            raise AdjudgeError(f"'workload' must be at least 1 query, got {self.workload}")
 
     def people(self, n_queries: int, n_assessors: int, *, nested: bool) -> int:
         """Assessors to recruit."""
@@ -116,16 +117,14 @@ class Budgeting:
     assessors: Sequence[int] = (1,)
     design: Assessors = "auto"
 
+    @checked(budget=POSITIVE, index=_INDEX)
     def best(self, budget: float, *, index: str = "e_rho2") -> list[PricedDesign]:
         """The largest affordable design of every option, the most reliable first; ties go to the cheaper.
 
         More than ten million queries are not bought, whatever the budget.
         """
-        if not (math.isfinite(budget) and budget > 0):
-            raise AdjudgeError(f"'budget' must be above 0, got {budget}")
         if not self.options:
             raise AdjudgeError("Expected at least one option to choose from, got none.")
-        _check_index(index)
         found = []
         for option, people in self._combinations():
             n = _last(lambda n, o=option, p=people: self._cost(o, n, p) <= budget * (1 + 1e-12))  # type: ignore[misc]
@@ -136,9 +135,9 @@ class Budgeting:
             raise AdjudgeError(f"A budget of {budget:g} does not buy one query, which costs {least:g}.")
         return sorted(found, key=lambda one: (-getattr(one, index), one.cost))
 
+    @checked(target=TARGET, index=_INDEX)
     def cheapest(self, target: float, *, index: str = "e_rho2") -> list[PricedDesign]:
         """The smallest design of every option that reaches a target, the cheapest first; none where none does."""
-        _check_index(index)
         found = []
         for option, people in self._combinations():
             planned = option.study.dstudy(assessors=people, target=target, design=self.design, interval="none")
@@ -195,8 +194,3 @@ def _last(holds: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low
-
-
-def _check_index(index: Any) -> None:
-    if index not in INDICES:
-        raise AdjudgeError(f"'index' must be one of {', '.join(INDICES)}, got {index!r}")

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import Assessors, check_choice
+from adjudge.checks import Assessors, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
 from adjudge.stats.matrices import ROUNDING
@@ -231,9 +231,9 @@ class Arrangement:
         return bool(np.isfinite(self.values).all())
 
 
+@checked(assessors=Assessors)
 def arranged(given: Studied, *, assessors: Assessors = "auto", leave_out_worst: float = 0) -> Arrangement:
     """Find the design of effectiveness, as :func:`adjudge.gstudy` defines it, and refuse what cannot be studied."""
-    check_choice("assessors", assessors, Assessors)
     cube, systems, names, measure = _cube(given)
     if np.isinf(cube).any():
         raise AdjudgeError("A G-study expects finite numbers, got an infinite one.")

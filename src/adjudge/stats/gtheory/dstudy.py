@@ -36,11 +36,11 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.checks import Assessors, ReliabilityInterval, Resampled, check_choice
+from adjudge.checks import TARGET, Assessors, ReliabilityInterval, Resampled
 from adjudge.errors import AdjudgeError
 from adjudge.results import Column, Result
 from adjudge.stats.gtheory.designs import CROSSED, SYSTEMS_QUERIES, Design, MeanSquares, mean_squares
-from adjudge.stats.resampling import check_resampling, random_counts
+from adjudge.stats.resampling import random_counts
 from adjudge.tables import Table
 from adjudge.text import percent
 
@@ -318,12 +318,8 @@ def decide(
     sizes = _whole("queries", study.n_queries if queries is None else queries)
     people = _whole("assessors", study.n_assessors if assessors is None else assessors)
     targets = _targets(target)
-    if not 0 < confidence < 1:
-        raise AdjudgeError(f"'confidence' must be in (0, 1), got {confidence}")
     planned = _planned(study, design, max(people))
     kind = _kind(study, interval)
-    check_choice("resample", resample, Resampled)
-    check_resampling(resamples, seed)
     if resample != "both" and kind != "bootstrap":
         raise AdjudgeError(f"'resample' is for bootstrap intervals, got {resample} with interval {kind}.")
     drawn = None
@@ -449,7 +445,6 @@ def _finite(n: float) -> int | None:
 
 def _planned(study: GStudy, design: Assessors, most: int) -> Design:
     """The design of the collection to plan; refused where the study says nothing of it."""
-    check_choice("design", design, Assessors)
     if not study.design.has_assessors and (most > 1 or design != "auto"):
         what = f"for {most} of them" if most > 1 else f"{design} ones"
         raise AdjudgeError(
@@ -465,7 +460,6 @@ def _planned(study: GStudy, design: Assessors, most: int) -> Design:
 
 def _kind(study: GStudy, interval: ReliabilityInterval) -> ReliabilityInterval:
     """The kind of interval to give; refused where the data do not allow it."""
-    check_choice("interval", interval, ReliabilityInterval)
     complete = study.mean_squares is not None
     if interval == "auto":
         return "f" if complete and study.design is SYSTEMS_QUERIES else "bootstrap" if complete else "delta"
@@ -494,8 +488,7 @@ def _whole(name: str, given: int | Iterable[int]) -> tuple[int, ...]:
 def _targets(given: float | Iterable[float]) -> tuple[float, ...]:
     targets: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     for target in targets:
-        if isinstance(target, str) or not 0 < target < 1:
-            raise AdjudgeError(f"'target' must be in (0, 1), got {target}")
+        TARGET.check("target", target)
     if not targets:
         raise AdjudgeError("'target' must have at least one number, got none")
     return tuple(dict.fromkeys(targets))

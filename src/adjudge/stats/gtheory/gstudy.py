@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import Assessors, ReliabilityInterval, Resampled
+from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Assessors, ReliabilityInterval, Resampled, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
@@ -105,6 +105,14 @@ class GStudy(Result):
         """Share of the total variance that is due to each effect."""
         return {e.name: float(v) / self.total for e, v in zip(self.design.effects, self.variances, strict=True)}
 
+    @checked(
+        design=Assessors,
+        confidence=CONFIDENCE,
+        interval=ReliabilityInterval,
+        resample=Resampled,
+        resamples=RESAMPLES,
+        seed=SEED,
+    )
     def dstudy(
         self,
         queries: int | Iterable[int] | None = None,

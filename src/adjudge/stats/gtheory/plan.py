@@ -12,7 +12,20 @@ from typing import Any
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
-from adjudge.checks import Assessors, ReliabilityInterval, Resampled
+from adjudge.checks import (
+    ALPHA,
+    CONFIDENCE,
+    COUNT,
+    POSITIVE,
+    POWER,
+    RESAMPLES,
+    SEED,
+    TARGET,
+    Assessors,
+    ReliabilityInterval,
+    Resampled,
+    checked,
+)
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness, mean_over_queries
 from adjudge.model.provenance import Provenance
@@ -40,6 +53,7 @@ class Growth:
     phi_queries: int | None
 
 
+@checked(target=TARGET, batch=COUNT, assessors=Assessors, design=Assessors, n_assessors=COUNT)
 def growth(
     values: Studied,
     *,
@@ -58,8 +72,6 @@ def growth(
     data = arranged(values, assessors=assessors)
     n_queries = len(data.values)
     step = max(FEWEST_QUERIES, -(-n_queries // 10)) if batch is None else batch
-    if step < 1:
-        raise AdjudgeError(f"'batch' must be at least 1 query, got {batch}")
     sizes = [n for n in range(step, n_queries, step) if n >= FEWEST_QUERIES] + [n_queries]
     found = []
     for n in sizes:
@@ -96,6 +108,7 @@ class PowerPlan:
     detectable: tuple[float, float]
 
 
+@checked(alpha=ALPHA, power=POWER, comparisons=COUNT)
 def power_plan(
     values: Values,
     *,
@@ -113,11 +126,8 @@ def power_plan(
     >>> round(plan.typical, 3), plan.rows
     (0.171, ((0.1, 25, 36),))
     """
-    if comparisons < 1:
-        raise AdjudgeError(f"'comparisons' must be at least 1, got {comparisons}")
     for difference in differences:
-        if not difference > 0:
-            raise AdjudgeError(f"A difference to detect must be above 0, got {difference}")
+        POSITIVE.check("differences", difference)
     matrix, _ = matrix_of(values, at_least=2)
     deviations = pair_deviations(matrix)
     deviations = deviations[deviations > 0]
@@ -367,6 +377,7 @@ def _queries(plan: QueriesNeeded, *, short: bool = False) -> str:
     return "1 query is" if plan.n_queries == 1 else f"{plan.n_queries:,} queries are"
 
 
+@checked(confidence=CONFIDENCE, alpha=ALPHA, resamples=RESAMPLES, seed=SEED)
 def make_plan(
     eff: Effectiveness | AssessedEffectiveness,
     *,

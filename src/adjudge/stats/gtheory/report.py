@@ -19,7 +19,7 @@ from adjudge.stats.gtheory.dstudy import INDICES, QueriesNeeded
 from adjudge.stats.gtheory.plan import Designs, Plan, PowerPlan
 from adjudge.stats.power import MOST_QUERIES
 from adjudge.tables import Heading
-from adjudge.text import percent, with_interval
+from adjudge.text import counted, percent, with_interval
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,7 +81,7 @@ def cost_curves(data: CostCurves) -> Figure:
     for measure, n, judgments, values in zip(data.measures, data.assessors, data.judgments, data.values, strict=True):
         colour = PALETTE[_COLOURS[colours.index(measure) % len(_COLOURS)]]
         stroke = _STYLES[people.index(n) % len(_STYLES)]
-        name = measure if len(people) == 1 else f"{measure}, {n} assessor{'' if n == 1 else 's'}"
+        name = measure if len(people) == 1 else f"{measure}, {counted(n, 'assessor')}"
         axes.plot(judgments, values, color=colour, linewidth=1.5, linestyle=stroke, label=name)
     axes.axhline(data.target, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
     _log_axis(axes, np.concatenate(data.judgments), "judgments")
@@ -182,7 +182,7 @@ def _components(plan: Plan) -> TableBlock:
 def _with_assessors(plan: Plan) -> str:
     """How many assessors a query the plan is for, in words; nothing where the design has none."""
     n = plan.main.rows[0].n_assessors
-    return f" with {n} assessor{'' if n == 1 else 's'} a query" if plan.study.design.has_assessors else ""
+    return f" with {counted(n, 'assessor')} a query" if plan.study.design.has_assessors else ""
 
 
 def _queries(needed: QueriesNeeded) -> str:

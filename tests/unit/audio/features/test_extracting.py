@@ -211,7 +211,7 @@ def test_an_empty_library_has_empty_tables(library: Library) -> None:
 def test_what_cannot_be_done_is_refused(library: Library, tmp_path: Path) -> None:
     with pytest.raises(AdjudgeError, match=r"'timber'.*'timbre'"):
         extract_library(library, ["timber"])
-    with pytest.raises(AdjudgeError, match="'workers' must be an integer of at least 1, got 0"):
+    with pytest.raises(AdjudgeError, match="'workers' must be a whole number of at least 1, got 0"):
         extract_library(library, workers=0)
     with pytest.raises(AudioError, match=r"gone\.wav: expected a file, got none"):
         extract(tmp_path / "gone.wav")

@@ -187,7 +187,7 @@ def test_a_place_or_form_that_does_not_do_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         write_matrix(invented(5), "random", tmp_path / "file")
-    with pytest.raises(AdjudgeError, match="'matrix' must be one of npy, mirex, got 'xls'"):
+    with pytest.raises(AdjudgeError, match="'form' must be one of npy, mirex, got 'xls'"):
         write_matrix(invented(5), "random", tmp_path, form="xls")  # type: ignore[arg-type]
 
 
@@ -240,7 +240,7 @@ def test_without_genres_a_number_is_drawn_and_none_of_each() -> None:
     [
         ({"number": 11}, "at most 10 queries, as there are documents, got 11"),
         ({"documents": ["d001", "x", "y"]}, "got 'x' and 1 more"),
-        ({"number": 0}, "'queries' must be a whole number of at least 1, got 0"),
+        ({"number": 0}, "'number' must be a whole number of at least 1, got 0"),
         ({"number": 3, "per_genre": 2}, "got several"),
         ({"documents": []}, "expected queries, got none"),
     ],

@@ -180,12 +180,12 @@ def test_cost_grows_with_everything(prices: tuple[float, float, float], n_q: int
 @pytest.mark.parametrize(
     ("prices", "message"),
     [
-        ({"judgment": -1}, r"^The cost of judgment must be at least 0, got -1$"),
-        ({"query": math.nan}, r"^The cost of query must be at least 0, got nan$"),
-        ({"assessor": math.inf}, r"^The cost of assessor must be at least 0, got inf$"),
+        ({"judgment": -1}, r"^'judgment' must be a finite number of at least 0, got -1$"),
+        ({"query": math.nan}, r"^'query' must be a finite number of at least 0, got nan$"),
+        ({"assessor": math.inf}, r"^'assessor' must be a finite number of at least 0, got inf$"),
         ({"judgment": 0}, r"^Expected a cost for judgments or for queries: with neither, any collection is free\.$"),
         ({"judgment": 0, "assessor": 5}, r"^Expected a cost for judgments or for queries"),
-        ({"workload": 0}, r"^'workload' must be at least 1 query, got 0$"),
+        ({"workload": 0}, r"^'workload' must be a whole number of at least 1, got 0$"),
     ],
 )
 def test_prices_that_make_no_sense_are_refused(prices: dict[str, Any], message: str) -> None:
@@ -200,7 +200,7 @@ def test_what_cannot_be_chosen_is_refused_in_one_line() -> None:
         choice.best(7)
     assert choice.best(8)[0].n_queries == 1
     for budget in (0, -3, math.nan, math.inf):
-        with pytest.raises(aj.AdjudgeError, match=rf"^'budget' must be above 0, got {budget}$"):
+        with pytest.raises(aj.AdjudgeError, match=rf"^'budget' must be a finite number above 0, got {budget}$"):
             choice.best(budget)
     for index in ("tau", "Eρ²"):
         with pytest.raises(aj.AdjudgeError, match=rf"^'index' must be one of e_rho2, phi, got '{index}'$"):

@@ -112,7 +112,7 @@ def test_steps_on_which_all_systems_are_equal_ask_for_no_number() -> None:
 
 def test_growth_that_cannot_be_told_is_refused() -> None:
     for batch in (0, -2):
-        with pytest.raises(aj.AdjudgeError, match=rf"^'batch' must be at least 1 query, got {batch}$"):
+        with pytest.raises(aj.AdjudgeError, match=rf"^'batch' must be a whole number of at least 1, got {batch}$"):
             growth(matrix(), batch=batch)
     for target in (0, 1, 1.5):
         with pytest.raises(aj.AdjudgeError, match=rf"^'target' must be in \(0, 1\), got {target}$"):
@@ -209,9 +209,11 @@ def test_systems_that_never_part_need_no_test() -> None:
 
 def test_differences_and_comparisons_that_make_no_sense_are_refused() -> None:
     for difference in (0, -0.1, math.nan):
-        with pytest.raises(aj.AdjudgeError, match=rf"^A difference to detect must be above 0, got {difference}$"):
+        with pytest.raises(
+            aj.AdjudgeError, match=rf"^'differences' must be a finite number above 0, got {difference}$"
+        ):
             power_plan(matrix(), differences=[0.1, difference])
-    with pytest.raises(aj.AdjudgeError, match=r"^'comparisons' must be at least 1, got 0$"):
+    with pytest.raises(aj.AdjudgeError, match=r"^'comparisons' must be a whole number of at least 1, got 0$"):
         power_plan(matrix(), comparisons=0)
     with pytest.raises(aj.AdjudgeError, match="at least 2 systems, got 1"):
         power_plan(matrix(n_s=1))
