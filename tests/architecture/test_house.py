@@ -27,6 +27,7 @@ SUBJECTS = {
     "adjudge.experiments.gpu": "resamples on a graphics card",
     "adjudge.experiments.simulate.dependence": "copulas",
     "adjudge.experiments.simulate.margins": "distributions of one system's effectiveness",
+    "adjudge.formats.json": "a file format, which its registry imports",
     "adjudge.groundtruth.figures": "what draws, apart from what computes",
     "adjudge.groundtruth.strengths": "models of choice: Bradley-Terry, Plackett-Luce",
     "adjudge.relevance.models": "fitted models of relevance, and those of the thesis",
