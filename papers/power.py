@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from adjudge.experiments import Power, Stability
 from adjudge.experiments.power import PowerCurve, PowerFindings, RateCurve
 from adjudge.experiments.rates import Rates
 from adjudge.experiments.run import run_experiment
@@ -116,10 +117,13 @@ def run_both(
 ) -> tuple[PowerFindings, StabilityFindings]:
     """Both experiments on the same samples."""
     powers, stabilities = (
-        run_experiment(
-            kind, samples, sizes=of, trials=trials, seed=effort.seed, workers=effort.workers, progress=effort.part(i, 2)
+        run_experiment(spec, samples, workers=effort.workers, progress=effort.part(i, 2))
+        for i, spec in enumerate(
+            (
+                Power(sizes=sizes, trials=trials, seed=effort.seed),
+                Stability(sizes=halves, trials=trials, seed=effort.seed),
+            )
         )
-        for i, (kind, of) in enumerate((("power", sizes), ("stability", halves)))
     )
     if not isinstance(powers, PowerFindings) or not isinstance(stabilities, StabilityFindings):
         raise TypeError("expected findings of power and of stability")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from adjudge.arrays import Floats
+from adjudge.experiments import Optimality
 from adjudge.experiments.conflicts import OutcomeRates
 from adjudge.experiments.optimality import OptimalityFindings
 from adjudge.experiments.run import run_experiment
@@ -158,11 +159,8 @@ def significance(data: Data, effort: Effort) -> Found:
     eff = data.effectiveness([WRITTEN[name] for name in MEASURES])
     trials, resamples = effort.trials(300, 24), 10_000
     found = run_experiment(
-        "tests",
+        Optimality(trials=trials, resamples=resamples, seed=effort.seed),
         samples_of(eff, scale="fine"),
-        trials=trials,
-        resamples=resamples,
-        seed=effort.seed,
         workers=effort.workers,
         progress=effort.progress,
     )

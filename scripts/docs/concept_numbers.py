@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -179,8 +178,8 @@ def reliability() -> ReliabilityCurves:
 def power_and_stability() -> Curves:
     """How many pairs are significant, and how many of those two sets of as many queries do not agree on."""
     sizes = (10, 20, 40, 70, 100)
-    settings: dict[str, Any] = {"trials": 25, "sizes": sizes, "procedures": ("t",), "workers": 1}
-    (found,) = aj.experiment("stability", many_queries(), **settings).curves  # type: ignore[attr-defined]
+    spec = aj.experiments.Stability(trials=25, sizes=sizes, procedures=aj.experiments.parse_procedures(["t"]))
+    (found,) = aj.experiment(spec, many_queries(), workers=1).curves  # type: ignore[attr-defined]
     x = found.n_queries.astype(np.float64)
     lines = (
         ("significant pairs", found.power),

@@ -185,6 +185,21 @@ class Whole(Constraint):
 
 
 @dataclass(frozen=True)
+class Seeding(Whole):
+    """A whole number, a generator of NumPy to draw one from, or None for any number."""
+
+    def allows(self, value: object) -> bool:
+        """Whatever :func:`adjudge.seeds.as_seed` takes; NumPy need not be there for it."""
+        is_generator = any(kind.__module__.startswith("numpy.random") for kind in type(value).__mro__)
+        return value is None or is_generator or super().allows(value)
+
+    def examples(self) -> tuple[list[Any], list[Any]]:
+        """As of a whole number, except that None is not refused."""
+        inside, outside = super().examples()
+        return inside, [value for value in outside if value is not None]
+
+
+@dataclass(frozen=True)
 class OneOf(Constraint):
     """One of a few words."""
 
@@ -299,7 +314,8 @@ SOME_SHARE = Between(0, 1, "right", meaning="share that is not none")
 SHARE_BELOW_ALL = Between(0, 1, "left", meaning="share that is not all")
 POSITIVE = Between(0, meaning="number above 0")
 NOT_NEGATIVE = Between(0, closed="left", meaning="number from 0")
-SEED = Whole(0, meaning="seed of everything random")
+SEED = Seeding(0, meaning="seed of everything random")
+SEED_NUMBER = Whole(0, meaning="seed of everything random; a number, as it is part of a specification")
 COUNT = Whole(1, meaning="how many")
 COUNT_OR_NONE = Whole(0, meaning="how many, perhaps none")
 SEVERAL = Whole(2, meaning="how many, two or more")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from importlib.abc import Loader
 from importlib.machinery import ModuleSpec
+from inspect import signature
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
@@ -143,9 +144,7 @@ def renamed(values: Mapping[str, Mapping[str, str]] | None = None, /, **paramete
             return function(*args, **kwargs)
 
         known, warn = values or {}, _warn
-        # with the globals of the function, so that doctest takes it for one of that module
-        own = FunctionType(call.__code__, function.__globals__, call.__name__, None, call.__closure__)
-        decorated: F = functools.wraps(function)(own)  # type: ignore[assignment]
+        decorated = _like(function, call)
         RENAMED.extend(Renamed(decorated, new, old, new) for old, new in parameters.items())
         RENAMED.extend(
             Renamed(decorated, name, old, new) for name, words in known.items() for old, new in words.items()
@@ -165,6 +164,37 @@ def old_method(result: object, name: str) -> Any:
         raise AttributeError(f"{type(result).__name__!r} object has no attribute {name!r}", name=name, obj=result)
     _warn(f"{type(result).__name__}.{name} is called {METHODS[name]} now", stacklevel=4)
     return getattr(result, METHODS[name])
+
+
+def settings_apart(make: Callable[..., Any]) -> Callable[[F], F]:
+    """Let a function whose first argument is a specification take its name and settings among its own, with a warning.
+
+    ``make`` makes the specification of a name and settings.
+    """
+
+    def decorate(function: F) -> F:
+        own = frozenset(signature(function).parameters)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            settings = {name: kwargs.pop(name) for name in [*kwargs] if name not in own}
+            if settings and isinstance(args[0], str):
+                made = make(args[0], **settings)
+                warn(f"settings of an experiment are written {type(made).__name__}(…) now", stacklevel=3)
+                args = (made, *args[1:])
+            elif settings:
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {next(iter(settings))!r}")
+            return function(*args, **kwargs)
+
+        warn = _warn
+        return _like(function, call)
+
+    return decorate
+
+
+def _like(function: F, call: Callable[..., Any]) -> F:
+    """``call`` in place of a function, with its globals, so that doctest takes it for one of the same module."""
+    own = FunctionType(call.__code__, function.__globals__, call.__name__, None, call.__closure__)
+    return functools.wraps(function)(own)  # type: ignore[return-value]
 
 
 def _warn(text: str, *, stacklevel: int) -> None:

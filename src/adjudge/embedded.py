@@ -45,6 +45,7 @@ from adjudge.errors import AdjudgeError, shown
 from adjudge.model.collection import Collection, Table, build_collection
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import BROAD, FINE
+from adjudge.seeds import Seed, as_seed
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -329,7 +330,7 @@ def _judgment_table(ids: pl.Series, query: Ints, document: Ints, grade: Ints, as
 
 @checked("demo", scale=Literal["fine", "broad"])
 def demo(
-    seed: int = 2012, *, queries: int = 60, depth: int = 10, scale: Literal["fine", "broad"] = "fine"
+    seed: Seed = 2012, *, queries: int = 60, depth: int = 10, scale: Literal["fine", "broad"] = "fine"
 ) -> Collection:
     """The demo as a collection, judged on the ``fine`` or the ``broad`` scale.
 
@@ -337,6 +338,7 @@ def demo(
     Collection(Runs(12 systems, 600 documents retrieved), Judgments(...), Metadata(3,000 documents: artist, genre,
     title))
     """
+    seed = as_seed(seed)
     tables = demo_tables(seed, queries=queries, depth=depth)
     judgments = tables.judgments if scale == "fine" else tables.broad
     settings = {"demo": True, "demo_seed": seed, "queries": queries, "ranks": depth, "scale": scale}

@@ -25,6 +25,7 @@ from adjudge.measures.evaluation import Progress, default_measures, evaluate
 from adjudge.model.collection import Collection
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
 from adjudge.model.runs import overlap
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.gtheory.budget import Costs
 from adjudge.stats.gtheory.plan import Plan, Pricing, make_plan
 
@@ -61,7 +62,7 @@ def plan(
     unjudged: Unjudged = "zero",
     missing: Missing = "zero",
     ties: Ties = "trec",
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Progress | None = None,
 ) -> Plan:
     """How many queries, assessors and judgments are enough, and what they cost.
@@ -82,6 +83,7 @@ def plan(
     38 queries are enough for a stable ranking (Eρ² >= 0.95), 77 for stable scores (Φ >= 0.95) with one assessor each;
     there are 60 now.
     """
+    seed = as_seed(seed)
     if pool is not None and (cutoffs or systems is not None):
         raise ParameterError("'pool' says how many documents a query has to judge; expected no 'cutoffs' or 'systems'.")
     prices = Costs() if costs is None else costs

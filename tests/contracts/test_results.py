@@ -88,7 +88,7 @@ def experiment(name: str) -> Result:
         "stability": {"sizes": (6,), "procedures": ("t", "sign")},
         "tests": {"sizes": (6,), "procedures": ("t", "sign"), "resamples": 100},
     }
-    return aj.experiment(name, few(), trials=4, workers=1, **settings.get(name, {}))
+    return aj.experiment(aj.experiments.EXPERIMENTS[name](trials=4, **settings.get(name, {})), few(), workers=1)
 
 
 def rated() -> Ratings:
@@ -114,7 +114,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "G-study": lambda: aj.gstudy(complete()),
     "D-study": lambda: aj.gstudy(complete()).dstudy(queries=[5, 50]),
     "plan": lambda: make_plan(complete()),
-    "agreement": lambda: aj.agreement(rated(), n_boot=100),
+    "agreement": lambda: aj.agreement(rated(), resamples=100),
     "self-consistency": lambda: self_consistency([20, 50, 80, 90], [25, 50, 70, 95], FINE),
     "self-consistency of nothing": lambda: self_consistency([], [], FINE),
     "drift": lambda: drift([3, 2, 3, 2, 2, 3, 1, 2, 1, 2, 1, 0], [2.0] * 12),

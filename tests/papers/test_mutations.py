@@ -22,6 +22,7 @@ from papers.significance import LEVELS
 from papers.studies import Effort
 
 from adjudge.arrays import Floats
+from adjudge.experiments import Optimality
 from adjudge.experiments.optimality import OptimalityFindings
 from adjudge.experiments.run import run_experiment
 from adjudge.experiments.samples import samples_of, strata_of
@@ -261,7 +262,7 @@ def test_a_few_trials_fail_when_something_is_broken(
 @pytest.fixture(scope="module")
 def tested(data: Data) -> OptimalityFindings:
     samples = samples_of(data.effectiveness([WRITTEN[name] for name in ("CG", "DCG", "P")]), scale="fine")
-    found = run_experiment("tests", samples, trials=6, resamples=10_000, workers=1)
+    found = run_experiment(Optimality(trials=6, resamples=10_000), samples, workers=1)
     assert isinstance(found, OptimalityFindings)
     return found
 

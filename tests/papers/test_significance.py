@@ -22,6 +22,7 @@ from papers.significance import (
     optimality_plots,
 )
 
+from adjudge.experiments import Optimality
 from adjudge.experiments.optimality import OptimalityFindings
 from adjudge.experiments.run import run_experiment
 from adjudge.experiments.samples import samples_of
@@ -40,7 +41,7 @@ def claims(data: Data) -> tuple[Claim, ...]:
 @pytest.fixture(scope="module")
 def found(data: Data) -> OptimalityFindings:
     samples = samples_of(data.effectiveness([WRITTEN[name] for name in MEASURES]), scale="fine")
-    findings = run_experiment("tests", samples, trials=2, resamples=200, workers=1)
+    findings = run_experiment(Optimality(trials=2, resamples=200), samples, workers=1)
     assert isinstance(findings, OptimalityFindings)
     return findings
 

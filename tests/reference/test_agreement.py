@@ -80,7 +80,7 @@ def test_the_alphas_that_krippendorff_published_come_out(metric: Metric, publish
 
 def test_the_whole_report_has_krippendorffs_numbers() -> None:
     units = tuple(("q", f"d{i}") for i in range(12))
-    result = agreement(Ratings(OBSERVERS, ("A", "B", "C", "D"), units), n_boot=0)
+    result = agreement(Ratings(OBSERVERS, ("A", "B", "C", "D"), units), resamples=0)
     assert result.alpha.value == pytest.approx(0.849, abs=5e-4)
     assert result.fleiss.value == pytest.approx(0.76117, abs=5e-6)
     assert (result.n_ratings, result.n_units, result.n_paired) == (41, 12, 11)
@@ -154,7 +154,7 @@ def test_the_mean_over_pairs_is_made_of_the_kappas_of_statsmodels(
     values = np.clip(rng.integers(0, 4, size=(80, 1)) + rng.integers(-1, 2, size=(80, 4)), 0, 3).astype(np.float64)
     values[rng.random(values.shape) < 0.3] = np.nan
     result = agreement(
-        Ratings(values, ("a", "b", "c", "d"), tuple(("q", str(u)) for u in range(80))), metric=metric, n_boot=0
+        Ratings(values, ("a", "b", "c", "d"), tuple(("q", str(u)) for u in range(80))), metric=metric, resamples=0
     )
     kappas, sizes = [], []
     for i in range(4):

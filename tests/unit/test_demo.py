@@ -256,7 +256,6 @@ def test_a_deeper_pool_keeps_the_lists_and_the_grades_of_the_shallower_one(demo:
         ({"depth": 2989}, "demo: 'depth' must be a whole number from 1 to 2,988, got 2989"),
         ({"depth": "ten"}, "demo: 'depth' must be a whole number from 1 to 2,988, got 'ten'"),
         ({"seed": -1}, "demo: 'seed' must be a whole number of at least 0, got -1"),
-        ({"seed": None}, "demo: 'seed' must be a whole number of at least 0, got None"),
     ],
 )
 def test_bad_arguments_are_refused_in_one_clear_line(arguments: dict[str, int], message: str) -> None:

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from adjudge._version import __version__
 from adjudge.checks import COUNT, TRIALS, checked
+from adjudge.deprecated import settings_apart
 from adjudge.errors import AdjudgeError, InputError, reason, warn
 from adjudge.experiments.chunks import Chunk, Span, Work, is_sealed, pack, sealed, unpack
 from adjudge.experiments.samples import Samples, samples_of
@@ -397,6 +398,7 @@ def with_trials(spec: Experiment, trials: int) -> Experiment:
     return spec if spec.trials == trials else replace(spec, trials=trials)
 
 
+@settings_apart(make_experiment)
 def run_experiment(
     experiment: Experiment | str,
     values: Effectiveness | Samples | Mapping[str, Effectiveness] | Sequence[Effectiveness],
@@ -406,9 +408,8 @@ def run_experiment(
     dask: str | None = None,
     chunk: int | None = None,
     progress: Progress | None = None,
-    **settings: Any,
 ) -> Findings:
-    """Run an experiment, or an experiment by its name with these settings, and say what it found.
+    """Run an experiment, with its own settings or by its name with the usual ones, and say what it found.
 
     With a ``folder`` trials are kept as they are finished; run again after an interruption, or with more trials, it
     computes only what is missing. A folder of another experiment is refused. ``workers`` are processes of this machine
@@ -418,14 +419,13 @@ def run_experiment(
 
     >>> from adjudge.model.effectiveness import Effectiveness
     >>> eff = Effectiveness.from_matrix([[0.1, 0.2], [0.3, 0.5], [0.4, 0.4], [0.1, 0.3]], measure="AP")
-    >>> run_experiment("power", eff, trials=5, sizes=(3,), procedures=("t",), workers=1).rows.height
+    >>> from adjudge.experiments import Power
+    >>> run_experiment(Power(trials=5, sizes=(3,), procedures=("t",)), eff, workers=1).rows.height
     5
     """
     samples = samples_of(values)
     if isinstance(experiment, str):
-        experiment = make_experiment(experiment, **settings)
-    elif settings:
-        raise AdjudgeError(f"settings go with the name of an experiment, got {', '.join(settings)} with an experiment")
+        experiment = make_experiment(experiment)
     work = Work(experiment.prepared(samples), samples)
     return _run(work, folder, workers=workers, dask=dask, chunk=chunk, progress=progress)
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.checks import SEED, TRIALS, Constraints, check_all
+from adjudge.checks import SEED_NUMBER, TRIALS, Constraints, check_all
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.experiments.procedures import Procedure
 from adjudge.experiments.samples import Samples
@@ -58,7 +58,7 @@ class Experiment(ABC):
     question: ClassVar[str]
     """What it answers, in a sentence for people."""
 
-    constraints: ClassVar[Constraints] = {"trials": TRIALS, "seed": SEED}
+    constraints: ClassVar[Constraints] = {"trials": TRIALS, "seed": SEED_NUMBER}
 
     trials: int = 500
     seed: int = 0
@@ -97,15 +97,17 @@ def _plain(value: Any) -> Any:
     return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
 
 
+E = TypeVar("E", bound=Experiment)
 EXPERIMENTS: Registry[type[Experiment]] = Registry("experiment", "adjudge.experiments.*")
 
 
-def experiment(name: str) -> Callable[[type[Experiment]], type[Experiment]]:
+def experiment(name: str) -> Callable[[type[E]], type[E]]:
     """Register an experiment; the class comes back unchanged."""
 
-    def decorate(kind: type[Experiment]) -> type[Experiment]:
+    def decorate(kind: type[E]) -> type[E]:
         kind.name = name
-        return EXPERIMENTS.add(name, kind)
+        EXPERIMENTS.add(name, kind)
+        return kind
 
     return decorate
 

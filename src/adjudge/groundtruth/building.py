@@ -24,6 +24,7 @@ import numpy as np
 
 from adjudge.arrays import Ints, Mask
 from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, SEED, checked
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.groundtruth.consistency import (
     Inconsistencies,
@@ -48,6 +49,7 @@ from adjudge.groundtruth.preferences import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import QueryError, RankedQuery, Rankings, Unranked
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted, listed
 
 Cut = Callable[[Evidence, float, Tails], Ints]
@@ -311,15 +313,16 @@ class GroundTruth(Result, Mapping[str, BuiltList]):
         return float(np.mean(known)) if known else float("nan")
 
 
+@renamed({"unranked": {"left out": "skip"}})
 @checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, seed=SEED)
 def build(
     answers: Answers,
     construction: str | Construction = DEFAULT_CONSTRUCTION,
     *,
     alpha: float = DEFAULT_ALPHA,
-    unranked: Unranked = "left out",
+    unranked: Unranked = "skip",
     least_experts: int = 1,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> GroundTruth:
     """Make the lists of all queries.
 
@@ -330,6 +333,7 @@ def build(
     >>> print(build(rankings, "Any-1")["q"].list)
     ⟨(a), (b), (c)⟩
     """
+    seed = as_seed(seed)
     chosen = parse_construction(construction) if isinstance(construction, str) else construction
     (truth,) = make_all(answers, [chosen], alpha=alpha, unranked=unranked, least_experts=least_experts, seed=seed)
     for note in truth.notes:
@@ -429,14 +433,15 @@ def _ranked_enough(
     return kept, tuple(name for name, keep in zip(asked.documents, enough, strict=True) if not keep)
 
 
+@renamed({"unranked": {"left out": "skip"}})
 @checked(alpha=ALPHA, unranked=Unranked, seed=SEED)
 def check_lists(
     lists: PartialLists,
     answers: Answers,
     *,
     alpha: float = DEFAULT_ALPHA,
-    unranked: Unranked = "left out",
-    seed: int = 0,
+    unranked: Unranked = "skip",
+    seed: Seed = 0,
 ) -> GroundTruth:
     """How consistent given lists are with answers: as :func:`~adjudge.groundtruth.building.build`, but for these lists.
 
@@ -450,6 +455,7 @@ def check_lists(
     >>> round(check_lists(given, rankings)["q"].consistency(1), 3)
     0.5
     """
+    seed = as_seed(seed)
     by = default_comparison(takes_of(answers))
     notes: list[str] = []
     asked = {one.query: one for one in answers.queries}

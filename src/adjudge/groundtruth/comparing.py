@@ -25,6 +25,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import ALPHA, COUNT, COUNT_OR_NONE, DEFAULT_CONSTRUCTION, SEED, checked
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, warn
 from adjudge.groundtruth.building import (
     Answers,
@@ -42,6 +43,7 @@ from adjudge.groundtruth.lists import PartialLists
 from adjudge.groundtruth.preferences import PreferredQuery
 from adjudge.groundtruth.rankings import Unranked
 from adjudge.results import Column, Result, columns_of
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.matrices import ROUNDING, dense_ranks
 from adjudge.text import counted
 
@@ -201,7 +203,7 @@ def compare_systems(
     measure: str = "ADR",
     baseline: int = 0,
     resamples: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> ComparedSystems:
     """Evaluate every system by each set of lists, and compare their rankings with that by one of them.
 
@@ -220,6 +222,7 @@ def compare_systems(
     >>> compare_systems(made, runs).tau.tolist()
     [1.0, 1.0]
     """
+    seed = as_seed(seed)
     if not 0 <= baseline < len(truths):
         raise AdjudgeError(f"'baseline' must be a place from 0 to {len(truths) - 1}, got {baseline}")
     found = [effectiveness_by_lists(truth.lists, runs, measure) for truth in truths]
@@ -465,19 +468,20 @@ class ComparedConstructions(Result):
         return f"<ComparedConstructions: {', '.join(self.names)}, {counted(len(self.queries), 'query')}>"
 
 
+@renamed({"unranked": {"left out": "skip"}})
 @checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, halves=COUNT_OR_NONE, resamples=COUNT, seed=SEED)
 def compare_constructions(
     answers: Answers,
     constructions: Sequence[str | Construction] = PAPER_CONSTRUCTIONS,
     *,
     alpha: float = DEFAULT_ALPHA,
-    unranked: Unranked = "left out",
+    unranked: Unranked = "skip",
     least_experts: int = 1,
     runs: Collection | None = None,
     measure: str = "ADR",
     halves: int = 10,
     resamples: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Progress | None = None,
 ) -> ComparedConstructions:
     """Make lists in each way, and compare them.
@@ -500,6 +504,7 @@ def compare_constructions(
     >>> [row.name for row in compare_constructions(rankings, ["All-2", "Any-1"], halves=1).rows]
     ['All-2', 'Any-1']
     """
+    seed = as_seed(seed)
     parsed = [parse_construction(one) if isinstance(one, str) else one for one in constructions]
     if not parsed or len(set(parsed)) < len(parsed):
         raise AdjudgeError(f"Constructions: expected some, each once, got {', '.join(map(str, parsed)) or 'none'}")

@@ -259,7 +259,7 @@ def signed_rank(asked: RankedQuery, *, seed: int = 0) -> Evidence:
     return rank_evidence(asked, sooner, compared=compared)
 
 
-Alike = Literal["split", "left out"]
+Alike = Literal["split", "skip"]
 """What becomes of answers that call two documents alike."""
 
 
@@ -272,7 +272,7 @@ def sign_tests(wins: Floats, alike: Floats, *, ties: Alike = "split") -> Floats:
     >>> wins, alike = np.array([[0.0, 3.0], [0.0, 0.0]]), np.array([[0.0, 4.0], [4.0, 0.0]])
     >>> sign_tests(wins, alike)[0].round(4).tolist()  # 5 of 7
     [1.0, 0.2266]
-    >>> sign_tests(wins, alike, ties="left out")[0].round(4).tolist()  # 3 of 3
+    >>> sign_tests(wins, alike, ties="skip")[0].round(4).tolist()  # 3 of 3
     [1.0, 0.125]
     """
     shared = np.floor(alike / 2) if ties == "split" else np.zeros_like(alike)

@@ -40,6 +40,7 @@ import polars as pl
 
 from adjudge.arrays import Codes, Ints
 from adjudge.checks import checked
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.formats.base import FORMATS, Format, format_for, refuse
 from adjudge.formats.columns import naming_columns
@@ -95,6 +96,7 @@ _PREFERENCES = Schema(
 )
 
 
+@renamed({"places": {"as given": "given"}})
 @checked(places=Places)
 def read_experts(
     path: Tabular,
@@ -113,6 +115,7 @@ def read_experts(
         return _preferences(content) if has_pairs else _rankings(content, places)
 
 
+@renamed({"places": {"as given": "given"}})
 @checked(places=Places)
 def read_rankings(
     path: Tabular,

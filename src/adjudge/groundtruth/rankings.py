@@ -17,6 +17,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.checks import checked
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, did_you_mean, shown
 
 
@@ -53,9 +54,9 @@ def check_left_out(asked: Iterable[str], known: Sequence[str]) -> None:
         raise AdjudgeError("Queries left out: expected at least one query to be left, got none")
 
 
-Unranked = Literal["left out", "last"]
+Unranked = Literal["skip", "last"]
 """What an expert's silence about a document means: nothing is known, or it comes after all that they ranked."""
-Places = Literal["counted", "as given"]
+Places = Literal["counted", "given"]
 """Whether ranks are counted anew in each expert's ranking, or taken as they came."""
 
 
@@ -91,7 +92,7 @@ class RankedQuery:
     @checked(unranked=Unranked)
     def filled(self, unranked: Unranked) -> RankedQuery:
         """With ``last``, documents that an expert left unranked share the mean of the places after their ranking."""
-        if unranked == "left out":
+        if unranked == "skip":
             return self
         n_ranked = np.isfinite(self.ranks).sum(axis=1, keepdims=True)
         last = np.fmax.reduce(self.ranks, axis=1, initial=0.0)[:, None]  # NaN never wins
@@ -163,6 +164,7 @@ class Rankings:
         return cls.from_rows(rows, source=source, sha256=sha256)
 
     @classmethod
+    @renamed({"places": {"as given": "given"}})
     @checked(places=Places)
     def from_rows(
         cls,

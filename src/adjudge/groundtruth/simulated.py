@@ -23,6 +23,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.groundtruth.lists import PartialList, PartialLists
 from adjudge.groundtruth.preferences import Preferences, PreferredQuery
 from adjudge.groundtruth.rankings import RankedQuery, Rankings
+from adjudge.seeds import Seed, as_seed
 
 _PEOPLE_DIFFER = 0.3  # deviation of the logarithm of an expert's noise
 
@@ -62,7 +63,7 @@ def simulate_rankings(
     noise: float = 1.0,
     unranked: float = 0.2,
     ties: float = 0.0,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> SimulatedRankings:
     """Rankings of ``documents`` by ``experts`` for each query, the same experts for all.
 
@@ -70,6 +71,7 @@ def simulate_rankings(
     >>> simulated.rankings, [len(one.groups) for one in simulated.truth.values()]
     (Rankings(2 queries, 3 experts, 27 ranks), [2, 2])
     """
+    seed = as_seed(seed)
     _check_groups(groups, documents)
     deviation = _deviations(experts, noise, seed)
     made = []
@@ -101,7 +103,7 @@ def simulate_preferences(
     answers: int = 10,
     noise: float = 1.0,
     ties: float = 0.5,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> SimulatedPreferences:
     """Preferences as a sort asks for them: ``answers`` of the ``experts`` say of each pair asked which comes first.
 
@@ -111,6 +113,7 @@ def simulate_preferences(
     >>> simulated.preferences, [len(one.groups) for one in simulated.truth.values()]
     (Preferences(2 queries, 100 answers), [2, 2])
     """
+    seed = as_seed(seed)
     _check_groups(groups, documents)
     if answers > experts:
         raise AdjudgeError(f"Simulated experts: expected from 1 to {experts} answers about a pair, got {answers}")

@@ -42,6 +42,7 @@ from adjudge.model.effectiveness import AssessedEffectiveness
 from adjudge.model.judgments import Judgments
 from adjudge.model.runs import Run, Runs
 from adjudge.model.vocabulary import Vocabulary
+from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted, listed
 
 Unjudged = Literal["zero", "condensed"]
@@ -58,7 +59,7 @@ def evaluate_assessors(
     unjudged: Unjudged = "zero",
     missing: Missing = "zero",
     ties: Ties = "trec",
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Progress | None = None,
 ) -> AssessedEffectiveness:
     """Effectiveness of every system on every judged query, by the judgments of each assessor alone.
@@ -76,6 +77,7 @@ def evaluate_assessors(
     >>> eff.assessors, eff.array("RR")[:, 0].tolist()
     (('ann', 'bob'), [[0.5, 1.0], [nan, 0.5]])
     """
+    seed = as_seed(seed)
     check_ties(collection, ties)
     parsed = parse_measures(measures)
     judgments = _need_assessors(collection)

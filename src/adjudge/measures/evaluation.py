@@ -54,6 +54,7 @@ from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Blocks, Lists
 from adjudge.model.scales import Scale
+from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted, listed
 
 
@@ -259,7 +260,7 @@ def evaluate(
     unjudged: Unjudged = "zero",
     missing: Missing = "zero",
     ties: Ties = "trec",
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Progress | None = None,
 ) -> Effectiveness:
     """Effectiveness of every system on every judged query.
@@ -274,6 +275,7 @@ def evaluate(
     system      RR  nDCG@5
     mine    0.5000  0.6309
     """
+    seed = as_seed(seed)
     check_ties(collection, ties)
     parsed = parse_measures(measures)
     judgments = collection.need_judgments()

@@ -16,6 +16,7 @@ from adjudge.checks import LIST_LENGTH, SEED, TRAPS, checked
 from adjudge.errors import AdjudgeError, warn
 from adjudge.preferences.generation import JudgmentsByScale, Material, material
 from adjudge.preferences.questions import Questions
+from adjudge.seeds import Seed, as_seed
 
 GOOD_FROM = 2 / 3
 """Share of the highest grade from which on a document is plainly good: 67 on Fine, *very similar* on Broad."""
@@ -30,7 +31,7 @@ _Maker = Callable[[int], tuple[Ints, Ints] | None]
 
 @checked(per_choice=TRAPS, k=LIST_LENGTH, seed=SEED)
 def make_traps(
-    judgments: JudgmentsByScale, *, per_choice: int = 5, k: int = 5, strict: bool = True, seed: int = 0
+    judgments: JudgmentsByScale, *, per_choice: int = 5, k: int = 5, strict: bool = True, seed: Seed = 0
 ) -> Questions:
     """Propose ``per_choice`` traps of each kind, named t1, t2, …, the kinds taking turns.
 
@@ -59,6 +60,7 @@ def make_traps(
     >>> [("|".join(sorted(one.expected)), one.a, one.b) for one in traps.questions][:2]
     [('a', ('d0', 'd1'), ('d9', 'd10')), ('b', ('d9', 'd10'), ('d0', 'd1'))]
     """
+    seed = as_seed(seed)
     stuff = material(judgments, None, k)
     proposals = _Proposals(stuff, _shares(stuff), np.random.default_rng(seed))
     either = frozenset({"a", "b"})

@@ -42,6 +42,7 @@ from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Lists
 from adjudge.model.scales import Scale
 from adjudge.preferences.questions import Combination, Coverage, Question, Questions, as_combinations, covered
+from adjudge.seeds import Seed, as_seed
 from adjudge.users.combinations import RelevanceScale, relevance_scale
 from adjudge.users.curves import bin_of, limits_of
 
@@ -583,7 +584,7 @@ def make_questions(
     per_bin: int = 200,
     bins: int = 10,
     k: int = 5,
-    seed: int = 0,
+    seed: Seed = 0,
     max_questions: int | None = None,
     per_query: int | None = None,
     progress: Progress | None = None,
@@ -608,6 +609,7 @@ def make_questions(
     >>> len(made.questions), made.coverage.is_complete, made.coverage.counts.tolist()
     (16, True, [[4, 4, 4, 4]])
     """
+    seed = as_seed(seed)
     known = as_combinations(combinations)
     stuff = material(judgments, known, k)
     cap = np.inf if per_query is None else per_query

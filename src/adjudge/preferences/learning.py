@@ -46,6 +46,7 @@ from adjudge.preferences.curves import (
 from adjudge.preferences.questions import Combination, as_combinations
 from adjudge.preferences.study import GOOD, Evidence, Study, evidence, percentiles, resampled_weights, stacked
 from adjudge.results import Column, Result, interval_columns
+from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
 from adjudge.users.combinations import RelevanceScale, relevance_scale
 from adjudge.users.curves import bin_of
@@ -397,7 +398,7 @@ def learn(
     bins: int = 10,
     confidence: float = 0.95,
     resamples: int = 1000,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Learnt:
     """Learn from a study what effectiveness means to its participants, for each combination of measure and scale.
@@ -419,6 +420,7 @@ def learn(
     CG@2     fine          -0.9165             yes
     Among the best: not distinguishable from the best at predicting preferences.
     """
+    seed = as_seed(seed)
     wanted, counted = as_combinations(combinations), study.counted()
     _check_answers(counted)
     source = f"fitted with Adjudge on {_name(study)}"

@@ -17,6 +17,7 @@ from adjudge.preferences.questions import CHOICES
 from adjudge.preferences.study import B, Study, evidence, judged_by_all
 from adjudge.preferences.trust import Trust, TrustRules, assess_all
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.agreement import Estimate
 from adjudge.tables import Table
 from adjudge.text import counted, listed
@@ -153,7 +154,7 @@ def quality(
     scale: str | None = None,
     form: str = "two-stage",
     resamples: int = 500,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Quality:
     """Everything known of each participant; a study that does not know who answered what is refused.
 
@@ -162,6 +163,7 @@ def quality(
     answers that are set aside are held against the curve of those that count. ``resamples`` make the interval of
     alpha, none where 0.
     """
+    seed = as_seed(seed)
     rules = rules or study.rules or TrustRules()
     trusts = assess_all(study, rules, least_seconds=least_seconds)
     plain = study.select(~study.trap)
@@ -262,7 +264,7 @@ def _alpha(study: Study, resamples: int, seed: int) -> tuple[Estimate, int]:
     questions = study.questions.questions
     units = tuple((questions[place].query, questions[place].name) for place in several.tolist())
     ratings = Ratings(values, tuple(f"answer {i + 1}" for i in range(values.shape[1])), units)
-    return agreement(ratings, metric="nominal", n_boot=resamples, seed=seed).alpha, n_shared
+    return agreement(ratings, metric="nominal", resamples=resamples, seed=seed).alpha, n_shared
 
 
 def _follows(study: Study, combination: Pair, form: str) -> Floats:

@@ -31,6 +31,7 @@ from adjudge.preferences.study import BAD, GOOD, A, B, Study
 from adjudge.preferences.trust import AnswerFacts, Side, TrustRules, assess
 from adjudge.registry import Registry
 from adjudge.results import Column, Rows
+from adjudge.seeds import Seed, as_seed
 from adjudge.users.noticing import AgreementMapping
 from adjudge.users.satisfaction import SatisfactionMapping
 
@@ -88,7 +89,7 @@ def simulate_study(
     traps: int | None = None,
     trap_accuracy: float = 0.9,
     kinds: tuple[str, ...] = KINDS,
-    seed: int,
+    seed: Seed,
 ) -> Simulated:
     """Answers of people with known curves to some of the questions each, and to the traps among them.
 
@@ -109,6 +110,7 @@ def simulate_study(
     >>> made.study
     Study(60 answers of 6 participants to 40 questions)
     """
+    seed = as_seed(seed)
     is_trap = np.array([one.is_trap for one in questions.questions], dtype=np.bool_)
     plain, known = np.flatnonzero(~is_trap), np.flatnonzero(is_trap)
     wanted = participants, per_participant, len(known) if traps is None else traps
@@ -162,8 +164,9 @@ def _told(rng: Generator, questions: Questions, given: _Given, kind: Ints, *, so
 
 
 @checked(participants=COUNT, per_participant=COUNT_OR_NONE, seed=SEED)
-def example_study(*, participants: int = 30, per_participant: int = 20, seed: int = 1) -> Study:
+def example_study(*, participants: int = 30, per_participant: int = 20, seed: Seed = 1) -> Study:
     """A small study for examples: lists of two documents with Fine grades, people with the published curves of CG."""
+    seed = as_seed(seed)
     from adjudge.preferences.questions import Question
     from adjudge.users.noticing import find_agreement
     from adjudge.users.satisfaction import find_satisfaction
@@ -405,7 +408,7 @@ def simulated_answers(
 
 @checked(seed=SEED)
 def operating(
-    rules: TrustRules | None = None, *, people: int = 500, n: int = 60, trap_every: int = 5, seed: int = 0
+    rules: TrustRules | None = None, *, people: int = 500, n: int = 60, trap_every: int = 5, seed: Seed = 0
 ) -> tuple[Operating, ...]:
     """Simulate people of every behaviour under the rules, assessed after every answer as a server would.
 
@@ -413,6 +416,7 @@ def operating(
     >>> found["guesses"].stopped > 0.95
     True
     """
+    seed = as_seed(seed)
     rules = rules or TrustRules()
     if people < 1 or n < 1 or trap_every < 1:
         raise AdjudgeError(f"expected people, questions and traps, got {people}, {n} and every {trap_every}")

@@ -19,6 +19,7 @@ from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
 from adjudge.preferences.generation import by_scale
 from adjudge.preferences.questions import Combination, Question, Questions, as_combinations
+from adjudge.seeds import Seed, as_seed
 from adjudge.users.curves import bin_of
 
 _LOOKED_AT = 20_000  # pairs of lists to choose from
@@ -60,7 +61,7 @@ def questions_from_runs(
     combinations: Iterable[Combination | str] = (),
     bins: int = 10,
     identical: bool = False,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> SystemQuestions:
     """Ask about the first ``k`` documents of real systems: ``n`` questions in all, or ``per_pair`` for each pair.
 
@@ -77,6 +78,7 @@ def questions_from_runs(
     >>> sorted(made.questions.effectiveness("CG@2", "broad")[0].tolist())
     [0.5, 0.75]
     """
+    seed = as_seed(seed)
     known = as_combinations(combinations) if (combinations := list(combinations)) else ()
     rng = np.random.default_rng(seed)
     graded = {} if judgments is None and collection.judgments is None else by_scale(

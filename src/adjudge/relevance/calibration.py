@@ -25,6 +25,7 @@ from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import Opinions, prepare_candidates
 from adjudge.relevance.simulation import Checkpoint, Simulation, as_names, simulate
+from adjudge.seeds import Seed, as_seed
 
 EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 
@@ -134,7 +135,7 @@ def calibrate_judging(
     queries: int | None = None,
     shares: Sequence[float] = (0.05, 0.1, 0.2),
     goal: Goal | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     scale: Scale | str | None = None,
     opinions: Opinions | None = None,
     similarity: Similarity | None = None,
@@ -153,6 +154,7 @@ def calibrate_judging(
     >>> found.n_samples, 0 <= found.calibration_error < 1
     (2, True)
     """
+    seed = as_seed(seed)
     name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
     return calibrate(
         pool,

@@ -43,6 +43,7 @@ from adjudge.io import write_whole
 from adjudge.model.scales import BROAD, FINE, Scale
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.features import FEATURES, Evidence, cut_levels
+from adjudge.seeds import Seed, as_seed
 
 _STEPS = 200
 _SETTLED = 1e-12  # half the squared Newton decrement: the log-likelihood still to gain
@@ -324,7 +325,7 @@ def fit_estimator(
     shares: Sequence[float] = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7),
     draws: int = 4,
     ridge: float = 1.0,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> FittedModel:
     """Fit a model to the judged pairs of collections, without any document's own judgment in its features.
 
@@ -340,6 +341,7 @@ def fit_estimator(
     own fit
     ...
     """
+    seed = as_seed(seed)
     scale = _one_scale(collections)
     bounds, worth = cut_levels(scale, levels)
     rng = np.random.default_rng(seed)

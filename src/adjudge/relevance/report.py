@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
+from adjudge.checks import CONFIDENCE, checked
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.relevance import judging
 from adjudge.relevance.base import mean_of_pairs
@@ -115,18 +116,21 @@ def as_floats(values: object) -> Floats:
 _SHOWN_PAIRS = 30
 
 
-def estimate_section(session: Session, *, level: float = 0.95, history: Sequence[tuple[int, float]] = ()) -> Section:
+@checked(confidence=CONFIDENCE)
+def estimate_section(
+    session: Session, *, confidence: float = 0.95, history: Sequence[tuple[int, float]] = ()
+) -> Section:
     """The ranking as far as it is known, who is tied with whom, and what was saved."""
-    ranked, pairs = session.ranking(level=level), session.pairs(level=level)
+    ranked, pairs = session.ranking(confidence=confidence), session.pairs(confidence=confidence)
     blocks: list[Block] = [
         *(Paragraph(sentence) for sentence in estimate_sentences(session, pairs)),
-        _ranking(session, ranked, level),
-        _forest(session, ranked, level),
+        _ranking(session, ranked, confidence),
+        _forest(session, ranked, confidence),
     ]
     if len(history) > 1:
         blocks.append(_history(session, history))
     if any(pair.verdict != "better" for pair in pairs):
-        blocks.append(_pairs(pairs, level))
+        blocks.append(_pairs(pairs, confidence))
     if pairs:
         blocks.append(_matrix(session, ranked, pairs))
     return Section("estimate", "The ranking so far", tuple(blocks))
@@ -451,5 +455,5 @@ def effort(evidence: Evidence) -> Section | None:
         f"{left:,} of {len(session.candidates):,} documents in the first {session.candidates.cutoff} of the systems "
         "are not judged. Elsewhere on this page they count as not relevant; here their relevance is estimated."
     )
-    part = estimate_section(session, level=evidence.summary.confidence)
+    part = estimate_section(session, confidence=evidence.summary.confidence)
     return Section("effort", "What is not judged", (Paragraph(text), *part.blocks))

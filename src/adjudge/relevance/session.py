@@ -21,6 +21,7 @@ from scipy.special import ndtri, stdtrit
 from adjudge._version import __version__
 from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, COUNT, SEED, checked
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, InputError, reason, shown
 from adjudge.model.collection import Collection, Similarity
 from adjudge.model.scales import Scale, parse_scale
@@ -29,6 +30,7 @@ from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.candidates import candidates as candidates_of
 from adjudge.relevance.choosing import RULES, Ask, Goal, choose
 from adjudge.results import Column, Record, Rows
+from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
 
 Pair = tuple[str, str]
@@ -112,9 +114,10 @@ class Session:
         estimator: str = "hierarchical",
         rule: str = "information",
         goal: Goal | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
         options: Mapping[str, Any] | None = None,
     ) -> None:
+        seed = as_seed(seed)
         self.candidates = candidates
         self.scoring = scoring(measure, candidates.scale)
         if len(self.scoring.weights) != candidates.cutoff:
@@ -230,12 +233,13 @@ class Session:
             return f"{n:,} more judgment{'s are' if n > 1 else ' is'} wanted before the model is believed"
         return f"the goal is not reached yet: {self.goal}, but it is {self.goal.value(self.view):.3f}"
 
-    @checked(level=CONFIDENCE)
-    def pairs(self, *, level: float = 0.95) -> Rows[SystemPair]:
+    @renamed(level="confidence")
+    @checked(confidence=CONFIDENCE)
+    def pairs(self, *, confidence: float = 0.95) -> Rows[SystemPair]:
         """All pairs of systems, the largest difference first."""
         expected, variance = self.view.differences
-        halves = self.quantile(level) * np.sqrt(variance)
-        names, verdicts, found = self.candidates.systems, self._verdicts(level), []
+        halves = self.quantile(confidence) * np.sqrt(variance)
+        names, verdicts, found = self.candidates.systems, self._verdicts(confidence), []
         for a, b in zip(*np.nonzero(self.view.upper), strict=True):
             first, second = (a, b) if expected[a, b] >= 0 else (b, a)
             mean, half, sure = expected[first, second], halves[a, b], float(self.view.sign[a, b])
@@ -245,29 +249,30 @@ class Session:
         ordered = sorted(found, key=lambda pair: (-pair.difference, pair.system, pair.other))
         return Rows(SystemPair, tuple(ordered), f"Pairs of systems by {self.scoring.measure}")
 
-    def _verdicts(self, level: float) -> npt.NDArray[np.str_]:
+    def _verdicts(self, confidence: float) -> npt.NDArray[np.str_]:
         """Tie, better or open, systems x systems."""
-        told = (self.view.sign >= level) & (self.view.differences[0] != 0)
-        return np.where(self.view.near >= level, "tie", np.where(told, "better", "open"))
+        told = (self.view.sign >= confidence) & (self.view.differences[0] != 0)
+        return np.where(self.view.near >= confidence, "tie", np.where(told, "better", "open"))
 
-    @checked(level=CONFIDENCE)
-    def quantile(self, level: float) -> float:
-        """Standard deviations to each side that an interval of this level takes."""
+    @checked(confidence=CONFIDENCE)
+    def quantile(self, confidence: float) -> float:
+        """Standard deviations to each side that an interval of this confidence takes."""
         df = self.model.confidence_df
-        return float(ndtri((1 + level) / 2) if df is None else stdtrit(df, (1 + level) / 2))
+        return float(ndtri((1 + confidence) / 2) if df is None else stdtrit(df, (1 + confidence) / 2))
 
-    @checked(level=CONFIDENCE)
-    def ranking(self, *, level: float = 0.95) -> Rows[RankedSystem]:
+    @renamed(level="confidence")
+    @checked(confidence=CONFIDENCE)
+    def ranking(self, *, confidence: float = 0.95) -> Rows[RankedSystem]:
         """Systems by expected score, best first, with intervals; those of the same score by name.
 
         Beliefs may leave the scale; scores and intervals are shown as far as they are on it.
         """
         mean, names = self.view.scores.mean, self.candidates.systems
-        half = self.quantile(level) * np.sqrt(np.diagonal(self.view.scores.covariance) * self.model.inflation)
+        half = self.quantile(confidence) * np.sqrt(np.diagonal(self.view.scores.covariance) * self.model.inflation)
         score, low, high = np.clip([mean, mean - half, mean + half], 0.0, self.scoring.highest)
         rank = 1 + (self.view.differences[0] < 0).sum(axis=1)
         order = np.argsort(rank, kind="stable")
-        doubt = self._verdicts(level) != "better"
+        doubt = self._verdicts(confidence) != "better"
         ranked = tuple(
             RankedSystem(
                 int(rank[s]),
@@ -402,7 +407,7 @@ def judging(
     estimator: str = "hierarchical",
     rule: str = "information",
     goal: Goal | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     options: Mapping[str, Any] | None = None,
 ) -> Session:
     """Judge a collection with as few judgments as its goal needs; what is judged already is learned at once.
@@ -417,5 +422,6 @@ def judging(
     >>> session.done, session.ranking()[0].system
     (True, 'HVQ3')
     """
+    seed = as_seed(seed)
     name, found = prepare_candidates(collection, measure, scale=scale, opinions=opinions, similarity=similarity)
     return Session(found, name, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options)

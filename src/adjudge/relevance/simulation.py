@@ -23,6 +23,7 @@ from adjudge.relevance.base import Scoring, scoring, start
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import Opinions, Session, prepare_candidates
+from adjudge.seeds import Seed, as_seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +139,7 @@ def simulate_judging(
     goal: Goal | None = None,
     at: Sequence[int | float] = (0.05, 0.1, 0.2),
     seeds: int = 5,
-    seed: int = 0,
+    seed: Seed = 0,
     scale: Scale | str | None = None,
     opinions: Opinions | None = None,
     similarity: Similarity | None = None,
@@ -156,6 +157,7 @@ def simulate_judging(
     >>> run.estimator, run.reached, len(run.checkpoints)
     ('uniform', True, 3)
     """
+    seed = as_seed(seed)
     name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
     asked = pool.retrieved().unjudged()
     for estimator in as_names(estimators):  # says once, and soon, what it refuses or warns of

@@ -6,7 +6,7 @@ first answer on. :mod:`adjudge.stats.coefficients` asks the same of one person: 
 
 >>> rows = [("q1", "a", "ann", 2), ("q1", "a", "bob", 2), ("q1", "b", "ann", 0), ("q1", "b", "bob", 1),
 ...         ("q2", "c", "ann", 1), ("q2", "c", "bob", 1), ("q3", "d", "ann", 0), ("q3", "d", "bob", 0)]
->>> print(agreement(Ratings.from_rows(rows), n_boot=0))
+>>> print(agreement(Ratings.from_rows(rows), resamples=0))
 Agreement of 2 assessors: 8 ratings of 4 units, 4 units with two or more
 coefficient                     value
 Krippendorff's alpha, interval  0.821
@@ -43,9 +43,11 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Whole, checked
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.judgments import Judgments
 from adjudge.results import Column, Result, Rows
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 from adjudge.stats.coefficients import (
     ROUNDING,
@@ -435,14 +437,15 @@ class Agreement(Result):
         return f"<Agreement: {counted(len(self.assessors), 'assessor')}, {self.n_units:,} units>"
 
 
-@checked(metric=Metric, level=CONFIDENCE, n_boot=_DRAWS, seed=SEED, resample=Drawn)
+@renamed(level="confidence", n_boot="resamples")
+@checked(metric=Metric, confidence=CONFIDENCE, resamples=_DRAWS, seed=SEED, resample=Drawn)
 def agreement(
     ratings: Ratings,
     *,
     metric: Metric = "interval",
-    level: float = 0.95,
-    n_boot: int = 1000,
-    seed: int = 0,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    seed: Seed = 0,
     resample: Drawn = "queries",
 ) -> Agreement:
     """Agreement between assessors: coefficients with intervals, every pair, every assessor against the others.
@@ -462,7 +465,7 @@ def agreement(
     Nothing raises for lack of data: with a single assessor, no unit with two ratings or one and the same grade
     everywhere, values are NaN with a ``reason``. Intervals are NaN where draws are all alike (perfect agreement: what
     never happened cannot be drawn), nine in ten lie on one side of the value, or more than one in ten has no value.
-    ``n_boot=0`` leaves intervals out.
+    ``resamples=0`` leaves intervals out.
 
     With few queries intervals are widened as a t interval is (Hesterberg), and still somewhat short. The kappa of two
     assessors who share few units comes out low, and so does the mean over such pairs; alpha does not.
@@ -476,6 +479,7 @@ def agreement(
     >>> agreement(alone).alpha
     Estimate(value=nan, low=nan, high=nan, reason='there is a single assessor')
     """
+    seed = as_seed(seed)
     values = ratings.values
     rated = ratings.n_ratings
     paired = rated >= 2
@@ -484,7 +488,7 @@ def agreement(
     drawn: Drawn = "queries" if resample == "queries" and n_queries > 1 else "units"
     n_drawn = n_queries if drawn == "queries" else int(paired.sum())
     cluster = query if drawn == "queries" else np.arange(len(values))
-    found = _estimates(values, cluster, metric=metric, level=level, n_boot=n_boot, seed=seed)
+    found = _estimates(values, cluster, metric=metric, confidence=confidence, resamples=resamples, seed=seed)
     pairs = pairs_of(values, ratings.assessors, metric)
     return Agreement(
         ratings.assessors,
@@ -492,20 +496,20 @@ def agreement(
         int((rated > 0).sum()),
         int(paired.sum()),
         metric=metric,
-        level=float(level),
-        n_boot=int(n_boot),
+        level=float(confidence),
+        n_boot=int(resamples),
         seed=int(seed),
         resampled=drawn,
         n_resampled=n_drawn,
         **found,
         pairs=pairs,
         each=each_of(values, ratings.assessors),
-        notes=(*_notes(resample, drawn, n_drawn, n_boot), *_few_common(pairs)),
+        notes=(*_notes(resample, drawn, n_drawn, resamples), *_few_common(pairs)),
     )
 
 
-def _notes(asked: Drawn, drawn: Drawn, n_drawn: int, n_boot: int) -> tuple[str, ...]:
-    if n_boot == 0 or n_drawn < 2:
+def _notes(asked: Drawn, drawn: Drawn, n_drawn: int, resamples: int) -> tuple[str, ...]:
+    if resamples == 0 or n_drawn < 2:
         return ()
     notes = []
     if asked != drawn:
@@ -523,7 +527,7 @@ def _few_common(pairs: tuple[PairAgreement, ...]) -> tuple[str, ...]:
 
 
 def _estimates(
-    values: Floats, cluster: Ints, *, metric: Metric, level: float, n_boot: int, seed: int
+    values: Floats, cluster: Ints, *, metric: Metric, confidence: float, resamples: int, seed: int
 ) -> dict[str, Estimate]:
     names = ("alpha", "fleiss", "cohen", "absolute_difference")
     reasons = {name: _reason(values, name, metric) for name in names}
@@ -539,11 +543,11 @@ def _estimates(
         "cohen": cohen_by_weights(values, units.members, metric),
         "absolute_difference": difference_by_weights(units),
     }
-    weights = list(_weights(n_blocks, n_boot, seed))
+    weights = list(_weights(n_blocks, resamples, seed))
     found = {}
     for name, statistic in statistics.items():
         numbers = np.concatenate([statistic(some) for some in weights])
-        found[name] = _estimate(numbers, n_boot, n_paired, level, reasons[name])
+        found[name] = _estimate(numbers, resamples, n_paired, confidence, reasons[name])
     return found
 
 
@@ -576,35 +580,38 @@ def _blocks(cluster: Ints, seed: int) -> Ints:
     return place[code]
 
 
-def _weights(n_blocks: int, n_boot: int, seed: int) -> Iterator[Floats]:
+def _weights(n_blocks: int, resamples: int, seed: int) -> Iterator[Floats]:
     """Weights of blocks: all once; then, with a bootstrap, all but one; then the draws."""
     yield np.ones((n_blocks, 1))
-    if n_boot and n_blocks > 1:
+    if resamples and n_blocks > 1:
         yield 1 - np.eye(n_blocks)
-        yield from resampling.draws(resampling.random_counts, n_blocks, n_boot, seed)
+        yield from resampling.draws(resampling.random_counts, n_blocks, resamples, seed)
 
 
-def _estimate(numbers: Floats, n_boot: int, n_blocks: int, level: float, reason: str | None) -> Estimate:
+def _estimate(numbers: Floats, resamples: int, n_blocks: int, confidence: float, reason: str | None) -> Estimate:
     """The value, and its interval from what came with all blocks but one and with the draws."""
     value = float(numbers[0])
     if reason is not None or not math.isfinite(value):
         return Estimate(reason=reason or "no two assessors share two units with different grades")
-    if n_boot == 0:
+    if resamples == 0:
         return Estimate(value, reason="no interval was asked for")
     if n_blocks == 1:
         return Estimate(value, reason="there is a single unit to draw from")
-    jackknife, draws = numbers[1:-n_boot], numbers[-n_boot:]
+    jackknife, draws = numbers[1:-resamples], numbers[-resamples:]
     draws = draws[np.isfinite(draws)]
-    if len(draws) < _DEFINED * n_boot:
+    if len(draws) < _DEFINED * resamples:
         return Estimate(value, reason="too few draws have a value")
     if np.ptp(draws) <= 1e-12 * max(1.0, abs(value)):
         return Estimate(value, reason="all draws are alike")
     if not _BIASED <= (np.mean(draws < value) + np.mean(draws <= value)) / 2 <= 1 - _BIASED:
         return Estimate(value, reason="the draws are biased")
-    return Estimate(value, *bca_ends(value, draws, jackknife[np.isfinite(jackknife)], level=level, n_blocks=n_blocks))
+    finite = jackknife[np.isfinite(jackknife)]
+    return Estimate(value, *bca_ends(value, draws, finite, confidence=confidence, n_blocks=n_blocks))
 
 
-def bca_ends(value: float, draws: Floats, jackknife: Floats, *, level: float, n_blocks: int) -> tuple[float, float]:
+def bca_ends(
+    value: float, draws: Floats, jackknife: Floats, *, confidence: float, n_blocks: int
+) -> tuple[float, float]:
     """Ends of the BCa interval of a statistic: the cuts of :func:`~adjudge.stats.bootstrap.bootstrap_interval`.
 
     The acceleration is that of the jackknife, a = sum d^3 / (6 (sum d^2)^1.5), with d the mean of the values that leave
@@ -613,7 +620,7 @@ def bca_ends(value: float, draws: Floats, jackknife: Floats, *, level: float, n_
     blocks; n counts those that have something to say, two or more.
 
     >>> rng = np.random.default_rng(1)
-    >>> low, high = bca_ends(0.0, rng.normal(size=10_000), rng.normal(size=200), level=0.95, n_blocks=200)
+    >>> low, high = bca_ends(0.0, rng.normal(size=10_000), rng.normal(size=200), confidence=0.95, n_blocks=200)
     >>> round(low, 1), round(high, 1)
     (-1.9, 2.0)
     """
@@ -626,7 +633,8 @@ def bca_ends(value: float, draws: Floats, jackknife: Floats, *, level: float, n_
     apart = jackknife.mean() - jackknife if len(jackknife) else np.zeros(1)
     squares = float(np.sum(apart**2))
     acceleration = float(np.sum(apart**3)) / (6 * squares**1.5) if squares > tiny**2 else 0.0
-    wide = stdtrit(n_blocks - 1, np.array([(1 - level) / 2, (1 + level) / 2])) * math.sqrt(n_blocks / (n_blocks - 1))
+    tails = np.array([(1 - confidence) / 2, (1 + confidence) / 2])
+    wide = stdtrit(n_blocks - 1, tails) * math.sqrt(n_blocks / (n_blocks - 1))
     z = bias + wide
     low, high = np.quantile(draws, ndtr(bias + z / np.maximum(1 - acceleration * z, 1e-12)))
     return float(low), float(high)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 
 Method = Literal["bca", "percentile"]
@@ -28,7 +29,7 @@ _CELLS = 2**20  # resampled differences sorted at a time
 
 @checked(confidence=CONFIDENCE, method=Method, resamples=RESAMPLES, seed=SEED)
 def bootstrap_interval(
-    values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: int = 0
+    values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: Seed = 0
 ) -> tuple[Floats, Floats]:
     """Lower and upper end of the interval for the mean of each column, or of a single one.
 
@@ -41,6 +42,7 @@ def bootstrap_interval(
     >>> round(float(low), 1), round(float(high), 1)
     (0.2, 0.7)
     """
+    seed = as_seed(seed)
     matrix = _columns(values)
     _check_memory(resamples, 1)
     flat = matrix.reshape(len(matrix), -1)
@@ -60,7 +62,7 @@ def bootstrap_interval(
 
 @checked(confidence=CONFIDENCE, method=Method, resamples=RESAMPLES, seed=SEED)
 def bootstrap_differences(
-    values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: int = 0
+    values: npt.ArrayLike, *, confidence: float = 0.95, method: Method = "bca", resamples: int = 10_000, seed: Seed = 0
 ) -> tuple[Floats, Floats]:
     """Lower and upper end of the interval for the mean difference of each pair of columns, systems x systems.
 
@@ -72,6 +74,7 @@ def bootstrap_differences(
     array([[ 0.  ,  0.13],
            [-0.27,  0.  ]])
     """
+    seed = as_seed(seed)
     matrix = _columns(values)
     if matrix.ndim != 2:
         raise AdjudgeError(f"expected a matrix of queries x systems, got shape {matrix.shape}")

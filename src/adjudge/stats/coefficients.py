@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import CONFIDENCE, checked
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
 from adjudge.results import Column, Record
@@ -398,8 +399,10 @@ class SelfConsistency(Record):
         return [] if self.reason is None else [f"Unknown where – stands: {self.reason}."]
 
 
+@renamed(level="confidence")
+@checked(confidence=CONFIDENCE)
 def self_consistency(
-    first: npt.ArrayLike, again: npt.ArrayLike, scale: Scale, *, level: float = 0.95
+    first: npt.ArrayLike, again: npt.ArrayLike, scale: Scale, *, confidence: float = 0.95
 ) -> SelfConsistency:
     """How alike the grades are that one person gave the same pairs at two times; pairs with a NaN are left out.
 
@@ -434,7 +437,7 @@ def self_consistency(
     a, b = a[both], b[both]
     n = len(a)
     change = b - a
-    mean, half, _ = t_interval(change, confidence=level)
+    mean, half, _ = t_interval(change, confidence=confidence)
     shift, width = float(mean), float(half)
     apart = float(np.abs(change).mean()) if n else math.nan
     return SelfConsistency(
@@ -448,7 +451,7 @@ def self_consistency(
         shift=shift,
         shift_low=shift - width,
         shift_high=shift + width,
-        level=level,
+        level=confidence,
         reason=_why(a, b),
     )
 
@@ -497,14 +500,16 @@ class Drift(Record):
         return f"Drift over {self.n} answers: {self.slope:+.2f} {ends} grades per 100 answers, {said}"
 
 
-@checked(level=CONFIDENCE)
-def drift(grades: npt.ArrayLike, expected: npt.ArrayLike, *, level: float = 0.95) -> Drift:
+@renamed(level="confidence")
+@checked(confidence=CONFIDENCE)
+def drift(grades: npt.ArrayLike, expected: npt.ArrayLike, *, confidence: float = 0.95) -> Drift:
     """Whether the severity of an assessor changes: the slope of grade minus expectation over the order of answers.
 
     ``grades`` are in order of time; ``expected`` is what others, or a model, say of the same pairs. With
     r_t = grade - expected at the answer t = 0, 1, …, the slope of the least-squares line r_t = a + b t is given per 100
     answers, 100 (b ± t(1 - α/2, n - 2) s_b); ``bias`` is the mean of r, and ``moved`` says that the interval leaves 0
-    out. Without drift that happens in 1 - ``level`` of the sessions, so that among 100 assessors some five are flagged.
+    out. Without drift that happens in 1 - ``confidence`` of the sessions, so that among 100 assessors some five are
+    flagged.
 
     Answers with a NaN on either side are left out but keep their place in time. Fewer than 10 leave slope, ends and
     ``moved`` None with a ``reason``. A slope that is nothing but rounding is 0.
@@ -525,11 +530,11 @@ def drift(grades: npt.ArrayLike, expected: npt.ArrayLike, *, level: float = 0.95
     apart, n = given[at] - wanted[at], len(at)
     bias = float(apart.mean()) if n else None
     if n < _FEWEST:
-        return Drift(n, bias, None, None, None, None, level, f"{n} answers are fewer than {_FEWEST}")
+        return Drift(n, bias, None, None, None, None, confidence, f"{n} answers are fewer than {_FEWEST}")
     size = max(float(np.abs(given[at]).max()), float(np.abs(wanted[at]).max()))
-    slope, half = _line(at.astype(np.float64), apart, ROUNDING * size, level)
+    slope, half = _line(at.astype(np.float64), apart, ROUNDING * size, confidence)
     low, high = slope - half, slope + half
-    return Drift(n, bias, 100 * slope, 100 * low, 100 * high, not low <= 0 <= high, level)
+    return Drift(n, bias, 100 * slope, 100 * low, 100 * high, not low <= 0 <= high, confidence)
 
 
 def _line(t: Floats, apart: Floats, tiny: float, level: float) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import HALF_ALPHA, POSITIVE, RESAMPLES, SEED, checked
 from adjudge.errors import unknown
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.effects import paired_moments, pairs_by_difference
 from adjudge.stats.matrices import matrix_of
 from adjudge.stats.paired import PAIRED_TESTS, TINY, How
@@ -127,7 +128,7 @@ def equivalence(
     test: str = "t",
     systems: Sequence[str] | None = None,
     resamples: int = 100_000,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Equivalence:
     """Two one-sided tests (TOST) of all pairs of systems against a margin, from effectiveness, queries x systems.
 
@@ -163,6 +164,7 @@ def equivalence(
     >>> str(wide.verdict("A", "B"))
     'different'
     """
+    seed = as_seed(seed)
     from scipy.special import stdtrit
 
     matrix, names = matrix_of(values, systems)

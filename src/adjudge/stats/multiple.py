@@ -23,6 +23,7 @@ from adjudge.checks import RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 from adjudge.stats.matrices import ROUNDING, Values, dense_ranks, matrix_of
 from adjudge.stats.paired import MEAN, TINY, PairedTests
@@ -391,7 +392,7 @@ def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> Paired
 )
 @checked(resamples=RESAMPLES, seed=SEED)
 def randomised_tukey_hsd(
-    values: Values, *, systems: Sequence[str] | None = None, resamples: int = 10_000, seed: int = 0
+    values: Values, *, systems: Sequence[str] | None = None, resamples: int = 10_000, seed: Seed = 0
 ) -> PairedTests:
     """Tukey's HSD with its distribution found by permutation.
 
@@ -405,6 +406,7 @@ def randomised_tukey_hsd(
     >>> bool(randomised_tukey_hsd(np.random.default_rng(1).random((20, 3)) + [0.0, 0.0, 0.5]).p[0, 2] < 0.01)
     True
     """
+    seed = as_seed(seed)
     matrix, names = _complete(values, systems)
     total = matrix.sum(axis=0)
     statistic = total[:, None] - total

@@ -22,6 +22,7 @@ from adjudge.checks import NOT_NEGATIVE, RESAMPLES, SEED, Alternative, checked
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 from adjudge.stats.matrices import ROUNDING, Values, common_queries, matrix_of
 
@@ -192,7 +193,7 @@ def paired_tests(
     alternative: Alternative = "two-sided",
     systems: Sequence[str] | None = None,
     resamples: int = 100_000,
-    seed: int = 0,
+    seed: Seed = 0,
     min_difference: float = 0.0,
 ) -> PairedTests:
     """Test all pairs of systems against one another.
@@ -211,6 +212,7 @@ def paired_tests(
     ann  cy       0.325  0.125      0        4
     bob  cy       0.125    0.5      0        4
     """
+    seed = as_seed(seed)
     definition = PAIRED_TESTS[test]
     check_min_difference(test, min_difference)
     matrix, names = matrix_of(values, systems, at_least=2)

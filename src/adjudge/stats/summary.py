@@ -13,6 +13,7 @@ from adjudge.checks import CONFIDENCE, SEED, Interval, checked
 from adjudge.errors import unknown
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.bootstrap import bootstrap_interval
 from adjudge.stats.intervals import t_interval
 from adjudge.tables import Heading, Table
@@ -160,7 +161,7 @@ def _range(counts: set[int]) -> str:
 
 @checked(confidence=CONFIDENCE, interval=Interval, seed=SEED)
 def summarize(
-    eff: Effectiveness, *, confidence: float = 0.95, interval: Interval = "t", sort: str | None = None, seed: int = 0
+    eff: Effectiveness, *, confidence: float = 0.95, interval: Interval = "t", sort: str | None = None, seed: Seed = 0
 ) -> Summary:
     """Mean effectiveness of every system under every measure, with its interval: t, or bootstrap (percentile, bca).
 
@@ -171,6 +172,7 @@ def summarize(
 
     ``sort`` names the measure that orders systems (the first one when not given), or ``"system"`` for their names.
     """
+    seed = as_seed(seed)
     mean, half, n = t_interval(eff.values, confidence=confidence)
     least, most = eff.limits()
     low, high = np.maximum(mean - half, least), np.minimum(mean + half, most)

@@ -26,6 +26,7 @@ from adjudge.errors import AdjudgeError, unknown, warn
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.bootstrap import bootstrap_differences
 from adjudge.stats.effects import Effects, effect_sizes
 from adjudge.stats.equivalence import LIBERAL, MANY_QUERIES, Verdict, p_equivalence
@@ -260,7 +261,7 @@ class CompareSettings(TypedDict, total=False):
     margin: float | None
     mappings: Iterable[AgreementMapping] | None
     resamples: int | None
-    seed: int
+    seed: Seed
 
 
 @checked(
@@ -285,7 +286,7 @@ def compare(
     margin: float | None = None,
     mappings: Iterable[AgreementMapping] | None = None,
     resamples: int | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Comparison:
     """Compare all pairs of systems under one measure, or all with one or several baselines.
 
@@ -302,6 +303,7 @@ def compare(
     >>> print(aj.compare(eff, test="t").of("KLN2", "ZX1").sentence("CG@5"))
     ΔCG@5 = 0.470 ± 0.062 (p < 1e-06)
     """
+    seed = as_seed(seed)
     baselines = _baselines(baseline, eff.systems)
     _check(eff, test=test, correction=correction, alternative=alternative, baselines=baselines)
     matrix = _complete(eff.matrix()) if test in FAMILYWISE_TESTS else eff.matrix()

@@ -29,6 +29,7 @@ from adjudge.checks import CONFIDENCE, INNER_SHARE, SEED, SEVERAL, checked
 from adjudge.errors import AdjudgeError
 from adjudge.measures import Measure
 from adjudge.registry import Registry
+from adjudge.seeds import Seed, as_seed
 from adjudge.users.combinations import Lookup, find, wrong_covariance
 from adjudge.users.curves import (
     LARGE,
@@ -452,9 +453,10 @@ def held_out(
     form: str,
     clusters: Given = None,
     folds: int = 10,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Floats:
     """Log-likelihood of each answer under the curve fitted without its fold; clusters are never torn apart."""
+    seed = as_seed(seed)
     data = agreement_data(delta, answer)
     groups = as_clusters(clusters, len(data.x))
     return held_out_logs(agreement_model(form), data, groups, folds=folds, seed=seed)

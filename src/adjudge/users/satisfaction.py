@@ -54,6 +54,7 @@ from adjudge.measures import Measure
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.intervals import t_interval, wilson_interval
 from adjudge.tables import Table
 from adjudge.text import counted
@@ -603,7 +604,7 @@ def held_out_satisfaction(
     kind: str,
     clusters: Given = None,
     folds: int = 10,
-    seed: int = 0,
+    seed: Seed = 0,
     bins: int = 10,
     place: Place = "centre",
 ) -> Floats:
@@ -611,6 +612,7 @@ def held_out_satisfaction(
 
     A cubic is clipped to [0.01, 0.99]: outside [0, 1] it has no likelihood at all.
     """
+    seed = as_seed(seed)
     data = _checked(effectiveness, satisfied, None)
     groups = as_clusters(clusters, len(data.x))
     if kind == "cubic":

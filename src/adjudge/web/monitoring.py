@@ -270,7 +270,7 @@ def _agreement(grades: Sequence[CurrentGrade], scale: AskedScale) -> dict[str, A
     if not rows:
         return {"note": "nothing is judged on this scale yet", "n_units": 0, "pairs": []}
     found = agreement(
-        Ratings.from_rows(rows), metric="ordinal" if scale.by_buttons else "interval", n_boot=_DRAWS
+        Ratings.from_rows(rows), metric="ordinal" if scale.by_buttons else "interval", resamples=_DRAWS
     ).to_dict()
     why = found["alpha"]["reason"] if found["alpha"]["value"] is None else None
     return {**found, "note": why or "; ".join(found["notes"]) or None}

@@ -131,10 +131,10 @@ def test_unranked_documents_come_last_where_asked(folder: Path, cli: Terminal) -
     ))  # fmt: skip
     shown = {
         how: rows_of(cli("groundtruth", "show", "two.csv", "--unranked", how, "--csv")[1])[1]
-        for how in ("left-out", "last")
+        for how in ("skip", "last")
     }
-    assert {how: row["document"] for how, row in shown.items()} == {"left-out": "b", "last": "b"}
-    assert {how: row["answers"] for how, row in shown.items()} == {"left-out": "5", "last": "6"}
+    assert {how: row["document"] for how, row in shown.items()} == {"skip": "b", "last": "b"}
+    assert {how: row["answers"] for how, row in shown.items()} == {"skip": "5", "last": "6"}
 
 
 def test_a_list_is_shown_with_what_contradicts_it(folder: Path, cli: Terminal) -> None:

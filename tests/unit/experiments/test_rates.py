@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from adjudge.errors import AdjudgeError
+from adjudge.experiments import Power, parse_procedures
 from adjudge.experiments.rates import rates
 from adjudge.experiments.run import run_experiment
 from adjudge.model.effectiveness import Effectiveness
@@ -59,7 +60,7 @@ def test_intervals_of_an_experiment_are_as_wide_as_its_rates_scatter_over_seeds(
     rng = np.random.default_rng(3)
     values = Effectiveness.from_matrix(rng.random((24, 1)) + rng.random((24, 8)) * np.linspace(0.2, 0.6, 8))
     found = [
-        run_experiment("power", values, trials=30, sizes=(20,), procedures=("t",), seed=seed, workers=1)
+        run_experiment(Power(trials=30, sizes=(20,), procedures=parse_procedures(["t"]), seed=seed), values, workers=1)
         for seed in range(30)
     ]
     value, low, high = (np.array([one.to_dicts()[0][name] for one in found]) for name in ("power", "low", "high"))

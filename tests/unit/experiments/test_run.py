@@ -22,6 +22,7 @@ from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.experiments.chunks import Chunk, Work
 from adjudge.experiments.run import Plan, claimed, missing_spans, open_experiment, resume_experiment, run_experiment
 from adjudge.experiments.samples import samples_of
+from adjudge.experiments.spec import make_experiment
 from adjudge.io import write_whole
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.parallel import CrashedError
@@ -89,7 +90,7 @@ def test_without_a_folder_the_rows_are_the_same(expected: dict[str, bytes], tmp_
     (tmp_path / "trials.parquet").write_bytes(expected["trials.parquet"])
     import polars as pl
 
-    found = run_experiment("numbers-of-tests", SAMPLES, trials=TRIALS)
+    found = run_experiment(make_experiment("numbers-of-tests", trials=TRIALS), SAMPLES)
     assert found.rows.equals(pl.read_parquet(tmp_path / "trials.parquet"))
 
 
@@ -247,9 +248,12 @@ def test_what_is_opened_is_what_was_run(tmp_path: Path) -> None:
     assert opened.provenance == ran.provenance
 
 
-def test_settings_without_a_name_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"settings go with the name of an experiment, got seed with an experiment"):
-        run_experiment(Numbers(trials=5), SAMPLES, seed=1)
+def test_settings_beside_a_name_make_the_same_experiment_for_one_release() -> None:
+    with pytest.warns(DeprecationWarning, match=r"Numbers\(…\)"):
+        found = run_experiment("numbers-of-tests", SAMPLES, trials=3)  # type: ignore[call-arg]
+    assert found.rows.equals(run_experiment(Numbers(trials=3), SAMPLES).rows)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'seed'"):
+        run_experiment(Numbers(trials=5), SAMPLES, seed=1)  # type: ignore[call-arg]
 
 
 def test_notes_about_the_samples_are_kept_and_change_no_byte_of_the_numbers(

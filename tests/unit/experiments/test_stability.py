@@ -8,6 +8,7 @@ import pytest
 
 import adjudge as aj
 from adjudge.experiments.chunks import run_chunk
+from adjudge.experiments.procedures import parse_procedures
 from adjudge.experiments.report import experiment_report
 from adjudge.experiments.run import run_experiment
 from adjudge.experiments.samples import Samples, samples_of
@@ -65,7 +66,7 @@ def test_a_result_is_not_repeated_without_the_same_sign(by_hand: StabilityFindin
 def test_no_share_is_negative_where_hardly_anything_repeats() -> None:
     values = np.random.default_rng(4).random((24, 8))  # systems that are all alike: what is significant is luck
     alike = aj.Effectiveness.from_matrix(values)
-    found = run_experiment("stability", alike, trials=40, sizes=(12,), procedures=("t",), workers=1)
+    found = run_experiment(Stability(trials=40, sizes=(12,), procedures=parse_procedures(["t"])), alike, workers=1)
     assert isinstance(found, StabilityFindings)
     assert float(found.curves[0].stable[-1]) < 0  # as the paper defines it, which is why nothing shows it
     (row,), (summary,) = found.to_dicts(), found.summary()

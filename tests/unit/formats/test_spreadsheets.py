@@ -104,7 +104,7 @@ RANKED: list[Row] = [["query", "rater", "document", "rank"], ["q", "ann", "a", 1
 ASKED: list[Row] = [["question", "query", "a1", "b1", "fine_a1", "fine_b1"], [1, "q", "x", "y", 80.5, 10]]
 READERS: dict[str, tuple[list[Row], Callable[[Path], Any]]] = {
     "effectiveness": (WIDE, lambda path: read_effectiveness(path).values.tolist()),
-    "rankings": (RANKED, lambda path: read_rankings(path, places="as given").queries[0].ranks.tolist()),
+    "rankings": (RANKED, lambda path: read_rankings(path, places="given").queries[0].ranks.tolist()),
     "questions": (ASKED, lambda path: read_questions(path).grades["fine"].tolist()),
 }
 FILES: dict[str, Callable[[list[Row]], bytes]] = {

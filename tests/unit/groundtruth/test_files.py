@@ -114,7 +114,7 @@ def test_columns_for_other_things_are_passed_over(file: Given) -> None:
 
 
 def test_ranks_may_be_taken_as_they_came(file: Given) -> None:
-    rankings = read_rankings(file(RANKED.replace("Ann,b,2", "Ann,b,7.5")), places="as given")
+    rankings = read_rankings(file(RANKED.replace("Ann,b,2", "Ann,b,7.5")), places="given")
     assert ranks_of(rankings)["q1"]["Ann", "b"] == 7.5
     assert ranks_of(rankings)["q1"]["Bob", "b"] == 1.0
 
@@ -207,7 +207,7 @@ def some_rankings(draw: st.DrawFn) -> Rankings:
             ranks = st.one_of(st.just(float("nan")), st.integers(1, 6).map(float), st.floats(0.5, 9))
             rows += [(query, expert, documents[0], 1.0)]
             rows += [(query, expert, document, draw(ranks)) for document in documents[1:]]
-    return Rankings.from_rows(rows, places=draw(st.sampled_from(("counted", "as given"))))
+    return Rankings.from_rows(rows, places=draw(st.sampled_from(("counted", "given"))))
 
 
 @quiet

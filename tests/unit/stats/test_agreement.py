@@ -201,14 +201,14 @@ def test_the_ratio_of_negative_grades_is_undefined() -> None:
     ],
 )
 def test_what_cannot_be_known_says_why(values: Any, reason: str) -> None:
-    result = agreement(rated(values), n_boot=100)
+    result = agreement(rated(values), resamples=100)
     for estimate in (result.alpha, result.fleiss, result.cohen):
         assert math.isnan(estimate.value)
         assert estimate.reason == reason
 
 
 def test_assessors_who_never_share_two_units_have_no_mean_kappa() -> None:
-    result = agreement(rated([[1, 2, NAN], [NAN, 2, 3]]), n_boot=0)
+    result = agreement(rated([[1, 2, NAN], [NAN, 2, 3]]), resamples=0)
     assert result.cohen.reason == "no two assessors share two units with different grades"
     assert [pair.n_units for pair in result.pairs] == [1, 1]
     assert math.isfinite(result.alpha.value)
@@ -232,7 +232,7 @@ def test_perfect_agreement_has_no_interval_because_nothing_else_can_be_drawn() -
 @settings(deadline=None, max_examples=30)
 @given(values=any_ratings)
 def test_nothing_fails_for_lack_of_ratings(metric: Metric, values: Floats) -> None:
-    result = agreement(rated(values, 2), metric=metric, n_boot=100)
+    result = agreement(rated(values, 2), metric=metric, resamples=100)
     assert result.n_paired == int((np.isfinite(values).sum(axis=1) >= 2).sum())
     for estimate in (result.alpha, result.fleiss, result.cohen, result.absolute_difference):
         assert math.isfinite(estimate.low) == (estimate.reason is None)
@@ -245,12 +245,12 @@ def test_the_absolute_difference_is_the_mean_over_units_of_the_mean_over_pairs()
     values = np.random.default_rng(2).integers(0, 101, size=(20, 5)).astype(np.float64)
     values[::3, 0] = NAN
     by_hand = [np.mean([abs(x - y) for x, y in combinations(row[np.isfinite(row)], 2)]) for row in values]
-    found = agreement(rated(values), n_boot=0).absolute_difference.value
+    found = agreement(rated(values), resamples=0).absolute_difference.value
     assert found == pytest.approx(np.mean(by_hand), abs=1e-12)
 
 
 def test_pairs_have_the_differences_of_the_units_that_both_rated() -> None:
-    (pair,) = agreement(rated([[1.0, 2.0], [3.0, 1.0], [2.0, 2.0], [NAN, 0.0]]), n_boot=0).pairs
+    (pair,) = agreement(rated([[1.0, 2.0], [3.0, 1.0], [2.0, 2.0], [NAN, 0.0]]), resamples=0).pairs
     assert (pair.assessor, pair.other, pair.n_units) == ("a0", "a1", 3)
     assert pair.difference == pytest.approx(1 / 3)
     assert pair.absolute_difference == pytest.approx(1)
@@ -259,7 +259,7 @@ def test_pairs_have_the_differences_of_the_units_that_both_rated() -> None:
 def test_a_severe_assessor_has_a_bias_below_zero() -> None:
     rng = np.random.default_rng(4)
     values = rng.normal(size=(200, 1)) + 0.1 * rng.normal(size=(200, 4)) + [0, 0, 0, -1]
-    each = agreement(rated(values), n_boot=0).each
+    each = agreement(rated(values), resamples=0).each
     others = values[:, :3].mean(axis=1)
     assert each[3].bias == pytest.approx(np.mean(values[:, 3] - others), abs=1e-12)
     assert each[3].bias == pytest.approx(-1, abs=0.05)
@@ -268,12 +268,12 @@ def test_a_severe_assessor_has_a_bias_below_zero() -> None:
 
 
 def test_an_assessor_who_never_changes_has_no_correlation() -> None:
-    each = agreement(rated([[1, 2], [1, 3], [1, 4]]), n_boot=0).each
+    each = agreement(rated([[1, 2], [1, 3], [1, 4]]), resamples=0).each
     assert math.isnan(each[0].correlation)
 
 
 def test_a_result_in_plain_values_has_none_for_what_is_unknown() -> None:
-    plain = agreement(rated([[1, 2], [2, 2], [0, 1]]), n_boot=0).to_dict()
+    plain = agreement(rated([[1, 2], [2, 2], [0, 1]]), resamples=0).to_dict()
     assert plain["alpha"]["low"] is None
     assert plain["pairs"][0]["n_units"] == 3
     assert plain["assessors"] == ["a0", "a1"]
@@ -282,7 +282,7 @@ def test_a_result_in_plain_values_has_none_for_what_is_unknown() -> None:
 
 def test_the_same_seed_gives_the_same_intervals_and_another_seed_others() -> None:
     some = clustered(np.random.default_rng(1), 30, 4, 3)
-    first, again, other = (agreement(some, n_boot=200, seed=seed) for seed in (3, 3, 4))
+    first, again, other = (agreement(some, resamples=200, seed=seed) for seed in (3, 3, 4))
     assert first.to_dict() == again.to_dict()
     assert first.alpha.value == other.alpha.value
     assert first.alpha.low != other.alpha.low
@@ -292,7 +292,7 @@ def test_the_same_seed_gives_the_same_intervals_and_another_seed_others() -> Non
 def test_the_order_of_assessors_changes_no_coefficient(metric: Metric) -> None:
     values = np.random.default_rng(6).integers(0, 4, size=(25, 3)).astype(np.float64)
     values[::4, 1] = NAN
-    found = [agreement(rated(values[:, list(order)]), metric=metric, n_boot=0) for order in permutations(range(3))]
+    found = [agreement(rated(values[:, list(order)]), metric=metric, resamples=0) for order in permutations(range(3))]
     assert [one.alpha.value for one in found] == pytest.approx([found[0].alpha.value] * 6, abs=1e-12)
     assert [one.cohen.value for one in found] == pytest.approx([found[0].cohen.value] * 6, abs=1e-12)
 
@@ -304,8 +304,8 @@ def coverage(results: list[Agreement], truth: float) -> float:
 def test_intervals_cover_the_truth_when_queries_are_drawn_and_less_often_when_units_are() -> None:
     samples = [clustered(np.random.default_rng([9, i]), 40, 6, 3) for i in range(100)]
     truth = 1 / (1 + 0.25 + 0.49)
-    by_query = [agreement(one, n_boot=200) for one in samples]
-    by_unit = [agreement(one, n_boot=200, resample="units") for one in samples]
+    by_query = [agreement(one, resamples=200) for one in samples]
+    by_unit = [agreement(one, resamples=200, resample="units") for one in samples]
     assert (by_query[0].resampled, by_query[0].n_resampled) == ("queries", 40)
     assert (by_unit[0].resampled, by_unit[0].n_resampled) == ("units", 240)
     assert 0.88 <= coverage(by_query, truth) <= 1
@@ -321,7 +321,7 @@ def test_many_queries_gathered_in_blocks_have_about_the_interval_of_all(monkeypa
 
 
 def test_with_a_single_query_units_are_drawn_and_a_note_says_so() -> None:
-    result = agreement(rated(np.random.default_rng(3).integers(0, 3, size=(15, 2)), 15), n_boot=200)
+    result = agreement(rated(np.random.default_rng(3).integers(0, 3, size=(15, 2)), 15), resamples=200)
     assert result.resampled == "units"
     assert "intervals are for that query only" in result.notes[0]
     assert "rest on 15 units" in result.notes[1]
@@ -331,7 +331,7 @@ def test_many_assessors_with_few_common_units_are_told_that_kappa_comes_out_low(
     rng = np.random.default_rng(5)
     values = clustered(rng, 60, 5, 30).values
     values[rng.random(values.shape) < 0.85] = NAN
-    result = agreement(rated(values, 5), n_boot=200)
+    result = agreement(rated(values, 5), resamples=200)
     assert "Cohen's kappa comes out low on so few" in result.notes[-1]
     assert result.cohen.reason == "the draws are biased"
     assert result.alpha.low < result.alpha.value < result.alpha.high
@@ -341,8 +341,8 @@ def test_many_assessors_with_few_common_units_are_told_that_kappa_comes_out_low(
     ("options", "message"),
     [
         ({"metric": "fuzzy"}, "'metric' must be one of"),
-        ({"level": 1.0}, r"'level' must be in \(0, 1\), got 1.0"),
-        ({"n_boot": 5}, "'n_boot' must be 0 or a whole number from 100 to 50,000, got 5"),
+        ({"confidence": 1.0}, r"'confidence' must be in \(0, 1\), got 1.0"),
+        ({"resamples": 5}, "'resamples' must be 0 or a whole number from 100 to 50,000, got 5"),
         ({"seed": -1}, "'seed' must be a whole number of at least 0, got -1"),
         ({"resample": "assessors"}, "'resample' must be one of queries, units"),
     ],
@@ -353,7 +353,7 @@ def test_wrong_options_are_refused_in_words(options: dict[str, Any], message: st
 
 
 def test_it_prints_intervals_and_those_pairs_of_assessors_it_has_room_for() -> None:
-    text = str(agreement(clustered(np.random.default_rng(8), 20, 3, 14), n_boot=200))
+    text = str(agreement(clustered(np.random.default_rng(8), 20, 3, 14), resamples=200))
     assert "95 % intervals, 200 draws of queries" in " ".join(text.split())
     assert f"… and {14 * 13 // 2 - 20} more" in text
 
@@ -444,5 +444,5 @@ def test_a_constant_offset_is_bias_and_no_drift(offset: float) -> None:
 def test_drift_refuses_bad_arguments() -> None:
     with pytest.raises(AdjudgeError, match="drift: expected two lists of equal length"):
         drift([1.0], [])
-    with pytest.raises(AdjudgeError, match="'level' must be in"):
-        drift([1.0], [1.0], level=2)
+    with pytest.raises(AdjudgeError, match="'confidence' must be in"):
+        drift([1.0], [1.0], confidence=2)

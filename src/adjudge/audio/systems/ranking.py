@@ -34,6 +34,7 @@ from adjudge.errors import AdjudgeError, InputError, reason, shown, warn
 from adjudge.io import whole_file
 from adjudge.model.runs import Runs
 from adjudge.parallel import Progress
+from adjudge.seeds import Seed, as_seed
 from adjudge.text import listed
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def sounds_of(
     library: Library,
     names: Sequence[str] | None = None,
     *,
-    seed: int = 0,
+    seed: Seed = 0,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Sounds:
@@ -136,6 +137,7 @@ def sounds_of(
 
     Without names, those of all systems. Features that are missing are computed, over ``workers`` processes.
     """
+    seed = as_seed(seed)
     chosen = [BASELINES[name] for name in (BASELINES if names is None else names)]
     needs = list(dict.fromkeys(need for system in chosen for need in system.needs))
     features: Mapping[str, Floats] = {}

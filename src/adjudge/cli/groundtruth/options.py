@@ -27,19 +27,25 @@ REPORTS = {".html": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
 _ABOUT = "file with experts' rankings, or with preferences between two documents"
 
 
+def _as_now(word: str) -> str:
+    """A word of version 1.0 as it is written now."""
+    return {"left-out": "skip", "as-given": "given"}.get(word, word)
+
+
 def add_answers(parser: argparse.ArgumentParser) -> None:
     """What experts said, and how to take it."""
     parser.add_argument("answers", metavar="ANSWERS", help=_ABOUT)
     group = parser.add_argument_group("answers")
     group.add_argument(
         "--unranked",
-        choices=("left-out", "last"),
-        help="what it means that an expert left a document unranked: nothing, or that it comes last "
-        "(default: left-out)",
+        choices=("skip", "last"),
+        type=_as_now,
+        help="what it means that an expert left a document unranked: nothing, or that it comes last (default: skip)",
     )
     group.add_argument(
         "--places",
-        choices=("counted", "as-given"),
+        choices=("counted", "given"),
+        type=_as_now,
         help="count ranks anew in each expert's ranking, ties sharing the mean of their places, or take them as they "
         "are (default: counted)",
     )
@@ -128,7 +134,7 @@ def read_answers(arguments: argparse.Namespace) -> Rankings | Preferences:
     from adjudge.groundtruth import Rankings
     from adjudge.groundtruth.files import read_experts
 
-    given = (arguments.places or "counted").replace("-", " ")
+    given = arguments.places or "counted"
     with without_hint():
         answers = read_experts(arguments.answers, places=given, without=arguments.without)  # type: ignore[arg-type]
     check_columns()
@@ -176,7 +182,7 @@ def provenance_of(
 
 def unranked_of(arguments: argparse.Namespace) -> Any:
     """The option as the library spells it."""
-    return (arguments.unranked or "left-out").replace("-", " ")
+    return arguments.unranked or "skip"
 
 
 def build_options(arguments: argparse.Namespace) -> dict[str, Any]:

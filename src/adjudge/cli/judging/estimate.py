@@ -51,10 +51,10 @@ def run(arguments: argparse.Namespace) -> None:
     judging, collection = open_session(arguments)
     history = _history(judging, collection) if arguments.history else []
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()
-    ranking = [asdict(row) for row in judging.ranking(level=arguments.confidence)]
+    ranking = [asdict(row) for row in judging.ranking(confidence=arguments.confidence)]
     values = {
         "ranking": ranking,
-        "pairs": [asdict(pair) for pair in judging.pairs(level=arguments.confidence)],
+        "pairs": [asdict(pair) for pair in judging.pairs(confidence=arguments.confidence)],
         "status": asdict(judging.status()),
         "history": [{"n_judged": n, "mean_confidence": value} for n, value in history],
         "measure": judging.scoring.measure,
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
         "provenance": provenance,
     }
     rows = [{**row, "tied": ";".join(row["tied"])} for row in ranking]
-    section = estimate_section(judging, level=arguments.confidence, history=history)
+    section = estimate_section(judging, confidence=arguments.confidence, history=history)
     title = f"{judging.scoring.measure} of {judging.candidates.n_systems} systems, estimated"
     notes = judging.candidates.notes
     show_report(arguments, (section,), title=title, provenance=provenance, values=values, records=rows, notes=notes)

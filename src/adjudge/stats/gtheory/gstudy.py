@@ -32,6 +32,7 @@ from adjudge.arrays import Floats, Ints
 from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Assessors, ReliabilityInterval, Resampled, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.results import Column, Result
+from adjudge.seeds import Seed, as_seed
 from adjudge.stats.gtheory.designs import (
     CROSSED,
     NESTED,
@@ -123,7 +124,7 @@ class GStudy(Result):
         interval: ReliabilityInterval = "auto",
         resample: Resampled = "both",
         resamples: int = 2000,
-        seed: int = 0,
+        seed: Seed = 0,
     ) -> DStudy:
         """Reliability of collections with so many ``queries`` and ``assessors`` a query; queries needed for targets.
 
@@ -137,6 +138,7 @@ class GStudy(Result):
         >>> [plan.n_queries for plan in study.dstudy(target=[0.9, 0.99]).needed if plan.index == "e_rho2"]
         [2, 14]
         """
+        seed = as_seed(seed)
         from adjudge.stats.gtheory.dstudy import decide
 
         return decide(
