@@ -14,7 +14,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import COUNT, LIST_LENGTH, QUESTION_BINS, SEED, checked
-from adjudge.errors import AdjudgeError, shown, unknown
+from adjudge.errors import AdjudgeError, NotEnoughDataError, shown, unknown
 from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
 from adjudge.preferences.generation import by_scale
@@ -161,7 +161,7 @@ def _offers(
 
 def _pairs(systems: tuple[str, ...], pairs: Sequence[tuple[str, str]] | None) -> list[tuple[int, int]]:
     if len(systems) < 2:
-        raise AdjudgeError(f"expected runs of at least two systems, got {len(systems)}")
+        raise NotEnoughDataError(f"expected runs of at least two systems, got {len(systems)}")
     if pairs is None:
         return list(pairs_of(range(len(systems)), 2))
     for name in (name for pair in pairs for name in pair):

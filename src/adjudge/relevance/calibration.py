@@ -16,7 +16,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.checks import COUNT, SEED, SEVERAL, SOME_SHARE, WORKERS, checked
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.model.collection import Collection, Similarity
 from adjudge.model.scales import Scale
 from adjudge.parallel import job_rng, run_calls
@@ -175,7 +175,7 @@ def _sizes(candidates: Candidates, systems: int | None, queries: int | None) -> 
     sizes = []
     for name, wanted, most in (("systems", systems, candidates.n_systems), ("queries", queries, candidates.n_queries)):
         if most < 2:
-            raise AdjudgeError(f"Parts of a collection need at least 2 {name}, got {most}.")
+            raise NotEnoughDataError(f"Parts of a collection need at least 2 {name}, got {most}.")
         size = max(2, most // 2) if wanted is None else wanted
         if not 2 <= size <= most:
             raise AdjudgeError(f"'{name}' of a sample must be from 2 to {most}, got {size}")

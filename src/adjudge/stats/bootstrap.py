@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, checked
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 
@@ -85,7 +85,9 @@ def bootstrap_differences(
         data, systems = matrix[np.ix_(block.queries, block.systems)], block.systems
         if len(data) < 2:
             a, b = systems[0], systems[-1]
-            raise AdjudgeError(f"a bootstrap needs at least 2 queries, systems {a + 1} and {b + 1} share {len(data)}")
+            raise NotEnoughDataError(
+                f"a bootstrap needs at least 2 queries, systems {a + 1} and {b + 1} share {len(data)}"
+            )
         means, scale = _resampled_means(data, resamples, seed), np.abs(data).max(axis=0)
         for a in range(len(block.left)):
             for lo in range(block.others(a).start, len(systems), width):
@@ -106,7 +108,7 @@ def _columns(values: npt.ArrayLike) -> Floats:
         raise AdjudgeError("expected finite numbers, got an infinite one")
     fewest = int(np.isfinite(matrix).sum(axis=0).min())
     if fewest < 2:
-        raise AdjudgeError(f"a bootstrap needs at least 2 queries, got {fewest}")
+        raise NotEnoughDataError(f"a bootstrap needs at least 2 queries, got {fewest}")
     return matrix
 
 

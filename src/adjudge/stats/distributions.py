@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, SEVERAL, checked
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.registry import Registry
 
 _ROUNDING = 1e-12
@@ -311,7 +311,7 @@ def finite_sample(sample: npt.ArrayLike) -> Floats:
         )
     values = values[~np.isnan(values)]
     if values.size == 0:
-        raise AdjudgeError("A distribution needs at least one query, got none")
+        raise NotEnoughDataError("A distribution needs at least one query, got none")
     if np.isinf(values).any():
         raise AdjudgeError("A distribution needs finite effectiveness, got an infinity")
     return values
@@ -396,7 +396,7 @@ def prediction_interval(
     """
     values = finite_sample(sample)
     if values.size < 2:
-        raise AdjudgeError("A prediction interval needs at least 2 queries, got 1")
+        raise NotEnoughDataError("A prediction interval needs at least 2 queries, got 1")
     name = _chosen(values, levels, n_queries) if distribution == "auto" else distribution
     fitted = DISTRIBUTIONS[name].fit(values)
     if isinstance(fitted, Empirical | PointMass):

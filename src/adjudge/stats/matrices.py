@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.model.effectiveness import Effectiveness
 
 Values = Effectiveness | npt.ArrayLike
@@ -40,7 +40,7 @@ def matrix_of(
         q, s = np.argwhere(np.isinf(matrix))[0]
         raise AdjudgeError(f"expected finite numbers, got {matrix[q, s]} for query {q + 1}, system {names[s]!r}")
     if len(names) < at_least:
-        raise AdjudgeError(f"a comparison needs at least {at_least} systems, got {len(names)}")
+        raise NotEnoughDataError(f"a comparison needs at least {at_least} systems, got {len(names)}")
     return np.ascontiguousarray(matrix), names
 
 
@@ -64,12 +64,14 @@ def dense_ranks(values: Floats, *, axis: int = -1) -> Ints:
 def common_queries(matrix: Floats, names: Sequence[str]) -> Ints:
     """How many queries each pair of systems shares; raises where that is not enough for a comparison."""
     if len(matrix) < 2:
-        raise AdjudgeError(f"a comparison needs at least 2 queries, got {len(matrix)}")
+        raise NotEnoughDataError(f"a comparison needs at least 2 queries, got {len(matrix)}")
     present = np.isfinite(matrix).astype(np.float64)
     n: Ints = np.rint(present.T @ present).astype(np.int64)
     few = np.argwhere(np.triu(n < 2, 1))
     if len(few):
         a, b = few[np.argmin(n[few[:, 0], few[:, 1]])]
         pair = f"systems {names[a]!r} and {names[b]!r} share"
-        raise AdjudgeError(f"{pair} no query" if n[a, b] == 0 else f"{pair} 1 query, a comparison needs at least 2")
+        raise NotEnoughDataError(
+            f"{pair} no query" if n[a, b] == 0 else f"{pair} 1 query, a comparison needs at least 2"
+        )
     return n

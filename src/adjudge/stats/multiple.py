@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.checks import RESAMPLES, SEED, checked
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
@@ -428,7 +428,9 @@ def _complete(values: Values, systems: Sequence[str] | None) -> tuple[Floats, tu
     matrix, names = matrix_of(values, systems, at_least=2)
     complete = matrix[np.isfinite(matrix).all(axis=1)]
     if len(complete) < 2:
-        raise AdjudgeError(f"a family-wise test needs at least 2 queries that all systems have, got {len(complete)}")
+        raise NotEnoughDataError(
+            f"a family-wise test needs at least 2 queries that all systems have, got {len(complete)}"
+        )
     return complete, names
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Alternative, Interval, checked
-from adjudge.errors import AdjudgeError, unknown, warn
+from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown, warn
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.results import Column, Result
@@ -468,7 +468,7 @@ def _check(
     if len(eff.measures) != 1:
         raise AdjudgeError(f"compare takes one measure at a time, got {', '.join(eff.measures)}; name one: eff['…']")
     if len(eff.systems) < 2:
-        raise AdjudgeError(f"comparing needs at least two systems, got {len(eff.systems)}")
+        raise NotEnoughDataError(f"comparing needs at least two systems, got {len(eff.systems)}")
     if test not in PAIRED_TESTS and test not in FAMILYWISE_TESTS:
         raise unknown("test", test, [*PAIRED_TESTS, *FAMILYWISE_TESTS])
     _ = CORRECTIONS[correction]

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats
 from adjudge.checks import COUNT, SEVERAL, checked
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.simulate.dependence import DEPENDENCES, Dependence, fit_dependence
 from adjudge.experiments.simulate.margins import MARGINS, Margin, fit_margin, support_of
@@ -187,7 +187,7 @@ def _matrix(
         q, s = np.argwhere(np.isnan(matrix))[0]
         raise AdjudgeError(f"a simulation needs effectiveness without gaps, got none for query {q + 1}, {names[s]!r}")
     if len(matrix) < _FEWEST_QUERIES:
-        raise AdjudgeError(f"a simulation needs at least {_FEWEST_QUERIES} queries, got {len(matrix)}")
+        raise NotEnoughDataError(f"a simulation needs at least {_FEWEST_QUERIES} queries, got {len(matrix)}")
     return matrix, names
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.registry import Registry
 from adjudge.stats.matrices import dense_ranks
 
@@ -355,7 +355,9 @@ def _t_likelihood(uniform: Floats, correlation: Floats, nu: float) -> float:
 def _checked(values: npt.ArrayLike) -> Floats:
     matrix = np.asarray(values, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] < 2 or matrix.shape[1] < 1:
-        raise AdjudgeError(f"a dependence needs at least 2 queries x 1 system, got an array of shape {matrix.shape}")
+        raise NotEnoughDataError(
+            f"a dependence needs at least 2 queries x 1 system, got an array of shape {matrix.shape}"
+        )
     if not np.isfinite(matrix).all():
         raise AdjudgeError("a dependence needs finite effectiveness without gaps")
     return matrix

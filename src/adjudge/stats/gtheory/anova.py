@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.results import Column, Result, columns_of
 from adjudge.stats.matrices import ROUNDING, matrix_of
 
@@ -173,7 +173,7 @@ def _share(part: float, whole: float) -> float:
 def _check(matrix: Floats) -> None:
     n_queries, n_systems = matrix.shape
     if n_queries < 2 or n_systems < 2:
-        raise AdjudgeError(f"ANOVA: expected at least 2 queries and 2 systems, got {n_queries} x {n_systems}")
+        raise NotEnoughDataError(f"ANOVA: expected at least 2 queries and 2 systems, got {n_queries} x {n_systems}")
     missing = int(np.isnan(matrix).sum())
     if missing:
         raise AdjudgeError(f"ANOVA: expected every system on every query, got {missing} empty cells of {matrix.size}")

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import Assessors, checked
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import AdjudgeError, NotEnoughDataError, shown
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
 from adjudge.stats.matrices import ROUNDING
 
@@ -326,11 +326,13 @@ def _check_size(cube: Floats, systems: tuple[str, ...]) -> None:
     n_q, n_s, _ = cube.shape
     if n_s < 2:
         only = f" ({shown(systems[0])})" if n_s else ""
-        raise AdjudgeError(
+        raise NotEnoughDataError(
             f"A G-study needs at least 2 systems, got {n_s}{only}: reliability is about their differences."
         )
     if n_q < 2:
-        raise AdjudgeError(f"A G-study needs at least 2 queries, got {n_q}: nothing is known of how queries differ.")
+        raise NotEnoughDataError(
+            f"A G-study needs at least 2 queries, got {n_q}: nothing is known of how queries differ."
+        )
     low, high = np.nanmin(cube), np.nanmax(cube)
     if high - low <= 1e-12 * max(1.0, abs(high)):
         raise AdjudgeError(

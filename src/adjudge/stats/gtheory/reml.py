@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError
+from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.results import Column, Result
 from adjudge.stats.gtheory.designs import Design
 
@@ -130,7 +130,7 @@ def reml(values: Floats, design: Design) -> RemlFit:
         wanted = "queries x systems x assessors" if design.has_assessors else "queries x systems"
         raise AdjudgeError(f"REML: {design} expects {wanted}, got an array of {values.ndim} dimensions")
     if n < 2:
-        raise AdjudgeError(f"REML: expected at least 2 observations, got {n}")
+        raise NotEnoughDataError(f"REML: expected at least 2 observations, got {n}")
     mean, scale = float(values[observed].mean()), float(values[observed].std())
     if scale <= 1e-14 * abs(mean):
         zeros = np.zeros((len(design.effects),) * 2)
