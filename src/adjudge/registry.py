@@ -87,8 +87,9 @@ class Registry(Mapping[str, T]):
         finally:
             self._thread.is_discovering = False
         places = {name: place for place, name in enumerate(modules)}
-        order = sorted(self._members, key=lambda name: places.get(self._home_of[name], len(places)))
-        self._members, self._homes = {name: self._members[name] for name in order}, ()
+        self._homes = ()
+        for name in sorted(self._members, key=lambda name: places.get(self._home_of.get(name, ""), len(places))):
+            self._members[name] = self._members.pop(name)
         return self._members
 
 

@@ -39,6 +39,7 @@ def put(monkeypatch: pytest.MonkeyPatch, *claims: Claim) -> None:
         "nine", "Chapter nine", ("T Table 9.1",), (), lambda data, effort: Found(claims, (PLOT,), ("Mind the gap.",))
     )
     two = Study("trec", "Runs of TREC", (), ("trec",), lambda data, effort: Found(()))
+    assert STUDIES  # all of them are there
     monkeypatch.setattr(STUDIES, "_members", {"nine": one, "trec": two})
 
 

@@ -65,6 +65,7 @@ def studies(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Puts other studies in place of all."""
 
     def put(*ones: Study) -> None:
+        assert STUDIES  # all of them are there
         monkeypatch.setattr(STUDIES, "_members", {one.name: one for one in ones})
 
     return put

@@ -355,7 +355,7 @@ def test_a_description_of_no_experiment_says_which_file_it_is_in(results: Path) 
     about = json.loads((results / "experiment.json").read_text())
     about["experiment"]["trials"] = "many"
     (results / "experiment.json").write_text(json.dumps(about))
-    with pytest.raises(AdjudgeError, match=r"experiment.json: 'trials' must be a whole number from 1 to .*, got many$"):
+    with pytest.raises(AdjudgeError, match=r"experiment.json: .*'trials' must be a whole number .*, got 'many'$"):
         open_experiment(results)
 
 

@@ -91,7 +91,7 @@ def test_a_missing_list_may_be_an_error() -> None:
 
 def test_a_query_without_judgments_is_left_out_for_everyone() -> None:
     runs = {"s1": COMPLETE["s1"] | {"q4": ["a"]}, "s2": COMPLETE["s2"] | {"q5": ["a"]}}
-    with pytest.warns(AdjudgeWarning, match="2 queries of the runs without judgments left out: q4, q5"):
+    with pytest.warns(AdjudgeWarning, match="2 queries of the runs without judgments left out: q4 and q5"):
         eff = aj.evaluate(aj.read(runs, JUDGMENTS), "RR")
     assert eff.queries == ("q1", "q2", "q3")
     assert np.array_equal(eff.matrix(), aj.evaluate(aj.read(COMPLETE, JUDGMENTS), "RR").matrix())

@@ -107,6 +107,7 @@ def test_only_new_clips_are_computed_and_gone_ones_forgotten(library: Library, d
 def test_a_new_version_is_computed_again(library: Library, decoded: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     extract_library(library, ["tonal"], workers=1)
     newer = AudioFeature("tonal", "Newer.", AUDIO_FEATURES["tonal"].compute, 99)
+    assert AUDIO_FEATURES  # all of them are there
     monkeypatch.setitem(AUDIO_FEATURES._members, "tonal", newer)
     extract_library(library, ["tonal"], workers=1)
     assert len(decoded) == 6

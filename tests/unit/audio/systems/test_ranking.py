@@ -176,6 +176,7 @@ def test_what_fails_leaves_nothing_behind_and_what_was_there_stays(
     path = write_matrix(sounds, "random", tmp_path, form="mirex")
     before = path.read_bytes()
     failing = Baseline("random", "", (), lambda sounds: Failing())
+    assert BASELINES  # all of them are there
     monkeypatch.setitem(BASELINES._members, "random", failing)
     with pytest.raises(MemoryError):
         write_matrix(sounds, "random", tmp_path, form="mirex")

@@ -52,6 +52,7 @@ def line(monkeypatch: pytest.MonkeyPatch) -> Statistics:
             "artist": ["u", "u", "v", "v", "w", "w"],
         }
     )
+    assert BASELINES  # all of them are there
     monkeypatch.setitem(BASELINES._members, "line", Baseline("line", "", (), lambda _: Line(0, 1, 2.1, 10, 11, 12.2)))
     return describe_systems(Sounds(tuple("abcdef"), {}, tracks), ["line"], cutoffs=(1, 2, 50))
 
