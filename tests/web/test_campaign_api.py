@@ -199,7 +199,7 @@ def test_uploaded_tables_may_have_any_names_of_columns_and_encoding(api: TestCli
     sent: dict[str, Any] = {"files": {"file": ("odd.csv", odd)}}
     refused = api.post(f"{place}/judgments", **sent, data={"scale": "fine"})
     assert refused.status_code == 422
-    assert said(refused).endswith("; say which it is: query=NAME in the field 'columns'")
+    assert said(refused).endswith("; say which it is: query=search in the field 'columns'")
     none = api.post(f"{place}/judgments", **sent, data={"scale": "fine", "columns": "query=search,grade=what"})
     assert (none.status_code, "expected a column for the grade" in said(none)) == (422, True)
     taken = api.post(f"{place}/judgments", **sent, data={"scale": "fine", "columns": "query=search,grade=how"}).json()

@@ -247,7 +247,7 @@ def test_the_command_rehearses_a_stored_campaign_and_says_it_as_json(
         (["x", "--demo"], "Expected the name of a campaign, or --demo"),
         (["x", "--data", "/nowhere/at/all"], "there are no campaigns here"),
         (["--demo", "--noise", "7"], "'noise' must be from 0 to 1"),
-        (["--demo", "--repeats", "0"], "'repeats' must be from 1"),
+        (["--demo", "--repeats", "0"], "'repeats' must be a whole number of at least 1"),
     ],
 )
 def test_a_rehearsal_that_cannot_be_is_one_line(

@@ -42,10 +42,10 @@ def test_a_port_that_is_taken_is_one_line_and_exit_code_2(tmp_path: Path, capsys
     ("arguments", "line"),
     [
         (["--workers", "2"], "2 workers need PostgreSQL (--database postgresql://…): in SQLite one process writes"),
-        (["--workers", "0"], "'workers' must be at least 1, got 0"),
+        (["--workers", "0"], "'workers' must be a whole number of at least 1, got 0"),
         (["--database", "mysql://x"], "Expected a database as sqlite:///FILE or postgresql://USER@HOST/NAME"),
         (["--address", "judge.example.org"], "Expected an address as https://judge.example.org"),
-        (["--port", "99999"], "Cannot listen at 127.0.0.1 port 99999: port must be 0-65535; choose another"),
+        (["--port", "99999"], "'port' must be a whole number from 0 to 65,535, got 99999"),
     ],
 )
 def test_what_cannot_be_served_is_one_line(

@@ -58,7 +58,7 @@ def test_before_anything_is_judged_systems_share_a_rank_and_nothing_is_told() ->
     assert "Of 3 pairs of systems 0 are told apart, 1 tied within 0.01, 2 are open." in texts(section)
     (ranking,) = of(section, TableBlock, "ranking")
     assert [row[:3] for row in ranking.rows] == [("1", name, "0.500") for name in ("best", "copy", "poor")]
-    assert [row[4] for row in ranking.rows] == ["copy, poor", "best, poor", "best, copy"]
+    assert [row[4] for row in ranking.rows] == ["copy and poor", "best and poor", "best and copy"]
 
 
 def test_when_everything_is_judged_what_is_told_is_told() -> None:
