@@ -40,6 +40,7 @@ class Registry(Mapping[str, T]):
         self._homes = homes
         self._members: dict[str, T] = {}
         self._home_of: dict[str, str] = {}
+        self._places: dict[str, int] = {}
         self._thread = threading.local()
 
     def add(self, name: str, member: T) -> T:
@@ -70,7 +71,8 @@ class Registry(Mapping[str, T]):
         return name in self._discovered()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._discovered())
+        members = self._discovered()
+        return iter(sorted(members, key=lambda name: self._places.get(self._home_of.get(name, ""), len(self._places))))
 
     def __len__(self) -> int:
         return len(self._discovered())
@@ -86,10 +88,8 @@ class Registry(Mapping[str, T]):
                 import_module(name)
         finally:
             self._thread.is_discovering = False
-        places = {name: place for place, name in enumerate(modules)}
+        self._places = {name: place for place, name in enumerate(modules)}
         self._homes = ()
-        for name in sorted(self._members, key=lambda name: places.get(self._home_of.get(name, ""), len(places))):
-            self._members[name] = self._members.pop(name)
         return self._members
 
 

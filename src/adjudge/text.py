@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from math import floor, isnan, log10
 
 _PLURALS = {"person": "people"}
+_EXACT = 6  # digits of per cent beyond which what is left is rounding
+_OF_BOUNDS = 3  # digits that a bound next to 0 or 100 may ask for, lest it blows up the others
 
 
 def plural(noun: str) -> str:
@@ -75,10 +76,6 @@ def shown_p(p: float) -> str:
     return "< 1e-06" if p < 1e-6 else f"{p:.2g}"
 
 
-_EXACT = 6  # digits of per cent beyond which what is left is rounding
-_OF_BOUNDS = 3  # digits that a bound next to 0 or 100 may ask for, lest it blows up the others
-
-
 def listed(names: Sequence[str], last: str = "and", *, most: int | None = None, more: str = "more") -> str:
     """Names in a row; of many, the first ones and how many more there are.
 
@@ -101,7 +98,7 @@ def share(value: float, digits: int = 1) -> str:
     >>> share(0.0), share(1.0, 0)
     ('0.0 %', '100 %')
     """
-    return "–" if isnan(value) else f"{100 * value:.{max(digits, _needed(value, 2))}f} %"
+    return "–" if math.isnan(value) else f"{100 * value:.{max(digits, _needed(value, 2))}f} %"
 
 
 def share_with(value: float, low: float, high: float) -> str:
@@ -112,7 +109,7 @@ def share_with(value: float, low: float, high: float) -> str:
     >>> share_with(0.9998, 0.9981, 1.0), share_with(0.012, 0.0004, 0.05)
     ('99.980 % [99.810, 100.000]', '1.20 % [0.04, 5.00]')
     """
-    if isnan(value):
+    if math.isnan(value):
         return "–"
     near, far = (low, high) if value < 0.5 else (high, low)  # as seen from the nearest end
     digits = max(1, _needed(value, 2), _needed(far, 2), min(_needed(near, 1), _OF_BOUNDS))
@@ -122,4 +119,4 @@ def share_with(value: float, low: float, high: float) -> str:
 def _needed(value: float, counting: int) -> int:
     """Digits after the point that leave so many that count of what lies between a share and the nearest end."""
     off = round(min(100 * value, 100 - 100 * value), _EXACT)
-    return counting - 1 - floor(log10(off)) if 0 < off < 1 else 0
+    return counting - 1 - math.floor(math.log10(off)) if 0 < off < 1 else 0

@@ -1,6 +1,6 @@
 """Sound: from recordings to clips, to what they sound like, to baseline systems; music to try it on; and notation.
 
-    sources, mp3_length    recordings of any kind, opened and checked
+    sources                recordings of any kind, opened and checked
     loudness, clips        LUFS and dBTP; what people listen to, levelled, encoded and ready for a browser
     library/               from a folder of music to a library of clips, with their tags
     features/              what clips sound like, as numbers: timbre, rhythm, harmony
@@ -8,7 +8,6 @@
     similarity             how alike documents sound, for estimates of relevance
     synthesis              the invented music of the demo collection; demo_music: a folder of it
     notation/              incipits in Plaine & Easie, MusicXML and MEI: checked, drawn, played
-    extra                  whether the packages that read sound are there
 
 Nothing is imported here: soundfile, pyloudnorm and SciPy's signal processing load where they are used.
 """

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from adjudge.checks import CONFIDENCE, COUNT, Combine, Constraint, Interval, Names, Precision
-from adjudge.cli.output import with_inputs
+from adjudge.cli.output import progress, with_inputs
 from adjudge.errors import AdjudgeError, InputError, shown
 
 if TYPE_CHECKING:
@@ -142,6 +142,22 @@ def check_run_reading(arguments: argparse.Namespace) -> None:
     for name in ("metadata", "teams", "format", "names", "artist_filter"):
         if getattr(arguments, name) not in (None, "tag") and not arguments.runs:  # tag is what --names has unasked
             raise AdjudgeError(f"--{name.replace('_', '-')} is about the lists of --runs, got none")
+
+
+def read_runs(arguments: argparse.Namespace) -> Collection:
+    """The runs of ``--runs``, read as :func:`add_run_reading` offers."""
+    from adjudge.formats import read
+
+    with progress("reading runs") as advance:
+        return read(
+            arguments.runs,
+            metadata=arguments.metadata,
+            teams=arguments.teams,
+            format=arguments.format,
+            names=arguments.names,
+            artist_filter=arguments.artist_filter,
+            progress=advance,
+        )
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:

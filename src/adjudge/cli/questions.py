@@ -17,6 +17,7 @@ from adjudge.cli.options import (
     check_run_reading,
     combination_files,
     combinations_of,
+    read_runs,
 )
 from adjudge.cli.output import check_output, made_from, progress, say, show
 from adjudge.errors import AdjudgeError
@@ -196,20 +197,10 @@ def _too_deep(wanted: tuple[Combination, ...], k: int) -> list[str]:
 def _from_runs(
     arguments: argparse.Namespace, judgments: dict[str, Judgments], wanted: tuple[Combination, ...]
 ) -> _Made:
-    from adjudge.formats import read
     from adjudge.preferences.questions import coverage_of
     from adjudge.preferences.system_lists import questions_from_runs
 
-    with progress("reading runs") as advance:
-        collection = read(
-            arguments.runs,
-            metadata=arguments.metadata,
-            teams=arguments.teams,
-            format=arguments.format,
-            names=arguments.names,
-            artist_filter=arguments.artist_filter,
-            progress=advance,
-        )
+    collection = read_runs(arguments)
     made = questions_from_runs(
         collection,
         k=arguments.k,

@@ -18,7 +18,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -41,9 +41,6 @@ from adjudge.formats.source import BLANKS, Source, is_json, is_number, json_line
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.model.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    pass
 
 _Cells = tuple[dict[str, tuple[str, ...]], dict[str, Floats]]  # names by axis, and arrays of that shape
 _AXES = ("query", "system", "assessor", "measure")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -26,13 +26,8 @@ from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 from adjudge.stats.matrices import ROUNDING, Values, common_queries, matrix_of
 
-if TYPE_CHECKING:
-    pass
-
-
 TINY = float(np.finfo(np.float64).tiny)  # the least p-value: for limits of 0 and for what is too small to write
 _CELLS = 2**20  # differences held in memory at a time
-_ROWS_SHOWN = 10
 _MANY = 2000  # differences beyond which their averages are counted, not listed
 MEAN = "mean difference"
 """What most tests are about; others name their own estimand."""

@@ -17,14 +17,13 @@ from adjudge.cli.groundtruth.options import (
     without_hint,
     write_report,
 )
-from adjudge.cli.options import Subparsers, add_output, add_run_reading, check_run_reading
+from adjudge.cli.options import Subparsers, add_output, add_run_reading, check_run_reading, read_runs
 from adjudge.cli.output import check_output, progress, show_report, style_of
 from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
     from adjudge.groundtruth import Construction, Preferences, Rankings
     from adjudge.groundtruth.comparing import ComparedConstructions
-    from adjudge.model.collection import Collection
     from adjudge.model.provenance import Provenance
     from adjudge.reporting.document import Section
 
@@ -83,7 +82,7 @@ def run(arguments: argparse.Namespace) -> None:
     inputs = [arguments.answers, *(arguments.runs or ()), *filter(None, (arguments.metadata, arguments.teams))]
     _check(arguments, inputs)
     asked = [parse_construction(one) for one in arguments.constructions or ()]
-    collection = None if arguments.runs is None else _read_runs(arguments)
+    collection = None if arguments.runs is None else read_runs(arguments)
     answers = read_answers(arguments)
     is_one = len(answers.queries) == 1
     with progress("comparing") as advance, kept_warnings() as notes, without_hint(is_needed=not is_one):
@@ -121,21 +120,6 @@ def _usual(answers: Rankings | Preferences) -> list[Construction]:
 
     names = (*PAPER_CONSTRUCTIONS, "Best-1", f"Any-1:{_MODELS[takes_of(answers)]}")
     return [parse_construction(name) for name in names]
-
-
-def _read_runs(arguments: argparse.Namespace) -> Collection:
-    from adjudge.formats import read
-
-    with progress("reading runs") as advance:
-        return read(
-            arguments.runs,
-            metadata=arguments.metadata,
-            teams=arguments.teams,
-            format=arguments.format,
-            names=arguments.names,
-            artist_filter=arguments.artist_filter,
-            progress=advance,
-        )
 
 
 def _show(

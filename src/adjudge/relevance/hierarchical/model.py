@@ -4,10 +4,8 @@
 
 All effects are independent and Gaussian, so that judging one document tells about others of the same query, artist,
 genre, systems and sound, and errors of estimates are correlated as they are in truth: intervals of differences between
-systems hold what they claim. Modules: ``hierarchical_features`` (x), ``hierarchical_effects`` (who shares what),
-``similar`` (what sounds alike), ``hierarchical_variances`` (how much effects vary), ``hierarchical_posterior`` (what
-judgments tell), ``hierarchical_scores`` (what that says about systems), ``hierarchical_draws`` (relevance that stays on
-the scale).
+systems hold what they claim. ``effects`` has x and who shares what, ``posterior`` how much effects vary, what judgments
+tell, and draws of relevance that stay on the scale; what that says about systems is here.
 
 Scores of systems under beliefs about relevance: sums exactly, ratios with an ideal by draws.
 
@@ -328,7 +326,7 @@ class HierarchicalModel(RelevanceModel):
         return self._scores.by_query()
 
     def drawn(self, n: int, rng: np.random.Generator) -> Floats:
-        """Relevance of all candidates together as it may be, draws x candidates; see ``hierarchical_draws``."""
+        """Relevance of all candidates together as it may be, draws x candidates; see ``posterior``."""
         relevance, _ = Draws(self._posterior, 2 * n, rng).relevance(slice(None))  # the second half reflects the first
         return np.ascontiguousarray(relevance[:, :n].T)
 
