@@ -17,7 +17,7 @@ import numpy as np
 
 import adjudge as aj
 from adjudge.relevance import Candidates, find_candidates
-from adjudge.relevance.calibration import Calibration, calibrate
+from adjudge.relevance.calibration import Calibration, calibrate_judging
 from benchmarks.low_cost import DATA
 from benchmarks.report import Table, machine
 
@@ -113,14 +113,14 @@ def main(argv: Sequence[str]) -> int:
     rows = []
     for case in cases():
         print(f"{case.name} …", file=sys.stderr, flush=True)
-        found = calibrate(
+        found = calibrate_judging(
             case.known,
             case.measure,
-            methods=[(name, "information") for name in case.estimators],
+            estimators=case.estimators,
             samples=arguments.samples,
             systems=case.systems,
             queries=case.queries,
-            shares=SHARES,
+            at=SHARES,
             seed=arguments.seed,
         )
         rows += [row(case, one) for one in found]

@@ -19,9 +19,9 @@ from tests.web.chaos import keep_killing
 from tests.web.crowds import Crowd, look, prepare
 from tests.web.postgres import cluster
 
-from adjudge.web.database import Database
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import Database
 
 
 def main(argv: Sequence[str]) -> int:

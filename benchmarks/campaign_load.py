@@ -18,9 +18,9 @@ from pathlib import Path
 from tests.web.crowds import Crowd, look, percentiles, prepare
 from tests.web.postgres import cluster
 
-from adjudge.web.database import Database
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import Database
 from benchmarks.report import Table, machine
 
 

@@ -20,10 +20,9 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.experiments.reliability import components
-from adjudge.stats.bootstrap import bootstrap_interval
 from adjudge.stats.distributions import prediction_interval
-from adjudge.stats.equivalence import p_equivalence
-from adjudge.stats.intervals import t_interval
+from adjudge.stats.effects import p_equivalence
+from adjudge.stats.intervals import bootstrap_interval, t_interval
 from adjudge.stats.paired import PAIRED_TESTS, How
 from benchmarks.report import Table, machine
 

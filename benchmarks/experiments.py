@@ -21,8 +21,8 @@ import numpy as np
 import polars as pl
 
 from adjudge.arrays import Floats
+from adjudge.experiments.comparing import FIVE_TESTS, parse_procedures, run_procedures
 from adjudge.experiments.optimality import Optimality
-from adjudge.experiments.procedures import FIVE_TESTS, parse_procedures, run_procedures
 from adjudge.experiments.run import run_experiment
 from adjudge.formats import read
 from adjudge.measures import evaluate

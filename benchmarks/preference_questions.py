@@ -117,7 +117,7 @@ def plain_greedy(
     rng = np.random.default_rng(seed)
     stuff = material(judgments, combinations, _K)
     evaluator = Evaluator(stuff, combinations)
-    search = Search(stuff, evaluator, _BINS)
+    search = Search(evaluator, _BINS)
     shape = (len(combinations), _BINS)
     impossible = np.array([[not search.able(c, b)[0].any() for b in range(_BINS)] for c in range(shape[0])])
     counts, given_up, columns = np.zeros(shape, dtype=np.int64), impossible.copy(), np.arange(shape[0])
@@ -139,9 +139,7 @@ def plain_greedy(
                 break
         else:
             given_up[c, b] = True
-    asked = stuff.questions(
-        np.array(queries, dtype=np.int64), np.array(lists), names=[str(i) for i in range(len(queries))]
-    )
+    asked = stuff.questions(np.array(queries, dtype=np.int64), np.array(lists), prefix="")
     return covered(asked, combinations, counts, impossible, per_bin=per_bin)
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.stats.bootstrap import bootstrap_differences
+from adjudge.stats.intervals import bootstrap_differences
 from adjudge.stats.multiple import randomised_tukey_hsd
 from adjudge.stats.paired import PairedTests, paired_tests
 from benchmarks.processes import BenchmarkError

@@ -26,7 +26,7 @@ exclude_patterns = ["_build"]
 nitpicky = True
 nitpick_ignore_regex = [  # names of others in signatures; ours are looked up by scripts.docs.extension
     ("py:.*", r"(abc|collections\.abc|enum|matplotlib|numpy|os|pandas|pathlib|polars|scipy)\..*"),
-    ("py:class", "CurveT"),  # a type variable
+    ("py:class", "CurveT|Seed"),  # a type variable, and a name for three types
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]

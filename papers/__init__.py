@@ -1,4 +1,4 @@
-"""The papers' tables and figures, made anew from public data: published number, our number, verdict.
+"""The papers' tables and figures, reproduced from public data: published number, our number, verdict.
 
 A study is one decorated function (:func:`papers.studies.study`) that computes with the rest of Adjudge
 and returns claims. What the data do not allow is listed in :mod:`papers.run`, with the reason; a

@@ -112,7 +112,7 @@ def absolute(data: Data, effort: Effort) -> Found:
 
 
 def judged_until(judged: Candidates, effort: Effort, *, orders: int) -> Found:
-    """The study with so many orders of ties."""
+    """The study with a given number of orders of ties."""
     runs = _sessions(judged, effort, orders)
     first = {label: some[0] for label, some in runs.items()}
     claims = (*_target(), *_table_8_5(first), *_table_8_6(runs))

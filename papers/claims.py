@@ -222,7 +222,7 @@ def rounded_like(value: float, printed: str) -> str:
 
 
 def normalised(text: str) -> str:
-    """A printed number without the 0 before its point, in groups of three, with a plain minus and a blank before %.
+    """A printed number without the 0 before its point, in groups of three, with a plain minus and a space before %.
 
     >>> normalised("−0.00"), normalised("12345.6"), normalised("0.31%"), normalised("0")
     ('.00', '12,345.6', '.31 %', '0')
@@ -268,7 +268,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure of a paper, made anew: a name for its file, which figure it is, and words for who cannot see it."""
+    """A figure of a paper, reproduced: a name for its file, which figure it is, and words for who cannot see it."""
 
     name: str
     source: str

@@ -1,4 +1,4 @@
-"""What ``adjudge reproduce`` runs: the papers' tables and figures, made anew and shown in every form."""
+"""What ``adjudge reproduce`` runs: the papers' tables and figures, reproduced and shown in every form."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> None:
         raise AdjudgeError(
             "Expected the folder with the public data, got none (adjudge reproduce --help says what is in it)."
         )
-    with progress("made anew") as advance:
+    with progress("reproduced") as advance:
         made = reproduce(
             arguments.data,
             only=arguments.only,

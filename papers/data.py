@@ -13,7 +13,7 @@ from adjudge.model.effectiveness import AssessedEffectiveness
 
 if TYPE_CHECKING:
     from adjudge.formats.schema import Records
-    from adjudge.groundtruth.preferences import Preferences
+    from adjudge.groundtruth.answers import Preferences
     from adjudge.model.collection import Collection
     from adjudge.model.effectiveness import Effectiveness
     from adjudge.preferences.study import Study as Answers

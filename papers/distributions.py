@@ -66,7 +66,7 @@ def distributions(data: Data, effort: Effort) -> Found:
 
 
 def fitted(data: Data, effort: Effort, *, trials: int) -> Found:
-    """The study with so many trials."""
+    """The study with a given number of trials."""
     from adjudge.experiments.goodness import SIZES, Fit
     from adjudge.experiments.run import run_experiment
 

@@ -78,7 +78,7 @@ def judging(data: Data, effort: Effort) -> Found:
 
 
 def judged_until(judged: Candidates, effort: Effort, *, orders: int) -> Found:
-    """The study with so many orders of ties."""
+    """The study with a given number of orders of ties."""
     runs = _simulated(judged, effort, orders)
     stops = {label: [one.stop for one in some] for label, some in runs.items()}
     whole = {label: some[0] for label, some in runs.items()}

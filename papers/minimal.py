@@ -102,7 +102,7 @@ def minimal(data: Data, effort: Effort) -> Found:
 
 
 def judged_until(collection: Collection, effort: Effort, *, orders: int) -> Found:
-    """The study with so many orders of ties."""
+    """The study with a given number of orders of ties."""
     from adjudge.relevance.candidates import candidates
 
     judged = candidates(collection, cutoff=5)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.experiments.simulate.dependence import kendall
+from adjudge.experiments.simulate.copulas import kendall
 from adjudge.groundtruth.comparing import PAPER_CONSTRUCTIONS, ComparedConstructions, compare_constructions
 from adjudge.groundtruth.comparisons import smaller_ranks
 from papers.claims import Claim, Panel, Plot, Reason, Series, independent
@@ -82,14 +82,14 @@ def _claims(compared: ComparedConstructions) -> Iterator[Claim]:
     for name, (printed, second) in _TABLE_3.items():
         for what, key, number, value in zip(
             ("ADR-1 consistency", "documents a group", "correlation of the two"),
-            ("adr_1", "documents_a_group", "correlation"),
+            ("adr_1", "documents_per_group", "correlation"),
             printed,
             second,
             strict=True,
         ):
             ours = float(records[name][key])
             yield Claim("L10 Table 3", f"{name}: {what}", number, ours, independent(value), _OTHER)
-    size = {name: record["documents_a_group"] for name, record in records.items()}
+    size = {name: record["documents_per_group"] for name, record in records.items()}
     for tails in (1, 2):
         smallest = min(("All", "Prev", "Any"), key=lambda rule: size[f"{rule}-{tails}"])
         what = f"rules, of All and Prev, whose groups are larger than those of Any, {tails}-tailed"

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from adjudge.experiments import Power, Stability
-from adjudge.experiments.power import PowerCurve, PowerFindings, RateCurve
+from adjudge.experiments.comparing import RateCurve
+from adjudge.experiments.power import PowerCurve, PowerFindings
 from adjudge.experiments.rates import Rates
 from adjudge.experiments.run import run_experiment
 from adjudge.experiments.samples import Samples, samples_of, strata_of
@@ -184,7 +185,7 @@ def stability_claims(found: StabilityFindings) -> Iterator[Claim]:
     trials = found.experiment.trials
     for procedure, printed in _TABLE_1.items():
         one = _stability_of(found, "AG", procedure)
-        ours = (one.power.value[-1], one.conflicts.value[-1], one.stable[-1], one.power_of_all, one.stable_of_all)
+        ours = (one.power.value[-1], one.conflicts.value[-1], one.stable[-1], one.whole_share, one.stable_of_all)
         bounds = _table_1_bounds(procedure, trials)
         for what, number, value, bound in zip(_COLUMNS, printed, ours, bounds, strict=True):
             why = _YEAR if what.startswith("power") else _NEAR

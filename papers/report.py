@@ -1,4 +1,4 @@
-"""Published numbers beside ours: what agreed in a sentence, a section a study, what cannot be made anew.
+"""Published numbers beside ours: what agreed in a sentence, a section a study, what cannot be reproduced.
 
 Figures of the papers, drawn as those of experiments are.
 """
@@ -118,7 +118,7 @@ def report_of(made: Reproduction, *, command: str | None = None, brief: bool = F
         *_impossible(made),
         _papers(made),
     )
-    return Report("The papers' numbers, made anew", _headline(made), sections, made.provenance(command))
+    return Report("The papers' numbers, reproduced", _headline(made), sections, made.provenance(command))
 
 
 def _headline(made: Reproduction) -> str:
@@ -176,7 +176,7 @@ def _coverage(made: Reproduction) -> str:
     partly = {item for study, _ in made.found for item in study.partly} & here
     in_part = f" ({len(partly)} of them in part)" if partly else ""
     return (
-        f"The five papers have {len(items)} tables and figures: {len(here)} are made anew here{in_part}, and "
+        f"The five papers have {len(items)} tables and figures: {len(here)} are reproduced here{in_part}, and "
         f"{len(set(made.impossible) & items)} cannot be from public data."
     )
 
@@ -357,7 +357,7 @@ def _impossible(made: Reproduction) -> tuple[Section, ...]:
         tuple((together(items), f"{why}.") for why, items in grouped(made.impossible).items()),
         tuple({"item": item, "why": why} for item, why in made.impossible.items()),
     )
-    return (Section("impossible", "What cannot be made anew", (table,)),)
+    return (Section("impossible", "What cannot be reproduced", (table,)),)
 
 
 def _papers(made: Reproduction) -> Section:

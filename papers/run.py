@@ -1,4 +1,4 @@
-"""Making the papers' numbers anew: every study that the data allow, and what they do not.
+"""Reproduction of the papers' numbers: every study that the data allow, and what they do not.
 
 What the public data do not allow, and why: said plainly, item by item.
 """
@@ -41,7 +41,7 @@ IMPOSSIBLE: dict[str, str] = {
     "L10 Figure 1": "three melodies as notes, no numbers",
     "L10 Figure 2": _EXPERTS,
 }
-"""A table or figure, as ``T Table 6.4``, and the reason why it cannot be made anew."""
+"""A table or figure, as ``T Table 6.4``, and the reason why it cannot be reproduced."""
 
 
 VERDICTS: tuple[Verdict, ...] = ("exact", "found by search", "within tolerance", "differs", "fails")
@@ -51,7 +51,7 @@ EXPLAINED: tuple[Verdict, ...] = ("within tolerance", "differs")
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Studies that were made anew with what they found, those that could not be, and where it came from."""
+    """Studies that were run with what they found, those that could not be, and where it came from."""
 
     found: tuple[tuple[Study, Found], ...]
     left_out: tuple[tuple[Study, str], ...]
@@ -142,7 +142,7 @@ def reproduce(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Make the papers' tables and figures anew from the public data in ``folder``.
+    """Reproduce the papers' tables and figures from the public data in ``folder``.
 
     ``only`` names studies; ``quick`` takes fewer trials where trials are drawn. Studies whose data are not there are
     left out, with the files that are missing; that nothing at all is there is an error, as are data of other sizes

@@ -14,8 +14,7 @@ import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.experiments import Optimality
-from adjudge.experiments.conflicts import OutcomeRates
-from adjudge.experiments.optimality import OptimalityFindings
+from adjudge.experiments.optimality import OptimalityFindings, OutcomeRates
 from adjudge.experiments.run import run_experiment
 from adjudge.experiments.samples import samples_of
 from adjudge.model.effectiveness import Effectiveness

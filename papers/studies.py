@@ -1,4 +1,4 @@
-"""Studies: what of the papers is computed anew, one decorated function each.
+"""Studies: what of the papers is computed again, one decorated function each.
 
 The five papers, with every table and figure they have: each is reproduced, or it is said why not.
 """
@@ -37,7 +37,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Found:
-    """What a study found: numbers beside the published ones, figures made anew, and what to know about them."""
+    """What a study found: numbers beside the published ones, figures reproduced, and what to know about them."""
 
     claims: tuple[Claim, ...]
     plots: tuple[Plot, ...] = ()
@@ -46,7 +46,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Study:
-    """A study: what it makes anew of which papers, from which parts of the data.
+    """A study: what it reproduces of which papers, from which parts of the data.
 
     ``covers`` are tables and figures as ``T Table 6.1``; what of them the data do not allow is told in ``partly``.
     ``weight`` is how long it takes, in seconds of one core or so: the bar of progress moves by it.

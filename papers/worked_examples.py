@@ -194,8 +194,7 @@ def _recall() -> Iterator[Claim]:
 
 def _consistency() -> Iterator[Claim]:
     """L10 Table 2: the list of Table 1, if A and C were alike, and D and F were not."""
-    from adjudge.groundtruth.consistency import expansion_scores, list_consistency
-    from adjudge.groundtruth.evidence import Evidence
+    from adjudge.groundtruth.evidence import Evidence, expansion_scores, list_consistency
 
     names, group = "ABCDEF", np.array([0, 0, 1, 2, 2, 2])
     p = np.where(np.triu(np.ones((6, 6)), 1) > 0, 0.01, 0.99)
@@ -221,7 +220,7 @@ def _threshold() -> Iterator[Claim]:
 
 
 def _errors() -> Iterator[Claim]:
-    """P11 6 and thesis 9.2: at least one wrong result of so many tests."""
+    """P11 6 and thesis 9.2: at least one wrong result among several tests."""
     from scipy.stats import binom
 
     for source, tests, alpha, printed in (

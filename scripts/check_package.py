@@ -66,6 +66,8 @@ def _uv() -> list[str] | None:
 
 def _uv_index() -> list[str]:
     """Where pip looks, for uv, which does not read pip's settings."""
+    if importlib.util.find_spec("pip") is None:
+        return []
     options = {"index-url": "--default-index", "extra-index-url": "--index", "find-links": "--find-links"}
     found = ["--index-strategy", "unsafe-best-match"]  # as pip does: the best version, wherever it is
     for line in _call([sys.executable, "-m", "pip", "config", "list"]).splitlines():

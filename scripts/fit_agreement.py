@@ -35,7 +35,10 @@ from adjudge.users.noticing import (
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data" / "user-study-2012" / "answers.csv"
 TARGET = ROOT / "src" / "adjudge" / "users" / "noticing.py"
-BLOCK = re.compile(r"^SOURCE = .*?^AGREEMENT_2012.*?^\)\n", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^SOURCE = .*?^CURVES_2012.*?^\}\n", re.MULTILINE | re.DOTALL)
+HEAD = """
+# parameters, then the rows of their covariance
+CURVES_2012: dict[tuple[str, str], tuple[tuple[float, ...], ...]] = {"""
 FORM = "two-stage"
 COMBINATIONS = {
     "dagb": ("CG@5", "broad"),
@@ -135,16 +138,13 @@ def _rounded(numbers: Floats) -> tuple[float, ...]:
 def block(fitted: Sequence[AgreementMapping]) -> str:
     """The lines of the module that ship, as the formatter would lay them out."""
     facts = "".join(f'    ("{name}", "{value}"),\n' for name, value in fitted[0].provenance)
-    parts = "".join(
-        f'    AgreementMapping(\n        "{m.measure}",\n        "{m.scale}",\n        "{m.form}",\n'
-        f"        {m.parameters},\n        (\n"
-        + "".join(f"            {row},\n" for row in m.covariance)
-        + "        ),\n        SOURCE,\n        PROVENANCE,\n    ),\n"
+    curves = "".join(
+        f'    ("{m.measure}", "{m.scale}"): (\n'
+        + "".join(f"        {row},\n" for row in (m.parameters, *m.covariance))
+        + "    ),\n"
         for m in fitted
     )
-    return (
-        f'SOURCE = "{SOURCE}"\nPROVENANCE = (\n{facts})\n\nAGREEMENT_2012: tuple[AgreementMapping, ...] = (\n{parts})\n'
-    )
+    return f'SOURCE = "{SOURCE}"\nPROVENANCE = (\n{facts})\n{HEAD}\n{curves}}}\n'
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -139,7 +139,7 @@ def tukey(values: Array) -> Array:
 
 
 def stratified(rng: np.random.Generator, stratum: npt.NDArray[np.int64], size: int, count: int) -> list[Any]:
-    """Disjoint sets of so many queries with as many of each genre, the rest by lot."""
+    """Disjoint sets of ``size`` queries with as many of each genre, the rest by lot."""
     pools = [rng.permutation(np.flatnonzero(stratum == s)).tolist() for s in np.unique(stratum)]
     rng.shuffle(pools)
     chosen: list[list[int]] = [[] for _ in range(count)]
@@ -169,7 +169,7 @@ def ratio(hits: Array, cases: Array) -> dict[str, float]:
 
 
 def spans(trials: int, statistic: Callable[[Ints], Any], *sizes: int) -> dict[str, Any]:
-    """A count over all trials, and its range in 300 resamples of so many trials.
+    """A count over all trials, and its range in 300 resamples of the trials.
 
     ``sizes`` are 1 / (1 / n + 1 / m) for n trials here and m in Adjudge: a count of either has its own chance.
     """

@@ -38,14 +38,9 @@ _COLUMNS = ("document", "file", "title", "artist", "album", "genre", "year")
 def main(argv: Sequence[str] | None = None) -> int:
     """Make the campaign; the exit code."""
     parser = argparse.ArgumentParser("python -m examples.debian_music", description=__doc__)
-    parser.add_argument("folder", metavar="DIR", type=Path, help="where everything is kept; again, it goes on there")
-    parser.add_argument(
-        "--package",
-        dest="packages",
-        action="append",
-        metavar="NAME",
-        help="a package with music, repeatable (default: nine games of many styles, about 450 MB)",
-    )
+    parser.add_argument("folder", metavar="DIR", type=Path, help="where everything is kept; an interrupted run resumes")
+    about = "a package with music, repeatable (default: nine games of many styles, about 450 MB)"
+    parser.add_argument("--package", dest="packages", action="append", metavar="NAME", help=about)
     parser.add_argument("--workers", type=int, metavar="N", help="processes (default: all cores)")
     arguments = parser.parse_args(argv)
     try:
@@ -61,35 +56,41 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def make_campaign(folder: Path, names: Sequence[str], *, workers: int | None) -> None:
     """Music, clips, attribution, runs and a campaign, each from what the last step left in the folder."""
-    packages = collect_packages(folder, names, least_seconds=SECONDS, tell=_tell)
-    found = [credit for package in packages for credit in credits_of(package, folder)]
-    if not found:
+
+    def tell(note: str) -> None:
+        print(f"debian_music: note: {note}", file=sys.stderr)
+
+    packages = collect_packages(folder, names, least_seconds=SECONDS, tell=tell)
+    music = [credit for package in packages for credit in credits_of(package, folder)]
+    if not music:
         raise AdjudgeError(f"{folder}: expected packages with music of {SECONDS:g} s or more, got none")
-    print(f"{len(found):,} pieces of music from {len(packages):,} packages, in {folder / MUSIC}")
+    print(f"{len(music):,} pieces of music from {len(packages):,} packages, in {folder / MUSIC}")
     table, library, data = folder / "music.csv", folder / "library", folder / "adjudge-data"
     with table.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([_COLUMNS, *([getattr(one, name) for name in _COLUMNS] for one in found)])
+        rows = ([getattr(credit, name) for name in _COLUMNS] for credit in music)
+        csv.writer(file).writerows([_COLUMNS, *rows])
     many = () if workers is None else ("--workers", str(workers))
     _call("audio", "prepare", folder / MUSIC, "-o", library, "--table", table, "--seconds", f"{SECONDS:g}", *many)
     documents = set(open_library(library).documents)
-    credited = [credit for credit in found if credit.document in documents]
+    credited = [credit for credit in music if credit.document in documents]
     (folder / "ATTRIBUTION.md").write_text(attribution(credited, seconds=SECONDS), "utf-8")
     _call("audio", "runs", library, "--queries", min(QUERIES, len(documents)), *many)
     if not data.exists():
-        _make_campaign(folder, library, data, credited, many)
+        _open_campaign(folder, library, data, credited, many)
     print("Go on with:")
+    at = f"--data {shlex.quote(str(data))}"
     for command, about in (
-        (f"campaign user add YOU --admin --data {shlex.quote(str(data))}", "a login for its organiser"),
-        (f"campaign invite {NAME} --count 5 --data {shlex.quote(str(data))}", "links for five assessors"),
-        (f"serve --data {shlex.quote(str(data))}", "the server, for both"),
-        (f"campaign rehearse {NAME} --data {shlex.quote(str(data))}", "what it will take"),
+        (f"campaign user add YOU --admin {at}", "a login for its organiser"),
+        (f"campaign invite {NAME} --count 5 {at}", "links for five assessors"),
+        (f"serve {at}", "the server, for both"),
+        (f"campaign rehearse {NAME} {at}", "what it will take"),
         (f"audio statistics {shlex.quote(str(library))}", "hubs, and who is like whom"),
     ):
         print(f"  adjudge {command}  # {about}")
 
 
-def _make_campaign(folder: Path, library: Path, data: Path, credited: Sequence[Credit], many: Sequence[str]) -> None:
-    """A campaign in every language, open, in a new server's folder that is there once it is complete."""
+def _open_campaign(folder: Path, library: Path, data: Path, credited: Sequence[Credit], many: Sequence[str]) -> None:
+    """Create and open a campaign in every language; the server's folder appears when it is complete."""
     staged = folder / ".adjudge-data"
     shutil.rmtree(staged, ignore_errors=True)
     options: list[str | Path] = ["--metadata", library / "tracks.csv", "--audio", library / "clips", *many]
@@ -104,15 +105,11 @@ def _make_campaign(folder: Path, library: Path, data: Path, credited: Sequence[C
 
 
 def _call(*arguments: object) -> None:
-    """Show a command and run it; one that fails has said why."""
+    """Show a command and run it; a command that fails has printed its reason."""
     given = [str(argument) for argument in arguments]
     print(f"$ adjudge {shlex.join(given)}", flush=True)
     if code := adjudge(given):
         raise SystemExit(code)
-
-
-def _tell(note: str) -> None:
-    print(f"debian_music: note: {note}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ def _artists(pieces: Sequence[Credit], *, titles: bool) -> str:
 
 def _single(licence: str) -> list[str]:
     """Licences one by one, where tags and package say different things."""
-    return [re.sub(r" \((?:tags|package)\)$", "", one) for one in licence.split(", ") if one]
+    return [re.sub(r" \((?:tags|package)\)$", "", name) for name in licence.split(", ") if name]
 
 
 def _linked(licence: str) -> str:

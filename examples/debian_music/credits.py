@@ -1,16 +1,16 @@
 """Who made a piece of music from a Debian package, and under which licence: from its tags and the copyright file.
 
-What tags say comes first, as it is about that very file; what the copyright file says completes it (a tag ``GPL``
-becomes the ``GPL-2+`` of the package). Where both say different things, both are given. An artist that no tag names is
-taken from the name of the file (``02 - Artist - Title.ogg``), or from the copyright file where it gives that music, and
-no other part of the program, to one person; otherwise nobody is named.
+Tags come first, as they are about that very file; the copyright file completes them (a tag ``GPL`` becomes the
+``GPL-2+`` of the package). Where both disagree, both are given. An artist that no tag names is taken from the name of
+the file (``02 - Artist - Title.ogg``), or from the copyright file where it gives that music, and no other part of the
+program, to one person; otherwise nobody is named.
 
 Most copyright files are machine-readable (`copyright-format 1.0`_): stanzas with patterns of files, of which the last
 that fits counts. Patterns are about the source package, where files may lie elsewhere than where they get installed:
 ``data/mus*.ogg`` becomes ``/usr/share/games/zaz/mus1.ogg``. A pattern therefore fits a file where it fits the end of
-its path below the program's folder; where none but that for everything does, the end of a pattern may fit, too, if it
-names a folder or a good part of the file's name. Others are free text: there the licence is that of Creative Commons or
-GNU which is named first after what the packagers say of themselves, and whoever needs to know more must read the text.
+its path below the program's folder; where only the pattern for everything does, the end of a pattern may fit, too, if
+it names a folder or a good part of the file's name. Other copyright files are free text: there the licence is the first
+of Creative Commons or GNU that is named after what the packagers say of themselves.
 
 .. _copyright-format 1.0: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 """
@@ -20,13 +20,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from adjudge.audio.library.tags import clean, open_tags, read_tags
 from examples.debian_music.packages import COPYRIGHT, MUSIC, Package
-
-if TYPE_CHECKING:
-    from debian.copyright import FilesParagraph
 
 _LICENCE_TAGS = ("license", "licence", "licenseurl", "copyright", "copyright message", "comment")
 _OWNER_TAGS = ("copyright", "copyright message", "comment")
@@ -105,10 +101,15 @@ class CopyrightFile:
 
     def covering(self, path: str) -> Stanza:
         """What is said of a file, by its path in the package; in free text, of the whole package."""
-        fits = [one for one in self.paragraphs if _fits(one, path)]
+        below = re.sub(r"^usr/share/(games/)?[^/]+/", "", path)  # the program's folder stands for the source package
+        parts = below.split("/")
+        ends = ["/".join(parts[start:]) for start in range(len(parts))]
+        fits = [paragraph for paragraph in self.paragraphs if any(map(paragraph.matches, ends))]
         if not fits or "*" in fits[-1].files:
             after = self.paragraphs[self.paragraphs.index(fits[-1]) + 1 :] if fits else self.paragraphs
-            fits += [one for one in after if any(_ends_alike(pattern, path) for pattern in one.files)]
+            fits += [
+                paragraph for paragraph in after if any(_ends_alike(pattern, below) for pattern in paragraph.files)
+            ]
         if self.paragraphs and not fits:
             return Stanza((), "", True)
         if not fits:
@@ -121,27 +122,13 @@ class CopyrightFile:
     @property
     def has_one_stanza(self) -> bool:
         """Whether everything but the packaging is covered by one stanza."""
-        return sum(not all(pattern.startswith("debian/") for pattern in one.files) for one in self.paragraphs) == 1
-
-
-def _below_program(path: str) -> list[str]:
-    """Where a file is in the folder of its program: that one stands for the source package, whatever it is called.
-
-    >>> _below_program("usr/share/games/hedgewars/Data/Music/Art.ogg")
-    ['Data', 'Music', 'Art.ogg']
-    """
-    return re.sub(r"^usr/share/(games/)?[^/]+/", "", path).split("/")
-
-
-def _fits(paragraph: FilesParagraph, path: str) -> bool:
-    """Whether a pattern of a stanza fits the end of a path."""
-    parts = _below_program(path)
-    return any(paragraph.matches("/".join(parts[start:])) for start in range(len(parts)))
+        own = (not all(pattern.startswith("debian/") for pattern in stanza.files) for stanza in self.paragraphs)
+        return sum(own) == 1
 
 
 def _ends_alike(pattern: str, path: str) -> bool:
     """Whether the end of a pattern fits the end of a path: a folder and a name, or most of a name."""
-    parts, wanted = PurePosixPath("/".join(_below_program(path))), PurePosixPath(pattern).parts
+    parts, wanted = PurePosixPath(path), PurePosixPath(pattern).parts
     stem, dot, _ = wanted[-1].rpartition(".")
     ends = [wanted[start:] for start in range(1, len(wanted) - 1)]
     if dot and len(re.findall(r"\w", stem)) >= _LEAST_LETTERS:
@@ -170,17 +157,17 @@ def named_licence(text: str) -> str:
 
 def credits_of(package: Package, folder: Path) -> list[Credit]:
     """Credits for all music that was kept of a package."""
-    said = CopyrightFile((folder / COPYRIGHT / f"{package.name}.txt").read_text("utf-8", errors="replace"))
-    found: dict[str, Credit] = {}
+    text = (folder / COPYRIGHT / f"{package.name}.txt").read_text("utf-8", errors="replace")
+    copyright_file, by_document = CopyrightFile(text), dict[str, Credit]()
     for source in package.files:
         document = re.sub(r"[^A-Za-z0-9._]+", "-", f"{package.name}-{PurePosixPath(source).stem}").strip("-")
-        if document in found:
-            document = f"{document}-{len(found) + 1}"
-        found[document] = _credit(document, source, package, said, folder)
-    return list(found.values())
+        if document in by_document:
+            document = f"{document}-{len(by_document) + 1}"
+        by_document[document] = _credit(document, source, package, copyright_file, folder)
+    return list(by_document.values())
 
 
-def _credit(document: str, source: str, package: Package, said: CopyrightFile, folder: Path) -> Credit:
+def _credit(document: str, source: str, package: Package, copyright_file: CopyrightFile, folder: Path) -> Credit:
     path = folder / MUSIC / package.name / source
     tag = open_tags(path)
     given = {} if tag is None else tag.as_dict()
@@ -188,8 +175,8 @@ def _credit(document: str, source: str, package: Package, said: CopyrightFile, f
     raw = {name: [str(text) for text in texts if text] for name, texts in listed.items()}
     known = read_tags(path)
     named = _NUMBERED.fullmatch(PurePosixPath(source).stem)
-    stanza = said.covering(source)
-    is_about_music = not stanza.is_general or (said.has_one_stanza and "music" in package.name)
+    stanza = copyright_file.covering(source)
+    is_about_music = not stanza.is_general or (copyright_file.has_one_stanza and "music" in package.name)
     line = stanza.line_of_music or (stanza.holders[0] if is_about_music and len(stanza.holders) == 1 else "")
     return Credit(
         document=document,
@@ -213,15 +200,15 @@ def _title(tagged: str, titles: list[str], source: str, named: re.Match[str] | N
     >>> _title("Living Caves", ["Living Caves", "Crossroads", "Desert"], "music/hr3-crossroads.ogg", None)
     'Crossroads'
     """
+
+    def letters(text: str) -> str:
+        return "".join(letter for letter in text.casefold() if letter.isalnum())
+
     stem = PurePosixPath(source).stem
     if len(titles) > 1:
-        last_word = re.split(r"[-_ ]", stem)[-1]
-        return next((clean(title) for title in titles if _letters(last_word) in _letters(title)), tagged)
+        last_word = letters(re.split(r"[-_ ]", stem)[-1])
+        return next((clean(title) for title in titles if last_word in letters(title)), tagged)
     return tagged or (named["title"] if named is not None else clean(stem.replace("_", " ")))
-
-
-def _letters(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def holder(line: str) -> str:

@@ -64,9 +64,9 @@ def collect_packages(
     for tool in _TOOLS:
         if shutil.which(tool) is None:
             raise AdjudgeError(f"Music from Debian packages needs {', '.join(_TOOLS)}; there is no {tool} here")
-    there = _downloaded(folder)
-    found = [_find(name, tell) for name in dict.fromkeys(names) if name not in there]
-    wanted = [name for name in found if name is not None]
+    there = _list_downloaded(folder)
+    available = (_find(name, tell) for name in dict.fromkeys(names) if name not in there)
+    wanted = [name for name in available if name is not None]
     if not there and not wanted:
         raise AdjudgeError(
             f"Expected packages with music, got none of {', '.join(names)}; where apt's lists are empty, "
@@ -74,10 +74,10 @@ def collect_packages(
         )
     _download(folder, [name for name in wanted if name not in there])
     packages = []
-    for name, (version, deb) in _downloaded(folder).items():
-        if not (folder / MUSIC / name).is_dir():
-            _keep_music(name, deb, folder, least_seconds=least_seconds)
+    for name, (version, deb) in _list_downloaded(folder).items():
         inside = folder / MUSIC / name
+        if not inside.is_dir():
+            _keep_music(name, deb, folder, least_seconds=least_seconds)
         files = sorted(path.relative_to(inside).as_posix() for path in inside.rglob("*") if path.is_file())
         if not files:
             tell(f"{name}: no music of {least_seconds:g} s or more in it")
@@ -85,11 +85,11 @@ def collect_packages(
     return packages
 
 
-def _downloaded(folder: Path) -> dict[str, tuple[str, Path]]:
+def _list_downloaded(folder: Path) -> dict[str, tuple[str, Path]]:
     """Version and file of the packages that are there, by name."""
     found = {}
     for deb in sorted((folder / PACKAGES).glob("*.deb")):
-        name, version = _said("dpkg-deb", "--show", "--showformat", "${Package} ${Version}", str(deb)).split()
+        name, version = _run("dpkg-deb", "--show", "--showformat", "${Package} ${Version}", str(deb)).split()
         found[name] = version, deb
     return found
 
@@ -101,10 +101,10 @@ def _find(name: str, tell: Callable[[str], None]) -> str | None:
 
     parts = _VERSION_IN_NAME.split(name)
     pattern = re.compile(r"\d[\d.]*".join(map(re.escape, parts)))
-    listed = _said("apt-cache", "pkgnames", parts[0]).split()
+    listed = _run("apt-cache", "pkgnames", parts[0]).split()
     others = sorted(filter(pattern.fullmatch, listed), key=Version, reverse=True)
-    for one in dict.fromkeys([*(other for other in others if other == name), *others]):
-        fields = next(Deb822.iter_paragraphs(_said("apt-cache", "show", "--no-all-versions", one)), None)
+    for candidate in sorted(others, key=lambda other: other != name):  # the name itself first
+        fields = next(Deb822.iter_paragraphs(_run("apt-cache", "show", "--no-all-versions", candidate)), None)
         if fields is None:  # another package mentions it
             continue
         place = _COMPONENT.search(fields.get("Filename", ""))
@@ -112,9 +112,9 @@ def _find(name: str, tell: Callable[[str], None]) -> str | None:
         if component not in FREE:
             tell(f"{name}: expected a package in main, got one in {component}; it is left out")
             return None
-        if one != name:
-            tell(f"{name}: this release has {one} instead, which is taken")
-        return one
+        if candidate != name:
+            tell(f"{name}: this release has {candidate} instead, which is taken")
+        return candidate
     tell(f"{name}: this release has no such package; it is left out")
     return None
 
@@ -135,32 +135,26 @@ def _keep_music(name: str, deb: Path, folder: Path, *, least_seconds: float) -> 
     """Unpack a package and keep its music and its copyright file; without the latter it has no licence."""
     unpacked, staged = folder / PACKAGES / ".unpacked", folder / PACKAGES / ".music"
     try:
-        _said("dpkg-deb", "-x", str(deb), str(unpacked))
+        _run("dpkg-deb", "-x", str(deb), str(unpacked))
         about = unpacked / "usr" / "share" / "doc" / name / "copyright"
         if not about.resolve().is_relative_to(unpacked.resolve()) or not about.is_file():
             raise AdjudgeError(f"{name}: expected a copyright file in the package, got none; delete {deb}")
         (folder / COPYRIGHT).mkdir(exist_ok=True)
         shutil.copyfile(about, folder / COPYRIGHT / f"{name}.txt")
         staged.mkdir()
-        for file in _music_files(unpacked, least_seconds=least_seconds):
-            (staged / file).parent.mkdir(parents=True, exist_ok=True)
-            (unpacked / file).rename(staged / file)
+        for path in list(unpacked.rglob("*")):
+            inner = path.relative_to(unpacked)
+            is_sound = path.suffix.lower() in SUFFIXES and path.name.isprintable()
+            if not is_sound or not path.is_file() or path.is_symlink():
+                continue
+            if _is_music(inner.parent.as_posix(), _seconds(path), least_seconds=least_seconds):
+                (staged / inner).parent.mkdir(parents=True, exist_ok=True)
+                path.rename(staged / inner)
         (folder / MUSIC).mkdir(exist_ok=True)
         staged.rename(folder / MUSIC / name)
     finally:
         shutil.rmtree(unpacked, ignore_errors=True)
         shutil.rmtree(staged, ignore_errors=True)
-
-
-def _music_files(unpacked: Path, *, least_seconds: float) -> list[str]:
-    """Paths of the music below a folder; links are passed over."""
-    return [
-        inner.as_posix()
-        for path in unpacked.rglob("*")
-        if path.suffix.lower() in SUFFIXES and path.name.isprintable() and path.is_file() and not path.is_symlink()
-        for inner in [path.relative_to(unpacked)]
-        if _is_music(inner.parent.as_posix(), _seconds(path), least_seconds=least_seconds)
-    ]
 
 
 def _is_music(folder: str, seconds: float | None, *, least_seconds: float) -> bool:
@@ -191,17 +185,12 @@ def _seconds(path: Path) -> float | None:
         return None
 
 
-def _said(*command: str) -> str:
-    """What a program says, in English; apt-cache complains of packages that it does not know, and that is all."""
+def _run(*command: str) -> str:
+    """Run a program and return its output, in English; apt-cache may fail for packages that it does not know."""
     done = subprocess.run(
-        command,
-        env={**os.environ, "LC_ALL": "C"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
+        command, env={**os.environ, "LC_ALL": "C"}, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        errors="replace", check=False,
+    )  # fmt: skip
     if done.returncode and command[0] != "apt-cache":
         raise AdjudgeError(f"{command[-1]}: {command[0]} fails: {shown(done.stderr.strip())}")
     return done.stdout

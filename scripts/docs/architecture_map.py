@@ -1,4 +1,4 @@
-"""The map of the architecture, drawn from what the code imports and from the layers that ``pyproject.toml`` demands.
+"""Maps of the package and of its server, drawn from what the code imports and from the layers of ``pyproject.toml``.
 
 Nothing here is kept by hand but the order of boxes within a row: a package that is added to the layers is on the map,
 an import that is added is an arrow or a number, and one that points up stops the build, as import-linter does.
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scripts.docs.figures import figure
@@ -28,71 +28,82 @@ if TYPE_CHECKING:
 Edge = tuple[str, str]
 Place = tuple[float, float]
 _FIRST = ("groundtruth", "preferences", "relevance", "audio", "users", "embedded", "stats", "measures", "formats")
-_GROUND = 2  # the last rows: nearly everything uses them, so that arrows to them would say nothing
 _WIDTH, _BOX, _GAP = 7.2, 0.42, 0.46
 _APART, _BESIDE = 0.08, 0.12  # of arrows from one another and from boxes
 
 
 @dataclass(frozen=True)
 class Architecture:
-    """Layers of parts from top to bottom, lines of code of each part, and how many imports lead from one to another."""
+    """Layers of parts from top to bottom, lines of code of each part, and how many imports lead from one to another.
+
+    ``ground`` is the number of last rows that nearly everything uses, so that arrows to them would say nothing.
+    """
 
     layers: tuple[tuple[str, ...], ...]
     lines: dict[str, int]
     imports: dict[Edge, int]
+    ground: int
 
     @property
     def upper(self) -> tuple[str, ...]:
         """All parts above the ground, from top to bottom."""
-        return tuple(part for layer in self.layers[:-_GROUND] for part in layer)
+        return tuple(part for layer in self.layers[: -self.ground] for part in layer)
 
 
 @cache
-def read_architecture() -> Architecture:
-    """What the code is like now."""
-    layers = read_layers(ROOT / "pyproject.toml")
-    imports = imports_between([part for layer in layers for part in layer])
+def read_architecture(package: str = "adjudge", *, ground: int = 2) -> Architecture:
+    """What the code of a package is like now."""
+    layers = read_layers(ROOT / "pyproject.toml", package)
+    imports = imports_between([part for layer in layers for part in layer], package)
     for importer, imported in imports:
         if _row(layers, importer) >= _row(layers, imported):
             raise AdjudgeError(f"imports point down: expected none from {importer} to {imported}")
-    return Architecture(layers, {part: _lines(part) for layer in layers for part in layer}, imports)
+    lines = {part: _lines(f"{package}.{part}") for layer in layers for part in layer}
+    return Architecture(layers, lines, imports, ground)
 
 
-def read_layers(project: Path) -> tuple[tuple[str, ...], ...]:
-    """The layers that import-linter checks, without the name of the package."""
-    contracts = tomllib.loads(project.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    (layers,) = (contract["layers"] for contract in contracts if contract["type"] == "layers")
+def read_layers(project: Path, package: str = "adjudge") -> tuple[tuple[str, ...], ...]:
+    """The layers of a package that import-linter checks, without its name."""
+    layers = _contract(project, package)["layers"]
     return tuple(
-        tuple(sorted((part.strip().removeprefix("adjudge.") for part in layer.split("|")), key=_place))
+        tuple(sorted((part.strip().removeprefix(f"{package}.") for part in layer.split("|")), key=_place))
         for layer in layers
     )
+
+
+def _contract(project: Path, package: str) -> dict[str, Any]:
+    contracts = tomllib.loads(project.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    return next(contract for contract in contracts if contract["layers"][0].rpartition(".")[0] == package)
 
 
 def _place(part: str) -> int:
     return _FIRST.index(part) if part in _FIRST else len(_FIRST)
 
 
-def imports_between(parts: Iterable[str]) -> dict[Edge, int]:
-    """How many imports of modules lead from one part to another."""
+def imports_between(parts: Iterable[str], package: str = "adjudge") -> dict[Edge, int]:
+    """How many imports of modules lead from one part of a package to another."""
     import grimp
 
     graph = grimp.build_graph("adjudge", cache_dir=None, exclude_type_checking_imports=True)  # types of what is taken
-    known = set(parts)
-    found: Counter[Edge] = Counter()
-    for module in graph.modules:
-        for imported in graph.find_modules_directly_imported_by(module):
-            edge = _part(module), _part(imported)
-            if edge[0] != edge[1] and known.issuperset(edge):
-                found[edge] += 1
-    return dict(found)
+    ignored = _contract(ROOT / "pyproject.toml", package).get("ignore_imports", ())
+    part_of = {
+        module: part
+        for part in parts
+        for name in (f"{package}.{part}",)
+        for module in graph.modules
+        if module == name or module.startswith(f"{name}.")
+    }
+    counts = Counter(
+        (part, part_of[imported])
+        for module, part in part_of.items()
+        for imported in graph.find_modules_directly_imported_by(module)
+        if part_of.get(imported, part) != part and f"{module} -> {imported}" not in ignored
+    )
+    return dict(counts)
 
 
-def _part(module: str) -> str:
-    return module.split(".")[1] if "." in module else ""
-
-
-def _lines(part: str) -> int:
-    folder = ROOT / "src" / "adjudge" / part
+def _lines(name: str) -> int:
+    folder = ROOT.joinpath("src", *name.split("."))
     files = folder.rglob("*.py") if folder.is_dir() else [folder.with_suffix(".py")]
     return sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files)
 
@@ -113,7 +124,7 @@ def not_implied(edges: Iterable[Edge]) -> set[Edge]:
     def below(part: str) -> set[str]:
         if part not in reached:
             direct = {to for of, to in there if of == part}
-            reached[part] = direct.union(*(below(one) for one in direct))
+            reached[part] = direct.union(*(below(to) for to in direct))
         return reached[part]
 
     return {(of, to) for of, to in there if not any(to in below(by) for start, by in there if start == of and by != to)}
@@ -134,10 +145,20 @@ class _Box:
 
 @figure("architecture")
 def architecture() -> Figure:
-    """Layers as rows, parts as boxes with a bar for their lines of code, arrows for imports."""
+    """The package: layers as rows, parts as boxes with a bar for their lines of code, arrows for imports."""
+    return draw_map(read_architecture())
+
+
+@figure("server")
+def server() -> Figure:
+    """The same of the server."""
+    return draw_map(read_architecture("adjudge.web", ground=4))
+
+
+def draw_map(data: Architecture) -> Figure:
+    """Layers as rows, parts as boxes, arrows for imports."""
     from matplotlib import pyplot
 
-    data = read_architecture()
     height = len(data.layers) * (_BOX + _GAP) - _GAP + 0.1
     drawing, axes = pyplot.subplots(figsize=(_WIDTH, height))
     axes.set_xlim(0, _WIDTH)
@@ -150,7 +171,7 @@ def architecture() -> Figure:
     edges = not_implied(edge for edge in data.imports if set(edge) <= set(data.upper))
     for edge, way in _ways(edges, boxes).items():
         _draw_arrow(axes, way, data.imports[edge])
-    ground = boxes[data.layers[-_GROUND][0]]
+    ground = boxes[data.layers[-data.ground][0]]
     axes.text(_WIDTH / 2, ground.y + _BOX + _GAP / 2, "everything above may use the ground below", ha="center",
               va="center", fontsize=8, color=PALETTE["muted"])  # fmt: skip
     return drawing
@@ -177,7 +198,8 @@ def _draw_box(axes: Axes, part: str, box: _Box, lines: int, most: int) -> None:
     bar = max(0.02, box.width * lines / most)
     axes.add_patch(Rectangle((box.x, box.y), bar, 0.06, facecolor=PALETTE["soft"], linewidth=0, zorder=4))
     middle = box.x + box.width / 2
-    axes.text(middle, box.y + 0.3, part, ha="center", va="center", fontsize=8.5, fontweight="bold", zorder=5)
+    size = 8.5 if len(part) < 14 else 7
+    axes.text(middle, box.y + 0.3, part, ha="center", va="center", fontsize=size, fontweight="bold", zorder=5)
     words = f"{lines:,} lines" if box.width > 1 else f"{lines:,}"
     axes.text(middle, box.y + 0.14, words, ha="center", va="center", fontsize=7, color=PALETTE["muted"], zorder=5)
 
@@ -249,6 +271,6 @@ def imports() -> Figure:
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
     axes.spines[:].set_visible(False)
-    axes.text(0, len(parts) - 1.5, "each row imports from the columns,\nso many times", fontsize=8.5,
+    axes.text(0, len(parts) - 1.5, "how many times each row\nimports from each column", fontsize=8.5,
               color=PALETTE["muted"])  # fmt: skip
     return drawing

@@ -13,7 +13,7 @@ import numpy as np
 
 import adjudge as aj
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.relevance.calibration import Calibration, calibrate
+from adjudge.relevance.calibration import Calibration, calibrate_judging
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.choosing import RULES, Goal
 from adjudge.relevance.report import Claims, History
@@ -306,10 +306,9 @@ def telling() -> Telling:
 
 
 @cache
-def _calibrated() -> list[Calibration]:
-    methods = [(name, "information") for name in _ESTIMATORS]
-    return calibrate(
-        _candidates(), MEASURE, methods=methods, samples=6, systems=7, queries=12, shares=(0.02, 0.05, 0.1),
+def _calibrated() -> Sequence[Calibration]:
+    return calibrate_judging(
+        _candidates(), MEASURE, estimators=_ESTIMATORS, samples=6, systems=7, queries=12, at=(0.02, 0.05, 0.1),
         goal=_NOTHING_JUDGED_EASILY, workers=1,
     )  # fmt: skip
 

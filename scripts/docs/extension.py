@@ -15,13 +15,18 @@ from pygments.lexers.special import TextLexer  # type: ignore[import-untyped]
 
 import adjudge
 import adjudge.arrays
+import adjudge.formats.reading
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
 Element = Any  # of docutils, which has no types
-_ALIASES = {adjudge.arrays: ("Codes", "Floats", "Ints", "Keys", "Mask"), numpy.typing: ("ArrayLike",)}
+_ALIASES = {
+    adjudge.arrays: ("Codes", "Floats", "Ints", "Keys", "Mask"),
+    adjudge.formats.reading: ("JudgmentsLike", "MetadataLike", "Paths", "RunsLike"),
+    numpy.typing: ("ArrayLike",),
+}
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

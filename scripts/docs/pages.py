@@ -141,7 +141,7 @@ def blocks_of(page: Path) -> list[Block]:
 
 
 def overlooked(page: Path) -> list[str]:
-    """Lines that begin a block which is not found here, and so not executed: indented, of other signs, misspelt."""
+    """Lines that begin a block that is not found and so not executed: indented, of other characters, misspelt."""
     return _OVERLOOKED.findall(_FENCE.sub("", page.read_text(encoding="utf-8")))
 
 
@@ -284,7 +284,7 @@ def _run_python(block: Block, session: Session, page: Path) -> None:
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Whether what a page shows is what was printed; blank lines and blanks at line ends do not count."""
+    """Whether what a page shows is what was printed; blank lines and spaces at line ends do not count."""
     parts = [r"(?:.*\n)*?" if line == "…" else _line_pattern(line) for line in _lines(shown)]
     return re.fullmatch("".join(parts), "".join(f"{line}\n" for line in _lines(printed))) is not None
 

@@ -35,6 +35,12 @@ def _commands() -> str:
     return text()
 
 
+def _campaigns() -> str:
+    from scripts.docs.reference_campaigns import text
+
+    return text()
+
+
 def _python() -> str:
     from scripts.docs.reference_python import text
 
@@ -45,6 +51,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "commands": _commands,
     "measures": _measures,
     **{name: page.text for name, page in _PAGES.items()},
+    "campaigns": _campaigns,
     "formats": _formats,
     "python": _python,
 }
@@ -59,10 +66,10 @@ def write(folder: Path) -> None:
 def places() -> list[tuple[str, str, str, list[str]]]:
     """Every registry: the kind of its members, the page and the chapter that tell of them, and their names.
 
-    Page and chapter are empty where nobody tells; measures and formats have pages of their own.
+    Page and chapter are empty where nobody tells; measures, formats and kinds of campaigns have pages of their own.
     """
     chapters = {id(one.registry): (name, one.title) for name, page in _PAGES.items() for one in page.chapters}
-    own = {"measure": ("measures", ""), "format": ("formats", "")}
+    own = {"measure": ("measures", ""), "format": ("formats", ""), "kind of campaign": ("campaigns", "")}
     return [(one.kind, *chapters.get(id(one), own.get(one.kind, ("", ""))), list(one)) for one in all_registries()]
 
 

@@ -12,10 +12,9 @@ from adjudge.audio.features import AUDIO_FEATURES
 from adjudge.audio.library.excerpts import PLACES
 from adjudge.audio.systems import BASELINES
 from adjudge.audio.systems.base import Baseline
-from adjudge.experiments.report import EXPERIMENT_SECTIONS
-from adjudge.experiments.simulate.dependence import DEPENDENCES
+from adjudge.experiments.simulate.copulas import DEPENDENCES
 from adjudge.experiments.simulate.margins import MARGINS, Family
-from adjudge.experiments.spec import EXPERIMENTS, Experiment
+from adjudge.experiments.spec import EXPERIMENT_SECTIONS, EXPERIMENTS, Experiment
 from adjudge.groundtruth import COMPARISONS, FUNCTIONS
 from adjudge.groundtruth.building import Function
 from adjudge.groundtruth.evidence import DEFAULT_COMPARISONS, Comparison
@@ -28,19 +27,11 @@ from adjudge.stats.distributions import DISTRIBUTIONS
 from adjudge.users.curves import CurveForm
 from adjudge.users.noticing import FORMS
 from adjudge.users.satisfaction import CURVES, MONOTONE, CurveKind
-from adjudge.web.campaign_rows import KINDS
 
 _PLACES = {
     "middle": "Half-way; where half of that or more is silence, the nearest place where most is heard.",
     "start": "The beginning.",
     "representative": "The place, to a second, whose timbre is nearest to that of the whole recording.",
-}
-_KINDS = {
-    "judging": "People grade documents, the most telling ones first, until systems are ranked: "
-    "[judging campaigns](../guides/campaigns.md).",
-    "preference": "People say which of two lists they like better, or that both are good or bad: "
-    "[preference campaigns](../guides/preferences_campaign.md).",
-    "ranking": "Experts put documents in order, with ties: [ranking campaigns](../guides/ranking_campaign.md).",
 }
 
 
@@ -91,11 +82,11 @@ def _baseline(system: Baseline) -> Told:
 
 
 def _behaviour(behaviour: Behaviour) -> Told:
-    return by_docstring(behaviour.answer, (("listens", "yes" if behaviour.listens else "no"),))
+    return Told(behaviour.about, (), (("listens", "yes" if behaviour.listens else "no"),))
 
 
 def _study(study: Study) -> Told:
-    facts = (("Makes anew", prose(", ".join(study.covers))), ("Needs", ", ".join(f"`{one}`" for one in study.needs)))
+    facts = (("Reproduces", prose(", ".join(study.covers))), ("Needs", ", ".join(f"`{one}`" for one in study.needs)))
     return by_line(study.title, study.run, facts)
 
 
@@ -229,13 +220,6 @@ this page.
             _baseline,
         ),
         Chapter(
-            "Kinds of campaigns",
-            "What people are asked for (`--kind` of [`adjudge campaign create`](commands.md#adjudge-campaign-create)).",
-            {kind: _KINDS[kind] for kind in KINDS},
-            _said,
-            short=True,
-        ),
-        Chapter(
             "Sections of a report",
             "What [`adjudge report`](commands.md#adjudge-report) can say (`--section`); a section with nothing to say "
             "is left out.",
@@ -252,7 +236,7 @@ this page.
         ),
         Chapter(
             "Studies that are reproduced",
-            "What [`adjudge reproduce`](commands.md#adjudge-reproduce) makes anew; see "
+            "What [`adjudge reproduce`](commands.md#adjudge-reproduce) reproduces; see "
             "[the papers' tables](reproduction.md).",
             STUDIES,
             _study,

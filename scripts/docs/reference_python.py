@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import ast
 import inspect
+import itertools
 import sys
+import types
 import typing
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from scripts.docs.reference_words import paragraphs, sentence, table
+from scripts.docs.reference_words import paragraphs, prose, sentence, table
 
 import adjudge
 from adjudge.registry import Registry
@@ -138,7 +140,20 @@ def _first_line(path: str) -> str:
         return paragraphs(value)[0]
     if isinstance(value, adjudge.Scale):
         return f"The scale {value}."
+    if isinstance(value, types.UnionType):
+        return prose(_docstring_of_alias(path))
     return f"`{' or '.join(map(repr, typing.get_args(value))) or value}`"
+
+
+def _docstring_of_alias(path: str) -> str:
+    """The text below the assignment of a type alias, in whichever module of its package that is."""
+    package, _, name = path.rpartition(".")
+    homes = [home for home, module in sys.modules.items() if home.startswith(f"{package}.") and name in vars(module)]
+    for home in homes:
+        for node, below in itertools.pairwise(ast.parse(inspect.getsource(sys.modules[home])).body):
+            if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == name and isinstance(below, ast.Expr):
+                return str(ast.literal_eval(below.value))
+    raise LookupError(f"{path}: expected a docstring below the alias")
 
 
 def _directive(path: str) -> str:

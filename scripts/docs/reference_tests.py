@@ -8,7 +8,7 @@ from scripts.docs.reference_chapters import Chapter, Page, Told, by_docstring, b
 from scripts.docs.reference_words import paragraphs, prose
 
 from adjudge.checks import Alternative
-from adjudge.stats import bootstrap, coefficients, effects, equivalence, intervals
+from adjudge.stats import agreement_coefficients, effects, intervals
 from adjudge.stats.gtheory import gstudy
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS, Correction, Familywise, friedman
 from adjudge.stats.paired import PAIRED_TESTS, Definition
@@ -109,7 +109,7 @@ pair in both directions; with a baseline, the pairs with it.
             "superiority).",
             {
                 "t": intervals.t_interval,
-                "percentile, bca": bootstrap.bootstrap_interval,
+                "percentile, bca": intervals.bootstrap_interval,
                 "Wilson": intervals.wilson_interval,
             },
             by_docstring,
@@ -117,16 +117,17 @@ pair in both directions; with a baseline, the pairs with it.
         Chapter(
             "Effect sizes and equivalence",
             "Beside every p-value; `--margin` says which difference matters, by default what users notice.",
-            {"effect sizes": effects.effect_sizes, "equivalence": equivalence.equivalence},
+            {"effect sizes": effects.effect_sizes, "equivalence": effects.equivalence},
             by_docstring,
         ),
         Chapter(
             "Agreement between assessors",
-            "What [`adjudge.agreement`](python.md#agreement) and campaigns report. " + paragraphs(coefficients)[2],
+            "What [`adjudge.agreement`](python.md#agreement) and campaigns report. "
+            + paragraphs(agreement_coefficients)[2],
             {
-                "Krippendorff's alpha": coefficients.krippendorff_alpha,
-                "Fleiss' kappa": coefficients.fleiss_kappa,
-                "Cohen's kappa": coefficients.cohen_kappa,
+                "Krippendorff's alpha": agreement_coefficients.krippendorff_alpha,
+                "Fleiss' kappa": agreement_coefficients.fleiss_kappa,
+                "Cohen's kappa": agreement_coefficients.cohen_kappa,
             },
             by_docstring,
         ),

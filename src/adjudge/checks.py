@@ -1,15 +1,15 @@
-"""What a parameter may be, declared once: checked and worded by the library, offered by the command line, tested.
+"""What a parameter may be, declared once: for the checks of the library, the options of the command line and tests.
 
-A constraint knows its limits, its words and what it means. Functions declare those of their parameters with
-:func:`checked`; options of the command line take the same declarations as their ``type``; a contract test goes over
-all of them. Nothing heavy is imported here, so that the command line can offer them at no cost.
+A constraint knows its limits, its wording and its meaning. Functions declare the constraints of their parameters with
+:func:`checked`; options of the command line have the same declarations as their ``type``; a contract test covers all of
+them. Nothing heavy is imported here, so that the command line starts fast.
 """
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Integral, Real
@@ -19,6 +19,7 @@ from adjudge.errors import ParameterError, shown
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_LONGEST_VALUE = 60  # characters of a value in a message
 
 
 class Constraint(ABC):
@@ -30,7 +31,7 @@ class Constraint(ABC):
     @property
     @abstractmethod
     def wanted(self) -> str:
-        """What a value must be, as it follows *must be* in messages."""
+        """What a value must be, to follow *must be* in messages."""
 
     @property
     def limits(self) -> str:
@@ -39,44 +40,62 @@ class Constraint(ABC):
 
     @abstractmethod
     def allows(self, value: object) -> bool:
-        """Whether the value is one."""
+        """Whether a value is allowed."""
 
     @abstractmethod
     def parse(self, text: str) -> Any:
-        """The value that a text stands for; the text itself where it stands for none."""
+        """The value of a text, or the text itself where it has none."""
 
     @abstractmethod
     def examples(self) -> tuple[list[Any], list[Any]]:
-        """Values that are just allowed, and values that are just not."""
+        """Values that are just allowed, and values that are just not allowed."""
 
     def check(self, name: str, value: Any, *, where: str = "") -> Any:
-        """The value, or an error that names it.
+        """The value, or an error that names the parameter.
 
         >>> CONFIDENCE.check("confidence", 1.5)
         Traceback (most recent call last):
         adjudge.errors.ParameterError: 'confidence' must be in (0, 1), got 1.5
         """
         if not self.allows(value):
-            came = shown(value) if isinstance(value, str) else value
-            raise ParameterError(f"{where}{name!r} must be {self.wanted}, got {came}")
+            raise ParameterError(f"{where}{name!r} must be {self.wanted}, got {_worded(value)}")
         return value
 
     def read(self, name: str, text: str, *, where: str = "") -> Any:
-        """The value that a text stands for, or an error that names it and repeats the text."""
+        """The value of a text, or an error that names the parameter and repeats the text."""
         value = self.parse(text)
         if not self.allows(value):
             came = shown(text) if isinstance(value, str) else text
             raise ParameterError(f"{where}{name!r} must be {self.wanted}, got {came}")
         return value
 
+    def check_each(self, name: str, values: Any) -> tuple[Any, ...]:
+        """One value or several, each once; whole numbers may be floats.
+
+        >>> COUNT.check_each("queries", 30), COUNT.check_each("queries", [30, 60.0, 30])
+        ((30,), (30, 60))
+        """
+        given = values if isinstance(values, Iterable) and not isinstance(values, str) else [values]
+        whole = [int(value) if isinstance(value, float) and value.is_integer() else value for value in given]
+        return tuple(dict.fromkeys(self.check(name, value) for value in whole))
+
     def __call__(self, text: str) -> Any:
         """The value of an option, for :mod:`argparse`."""
         return self.read(self.metavar or "value", text)
 
 
+def _worded(value: object) -> str:
+    """A value for the end of a message: as it is written where that is short, else the name of its type."""
+    if isinstance(value, str):
+        return shown(value)
+    written = str(value) if isinstance(value, Real) else repr(value)
+    says_something = written.isprintable() and " at 0x" not in written
+    return written if says_something and len(written) <= _LONGEST_VALUE else type(value).__name__
+
+
 @dataclass(frozen=True)
 class Between(Constraint):
-    """A real number from an interval, whose ends are its own where ``closed`` says so; NaN is in none."""
+    """A real number in an interval, with the ends that ``closed`` names; never NaN."""
 
     low: float
     high: float = math.inf
@@ -96,7 +115,7 @@ class Between(Constraint):
 
     @property
     def wanted(self) -> str:
-        """The interval, or what the number is above.
+        """The interval, or the lower limit.
 
         >>> Between(0, 1, "right").wanted, Between(0).wanted, Between(0, closed="left").wanted
         ('in (0, 1]', 'a finite number above 0', 'a finite number of at least 0')
@@ -113,7 +132,7 @@ class Between(Constraint):
         return f"in {'[' if self.has_low else '('}{self.low:g}, {self.high:g}{']' if self.has_high else ')'}"
 
     def allows(self, value: object) -> bool:
-        """Between the ends; what is infinite never is."""
+        """Whether a finite number lies in the interval."""
         if isinstance(value, bool) or not isinstance(value, Real):
             return False
         number = float(value)
@@ -140,7 +159,7 @@ class Between(Constraint):
 
 @dataclass(frozen=True)
 class Whole(Constraint):
-    """A whole number from ``least``, to ``most`` where there is one; with ``or_none`` it may be 0, too."""
+    """A whole number from ``least`` to ``most``, if there is one; with ``or_none``, or 0."""
 
     least: int
     most: int | None = None
@@ -163,7 +182,7 @@ class Whole(Constraint):
         return f"of at least {self.least}" if self.most is None else f"from {self.least:,} to {self.most:,}"
 
     def allows(self, value: object) -> bool:
-        """A whole number within the limits; True and 2.0 are none."""
+        """Whether a value is a whole number within the limits; True and 2.0 are not whole numbers."""
         if isinstance(value, bool) or not isinstance(value, Integral):
             return False
         number = int(value)
@@ -188,13 +207,22 @@ class Whole(Constraint):
 class Seeding(Whole):
     """A whole number, a generator of NumPy to draw one from, or None for any number."""
 
+    @property
+    def wanted(self) -> str:
+        """The number, and what else it is drawn from."""
+        return f"{super().wanted}, a NumPy generator or None"
+
     def allows(self, value: object) -> bool:
-        """Whatever :func:`adjudge.seeds.as_seed` takes; NumPy need not be there for it."""
-        is_generator = any(kind.__module__.startswith("numpy.random") for kind in type(value).__mro__)
-        return value is None or is_generator or super().allows(value)
+        """Whether :func:`adjudge.seeds.as_seed` accepts a value, found without importing NumPy."""
+        kinds = ((kind.__module__.partition("._")[0], kind.__name__) for kind in type(value).__mro__)
+        return value is None or ("numpy.random", "Generator") in kinds or super().allows(value)
+
+    def read(self, name: str, text: str, *, where: str = "") -> Any:
+        """The number of a text, which can be nothing else."""
+        return Whole(self.least).read(name, text, where=where)
 
     def examples(self) -> tuple[list[Any], list[Any]]:
-        """As of a whole number, except that None is not refused."""
+        """Those of a whole number, with None allowed."""
         inside, outside = super().examples()
         return inside, [value for value in outside if value is not None]
 
@@ -213,7 +241,7 @@ class OneOf(Constraint):
         return f"one of {', '.join(self.options)}"
 
     def allows(self, value: object) -> bool:
-        """One of the words, letter by letter."""
+        """Whether a value is one of the words."""
         return isinstance(value, str) and value in self.options
 
     def parse(self, text: str) -> str:
@@ -223,6 +251,36 @@ class OneOf(Constraint):
     def examples(self) -> tuple[list[Any], list[Any]]:
         """All words, and near misses."""
         return list(self.options), [f"{self.options[0]} ", self.options[0].upper() + "?", "", 1, True, math.nan, None]
+
+
+@dataclass(frozen=True)
+class Kind(Constraint):
+    """An object of a class, or of one of several; ``described`` says what it is and which function makes it."""
+
+    kind: Any
+    described: str
+    meaning: str = ""
+    metavar: str | None = None
+
+    def __or__(self, other: Kind) -> Kind:
+        return Kind(self.kind | other.kind, f"{self.described} or {other.described}")
+
+    @property
+    def wanted(self) -> str:
+        """The description."""
+        return self.described
+
+    def allows(self, value: object) -> bool:
+        """Whether a value is such an object."""
+        return isinstance(value, self.kind)
+
+    def parse(self, text: str) -> str:
+        """The text itself: it is no such object."""
+        return text
+
+    def examples(self) -> tuple[list[Any], list[Any]]:
+        """None that is allowed: they take other modules."""
+        return [], [value for value in (None, 1, "text", [0.5]) if not self.allows(value)]
 
 
 Constraints = Mapping[str, Constraint]
@@ -242,20 +300,20 @@ def as_constraint(declared: Any) -> Constraint:
 
 
 def checked(owner: str = "", /, **declared: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Refuse arguments that are not what is declared here, before the function starts.
+    """Refuse arguments that break a declared constraint, before the function starts.
 
     Each is a constraint, or a ``Literal`` for one of its words. None passes where it is the default. ``owner`` comes
-    first in messages. The declarations stay readable as ``function.constraints``.
+    first in messages. The declarations are in ``function.constraints``.
 
     >>> @checked("demo", seed=SEED)
     ... def draw(*, seed: int = 0) -> int:
     ...     return seed
     >>> draw(seed=-1)
     Traceback (most recent call last):
-    adjudge.errors.ParameterError: demo: 'seed' must be a whole number of at least 0, got -1
+    adjudge.errors.ParameterError: demo: 'seed' must be a whole number of at least 0, a NumPy generator or None, got -1
     """
     where = f"{owner}: " if owner else ""
-    constraints = {name: as_constraint(one) for name, one in declared.items()}
+    constraints = {name: as_constraint(constraint) for name, constraint in declared.items()}
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         rules = _rules(function, constraints)
@@ -282,7 +340,7 @@ def checked(owner: str = "", /, **declared: Any) -> Callable[[Callable[P, R]], C
 def _rules(
     function: Callable[..., Any], constraints: Mapping[str, Constraint]
 ) -> list[tuple[str, Constraint, int, bool]]:
-    """Of each declared parameter: its constraint, its place among positional ones, and whether it may be None."""
+    """Each declared parameter with its constraint, its place among positional ones, and whether it may be None."""
     code = function.__code__
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     positional = names[: code.co_argcount]
@@ -291,15 +349,8 @@ def _rules(
     defaults |= function.__kwdefaults__ or {}
     if strange := constraints.keys() - set(names):
         raise TypeError(f"{function.__qualname__}: expected constraints of its parameters, got {sorted(strange)}")
-    return [
-        (
-            name,
-            constraint,
-            positional.index(name) if name in positional else len(names),
-            name in defaults and defaults[name] is None,
-        )
-        for name, constraint in constraints.items()
-    ]
+    places = {name: positional.index(name) if name in positional else len(names) for name in constraints}
+    return [(name, rule, places[name], defaults.get(name, "") is None) for name, rule in constraints.items()]
 
 
 CONFIDENCE = Between(0, 1, meaning="level of the intervals", metavar="C")
@@ -312,10 +363,10 @@ SHARE = Between(0, 1, "both", meaning="share")
 INNER_SHARE = Between(0, 1, meaning="share that is neither none nor all")
 SOME_SHARE = Between(0, 1, "right", meaning="share that is not none")
 SHARE_BELOW_ALL = Between(0, 1, "left", meaning="share that is not all")
+FINITE = Between(-math.inf, meaning="finite number")
 POSITIVE = Between(0, meaning="number above 0")
 NOT_NEGATIVE = Between(0, closed="left", meaning="number from 0")
 SEED = Seeding(0, meaning="seed of everything random")
-SEED_NUMBER = Whole(0, meaning="seed of everything random; a number, as it is part of a specification")
 COUNT = Whole(1, meaning="how many")
 COUNT_OR_NONE = Whole(0, meaning="how many, perhaps none")
 SEVERAL = Whole(2, meaning="how many, two or more")
@@ -354,6 +405,6 @@ ReliabilityInterval = Literal["auto", "f", "bootstrap", "delta", "none"]
 Resampled = Literal["both", "queries", "systems"]
 
 DEFAULT_CONSTRUCTION = "Any-1"
-"""How partially ordered lists are made unless told otherwise: the most consistent of Urbano et al. 2010."""
+"""How partially ordered lists are made by default: the most consistent way of Urbano et al. 2010."""
 DEFAULT_LIST_ALPHA = 0.25
 """The significance level of partially ordered lists, as of the original ones of 2005."""

@@ -1,4 +1,4 @@
-"""Names of version 1.0 that changed: they work for one release, with a warning that says what to write instead."""
+"""Names of version 1.0 that changed: they work for one more release, with a warning that names the new one."""
 
 from __future__ import annotations
 
@@ -66,12 +66,13 @@ MODULES = {
     "adjudge.reports.evidence": "adjudge.users.report",
     "adjudge.reports.render": "adjudge.reporting.render",
     "adjudge.stats.anova": "adjudge.stats.gtheory.anova",
+    "adjudge.stats.bootstrap": "adjudge.stats.intervals",
 }
-"""Modules that the documentation of version 1.0 imported, and what is there now."""
+"""Modules that the documentation of version 1.0 imported, and where their contents are now."""
 
 
 def find_moved(package: str, name: str) -> object:
-    """What an old name of a package stands for, with a warning; an :class:`AttributeError` where it is none."""
+    """What an old name of a package stands for, with a warning; an :class:`AttributeError` for any other name."""
     new = NAMES.get(f"{package}.{name}")
     if new is None:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
@@ -83,7 +84,7 @@ def find_moved(package: str, name: str) -> object:
 
 
 def find_module(name: str) -> ModuleSpec | None:
-    """What an old module stands for, as the import system wants to know it; None where it is none."""
+    """The import specification of an old module, with a warning; None for any other name."""
     if name not in MODULES:
         return None
     _warn(f"{name} is called {MODULES[name]} now", stacklevel=4)
@@ -91,22 +92,22 @@ def find_module(name: str) -> ModuleSpec | None:
 
 
 class _Contents(Loader):
-    """Loads a module that has everything another has."""
+    """Loads a module with the contents of another."""
 
     def __init__(self, source: str) -> None:
         self.source = source
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """Leave it to the import system."""
+        """Let the import system create it."""
 
     def exec_module(self, module: ModuleType) -> None:
-        """Fill it."""
+        """Copy the contents."""
         found = vars(import_module(self.source))
         vars(module).update((name, value) for name, value in found.items() if not name.startswith("__"))
 
 
 class Renamed(NamedTuple):
-    """A parameter of a function that has another name now, or a value of it that has."""
+    """A parameter of a function, or a value of it, that has a new name."""
 
     function: Callable[..., Any]
     parameter: str
@@ -115,11 +116,15 @@ class Renamed(NamedTuple):
 
 
 RENAMED: list[Renamed] = []
-"""Every parameter and value that was renamed, for the test that goes over them."""
+"""Every parameter and value that was renamed, for the test that covers them."""
 
 
-def renamed(values: Mapping[str, Mapping[str, str]] | None = None, /, **parameters: str) -> Callable[[F], F]:
-    """Let a function take old names of ``parameters`` and old ``values`` of parameters, with a warning.
+def renamed(
+    values: Mapping[str, Mapping[str, str]] | None = None, owner: str = "", /, **parameters: str
+) -> Callable[[F], F]:
+    """Let a function accept old names of ``parameters`` and old ``values`` of parameters, with a warning.
+
+    ``owner`` is the public name of the function where it has another one.
 
     >>> @renamed({"ties": {"left out": "skip"}}, level="confidence")
     ... def show(confidence: float, ties: str = "skip") -> str:
@@ -129,7 +134,7 @@ def renamed(values: Mapping[str, Mapping[str, str]] | None = None, /, **paramete
     """
 
     def decorate(function: F) -> F:
-        where = function.__qualname__
+        where = owner or function.__qualname__
 
         def call(*args: Any, **kwargs: Any) -> Any:
             for old, new in parameters.items():
@@ -155,19 +160,27 @@ def renamed(values: Mapping[str, Mapping[str, str]] | None = None, /, **paramete
 
 
 METHODS = {"records": "to_dicts", "to_frame": "to_polars"}
-"""Methods that results had, and what they are called now."""
+"""Old names of the methods of results, and their new names."""
+FIELDS = {
+    "Agreement": {"level": "confidence", "n_boot": "resamples"},
+    "Drift": {"level": "confidence"},
+    "SelfConsistency": {"level": "confidence"},
+}
+"""Old names of the fields of some results, by class, and their new names."""
 
 
-def old_method(result: object, name: str) -> Any:
-    """The method of a result by its old name; called by ``__getattr__``, so where there is none of that name."""
-    if name not in METHODS:
-        raise AttributeError(f"{type(result).__name__!r} object has no attribute {name!r}", name=name, obj=result)
-    _warn(f"{type(result).__name__}.{name} is called {METHODS[name]} now", stacklevel=4)
-    return getattr(result, METHODS[name])
+def old_attribute(result: object, name: str) -> Any:
+    """A method or field of a result by its old name; called by ``__getattr__``, so only for missing names."""
+    owner = type(result).__name__
+    new = {**METHODS, **FIELDS.get(owner, {})}.get(name)
+    if new is None:
+        raise AttributeError(f"{owner!r} object has no attribute {name!r}", name=name, obj=result)
+    _warn(f"{owner}.{name} is called {new} now", stacklevel=4)
+    return getattr(result, new)
 
 
 def settings_apart(make: Callable[..., Any]) -> Callable[[F], F]:
-    """Let a function whose first argument is a specification take its name and settings among its own, with a warning.
+    """Let a function of a specification accept a name and settings among its own arguments instead, with a warning.
 
     ``make`` makes the specification of a name and settings.
     """
@@ -192,7 +205,7 @@ def settings_apart(make: Callable[..., Any]) -> Callable[[F], F]:
 
 
 def _like(function: F, call: Callable[..., Any]) -> F:
-    """``call`` in place of a function, with its globals, so that doctest takes it for one of the same module."""
+    """``call`` with the metadata and globals of a function, so that doctest finds it in the same module."""
     own = FunctionType(call.__code__, function.__globals__, call.__name__, None, call.__closure__)
     return functools.wraps(function)(own)  # type: ignore[return-value]
 

@@ -10,19 +10,15 @@ tracks are as similar as they are near. A team hears that space through its own 
 every track misplaced, a few badly. A system of the team adds a small error. So the systems of a team return much the
 same tracks and fail on the same queries. The baseline hears next to nothing.
 
-What a listener hears is the true similarity, moved by how easy the query is: some songs have kin everywhere, to others
-nothing sounds alike. Eight assessors differ in severity and in care. One judges a query; three judge every fifth. The
-Broad grade is another answer, with another slip, cut where that assessor draws the lines: it follows the Fine grade,
-but is no function of it.
+What a listener hears is the true similarity, moved by how easy the query is. Eight assessors differ in severity and in
+care. One judges a query; three judge every fifth. The Broad grade is another answer, with another slip, cut where that
+assessor draws the lines: it follows the Fine grade, but is no function of it.
 
 The sizes of these effects are chosen so that CG@5 varies as it does in MIREX (2011: system .18, query .51, residual .30
-of the variance): about a fifth between systems, somewhat less than half between queries, a third for their interaction
-and noise. Queries differ more than systems do; that is what makes systems hard to compare, and a demo without it would
-flatter every method. The easiness of queries is dealt from even quantiles, not drawn, so that few queries vary as many
-do.
-
-Every part has a random stream of its own, and every query one for its judgments: a deeper pool keeps the grades of the
-shallower one.
+of the variance). Queries differ more than systems do; that is what makes systems hard to compare, and a demo without it
+would flatter every method. The easiness of queries is dealt from even quantiles, not drawn, so that few queries vary as
+many do. Every part has a random stream of its own, and every query one for its judgments: a deeper pool keeps the
+grades of the shallower one.
 
 >>> tables = demo_tables(queries=10, depth=5)
 >>> tables.runs.shape, tables.runs.columns
@@ -37,18 +33,15 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.special import expit, ndtri
 
+from adjudge.arrays import Floats, Ints
 from adjudge.checks import SEED, Whole, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.collection import Collection, Table, build_collection
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import BROAD, FINE
 from adjudge.seeds import Seed, as_seed
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GENRES = (
     "Baroque", "Blues", "Classical", "Country", "Electronica", "Hip-Hop", "Jazz", "Metal", "Rock", "Romantic"
@@ -114,14 +107,6 @@ class DemoTables:
     metadata: pl.DataFrame
 
 
-class _Assessors(NamedTuple):
-    """What tells assessors apart: points they add, a factor on their slips, and where Broad 1 and 2 begin for them."""
-
-    leniency: Floats
-    carelessness: Floats
-    limits: Floats  # assessors x 2
-
-
 @checked("demo", seed=SEED, queries=Whole(1, N_DOCUMENTS), depth=Whole(1, MOST_DEPTH))
 def demo_tables(seed: int = 2012, *, queries: int = 60, depth: int = 10) -> DemoTables:
     """Make the demo collection: ``queries`` queries, and the top ``depth`` of twelve systems for each, all judged.
@@ -140,7 +125,9 @@ def demo_tables(seed: int = 2012, *, queries: int = 60, depth: int = 10) -> Demo
     for number, team in enumerate(TEAMS):
         for system, view in _views_of(team, space, _stream(seed, _TEAMS, number)):
             ranked, scores = _rank(view, query_docs, depth)
-            runs.append(_run_table(ids, query_docs, ranked, scores, system=system, team=team.code))
+            columns = {"query": ids.gather(np.repeat(query_docs, depth)), "document": ids.gather(ranked.ravel())}
+            table = pl.DataFrame({**columns, "score": scores.ravel()})
+            runs.append(table.select(pl.lit(system).alias("system"), pl.all(), pl.lit(team.code).alias("team")))
             pools.append(ranked)
     judgments, broad = _judge(seed, ids, space, query_docs, np.hstack(pools))
     return DemoTables(pl.concat(runs), judgments, broad, metadata)
@@ -182,11 +169,6 @@ def _stream(seed: int, *part: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=part))
 
 
-def _artist_of(documents: Ints) -> Ints:
-    """Documents are numbered by genre, then artist, then track."""
-    return documents // N_TRACKS
-
-
 def _document_ids() -> list[str]:
     return [
         f"{genre.replace('-', '').lower()}-{artist:02}-{track:02}"
@@ -204,14 +186,8 @@ def _metadata(rng: np.random.Generator) -> pl.DataFrame:
     names = np.array([f"{mood} {thing}" for mood in MOODS for thing in THINGS])
     titles = [title for _ in artists for title in rng.choice(names, N_TRACKS, replace=False).tolist()]
     genre_of = [genre for genre in GENRES for _ in range(N_ARTISTS)]
-    return pl.DataFrame(
-        {
-            "document": _document_ids(),
-            "artist": np.repeat(artists, N_TRACKS).tolist(),
-            "genre": np.repeat(genre_of, N_TRACKS).tolist(),
-            "title": titles,
-        }
-    )
+    of_tracks = {"artist": np.repeat(artists, N_TRACKS).tolist(), "genre": np.repeat(genre_of, N_TRACKS).tolist()}
+    return pl.DataFrame({"document": _document_ids(), **of_tracks, "title": titles})
 
 
 def _latent_space(rng: np.random.Generator) -> Floats:
@@ -258,21 +234,12 @@ def _rank(view: Floats, queries: Ints, depth: int) -> tuple[Ints, Floats]:
     A score is the negated distance to six decimals; what that would tie goes one millionth below its predecessor.
     """
     distances = _distances(view, queries)
-    distances[_artist_of(queries)[:, None] == _artist_of(np.arange(len(view)))] = np.inf
+    artist = np.arange(len(view)) // N_TRACKS  # documents are numbered by genre, then artist, then track
+    distances[artist[queries, None] == artist] = np.inf
     ranked = np.argsort(distances, axis=1, kind="stable")[:, :depth]
     millionths = np.rint(-1e6 * np.take_along_axis(distances, ranked, axis=1))
     ranks = np.arange(depth)
     return ranked, (np.minimum.accumulate(millionths + ranks, axis=1) - ranks) / 1e6
-
-
-def _run_table(ids: pl.Series, queries: Ints, ranked: Ints, scores: Floats, *, system: str, team: str) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "query": ids.gather(np.repeat(queries, ranked.shape[1])),
-            "document": ids.gather(ranked.ravel()),
-            "score": scores.ravel(),
-        }
-    ).select(pl.lit(system).alias("system"), "query", "document", "score", pl.lit(team).alias("team"))
 
 
 def _judge(seed: int, ids: pl.Series, space: Floats, queries: Ints, pools: Ints) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -280,36 +247,25 @@ def _judge(seed: int, ids: pl.Series, space: Floats, queries: Ints, pools: Ints)
     rng = _stream(seed, _PEOPLE)
     easiness = EASINESS * _dealt_normal(rng, len(queries))
     heard = 50 + POINTS_PER_DISTANCE * (MIDDLE_DISTANCE - _distances(space, queries)) + easiness[:, None]
-    assessors = _assessors(rng)
+    leniency = SEVERITY * _dealt_normal(rng, N_ASSESSORS)
+    carelessness = rng.uniform(0.6, 1.4, N_ASSESSORS)
+    limits = BROAD_LIMITS + LIMIT_SPREAD * rng.normal(size=(N_ASSESSORS, 2))
     mains = rng.permutation(len(queries)) % N_ASSESSORS
     rows = []
     for number, pool in enumerate(pools):
         rng = _stream(seed, _ANSWERS, number)
         others = 1 + rng.permutation(N_ASSESSORS - 1)[: PANEL - 1]
         panel = (mains[number] + np.array([0, *others])) % N_ASSESSORS
-        asked = PANEL if number % PANEL_EVERY == 0 else 1
-        grades = _grades(heard[number], panel, assessors, rng)[:, :asked, np.unique(pool)]
-        pairs = np.meshgrid(queries[number], panel[:asked], np.unique(pool), indexing="ij")
-        rows.append(np.vstack([np.ravel(column) for column in (*pairs, *grades)]))
+        slips = rng.normal(size=(3, PANEL, heard.shape[1])) * carelessness[panel, None]
+        appraised = heard[number] + leniency[panel, None] + SLIP * slips[0]
+        fine = np.rint(100 * expit((appraised + SCALE_SLIP * slips[1] - 50) / SOFTNESS))
+        reached = (appraised + SCALE_SLIP * slips[2])[..., None] >= limits[panel, None]
+        grades = np.stack([fine, reached.sum(axis=2)]).astype(np.int64)  # scales x panel x documents
+        asked, pooled = PANEL if number % PANEL_EVERY == 0 else 1, np.unique(pool)
+        pairs = np.meshgrid(queries[number], panel[:asked], pooled, indexing="ij")
+        rows.append(np.vstack([np.ravel(column) for column in (*pairs, *grades[:, :asked, pooled])]))
     query, who, document, fine, broad = np.hstack(rows)
     return _judgment_table(ids, query, document, fine, who), _judgment_table(ids, query, document, broad, who)
-
-
-def _assessors(rng: np.random.Generator) -> _Assessors:
-    return _Assessors(
-        leniency=SEVERITY * _dealt_normal(rng, N_ASSESSORS),
-        carelessness=rng.uniform(0.6, 1.4, N_ASSESSORS),
-        limits=BROAD_LIMITS + LIMIT_SPREAD * rng.normal(size=(N_ASSESSORS, 2)),
-    )
-
-
-def _grades(heard: Floats, panel: Ints, assessors: _Assessors, rng: np.random.Generator) -> Ints:
-    """Ask a panel about every document: scales (Fine, Broad) x panel x documents."""
-    slips = rng.normal(size=(3, len(panel), len(heard))) * assessors.carelessness[panel, None]
-    appraised = heard + assessors.leniency[panel, None] + SLIP * slips[0]
-    fine = np.rint(100 * expit((appraised + SCALE_SLIP * slips[1] - 50) / SOFTNESS))
-    reached = (appraised + SCALE_SLIP * slips[2])[..., None] >= assessors.limits[panel, None]
-    return np.stack([fine, reached.sum(axis=2)]).astype(np.int64)
 
 
 def _dealt_normal(rng: np.random.Generator, size: int) -> Floats:

@@ -24,8 +24,8 @@ __all__ = [
     "UnknownNameError",
 ]
 
-_NEAR = 0.6  # how alike names must be, from 0 to 1, that one may be meant by the other
-_MOST_NEAR = 3  # names that are equally near: more are no help
+_NEAR = 0.6  # similarity, from 0 to 1, from which on one name may stand for another
+_MOST_NEAR = 3  # equally near names to suggest: more do not help
 _kept: ContextVar[list[str] | None] = ContextVar("adjudge_kept_warnings", default=None)
 
 
@@ -38,7 +38,7 @@ class ParameterError(AdjudgeError):
 
 
 class UnknownNameError(AdjudgeError):
-    """A name that nothing is registered under: of a measure, a test, a format; carries what was asked for."""
+    """A name of a measure, a test, a format … that is not registered; carries what was asked for."""
 
     def __init__(self, message: str, *, kind: str = "", name: str = "") -> None:
         super().__init__(message)
@@ -55,10 +55,10 @@ class MissingPackageError(AdjudgeError):
 
 
 class InputError(AdjudgeError):
-    """A file or table that cannot be read as asked; carries its place when there is one."""
+    """A file or table that cannot be read; carries the place where there is one."""
 
     def __init__(self, message: str, *, source: str | None = None, line: int | None = None) -> None:
-        where = "" if source is None else "".join(sign if sign.isprintable() else "?" for sign in source)
+        where = "" if source is None else "".join(c if c.isprintable() else "?" for c in source)
         place = "" if source is None else f"{where}: " if line is None else f"{where}:{line}: "
         super().__init__(place + message)
         self.source = source
@@ -66,11 +66,11 @@ class InputError(AdjudgeError):
 
 
 class AdjudgeWarning(UserWarning):
-    """The answer stands, but something about the data weakens it and should be known."""
+    """The answer stands, but something about the data weakens it."""
 
 
 def warn(text: str, stacklevel: int = 1) -> None:
-    """Say something with :class:`AdjudgeWarning`, unless :func:`kept_warnings` keeps it here.
+    """Warn with :class:`AdjudgeWarning`, unless :func:`kept_warnings` collects it.
 
     ``stacklevel`` counts as that of :func:`warnings.warn`: 1 is the line that calls this, 2 the caller of its function.
     """
@@ -82,7 +82,7 @@ def warn(text: str, stacklevel: int = 1) -> None:
 
 
 def _frames(level: int) -> int:
-    """How many frames up a level is: those in which :func:`adjudge.checks.checked` checks arguments do not count."""
+    """How many frames up a level is, without those in which :func:`adjudge.checks.checked` checks arguments."""
     frame, frames = sys._getframe(2), 0
     while level > 0:
         frames += 1
@@ -95,12 +95,12 @@ def _frames(level: int) -> int:
 
 @contextmanager
 def kept_warnings() -> Iterator[list[str]]:
-    """Keep what :func:`warn` says meanwhile from being heard, and give it as a list; of nested ones the inner keeps it.
+    """Collect what :func:`warn` says in a list instead of warning; of nested blocks, the inner one collects.
 
     This is not :func:`warnings.catch_warnings`, because filters belong to the whole process: threads of a server that
-    enter and leave such blocks at the same time take the filters from one another, and those of other packages too.
-    What is kept belongs to the context, so to one thread or task; a worker started meanwhile keeps only what it is
-    told to keep itself.
+    enter and leave such blocks at the same time would change each other's filters, and those of other packages too.
+    The list belongs to the context, so to one thread or task; a worker that is started inside the block is not part
+    of it unless it runs in a copy of the context.
 
     >>> with kept_warnings() as said:
     ...     warn("3 lists missing.")
@@ -116,7 +116,7 @@ def kept_warnings() -> Iterator[list[str]]:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
-    """Build the error for a name that nobody registered, with the nearest that somebody did.
+    """The error for an unknown name, with the nearest known one or a list of all.
 
     >>> print(unknown("measure", "NDCG", ["nDCG", "AP"]))
     No measure is called 'NDCG'. Did you mean 'nDCG'?
@@ -129,7 +129,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UnknownNameError:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Ask for the name that was meant; where several are equally near, for all of them, or for none if they are many.
+    """Suggest the nearest known name; all of them where a few are equally near, and none where many are.
 
     >>> did_you_mean("sys", ["sys1", "sys2", "other"]), did_you_mean("s", map(str, range(9)))
     ("Did you mean 'sys1' or 'sys2'?", '')
@@ -158,10 +158,10 @@ def shown(text: object, limit: int = 60) -> str:
     return repr(plain if len(plain) <= limit else plain[: limit - 1] + "…")
 
 
-def reason(error: OSError) -> str:
+def reason(error: Exception) -> str:
     """What the operating system says went wrong, fit for the end of a sentence.
 
     >>> reason(PermissionError(13, "Permission denied"))
     'permission denied'
     """
-    return (error.strerror or str(error)).lower()
+    return (getattr(error, "strerror", None) or str(error)).lower()

@@ -1,16 +1,18 @@
-"""What comes with extras: the packages of each, and one line where they are missing.
+"""Optional extras: their packages, and a one-line error where these are missing.
 
 The core reads, scores, compares, plans and simulates. Figures, sound, notation, spreadsheets, clusters and campaigns on
-the web bring packages that not everybody wants; whatever uses them asks here first, before any work is done. That this
-table says the same as ``pyproject.toml`` is tested.
+the web need packages that not everybody wants; code that uses them calls :func:`need` first, before any work is done. A
+test compares this table with ``pyproject.toml``.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from adjudge.errors import MissingPackageError, shown
 from adjudge.text import listed
 
-EXTRAS: dict[str, dict[str, str]] = {  # modules, and the packages that they come in
+EXTRAS: dict[str, dict[str, str]] = {  # modules and their packages
     "audio": {"soundfile": "soundfile", "pyloudnorm": "pyloudnorm", "soxr": "soxr", "tinytag": "tinytag"},
     "dask": {"distributed": "distributed"},
     "notation": {"verovio": "verovio"},
@@ -28,16 +30,15 @@ EXTRAS: dict[str, dict[str, str]] = {  # modules, and the packages that they com
         "uvicorn": "uvicorn",
     },
 }
-_AROUND_A_LIBRARY = ("soundfile",)  # the package may be there and the library that it calls not
+_AROUND_A_LIBRARY = ("soundfile",)  # the package may be installed without the library that it calls
 _MOST_NAMES = 3
 
 
 def need(extra: str, who: str, *modules: str) -> None:
-    """Refuse in one line where packages of an extra are missing; ``who`` says what needs them.
+    """Raise where packages of an extra are missing; ``who`` says what needs them.
 
-    ``modules`` are those of the extra that are needed, all of them where none are named. Where matplotlib is missing,
-    ``need("plots", "Figures need")`` raises *Figures need matplotlib, which is not installed: pip install
-    'adjudge[plots]'*.
+    ``modules`` are those of the extra that are needed, all by default. Without matplotlib, ``need("plots", "Figures
+    need")`` raises *Figures need matplotlib, which is not installed: pip install 'adjudge[plots]'*.
     """
     packages = EXTRAS[extra]
     missing = [packages[module] for module in modules or packages if not _is_there(module)]
@@ -47,7 +48,11 @@ def need(extra: str, who: str, *modules: str) -> None:
         raise MissingPackageError(f"{who} {names}, which {are} not installed: pip install 'adjudge[{extra}]'")
     for module in modules or packages:
         if module in _AROUND_A_LIBRARY:
-            _load(module, who)
+            try:
+                import_module(module)
+            except (ImportError, OSError) as error:
+                came = f"which is installed but does not load: {shown(error, 200)}"
+                raise MissingPackageError(f"{who} {module}, {came}") from None
 
 
 def has(extra: str) -> bool:
@@ -56,18 +61,7 @@ def has(extra: str) -> bool:
 
 
 def _is_there(module: str) -> bool:
-    """Found, not imported: that would take its time, also where the next line refuses a misspelt file."""
+    """Whether a module can be found; importing it would take time."""
     from importlib.util import find_spec
 
     return find_spec(module) is not None
-
-
-def _load(module: str, who: str) -> None:
-    from importlib import import_module
-
-    try:
-        import_module(module)
-    except (ImportError, OSError) as error:
-        raise MissingPackageError(
-            f"{who} {module}, which is installed but does not load: {shown(error, 200)}"
-        ) from None

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, BinaryIO
 
-from adjudge.errors import AdjudgeError, InputError, warn
+from adjudge.errors import AdjudgeError, InputError, reason, warn
 
 _SYSTEM = (("/", "dev"), ("/", "proc"))
 
 
 @contextmanager
 def whole_file(target: Path, permissions: int | None = None) -> Iterator[BinaryIO]:
-    """A file to write to that takes its name when everything is on disk, or leaves nothing behind.
+    """A file to write to, which appears under its name when everything is on disk, or leaves nothing behind.
 
     Without ``permissions`` it has those of any new file.
     """
@@ -35,27 +35,25 @@ def whole_file(target: Path, permissions: int | None = None) -> Iterator[BinaryI
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask() if permissions is None else permissions)
+        if permissions is None:
+            umask = os.umask(0)
+            os.umask(umask)
+            permissions = 0o666 & ~umask
+        os.chmod(temporary, permissions)
         os.replace(temporary, target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
-
-
 def write_whole(target: Path, data: bytes) -> None:
     """Write a file in one step: it is replaced when everything is on disk, or not touched.
 
-    A link stays and what it points to is replaced; an older file's permissions are kept. What is no file, such as a
-    pipe or a device, is written to as it is.
+    A link stays, and the file it points to is replaced; the permissions of an older file are kept. Pipes and devices
+    are written to.
     """
     try:
-        mode = _mode(target)
+        mode = target.stat().st_mode if target.exists() else None  # through links
         if mode is not None and (not stat.S_ISREG(mode) or target.parts[:2] in _SYSTEM):
             with open(target, "ab") as file:  # never cut what a shell has opened for us
                 file.write(data)
@@ -65,23 +63,14 @@ def write_whole(target: Path, data: bytes) -> None:
     except BrokenPipeError:
         raise
     except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or str(error)).lower()
-        raise InputError(f"cannot be written: {reason}", source=str(target)) from None
-
-
-def _mode(target: Path) -> int | None:
-    """Type and permissions of what is there already, through links; None where nothing is."""
-    try:
-        return target.stat().st_mode
-    except FileNotFoundError:
-        return None
+        raise InputError(f"cannot be written: {reason(error)}", source=str(target)) from None
 
 
 def lock(handle: int | IO[bytes], folder: Path, *, doing: str) -> None:
-    """Lock an open file for this process; refused where another process has it, which is ``doing`` the same.
+    """Lock an open file for this process; refused where another process, ``doing`` the same, has locked it.
 
-    The system takes the lock back when the process ends, however it ends. On systems without such locks nothing
-    happens; of a file system without them there is a warning.
+    The system releases the lock when the process ends, however it ends. Systems without such locks do nothing; a file
+    system without them causes a warning.
     """
     try:
         import fcntl
@@ -92,12 +81,12 @@ def lock(handle: int | IO[bytes], folder: Path, *, doing: str) -> None:
     except BlockingIOError:
         raise AdjudgeError(f"{folder}: another process is {doing}") from None
     except OSError:
-        warn(f"{folder}: its file system has no locks; take care that only one process is {doing}.", stacklevel=2)
+        warn(f"{folder}: its file system has no locks; make sure that only one process is {doing}.", stacklevel=2)
 
 
 @dataclass(frozen=True)
 class Compression:
-    """One way to make files smaller."""
+    """One way to compress files."""
 
     suffix: str
     magic: re.Pattern[bytes]
@@ -135,7 +124,7 @@ COMPRESSIONS = (
     Compression(".xz", re.compile(rb"\xfd7zXZ\x00"), lzma.compress, lzma.decompress),
 )
 BROKEN = (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError)
-"""What unpacking raises for data that are not intact."""
+"""What decompressing raises for damaged data."""
 
 
 def compression_of(path: Path) -> Compression | None:
@@ -169,7 +158,7 @@ def not_finite(value: object) -> bool:
 
 
 def plain(content: Any) -> Any:
-    """The same content without tuples and without numbers that are none.
+    """The same content with lists instead of tuples, and None instead of NaN and infinity.
 
     >>> plain({"low": float("nan"), "ends": (0.1, 0.2)})
     {'low': None, 'ends': [0.1, 0.2]}

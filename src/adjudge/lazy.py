@@ -1,22 +1,22 @@
-"""Packages whose names are imported when they are first used, so that importing the package costs next to nothing.
+"""Packages whose names are imported when they are first used, so that importing the package is fast.
 
-The public names of a package stand in the stub beside it, ``__init__.pyi``, and nowhere else: type checkers and editors
-read it, and so does this module, when the first name is asked for. ``lazy_loader.attach_stub`` does the same but parses
-the stub whenever the package is imported, which takes three times as long as all else that ``import adjudge`` does.
+The public names of a package are in the stub beside it, ``__init__.pyi``, and nowhere else: type checkers and editors
+read it, and so does this module, when the first name is used. ``lazy_loader.attach_stub`` does the same but parses the
+stub whenever the package is imported, which takes three times as long as the rest of ``import adjudge``.
 """
 
 from __future__ import annotations
 
 import sys
 
-TYPE_CHECKING = False  # as of typing, which need not be imported for it: the command line starts here
+TYPE_CHECKING = False  # as in typing, without the time to import it
 if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.machinery import ModuleSpec
 
 
 def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """Functions ``__getattr__`` and ``__dir__`` of a package; ``__all__`` is among what the first one finds.
+    """The functions ``__getattr__`` and ``__dir__`` of a package; the first one also finds ``__all__``.
 
     What the stub imports is public: ``from .module import name``, ``from .module import name as public`` and
     ``from . import module``.
@@ -24,7 +24,7 @@ def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str
     homes: dict[str, tuple[str, str]] = {}
 
     def read_stub() -> dict[str, tuple[str, str]]:
-        """The module of each public name, and what it is called there."""
+        """The module of each public name, and its name there."""
         if not homes:
             with open(f"{sys.modules[package].__file__}i", encoding="utf-8") as stub:
                 text = stub.read().replace("(\n", "").replace(",\n", ",")  # one line per module; re would cost more
@@ -35,7 +35,7 @@ def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str
                     for name in names.rstrip(",)").split(","):
                         own, _, public = name.strip().partition(" as ")
                         found[public or own] = (f"{package}{module.rstrip('.')}", own)
-            homes.update(found)  # at once, for other threads
+            homes.update(found)  # in one step, for other threads
         return homes
 
     def __getattr__(name: str) -> object:  # noqa: N807 - it becomes that of the package
@@ -59,7 +59,7 @@ def attach(package: str) -> tuple[Callable[[str], object], Callable[[], list[str
 
 
 class _OldModules:
-    """Asked by the import system for modules that nobody else finds."""
+    """Finds old modules for the import system, after all other finders."""
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:

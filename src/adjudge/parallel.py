@@ -5,7 +5,8 @@ last digit of a sum depends on how many share it), and :func:`job_rng` seeds a j
 process (a fault in a decoder, no memory left) costs no other job its result.
 
 Processes are spawned, never forked: a web server has threads, and a fork among them may never wake up. Functions and
-jobs must therefore pickle, and a script that calls this needs the usual ``if __name__ == "__main__"``.
+jobs must therefore pickle. A new process imports the script that started it if that has the usual ``if __name__ ==
+"__main__"``; without it the script would run again, so that its own functions and estimators are then unknown there.
 
 The processes are our own, each with its own pipe. ``pebble``, whose workers share one, takes 1.4 times as long per job,
 waits forever when a worker is killed while it sends a result, and leaves busy workers behind when this process is
@@ -15,20 +16,24 @@ killed (``benchmarks/parallel.py``).
 from __future__ import annotations
 
 import logging
+import operator
 import os
 import pickle
 import signal
+import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import islice
 from multiprocessing import current_process, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
 
 from adjudge._version import __version__
@@ -50,6 +55,7 @@ ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_T
 """The environment of workers: there is one per processor, so each needs one thread."""
 SECONDS_TO_CONNECT = 10.0
 SECONDS_WITHOUT_WORKERS = 30.0
+_GUARD = 'if __name__ == "__main__"'
 _ATTEMPTS = 3  # processes that a job may take down before it is given up
 _GONE = (EOFError, OSError)  # the other end of a pipe is closed, perhaps in the middle of a message
 _STARTED = b""  # the first message of a worker
@@ -125,15 +131,11 @@ def run_calls(
     """
     by_place = dict(enumerate(calls))
     results: dict[int, Result] = {}
-    for place, result in run_jobs(_call, by_place, workers=workers, dask=dask, progress=progress):
+    for place, result in run_jobs(operator.call, by_place, workers=workers, dask=dask, progress=progress):
         if isinstance(result, CrashedError):
             raise result
         results[place] = result
     return [results[place] for place in by_place]
-
-
-def _call(function: Callable[[], Result]) -> Result:
-    return function()
 
 
 def job_rng(seed: int, *place: int) -> np.random.Generator:
@@ -198,13 +200,13 @@ class _Processes:
         self, function: Callable[[Job], Result], jobs: Iterable[tuple[Key, Job]]
     ) -> Generator[tuple[Key, Result | CrashedError], None, None]:
         """The function travels once to each worker, so that it may carry data. Workers end with this process."""
-        packed, waiting = pickle.dumps(function), iter(jobs)
+        packed, waiting = _pack(function), ((key, job, 1) for key, job in jobs)
         again: list[_Task[Key, Job]] = []
         busy: dict[Connection, _Worker[Key, Job, Result]] = {}
         idle: list[_Worker[Key, Job, Result]] = []
         try:
             while True:
-                while len(busy) < self.size and (task := again.pop() if again else _next_task(waiting)) is not None:
+                while len(busy) < self.size and (task := again.pop() if again else next(waiting, None)) is not None:
                     worker = idle.pop() if idle else _Worker[Key, Job, Result](packed)
                     busy[worker.connection] = worker
                     worker.begin(task)
@@ -215,28 +217,20 @@ class _Processes:
                     worker = busy[connection]
                     if (finished := worker.receive()) is None:
                         continue
-                    task, outcome = finished
+                    (key, job, attempt), outcome = finished
                     del busy[connection]
                     if not isinstance(outcome, CrashedError):
                         idle.append(worker)
-                    elif task.attempt < _ATTEMPTS:
-                        again.append(_Task(task.key, task.job, task.attempt + 1))
+                    elif attempt < _ATTEMPTS:
+                        again.append((key, job, attempt + 1))
                         continue
-                    yield task.key, outcome
+                    yield key, outcome
         finally:
             for worker in [*idle, *busy.values()]:
                 worker.end()
 
 
-@dataclass(frozen=True)
-class _Task(Generic[Key, Job]):
-    key: Key
-    job: Job
-    attempt: int = 1
-
-
-def _next_task(waiting: Iterator[tuple[Key, Job]]) -> _Task[Key, Job] | None:
-    return next((_Task(key, job) for key, job in waiting), None)
+_Task = tuple[Key, Job, int]  # with the number of the attempt
 
 
 class _Worker(Generic[Key, Job, Result]):
@@ -254,7 +248,7 @@ class _Worker(Generic[Key, Job, Result]):
         self._outgoing, self._is_up = [function], False
         self._task: _Task[Key, Job] | None = None
         try:
-            with _STARTING, _with_environment(ONE_THREAD), _without_interrupts():
+            with _STARTING, _with_environment(ONE_THREAD), _without_interrupts(), _without_open_script():
                 self.process.start()
         except OSError as error:
             self.connection.close()
@@ -263,7 +257,7 @@ class _Worker(Generic[Key, Job, Result]):
             theirs.close()  # else its death would not be seen here
 
     def begin(self, task: _Task[Key, Job]) -> None:
-        self._outgoing.append(pickle.dumps(task.job))
+        self._outgoing.append(_pack(task[1]))
         self._task = task
         if self._is_up:
             self._send()
@@ -274,14 +268,14 @@ class _Worker(Generic[Key, Job, Result]):
                 self.connection.send_bytes(self._outgoing.pop(0))
 
     def receive(self) -> tuple[_Task[Key, Job], Result | CrashedError] | None:
-        """The task that is done and its result; None if the worker has just started. What the job raised is raised."""
+        """The task that is done and its result; None if the worker has just started. Errors of the job are raised."""
         task = self._task
         if task is None:
             raise RuntimeError("no job was begun")
         try:
             data = self.connection.recv_bytes()
         except _GONE:
-            return task, self._crash(task.attempt)
+            return task, self._crash(task[2])
         if data == _STARTED:
             self._is_up = True
             self._send()
@@ -299,7 +293,7 @@ class _Worker(Generic[Key, Job, Result]):
         code = self.process.exitcode or 0
         self.end()
         how = f"killed by signal {-code}" if code < 0 else f"with exit status {code}"
-        hint = "" if self._is_up else '; a script that starts processes needs if __name__ == "__main__"'
+        hint = "" if self._is_up else f"; a script that starts processes needs {_GUARD}"
         return CrashedError(f"expected a result, got a process that died {attempt} times ({how}){hint}")
 
     def end(self) -> None:
@@ -308,6 +302,34 @@ class _Worker(Generic[Key, Job, Result]):
         self.process.join()
         with suppress(ValueError):  # another thread, or the system, has noticed its end before us
             self.process.close()
+
+
+def _pack(value: object) -> bytes:
+    data = pickle.dumps(value)
+    if b"__main__" in data and _is_open_script():
+        raise AdjudgeError(f"workers: functions of a script need {_GUARD} around what it runs, or use 1")
+    return data
+
+
+def _is_open_script() -> bool:
+    """Whether a script runs that would run again when a worker imports it."""
+    try:
+        return b"__main__" not in Path(sys.modules["__main__"].__file__ or "").read_bytes()
+    except (AttributeError, OSError):  # it is no file
+        return False
+
+
+@contextmanager
+def _without_open_script() -> Iterator[None]:
+    """Keep processes that start here from importing a script that would run again: they import what has a place."""
+    script = vars(sys.modules["__main__"])
+    names = ("__file__", "__spec__") if _is_open_script() else ()
+    place: dict[str, Any] = {name: script[name] for name in names}
+    script.update(dict.fromkeys(place))
+    try:
+        yield
+    finally:
+        script.update(place)
 
 
 @contextmanager
@@ -391,28 +413,24 @@ def _pack_error(error: BaseException) -> bytes:
 @contextmanager
 def _open_cluster(address: str, workers: int | None) -> Iterator[_Cluster]:
     need("dask", "Jobs on a cluster need")
+    import distributed
+
+    if address != LOCAL_CLUSTER and "://" not in address:
+        expected = f"{LOCAL_CLUSTER} or an address such as tcp://host:8786"
+        raise AdjudgeError(f"dask: expected {expected}, got {shown(address)}")
     with _quiet_dask(), ExitStack() as stack:
-        if address == LOCAL_CLUSTER:
-            with _without_interrupts():  # each process of the cluster would report Ctrl-C; closing it ends them
-                cluster = _Cluster(_connect(stack, address, stack.enter_context(_local_cluster(workers))), address)
-        elif "://" in address:
-            cluster = _Cluster(_connect(stack, address, address), address)
-        else:
-            raise AdjudgeError(
-                f"dask: expected {LOCAL_CLUSTER} or an address such as tcp://host:8786, got {shown(address)}"
-            )
+        # each process of a cluster that starts here would report Ctrl-C; closing it ends them
+        with _without_interrupts() if address == LOCAL_CLUSTER else nullcontext():
+            target = stack.enter_context(_local_cluster(workers)) if address == LOCAL_CLUSTER else address
+            try:
+                client = distributed.Client(target, timeout=SECONDS_TO_CONNECT, set_as_default=False)
+                stack.enter_context(client)
+            except (OSError, TimeoutError, ValueError):
+                raise AdjudgeError(f"dask: expected a scheduler at {shown(address)}, got no answer") from None
+        cluster = _Cluster(client, address)
         cluster.wait_for_workers()
         cluster.check_workers()
         yield cluster
-
-
-def _connect(stack: ExitStack, address: str, cluster: Any) -> Any:
-    import distributed
-
-    try:
-        return stack.enter_context(distributed.Client(cluster, timeout=SECONDS_TO_CONNECT, set_as_default=False))
-    except (OSError, TimeoutError, ValueError):
-        raise AdjudgeError(f"dask: expected a scheduler at {shown(address)}, got no answer") from None
 
 
 @contextmanager
@@ -466,9 +484,9 @@ class _Cluster:
             time.sleep(0.1)
 
     def check_workers(self) -> None:
-        """See that all have Adjudge: one without it would end at the first task and say why only in its own log."""
-        found = self.client.run(find_spec, "adjudge", on_error="return")
-        without = [worker for worker, spec in found.items() if spec is None]
+        """Check that all have Adjudge: one without it would end at the first task and say why only in its own log."""
+        specs = self.client.run(find_spec, "adjudge", on_error="return")
+        without = [worker for worker, spec in specs.items() if spec is None]
         if without:
             more = f" and {len(without) - 1} more" if len(without) > 1 else ""
             raise AdjudgeError(f"dask: expected Adjudge {__version__} on all workers, got none on {without[0]}{more}")
@@ -483,7 +501,7 @@ class _Cluster:
         waiting, pending = iter(jobs), dict[Any, Key]()
         try:
             while True:
-                for key, job in _take(waiting, _IN_FLIGHT * self.size - len(pending)):
+                for key, job in islice(waiting, max(0, _IN_FLIGHT * self.size - len(pending))):
                     pending[self.client.submit(_run_on_worker, carried, job, pure=False)] = key
                 if not pending:
                     return
@@ -526,11 +544,6 @@ class _Cluster:
             raise
 
 
-def _take(waiting: Iterator[tuple[Key, Job]], most: int) -> Iterator[tuple[Key, Job]]:
-    """Up to ``most`` jobs, asked for one by one."""
-    return (pair for _, pair in zip(range(most), waiting, strict=False))
-
-
 def _unpack_function(data: bytes, version: str) -> Any:
     """The function, on a worker; numbers of another version may differ."""
     if version != __version__:
@@ -548,7 +561,7 @@ def _run_on_worker(function: Callable[[Job], Result], job: Job) -> Result:
 
 @contextmanager
 def _quiet_dask() -> Iterator[None]:
-    """Nothing of what Dask and its server log, until the end."""
+    """Silence what Dask and its server log, until the end."""
     names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in ("distributed", "tornado")]
     loggers = [logging.getLogger(name) for name in ("distributed", *names, "asyncio")]
     before = [logger.level for logger in loggers]

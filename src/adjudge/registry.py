@@ -1,6 +1,6 @@
 """Registries: one decorated object in one place feeds the parser, the command line, the docs and the tests.
 
-A registry finds its members by itself: it is told the modules that hold them, and imports these when it is first asked.
+A registry knows the modules that hold its members, and imports them when it is first used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Registry(Mapping[str, T]):
     """Named members of one family.
 
     ``homes`` are the modules that register members; a star stands for every module of a package, or every package.
-    Members come in the order of their homes, whatever was imported first, and those of others last.
+    Members are in the order of their homes, whatever was imported first, with those of other modules last.
 
     >>> pets: Registry[str] = Registry("pet")
     >>> _ = pets.add("cat", "meow")
@@ -44,7 +44,7 @@ class Registry(Mapping[str, T]):
         self._thread = threading.local()
 
     def add(self, name: str, member: T) -> T:
-        """Register a member; a name is taken once."""
+        """Register a member under a name that is not taken."""
         if name in self._members:
             raise ValueError(f"A {self.kind} called {name!r} is registered already.")
         self._members[name] = member
@@ -56,7 +56,7 @@ class Registry(Mapping[str, T]):
         return lambda member: self.add(name, member)
 
     def remove(self, name: str) -> T:
-        """Take a member back, so that the name is free again: for notebooks, where a cell is run twice."""
+        """Remove a member, so that the name is free again: for notebooks, where a cell is run twice."""
         member = self[name]
         del self._members[name]
         return member
@@ -78,11 +78,11 @@ class Registry(Mapping[str, T]):
         return len(self._discovered())
 
     def _discovered(self) -> dict[str, T]:
-        """The members, once every home is imported; a home that asks while it is imported sees those so far."""
+        """The members of all homes; a home that asks while it is imported sees those registered so far."""
         if not self._homes or getattr(self._thread, "is_discovering", False):
             return self._members
         modules = list(dict.fromkeys(name for home in self._homes for name in _modules(home)))
-        self._thread.is_discovering = True  # no lock but that of imports, so that threads cannot wait for one another
+        self._thread.is_discovering = True  # no lock besides that of imports, so that threads cannot deadlock
         try:
             for name in modules:
                 import_module(name)
@@ -94,7 +94,7 @@ class Registry(Mapping[str, T]):
 
 
 def _importing() -> str:
-    """The module that is being imported, or that runs: its body is the innermost on the stack."""
+    """The module that is being imported or run: its body is the innermost on the stack."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_name != "<module>":
         frame = frame.f_back
@@ -108,13 +108,16 @@ def _modules(pattern: str) -> list[str]:
     True
     """
     names = [""]
-    for part in pattern.split("."):
-        names = [f"{name}.{child}".lstrip(".") for name in names for child in _children(name, part)]
-    return names
+    *folders, last = pattern.split(".")
+    for part in folders:
+        names = [f"{name}.{child}".lstrip(".") for name in names for child in _children(name, part, folders=True)]
+    return [f"{name}.{child}".lstrip(".") for name in names for child in _children(name, last, folders=False)]
 
 
-def _children(package: str, pattern: str) -> list[str]:
+def _children(package: str, pattern: str, *, folders: bool) -> list[str]:
     if "*" not in pattern and not package:
         return [pattern]
     paths = getattr(import_module(package), "__path__", ())
-    return sorted(found.name for found in iter_modules(paths) if fnmatchcase(found.name, pattern))
+    return sorted(
+        found.name for found in iter_modules(paths) if fnmatchcase(found.name, pattern) and found.ispkg >= folders
+    )

@@ -39,6 +39,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import (
     TYPE_CHECKING,
@@ -55,9 +56,9 @@ from typing import (
 )
 
 from adjudge._version import __version__
-from adjudge.deprecated import old_method
+from adjudge.deprecated import old_attribute
 from adjudge.errors import AdjudgeError, InputError, reason
-from adjudge.io import plain, whole_file
+from adjudge.io import plain, write_whole
 from adjudge.tables import Align, Heading, Table, as_csv, as_json
 from adjudge.text import shown_p, with_interval
 
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Shown = tuple[Heading, Sequence[str]]
-"""A column as people read it: its header and its cells."""
+"""A column of a table for people: its header and its cells."""
 Kind = Literal["text", "whole", "number", "truth", "names"]
 """What a column holds: text, whole numbers, numbers, yes or no, or several names."""
 
@@ -83,8 +84,8 @@ class Column:
 
     ``format`` is one of Python's, such as ``.3f``, with `` %`` after it for shares in per cent, or ``p`` for p-values.
     ``ends`` name the columns with the ends of its interval, which is shown with it. Columns that are not ``shown`` are
-    left out of what people read and are in everything else; ``optional`` ones are left out everywhere where no row has
-    a value. ``key`` columns name a row. ``name`` and ``kind`` come from the field that the column is declared on.
+    in files and frames, but not in tables for people; ``optional`` ones are left out if no row has a value. ``key``
+    columns name a row. ``name`` and ``kind`` come from the field that declares the column.
     """
 
     about: str
@@ -99,13 +100,13 @@ class Column:
     kind: Kind = "number"
 
     def heading(self) -> Heading:
-        """The header of the column as people read it."""
+        """The header of the column in tables for people."""
         label = self.label or self.name.replace("_", " ")
         align: Align = "left" if self.kind in ("text", "names") else "right"
         return Heading(f"{label} ({self.unit})" if self.unit else label, align, self.about)
 
     def text(self, value: Any, low: Any = None, high: Any = None, *, digits: int | None = None) -> str:
-        """A value as people read it, with its interval where there is one; a dash where it is not known.
+        """A value as text, with its interval where there is one; a dash where it is not known.
 
         >>> Column("mean", ".3f").text(0.5, 0.4, 0.6), Column("share", ".0%").text(math.nan)
         ('0.500 ± 0.100', '–')
@@ -138,10 +139,7 @@ def _known(value: Any) -> bool:
 
 @cache
 def columns_of(row_type: type) -> tuple[Column, ...]:
-    """The columns that the fields of a class declare: ``mean: Annotated[float, Column("mean over queries", ".3f")]``.
-
-    Other fields are no columns.
-    """
+    """The columns that the fields of a class declare: ``mean: Annotated[float, Column("mean of queries", ".3f")]``."""
     declared = get_type_hints(row_type, include_extras=True)
     return tuple(
         replace(column, name=name, kind=_kind_of(hint))
@@ -180,23 +178,20 @@ def _kind_of(hint: Any) -> Kind:
 class Result(ABC):
     """What a function of the library returns: a table with declared columns, and what made it.
 
-    A subclass names the class of its rows in ``row_type`` and has the ``rows``, or says what its columns and rows are
-    by ``columns`` and ``_rows``. It may say more: ``_facts`` are the settings and further values that
-    :meth:`to_dict` holds besides the rows, which stand there under ``rows_name``; ``_notes`` are lines below the
-    table; ``parts`` are further results that belong to it; ``table`` is what people read, where that is another table
-    than the columns in their order.
-
-    A ``plot`` of a result belongs here, beside :meth:`_repr_html_`: it takes ``columns`` and :meth:`to_polars`, as
-    everything below does.
+    A subclass names the class of its rows in ``row_type`` and has the ``rows``, or overrides ``columns`` and ``_rows``.
+    It may add more: ``fact_names``, or ``_facts``, are the settings and further values that :meth:`to_dict` holds
+    besides the rows, which are under ``rows_name``; ``_notes`` are lines below the table; ``parts`` are further results
+    that belong to it; ``table`` is the table for people, where that is not simply the columns in their order.
     """
 
     row_type: ClassVar[type | None] = None
     rows_name: ClassVar[str] = "rows"
+    fact_names: ClassVar[tuple[str, ...]] = ()
 
     @property
     @abstractmethod
     def title(self) -> str:
-        """What it is, in a line."""
+        """What it is, in one line."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -211,8 +206,8 @@ class Result(ABC):
         return rows
 
     def _facts(self) -> dict[str, Any]:
-        """Settings and whatever else belongs to the result besides its rows."""
-        return {}
+        """Settings and whatever else belongs to the result besides its rows: the attributes in ``fact_names``."""
+        return {name: getattr(self, name) for name in self.fact_names}
 
     def _notes(self) -> Sequence[str]:
         """Lines to read below the table."""
@@ -224,18 +219,18 @@ class Result(ABC):
         return {name: [_plain_value(_get(row, name)) for row in rows] for name in wanted}
 
     def parts(self) -> Sequence[Result]:
-        """Further tables that belong to it; people read them below the first one."""
+        """Further results that belong to it, shown below the first table."""
         return ()
 
     def table(self, *, digits: int | None = None) -> Table:
-        """The table that people read; ``digits`` after the point where they are not those of the columns."""
+        """The table for people; ``digits`` after the point, if not those of the columns."""
         shown, values = [column for column in self.columns if column.shown], self._values()
         n_key = sum(column.key for column in shown) or 1
         columns = (self._shown(column.name, digits=digits, values=values) for column in shown)
         return self._table_of(*columns, n_key=n_key)
 
     def _table_of(self, *shown: Shown, n_key: int = 1, styles: Mapping[tuple[int, int], str] | None = None) -> Table:
-        """A table of columns as people read them, with title and notes."""
+        """A table for people, with title and notes."""
         rows = list(zip(*(cells for _, cells in shown), strict=True))
         return Table([heading for heading, _ in shown], rows, self.title, tuple(self._notes()), n_key, styles or {})
 
@@ -248,7 +243,7 @@ class Result(ABC):
         digits: int | None = None,
         values: Mapping[str, Sequence[Any]] | None = None,
     ) -> Shown:
-        """A column as people read it, with intervals where it has any; ``label`` and ``about`` replace its own."""
+        """A column for people, with intervals where it has any; ``label`` and ``about`` replace its own."""
         column = next(column for column in self.columns if column.name == name)
         names = [name, *(column.ends or ())]
         known = self._values(names) if values is None else values
@@ -265,13 +260,26 @@ class Result(ABC):
         return [dict(zip(values, row, strict=True)) for row in zip(*map(_listed, values.values()), strict=True)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values: settings and what else belongs to it, and the rows as :meth:`to_dicts`."""
+        """Everything as plain values: settings and other facts, and the rows as in :meth:`to_dicts`."""
         content: dict[str, Any] = plain({**self._facts(), self.rows_name: self.to_dicts()})
         return content
 
     def to_json(self) -> str:
-        """Everything as JSON: :meth:`to_dict`, and in ``result`` what it is and what its columns mean."""
-        return as_json({"result": self._about(), **self.to_dict()})
+        """Everything as JSON: :meth:`to_dict`, and in ``result`` what it is and what its columns mean.
+
+        Where the columns alone do not make the tables for people, ``result`` has these, too.
+        """
+        about, tables = self._about(), [_described_table(table) for table in self._own_tables()]
+        return as_json({"result": {**about, "tables": tables} if tables else about, **self._content()})
+
+    def _content(self) -> dict[str, Any]:
+        """What a file has besides ``result``."""
+        return self.to_dict()
+
+    def _own_tables(self) -> Sequence[Table]:
+        """Its tables for people, unless its columns and what JSON has of its rows make the same."""
+        is_made = type(self).table is Result.table and not self.parts() and (rows := self.to_dicts()) == plain(rows)
+        return () if is_made else self._tables()
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -285,11 +293,10 @@ class Result(ABC):
 
     def to_csv(self) -> str:
         """The rows as CSV with a header; what is not known is empty."""
-        names = [column.name for column in self.columns]
         rows = self.to_dicts()
         if not rows:
-            return ",".join(names) + "\n"
-        return as_csv([{name: _csv_value(row[name]) for name in names} for row in rows])
+            return ",".join(column.name for column in self.columns) + "\n"
+        return as_csv([{k: "; ".join(v) if isinstance(v, list) else v for k, v in row.items()} for row in rows])
 
     def to_polars(self) -> pl.DataFrame:
         """The rows as a Polars frame with the types that the columns declare; what is not known is null."""
@@ -302,7 +309,7 @@ class Result(ABC):
         return frame.with_columns(pl.col(pl.Float64).fill_nan(None))
 
     def to_pandas(self) -> pd.DataFrame:
-        """The rows as a pandas frame; what is not known is NaN, or NA among whole numbers and yes or no."""
+        """The rows as a pandas frame; what is not known is NaN, or NA among whole numbers and truth values."""
         import pandas as pd
 
         values, frame = self._values(), {}
@@ -315,21 +322,20 @@ class Result(ABC):
         return pd.DataFrame(frame)
 
     def to_markdown(self, *, digits: int | None = None) -> str:
-        """The table that people read, as Markdown."""
+        """The table for people, as Markdown."""
         return "\n".join(table.markdown() for table in self._tables(digits))
 
     def to_latex(self, *, caption: str = "", label: str = "", digits: int | None = None) -> str:
-        """The table that people read, as LaTeX for booktabs; with a caption or a label, one that floats."""
+        """The table for people, as LaTeX for booktabs; with a caption or a label, it floats."""
         comment = [f"Adjudge {__version__}"]
         first, *others = self._tables(digits)
-        texts = [first.latex(comment=comment, caption=caption, label=label), *(table.latex() for table in others)]
-        return "\n".join(texts)
+        return "\n".join([first.latex(comment=comment, caption=caption, label=label), *(t.latex() for t in others)])
 
     def save(self, path: str | Path) -> None:
-        """Write the result, whole or not at all, in the form that the suffix asks for.
+        """Write the result, whole or not at all, in the form that the suffix names.
 
         ``.json`` has everything, and :func:`load_result` reads it again; ``.csv`` and ``.parquet`` have the rows,
-        ``.md``, ``.tex``, ``.html`` and ``.txt`` what people read.
+        ``.md``, ``.tex``, ``.html`` and ``.txt`` the table for people.
         """
         target = Path(path)
         forms: dict[str, Callable[[], str]] = {
@@ -343,11 +349,12 @@ class Result(ABC):
         suffix = target.suffix.lower()
         if suffix not in (*forms, ".parquet"):
             raise AdjudgeError(f"{path}: expected a name that ends in {', '.join(forms)} or .parquet")
-        with whole_file(target) as file:
-            if suffix == ".parquet":
-                self.to_polars().write_parquet(file)
-            else:
-                file.write(forms[suffix]().encode())
+        buffer = BytesIO()
+        if suffix == ".parquet":
+            self.to_polars().write_parquet(buffer)
+        else:
+            buffer.write(forms[suffix]().encode())
+        write_whole(target, buffer.getvalue())
 
     def __str__(self) -> str:
         width = shutil.get_terminal_size().columns
@@ -361,19 +368,21 @@ class Result(ABC):
     def _repr_html_(self) -> str:
         return "".join(table.first(_ROWS_IN_NOTEBOOKS).html() for table in self._tables())
 
-    if not TYPE_CHECKING:  # old names are no part of what type checkers and editors offer
+    if not TYPE_CHECKING:  # type checkers and editors do not offer old names
 
         def __getattr__(self, name: str) -> Any:
-            return old_method(self, name)
-
-
-_COLUMN = Column("")
+            return old_attribute(self, name)
 
 
 def _described(column: Column) -> dict[str, Any]:
-    """A column as plain values, name first and without what is as always."""
-    values = {"name": column.name, "kind": column.kind, **asdict(column)}
-    return {name: value for name, value in values.items() if value != getattr(_COLUMN, name) or name == "kind"}
+    """A column as plain values, name first and without defaults."""
+    values, usual = {"name": column.name, "kind": column.kind, **asdict(column)}, Column("")
+    return {name: value for name, value in values.items() if value != getattr(usual, name) or name == "kind"}
+
+
+def _described_table(table: Table) -> dict[str, Any]:
+    """A table as plain values."""
+    return {**asdict(table), "styles": [(*place, style) for place, style in table.styles.items()]}
 
 
 def _filled(columns: tuple[Column, ...], rows: Sequence[Any]) -> tuple[Column, ...]:
@@ -386,7 +395,7 @@ def _get(row: Any, name: str) -> Any:
 
 
 def _plain_value(value: Any) -> Any:
-    """A value as JSON and frames have it: Python's own number instead of one of NumPy, None instead of NaN."""
+    """A value for JSON and frames: Python's number instead of NumPy's, None instead of NaN."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, float) and math.isnan(value):
         return None
@@ -396,21 +405,17 @@ def _plain_value(value: Any) -> Any:
 
 
 def _listed(values: Sequence[Any]) -> list[Any]:
-    """Values of a column as a list, those of an array with None instead of NaN."""
+    """The values of a column as a list, with None instead of NaN."""
     if isinstance(values, list):
         return values
     return [None if value != value else value for value in values.tolist()]  # type: ignore[attr-defined]  # noqa: PLR0124
 
 
-def _csv_value(value: Any) -> Any:
-    return "; ".join(value) if isinstance(value, list) else "" if value is None else value
-
-
 @dataclass(frozen=True, repr=False)
 class Rows(Result, Sequence[T]):
-    """Rows that are all there is to a result: a sequence of objects whose class, ``of``, declares the columns."""
+    """A result that is nothing but rows: a sequence of objects whose class, ``of``, declares the columns."""
 
-    of: type[T]
+    of: type
     rows: tuple[T, ...]
     about: str
     notes: tuple[str, ...] = ()
@@ -421,7 +426,7 @@ class Rows(Result, Sequence[T]):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        return _filled(columns_of(self.of), self.rows)  # type: ignore[arg-type]  # of any class
+        return _filled(columns_of(self.of), self._rows())
 
     def _notes(self) -> Sequence[str]:
         return self.notes
@@ -437,11 +442,11 @@ class Rows(Result, Sequence[T]):
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"<{self.of.__name__}: {len(self.rows)} rows>"
+        return f"<{self.of.__name__}: {len(self._rows())} rows>"
 
 
 class Record(Result):
-    """A result of one row: a class whose own fields declare the columns. People read it from top to bottom."""
+    """A result of one row, shown from top to bottom: a class whose own fields declare the columns."""
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -455,8 +460,8 @@ class Record(Result):
         content: dict[str, Any] = plain(self.to_dicts()[0])
         return content
 
-    def to_json(self) -> str:
-        return as_json({"result": self._about(), self.rows_name: self.to_dicts()})
+    def _content(self) -> dict[str, Any]:
+        return {self.rows_name: self.to_dicts()}
 
     def table(self, *, digits: int | None = None) -> Table:
         """Names and values, one below the other."""
@@ -467,7 +472,10 @@ class Record(Result):
 
 @dataclass(frozen=True)
 class SavedResult(Result):
-    """A result that was saved as JSON; ``kind`` names what it was, ``facts`` are all that it held besides its rows."""
+    """A result that was saved as JSON; ``kind`` names its class, ``facts`` are what it held besides its rows.
+
+    ``saved_tables`` are its tables for people, if those are not simply its columns.
+    """
 
     kind: str
     saved_title: str
@@ -475,10 +483,16 @@ class SavedResult(Result):
     rows: tuple[Mapping[str, Any], ...]
     facts: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    saved_rows_name: str = "rows"
+    saved_tables: tuple[Table, ...] = ()
 
     @property
     def title(self) -> str:
         return self.saved_title
+
+    @property
+    def rows_name(self) -> str:  # type: ignore[override]  # of the result, not of this class
+        return self.saved_rows_name
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -490,29 +504,61 @@ class SavedResult(Result):
     def _notes(self) -> Sequence[str]:
         return self.notes
 
+    def _about(self) -> dict[str, Any]:
+        return {**super()._about(), "kind": self.kind}
+
+    def table(self, *, digits: int | None = None) -> Table:
+        """The table for people as it was; ``digits`` only where the columns make it."""
+        if not self.saved_tables:
+            return super().table(digits=digits)
+        if digits is not None:
+            raise AdjudgeError(f"{self.kind}: 'digits' cannot change after loading: the file has the table as text")
+        return self.saved_tables[0]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        return [self.table(digits=digits), *self.saved_tables[1:]]
+
+    def _own_tables(self) -> Sequence[Table]:
+        return self.saved_tables
+
     def __repr__(self) -> str:
         return f"<SavedResult: {self.kind}, {len(self.rows)} rows>"
 
 
 def load_result(path: str | Path) -> SavedResult:
-    """Read a result that :meth:`Result.save` wrote as JSON: the same columns, rows, settings and notes."""
+    """Read a result that :meth:`Result.save` wrote as JSON: the same columns, rows, settings and notes.
+
+    It prints, converts and saves as the result did, but is not of its class, whose other methods need more than was
+    saved. Infinite numbers are in its tables, but among its rows they are not known, as JSON has none.
+    :func:`~adjudge.formats.read_effectiveness` makes :class:`~adjudge.Effectiveness` again.
+    """
     source = str(path)
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        return _saved_result(json.loads(Path(path).read_text(encoding="utf-8")))
     except OSError as error:
         raise InputError(f"cannot be read: {reason(error)}", source=source) from None
-    except (ValueError, RecursionError):
-        raise InputError(
-            "expected a result that was saved as JSON, got something else or a part", source=source
-        ) from None
-    try:
-        about = content.pop("result")
-        columns = tuple(Column(**{**described, "ends": _ends(described)}) for described in about["columns"])
-        rows = tuple({column.name: row[column.name] for column in columns} for row in content.pop(about["rows"]))
-        return SavedResult(about["kind"], about["title"], columns, rows, content, tuple(about["notes"]))
-    except (AttributeError, KeyError, TypeError) as error:
-        raise InputError(f"expected a result that was saved as JSON, got one without {error}", source=source) from None
+    except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
+        came = "something else or a part of one"
+        raise InputError(f"expected a result that was saved as JSON, got {came}", source=source) from None
 
 
-def _ends(described: Mapping[str, Any]) -> tuple[str, str] | None:
-    return None if described.get("ends") is None else (described["ends"][0], described["ends"][1])
+def _saved_result(content: Mapping[str, Any]) -> SavedResult:
+    """A result from what its file holds."""
+    about = content["result"]
+    described = [{**column, "ends": column.get("ends") and tuple(column["ends"])} for column in about["columns"]]
+    columns = tuple(Column(**column) for column in described)
+    rows = tuple({column.name: row[column.name] for column in columns} for row in content[about["rows"]])
+    facts = {name: value for name, value in content.items() if name not in ("result", about["rows"])}
+    tables = tuple(
+        Table(
+            **{
+                **table,
+                "headings": [Heading(**heading) for heading in table["headings"]],
+                "styles": {(row, column): style for row, column, style in table["styles"]},
+            }
+        )
+        for table in about.get("tables", ())
+    )
+    return SavedResult(
+        about["kind"], about["title"], columns, rows, facts, tuple(about["notes"]), about["rows"], tables
+    )

@@ -21,7 +21,7 @@ def as_seed(seed: Seed) -> int:
     (3, True)
     >>> as_seed(-1)
     Traceback (most recent call last):
-    adjudge.errors.ParameterError: 'seed' must be a whole number of at least 0, got -1
+    adjudge.errors.ParameterError: 'seed' must be a whole number of at least 0, a NumPy generator or None, got -1
     """
     if seed is None:
         seed = np.random.default_rng()

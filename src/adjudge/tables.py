@@ -1,7 +1,7 @@
 """Tables of text, rendered in one place: for a terminal, a notebook, Markdown and LaTeX; and rows as CSV and JSON.
 
-A :class:`Table` holds cells that are text already. Results make theirs from the columns that they declare
-(:mod:`adjudge.results`), reports from their sections.
+A :class:`Table` holds cells of text. Results make theirs from the columns that they declare (:mod:`adjudge.results`),
+reports from their sections.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 _GAP = 2  # spaces between columns of plain text
 _RICH_GAP = 3  # and between those that rich draws
-_LEAST = 8  # characters that the last column has beside the columns that name a row, however wide those are
+_LEAST = 8  # characters of the last column beside the columns that name a row, however wide these are
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Heading:
 class Table:
     r"""A table of text. The first ``n_key`` columns name a row; ``styles`` are those of rich, by row and column.
 
-    Where a table is wider than the terminal, the columns that do not fit go into further tables below, each with the
-    columns that name a row: no name and no digit is lost.
+    Columns that do not fit on the terminal go into further tables below, each with the columns that name a row: no name
+    and no digit is lost.
 
     >>> table = Table([Heading("system", "left"), Heading("nDCG@5")], [["a_1", "0.500"], ["b", "–"]])
     >>> print(table.text())
@@ -96,14 +96,14 @@ class Table:
         return replace(self, headings=headings, rows=rows, styles=styles)
 
     def text(self, width: int = 80) -> str:
-        """Plain text that is at most so wide: title, table, notes."""
+        """Plain text of at most this width: title, table, notes."""
         parts = self._parts(width, _GAP) if self.headings else []
         tables = [line for place, columns in enumerate(parts) for line in self._lines(columns, width, place > 0)]
         said = [[line for text in texts if text for line in fold(text, width)] for texts in ([self.title], self.notes)]
         return "\n".join([*said[0], *tables, *said[1]])
 
     def _lines(self, columns: Sequence[int], width: int, is_continued: bool) -> list[str]:
-        """One part of the table; cells that are wider than their column go on in the next line."""
+        """One part of the table; cells that are wider than their column continue on the next line."""
         cells = [[self.headings[i].name for i in columns], *([row[i] for i in columns] for row in self.rows)]
         caps = self._caps(columns, width)
         folded = [[fold(cell, cap) for cell, cap in zip(row, caps, strict=True)] for row in cells]
@@ -119,7 +119,7 @@ class Table:
         return lines
 
     def _caps(self, columns: Sequence[int], width: int) -> list[int]:
-        """The most characters of each column: what the table leaves, where names alone would fill it."""
+        """The maximum width of each column, so that the columns that name a row leave room for the others."""
         n_key = min(self.n_key, len(columns))
         wide = [self._width(i) for i in columns]
         room = width - _GAP * (len(columns) - 1)
@@ -139,7 +139,7 @@ class Table:
         start = sum(needed[: len(key)])
         parts, used = [list(key)], start
         for i in range(len(key), len(needed)):
-            last = gap if gap == _GAP else 0  # after the last column there is no gap in plain text
+            last = gap if gap == _GAP else 0  # plain text has no gap after the last column
             if used + needed[i] - last > width and len(parts[-1]) > len(key):
                 parts.append(list(key))
                 used = start
@@ -168,14 +168,14 @@ class Table:
         return table
 
     def html(self) -> str:
-        """An HTML table that takes its colours from the page, light or dark, and needs nothing else from anywhere.
+        """An HTML table that needs no other file and takes its colours from the page, light or dark.
 
-        Headers say which cells they are for; what a column means is its tooltip; a wide table scrolls by keyboard too.
+        Headers say which cells they are for, tooltips what a column means; a wide table scrolls by keyboard, too.
         """
-        head = "".join(
-            f'<th scope="col" style="text-align:{h.align}"{_tooltip(h.about)}>{html.escape(h.name)}</th>'
-            for h in self.headings
-        )
+        head = ""
+        for heading in self.headings:
+            tooltip = f' title="{html.escape(heading.about)}"' if heading.about else ""
+            head += f'<th scope="col" style="text-align:{heading.align}"{tooltip}>{html.escape(heading.name)}</th>'
         body = "".join(
             f"<tr>{''.join(self._html_cell(r, i) for i in range(len(row)))}</tr>\n" for r, row in enumerate(self.rows)
         )
@@ -206,7 +206,7 @@ class Table:
         return title + table + "".join(f"\n{escape_markdown(note)}\n" for note in self.notes)
 
     def latex(self, *, comment: Iterable[str] = (), caption: str = "", label: str = "") -> str:
-        """A booktabs table for a paper; comments say where it came from. With a caption or label, it floats."""
+        """A booktabs table for a paper, below comments on its origin; with a caption or label, it floats."""
         said = [line for text in (*comment, *filter(None, [self.title]), *self.notes) for line in text.splitlines()]
         body = [
             rf"\begin{{tabular}}{{{''.join(heading.align[0] for heading in self.headings)}}}",
@@ -224,10 +224,6 @@ class Table:
         return "".join(f"{line}\n" for line in [*(f"% {line}" for line in said), *body])
 
 
-def _tooltip(text: str) -> str:
-    return f' title="{html.escape(text)}"' if text else ""
-
-
 _STYLE = (
     ".adjudge-result{color:inherit}"
     ".adjudge-result .adjudge-scroll{overflow-x:auto;max-width:100%}"
@@ -243,7 +239,7 @@ _STYLE = (
 
 
 def rich_table() -> RichTable:
-    """The look that all tables on a terminal share: a line under the header, nothing else."""
+    """An empty table with the look that all tables on a terminal share."""
     from rich import box
     from rich.table import Table as RichTable
 
@@ -251,7 +247,7 @@ def rich_table() -> RichTable:
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """A header and one line per row; what a row lacks, and numbers that are not finite, are left empty."""
+    """A header and one line per row; missing values and numbers that are not finite are left empty."""
     buffer = io.StringIO()
     columns = list(dict.fromkeys(name for row in rows for name in row))
     writer = csv.DictWriter(buffer, fieldnames=columns, lineterminator="\n")
@@ -279,7 +275,7 @@ def as_markdown(rows: Sequence[Row]) -> str:
 
 
 def as_rich(rows: Sequence[Row], *, bold: str | None = None) -> RichTable:
-    """Rows of text for a terminal; long cells go on in the next line."""
+    """Rows of text for a terminal; long cells continue on the next line."""
     from rich.text import Text
 
     table = rich_table()
@@ -307,7 +303,7 @@ def text_width(text: str) -> int:
 
 
 def fold(text: str, width: int) -> list[str]:
-    """A text in lines of at most this width, between words where that is possible.
+    """A text in lines of at most this width, broken between words where possible.
 
     >>> fold("no system is better", 10)
     ['no system', 'is better']
@@ -332,7 +328,7 @@ def _aligned(text: str, width: int, align: Align) -> str:
 
 
 def _shares(wanted: Sequence[int], room: int) -> list[int]:
-    """The room divided among columns: all that they want where there is room, else the widest give way."""
+    """The room divided among columns: the widths they want, or less for the widest where there is no room."""
     caps = list(wanted)
     while sum(caps) > max(room, len(caps)):
         caps[caps.index(max(caps))] -= 1
@@ -340,7 +336,7 @@ def _shares(wanted: Sequence[int], room: int) -> list[int]:
 
 
 def escape_markdown(text: str) -> str:
-    r"""Text that Markdown shows as it is, on one line.
+    r"""Text that Markdown shows unchanged, on one line.
 
     >>> print(escape_markdown("a_b | *c*"))
     a\_b \| \*c\*
@@ -348,62 +344,30 @@ def escape_markdown(text: str) -> str:
     return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", " ".join(text.splitlines()))
 
 
+_GREEK = {"Δ": "Delta", "Λ": "Lambda", "Σ": "Sigma", "Φ": "Phi", "α": "alpha", "β": "beta", "δ": "delta"}
+_GREEK |= {"ε": "varepsilon", "θ": "theta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "π": "pi", "ρ": "rho"}
+_GREEK |= {"σ": "sigma", "τ": "tau", "φ": "phi", "χ": "chi", "ω": "omega"}
+_SYMBOLS = {"±": "pm", "≤": "le", "≥": "ge", "≠": "ne", "≈": "approx", "×": "times", "·": "cdot", "√": "surd"}
+_SYMBOLS |= {"→": "to", "∞": "infty"}
 _LATEX = {
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+    **{character: f"${character}$" for character in "<>|"},
+    **{character: rf"$\{name}$" for character, name in (_GREEK | _SYMBOLS).items()},
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
-    "<": r"$<$",
-    ">": r"$>$",
-    "|": r"$|$",
-    "±": r"$\pm$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "≠": r"$\ne$",
-    "≈": r"$\approx$",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
     "−": "$-$",
-    "Δ": r"$\Delta$",
-    "Λ": r"$\Lambda$",
-    "Σ": r"$\Sigma$",
-    "Φ": r"$\Phi$",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "δ": r"$\delta$",
-    "ε": r"$\varepsilon$",
-    "θ": r"$\theta$",
-    "κ": r"$\kappa$",
-    "λ": r"$\lambda$",
-    "μ": r"$\mu$",
-    "ν": r"$\nu$",
-    "π": r"$\pi$",
-    "ρ": r"$\rho$",
-    "σ": r"$\sigma$",
-    "τ": r"$\tau$",
-    "φ": r"$\phi$",
-    "χ": r"$\chi$",
-    "ω": r"$\omega$",
     "²": r"$^2$",
     "½": r"$\frac{1}{2}$",
-    "√": r"$\surd$",
     "₀": "$_0$",
-    "→": r"$\to$",
     "–": "--",
     "…": r"\ldots{}",
-    "∞": r"$\infty$",
 }
 _LATEX_SPECIAL = re.compile("[" + re.escape("".join(_LATEX)) + "]")
 
 
 def escape_latex(text: str) -> str:
-    r"""Text that LaTeX prints as it is.
+    r"""Text that LaTeX prints unchanged.
 
     >>> print(escape_latex("a_b & 5 %"))
     a\_b \& 5 \%

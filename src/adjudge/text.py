@@ -9,12 +9,12 @@ import math
 from collections.abc import Callable, Sequence
 
 _PLURALS = {"person": "people"}
-_EXACT = 6  # digits of per cent beyond which what is left is rounding
-_OF_BOUNDS = 3  # digits that a bound next to 0 or 100 may ask for, lest it blows up the others
+_EXACT = 6  # digits of per cent beyond which differences are rounding
+_OF_BOUNDS = 3  # most digits for a bound next to 0 or 100, so that it does not blow up the others
 
 
 def plural(noun: str) -> str:
-    """Several of what a noun names.
+    """The plural of a noun.
 
     >>> plural("query"), plural("person"), plural("bin")
     ('queries', 'people', 'bins')
@@ -23,12 +23,21 @@ def plural(noun: str) -> str:
 
 
 def counted(n: int, noun: str) -> str:
-    """A number and what it counts, as one says it.
+    """A number and what it counts.
 
     >>> counted(1, "query"), counted(2200, "query"), counted(0, "person"), counted(2, "bin")
     ('1 query', '2,200 queries', '0 people', '2 bins')
     """
     return f"{n:,} {noun if n == 1 else plural(noun)}"
+
+
+def with_article(noun: str) -> str:
+    """A noun with its indefinite article.
+
+    >>> with_article("query"), with_article("assessor")
+    ('a query', 'an assessor')
+    """
+    return f"{'an' if noun[:1].lower() in tuple('aeiou') else 'a'} {noun}"
 
 
 def number(value: float, digits: int = 2) -> str:
@@ -43,9 +52,9 @@ def number(value: float, digits: int = 2) -> str:
 def with_interval(
     value: float, low: float, high: float, digits: int = 3, *, form: Callable[[float], str] | None = None
 ) -> str:
-    """A value with its interval: ± half of it where it is symmetric, else its ends; alone where nothing is known.
+    """A value with its interval: ± half of it where it is symmetric, else its ends; alone without an interval.
 
-    ``form`` gives the text of a number where ``digits`` after the point are not enough to say how.
+    ``form`` formats a number where ``digits`` after the point do not say how.
 
     >>> with_interval(0.5, 0.4, 0.6), with_interval(0.5, 0.45, 0.6), with_interval(0.5, math.nan, math.nan)
     ('0.500 ± 0.100', '0.500 [0.450, 0.600]', '0.500')
@@ -59,7 +68,7 @@ def with_interval(
 
 
 def percent(level: float) -> str:
-    """A level such as 0.95 in words, with as many digits as it has.
+    """A level such as 0.95 in per cent, with as many digits as it has.
 
     >>> percent(0.95), percent(0.999)
     ('95 %', '99.9 %')
@@ -77,7 +86,7 @@ def shown_p(p: float) -> str:
 
 
 def listed(names: Sequence[str], last: str = "and", *, most: int | None = None, more: str = "more") -> str:
-    """Names in a row; of many, the first ones and how many more there are.
+    """Names in a sentence; of more than ``most``, the first ones and how many more there are.
 
     >>> listed(["t"]), listed(["t", "sign", "wilcoxon"]), listed("ab", "or"), listed("abcdef", most=2)
     ('t', 't, sign and wilcoxon', 'a or b', 'a, b and 4 more')
@@ -89,9 +98,9 @@ def listed(names: Sequence[str], last: str = "and", *, most: int | None = None, 
 
 
 def share(value: float, digits: int = 1) -> str:
-    """A share in per cent; two digits that count where it is below 1 % or above 99 %, – where it is not known.
+    """A share in per cent, with two significant digits below 1 % and above 99 %; – where it is not known.
 
-    What is not quite nothing or everything never reads as 0 or 100.
+    A share that is not exactly 0 or 1 never reads as 0 or 100.
 
     >>> share(0.0331), share(0.5, 0), share(0.0096), share(0.0002), share(0.9998), share(float("nan"))
     ('3.3 %', '50 %', '0.96 %', '0.020 %', '99.980 %', '–')
@@ -102,7 +111,7 @@ def share(value: float, digits: int = 1) -> str:
 
 
 def share_with(value: float, low: float, high: float) -> str:
-    """A share in per cent with its interval, all with as many digits.
+    """A share in per cent with its interval, all with the same number of digits.
 
     >>> share_with(0.0491, 0.046, 0.0522), share_with(0.0093, 0.0084, 0.0102), share_with(0.0, 0.0, 0.0037)
     ('4.9 % [4.6, 5.2]', '0.93 % [0.84, 1.02]', '0.00 % [0.00, 0.37]')
@@ -117,6 +126,6 @@ def share_with(value: float, low: float, high: float) -> str:
 
 
 def _needed(value: float, counting: int) -> int:
-    """Digits after the point that leave so many that count of what lies between a share and the nearest end."""
+    """Digits after the point that show ``counting`` significant digits of the distance to the nearest end."""
     off = round(min(100 * value, 100 - 100 * value), _EXACT)
     return counting - 1 - math.floor(math.log10(off)) if 0 < off < 1 else 0

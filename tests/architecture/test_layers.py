@@ -48,7 +48,8 @@ def test_nothing_else_touches_the_filters_of_warnings() -> None:
     touching = {"warn", "warn_explicit", "catch_warnings", "simplefilter", "filterwarnings", "resetwarnings"}
     found: dict[str, set[str]] = {}
     for path in (ROOT / "src" / "adjudge").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        for node in ast.walk(ast.parse(text)) if "warnings" in text else ():
             match node:
                 case ast.Attribute(value=ast.Name(id="warnings"), attr=name) if name in touching:
                     found.setdefault(path.relative_to(ROOT / "src" / "adjudge").as_posix(), set()).add(name)
@@ -66,8 +67,7 @@ def test_the_readme_and_docs_name_every_command() -> None:
     from adjudge.cli.parser import COMMANDS
 
     text = (ROOT / "README.md").read_text()
-    missing = [name for m in COMMANDS if (name := m.__name__.rsplit(".", 1)[1]) and f"adjudge {name}" not in text]
-    assert missing == []
+    assert [entry.name for entry in COMMANDS if f"adjudge {entry.name}" not in text] == []
 
 
 PACKAGES = ("stats", "users", "preferences", "groundtruth", "experiments", "audio", "relevance", "measures", "formats",

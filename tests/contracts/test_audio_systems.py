@@ -10,8 +10,7 @@ import pytest
 from tests.unit.audio.systems.invented_sounds import invented
 
 from adjudge.arrays import Floats
-from adjudge.audio.features import extract  # noqa: F401 - registers all features
-from adjudge.audio.features.base import AUDIO_FEATURES
+from adjudge.audio.features import AUDIO_FEATURES
 from adjudge.audio.systems import BASELINES, Sounds, make_runs
 from adjudge.errors import kept_warnings
 

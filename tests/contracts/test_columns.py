@@ -120,7 +120,7 @@ READERS = {
         called={"value": "effectiveness"},
     ),
     "tags": Reader(
-        lambda given: read_tag_table(given).rows,
+        read_tag_table,
         {"file": ["a.mp3"], "document": ["a"], "artist": ["x"]},
         passed_over=frozenset({"track", "item"}),  # numbers on a disc
         takes_frames=False,

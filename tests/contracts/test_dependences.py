@@ -8,7 +8,7 @@ from scipy import stats
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.experiments.simulate.dependence import DEPENDENCES
+from adjudge.experiments.simulate.copulas import DEPENDENCES
 
 LEARNING = [name for name in DEPENDENCES if name != "independent"]
 

@@ -108,7 +108,7 @@ def test_what_no_distribution_has_is_refused_in_one_line(name: str, sample: Floa
         fit([0.1, np.inf])
     with pytest.raises(AdjudgeError, match=r"needs the effectiveness of one system, got an array of shape \(2, 1\)\Z"):
         fit([[0.1], [0.2]])
-    with pytest.raises(AdjudgeError, match=r"\AA probability must be in \[0, 1\], got 1.5\Z"):
+    with pytest.raises(AdjudgeError, match=r"'p' must be in \[0, 1\], got 1.5"):
         fit(sample).quantile([0.5, 1.5])
 
 
@@ -116,7 +116,7 @@ def test_what_no_distribution_has_is_refused_in_one_line(name: str, sample: Floa
 def test_effectiveness_outside_0_and_1_is_refused_where_the_family_has_none(name: str) -> None:
     outside = [0.1, 0.4, 1.2]
     if DISTRIBUTIONS[name].bounded:
-        with pytest.raises(AdjudgeError, match=rf"\A{name}: effectiveness must be in \[0, 1\], got 1.2\Z"):
+        with pytest.raises(AdjudgeError, match=rf"\A{name}: 'effectiveness' must be in \[0, 1\], got 1.2"):
             DISTRIBUTIONS[name].fit(outside)
     else:
         assert DISTRIBUTIONS[name].fit(outside).cdf(3.0) == pytest.approx(1.0, abs=1e-4)

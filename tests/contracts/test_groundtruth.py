@@ -14,14 +14,14 @@ from adjudge.groundtruth import (
     parse_construction,
     simulate_rankings,
 )
-from adjudge.groundtruth.evidence import Asked, Evidence, Tails, Takes, default_comparison
+from adjudge.groundtruth.evidence import Evidence, QueryAnswers, Tails, Takes, default_comparison
 
 every_comparison = pytest.mark.parametrize("name", COMPARISONS)
 every_function = pytest.mark.parametrize("name", FUNCTIONS)
 both_tails = pytest.mark.parametrize("tails", [1, 2])
 
 
-def noisy(takes: Takes, *, seed: int = 0, documents: int = 9) -> Asked:
+def noisy(takes: Takes, *, seed: int = 0, documents: int = 9) -> QueryAnswers:
     """Answers of ten people with ties and gaps; as preferences, each document is asked against the next three."""
     made = simulate_rankings(queries=1, documents=documents, experts=10, groups=5, ties=0.4, seed=seed)
     ranked = made.rankings.queries[0]
@@ -36,7 +36,7 @@ def noisy(takes: Takes, *, seed: int = 0, documents: int = 9) -> Asked:
     return Preferences.from_rows(rows).queries[0]
 
 
-def agreed(takes: Takes) -> Asked:
+def agreed(takes: Takes) -> QueryAnswers:
     """Twelve people of one mind: a, b, c, d, e."""
     people, names = [f"e{i}" for i in range(12)], "abcde"
     if takes == "rankings":
@@ -45,7 +45,7 @@ def agreed(takes: Takes) -> Asked:
     return Preferences.from_rows([("q", y, x, -1, who) for x, y in pairs for who in people]).queries[0]
 
 
-def evidence(name: str, asked: Asked | None = None, seed: int = 0) -> Evidence:
+def evidence(name: str, asked: QueryAnswers | None = None, seed: int = 0) -> Evidence:
     chosen = COMPARISONS[name]
     return chosen.compare(noisy(chosen.takes) if asked is None else asked, seed=seed)
 
@@ -71,7 +71,7 @@ def test_the_order_in_which_documents_come_does_not_matter(name: str) -> None:
     chosen = COMPARISONS[name]
     asked = noisy(chosen.takes)
     if isinstance(asked, RankedQuery):
-        turned: Asked = asked.of_documents(list(range(len(asked.documents)))[::-1])
+        turned: QueryAnswers = asked.of_documents(list(range(len(asked.documents)))[::-1])
     else:
         turned = asked.of_answers(np.arange(len(asked.answer))[::-1])
     one, other = evidence(name, asked), evidence(name, turned)

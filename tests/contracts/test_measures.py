@@ -114,7 +114,8 @@ def test_a_parameter_that_it_does_not_have_is_refused(definition: Definition) ->
 @every_definition
 @pytest.mark.parametrize("cutoff", [0, -1])
 def test_a_cutoff_below_1_is_refused(definition: Definition, cutoff: int) -> None:
-    wanted = "the cutoff must be from 1 to 1,000,000, got " if definition.cutoff else "takes no cutoff, got @"
+    limits = "'cutoff' must be a whole number from 1 to 1,000,000, got "
+    wanted = limits if definition.cutoff else "takes no cutoff, got @"
     with pytest.raises(AdjudgeError, match=f"^{definition.name}: {wanted}{cutoff}$"):
         aj.parse_measure(f"{definition.name}@{cutoff}")
 

@@ -27,15 +27,13 @@ from adjudge.groundtruth.simulated import simulate_rankings
 from adjudge.measures import evaluate_assessors
 from adjudge.model.scales import FINE
 from adjudge.preferences.curves import agreement_bins
-from adjudge.preferences.influence import influence
-from adjudge.preferences.quality import quality
+from adjudge.preferences.participants import influence, quality
 from adjudge.preferences.questions import coverage_of
 from adjudge.preferences.simulated import example_study
 from adjudge.results import Column, Result, load_result
 from adjudge.stats.agreement import Ratings
-from adjudge.stats.coefficients import drift, self_consistency
-from adjudge.stats.effects import effect_sizes
-from adjudge.stats.equivalence import equivalence
+from adjudge.stats.agreement_coefficients import drift, self_consistency
+from adjudge.stats.effects import effect_sizes, equivalence
 from adjudge.stats.gtheory.anova import anova
 from adjudge.stats.gtheory.plan import make_plan
 from adjudge.stats.gtheory.reml import reml
@@ -121,6 +119,10 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "estimated ranking": lambda: session().ranking(),
     "estimated pairs": lambda: session().pairs(),
     "status": lambda: session().status(),
+    "simulations": lambda: aj.simulate(aj.demo(queries=5, depth=5), "CG@5", estimators="uniform", seeds=2, workers=1),
+    "calibrations": lambda: aj.calibrate(
+        aj.demo(queries=5, depth=5), "CG@5", estimators="uniform", samples=2, workers=1
+    ),
     "learnt": learnt,
     "predictions": lambda: learnt().predicts_agreement,
     "bins": lambda: agreement_bins(example_study(), "CG@2", "fine").agree,
@@ -196,6 +198,15 @@ def test_a_saved_result_reads_back(name: str, tmp_path: Path) -> None:
 
 
 @every_result
+def test_a_loaded_result_shows_and_saves_the_same(name: str, tmp_path: Path) -> None:
+    result = made(name)
+    result.save(tmp_path / "kept.json")
+    kept = load_result(tmp_path / "kept.json")
+    for form in (str, Result.to_markdown, Result.to_latex, Result._repr_html_, Result.to_json):
+        assert form(kept) == form(result)
+
+
+@every_result
 def test_csv_has_a_line_for_every_row(name: str) -> None:
     result = made(name)
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
@@ -266,3 +277,10 @@ def test_effectiveness_that_was_saved_is_effectiveness_again(tmp_path: Path) -> 
         assert isinstance(again, aj.Effectiveness)
         assert again.systems == complete().systems
         assert again.values == pytest.approx(complete().values)
+
+
+def test_a_saved_ground_truth_holds_its_lists(tmp_path: Path) -> None:
+    truth = aj.ground_truth(rankings())
+    truth.save(tmp_path / "truth.json")
+    kept = load_result(tmp_path / "truth.json")
+    assert aj.groundtruth.PartialLists.from_groups(kept.facts["lists"]) == truth.lists

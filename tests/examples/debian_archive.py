@@ -47,8 +47,8 @@ class Archive:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder / "archive"
         programs = folder / "programs"
-        for one in (self.folder, programs):
-            one.mkdir()
+        self.folder.mkdir()
+        programs.mkdir()
         for name, text in SCRIPTS.items():
             (programs / name).write_text(f"#!/bin/sh\n{text}")
             (programs / name).chmod(stat.S_IRWXU)

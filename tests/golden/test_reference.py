@@ -17,7 +17,7 @@ from scripts.docs.pages import ROOT
 import adjudge
 
 _FOLDER = ROOT / "docs" / "reference"
-_PAGES = ("commands", "measures", "tests", "estimators", "families", "formats", "python")
+_PAGES = ("commands", "measures", "tests", "estimators", "families", "campaigns", "formats", "python")
 
 
 class Made(NamedTuple):

@@ -16,7 +16,7 @@ from tests.packaging.project import ROOT, pyproject
 
 from adjudge import __version__
 from adjudge.cli.parser import build_parser
-from adjudge.web.pages.health import router as health
+from adjudge.web.pages.organiser import health_router as health
 from adjudge.web.settings import Settings
 
 DEPLOY = ROOT / "deploy"

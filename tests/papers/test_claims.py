@@ -106,11 +106,6 @@ def test_a_tolerance_is_positive_and_has_a_reason(tolerance: float, why: Reason 
         Claim("T 1", "x", ".5", 0.5, independent(".5"), why, tolerance)
 
 
-def test_a_claim_without_a_bound_is_impossible() -> None:
-    with pytest.raises(TypeError, match="bound"):
-        Claim("T 1", "x", ".5", 0.5)  # type: ignore[call-arg]
-
-
 @pytest.mark.parametrize("ends", [(0.6, 0.4), (math.nan, 1.0), (0.0, math.inf)])
 def test_a_bound_has_two_ends_and_says_where_it_comes_from(ends: tuple[float, float]) -> None:
     with pytest.raises(ValueError, match="expected a finite bound"):

@@ -166,16 +166,6 @@ def test_without_a_folder_it_says_what_it_wants(run: Run) -> None:
     assert "Expected the folder with the public data, got none" in said
 
 
-def test_an_unknown_study_is_refused(run: Run) -> None:
-    code, _, said = run("data", "--only", "nin")
-    assert code == 2
-    assert "No study is called 'nin'. Did you mean 'nine'?" in said
-
-
-def test_the_same_study_twice_is_once(run: Run) -> None:
-    assert len(json.loads(run(*NINE, "--only", "nine", "--json")[1])["numbers"]) == 3
-
-
 @pytest.mark.parametrize(("form", "start"), [("--json", "["), ("--csv", "study,about"), ("--markdown", "| study |")])
 def test_the_list_of_studies_has_forms_too(run: Run, form: str, start: str) -> None:
     assert run("--list", form)[1].startswith(start)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from papers.claims import Claim
 from papers.data import Data
@@ -18,8 +16,7 @@ Both = tuple[PowerFindings, StabilityFindings]
 
 
 @pytest.fixture(scope="module")
-def both(shared_data: Path) -> Both:
-    data = Data(shared_data)
+def both(data: Data) -> Both:
     eff = data.effectiveness(list(MEASURES.values()))
     samples = samples_of(eff, scale="fine", strata=strata_of(data.mirex2011, "genre"))
     return run_both(samples, 2, Effort(workers=1), sizes=(25, 30, 35, 40, 45, 70), halves=(10, 50))

@@ -1,4 +1,4 @@
-"""The report of what was made anew: the sentence first, reasons once, figures that can be read."""
+"""The report of what was reproduced: the sentence first, reasons once, figures that can be read."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from papers.claims import ANOTHER, Claim, Reason, as_printed, between
 from papers.data import PARTS, Data
-from papers.run import IMPOSSIBLE, Reproduction
+from papers.run import IMPOSSIBLE
 from papers.studies import PAPERS, Effort, Found, Study
 
 import adjudge as aj
@@ -23,11 +23,11 @@ MELODIES = "query,docA,docB,answer\n" + "".join(f"q{i % 11},a,b,{'abs'[i % 3]}\n
 """As many preferences as the public data have."""
 
 
-def test_every_table_and_figure_is_made_anew_or_it_is_said_why_not() -> None:
+def test_every_table_and_figure_is_reproduced_or_it_is_said_why_not() -> None:
     assert set(ITEMS) == set(COVERED) | set(IMPOSSIBLE)
 
 
-def test_nothing_is_both_made_anew_and_impossible_or_made_twice() -> None:
+def test_nothing_is_both_reproduced_and_impossible_or_there_twice() -> None:
     assert not set(COVERED) & set(IMPOSSIBLE)
     assert len(set(COVERED)) == len(COVERED)
     assert len(set(ITEMS)) == len(ITEMS)
@@ -140,8 +140,7 @@ def test_other_data_of_the_same_form_are_refused_before_any_work(melodies: Path,
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_the_public_data_have_the_sizes_that_are_expected(shared_data: Path, part: str) -> None:
-    data = Data(shared_data)
+def test_the_public_data_have_the_sizes_that_are_expected(data: Data, part: str) -> None:
     data.check([part])
     assert data.sizes(part) == PARTS[part].sizes
 
@@ -226,7 +225,3 @@ def test_effort_reaches_the_study(tmp_path: Path, studies: Callable[..., None]) 
     reproduce(tmp_path, quick=True, seed=3, workers=1)
     assert (seen[0].trials(300, 20), seen[0].seed, seen[0].workers) == (20, 3, 1)
     assert Effort().trials(300, 20) == 300
-
-
-def test_it_is_a_function_of_the_package() -> None:
-    assert isinstance(reproduce(Path(__file__).parent, only=["examples"]), Reproduction)

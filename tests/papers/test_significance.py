@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from papers.claims import Claim
@@ -26,11 +24,6 @@ from adjudge.experiments import Optimality
 from adjudge.experiments.optimality import OptimalityFindings
 from adjudge.experiments.run import run_experiment
 from adjudge.experiments.samples import samples_of
-
-
-@pytest.fixture(scope="module")
-def data(shared_data: Path) -> Data:
-    return Data(shared_data)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from adjudge.arrays import Floats
 from adjudge.stats.agreement import Ratings, agreement
-from adjudge.stats.coefficients import Metric, Weights, cohen_kappa, fleiss_kappa, krippendorff_alpha
+from adjudge.stats.agreement_coefficients import Metric, Weights, cohen_kappa, fleiss_kappa, krippendorff_alpha
 
 NAN = float("nan")
 METRICS: tuple[Metric, ...] = get_args(Metric)

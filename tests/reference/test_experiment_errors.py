@@ -11,15 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.experiments.trial_runs import find
 
 import adjudge as aj
-from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.error_rates import ErrorFindings, Errors, TypeOne
 from adjudge.experiments.samples import Samples, samples_of
 from adjudge.model.effectiveness import Effectiveness
-from adjudge.model.provenance import Provenance
 
-TRIALS = 120
 TESTS = ("t", "wilcoxon", "sign", "permutation", "bootstrap")
 
 
@@ -34,8 +32,8 @@ def few(eff: Effectiveness) -> Samples:
 
 
 def found(samples: Samples) -> ErrorFindings:
-    spec = Errors(procedures=TESTS, sizes=(25,), trials=TRIALS, resamples=1000)  # type: ignore[arg-type]
-    return spec.findings(samples, run_chunk(spec, samples, 0, TRIALS), Provenance())
+    findings: ErrorFindings = find(Errors(procedures=TESTS, sizes=(25,), trials=120, resamples=1000), samples)
+    return findings
 
 
 @pytest.fixture(scope="module", params=["TREC-8 ad hoc, AP", "MIREX 2011, CG fine"])
@@ -62,7 +60,7 @@ def test_t_and_permutation_err_about_as_often_as_promised(findings: ErrorFinding
 
 def test_tests_of_ranks_and_signs_keep_their_level_where_nothing_tells_systems_apart(findings: ErrorFindings) -> None:
     errors = errors_of(findings)
-    assert findings.spec.null == "exchangeable"
+    assert findings.experiment.null == "exchangeable"
     for name in ("wilcoxon", "sign"):
         assert errors[name].low <= 0.05
         assert errors[name].rate < 0.07

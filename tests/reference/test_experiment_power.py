@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.experiments.trial_runs import find
 
 import adjudge as aj
-from adjudge.experiments.chunks import run_chunk
+from adjudge.experiments import Power, Stability
+from adjudge.experiments.comparing import FIVE_TESTS
 from adjudge.experiments.power import PowerFindings
-from adjudge.experiments.procedures import FIVE_TESTS
 from adjudge.experiments.samples import Samples, samples_of
-from adjudge.experiments.spec import Findings, make_experiment
 from adjudge.experiments.stability import StabilityFindings
 
 MEASURES = ("CG@5", "nDCG(discount=original)@5", "ANDCG(discount=original)@5", "ADR@5")
@@ -26,22 +26,15 @@ def fine(mirex2011: aj.Collection, shared_data: Path) -> Samples:
     return samples_of(aj.evaluate(mirex2011, list(MEASURES)), scale="fine", strata=genre)
 
 
-def run(name: str, samples: Samples, trials: int, **settings: object) -> Findings:
-    spec = make_experiment(name, trials=trials, **settings).prepared(samples)
-    return spec.findings(samples, run_chunk(spec, samples, 0, trials), samples.provenance)
-
-
 @pytest.fixture(scope="module")
 def power(fine: Samples) -> PowerFindings:
-    found = run("power", fine, 4, sizes=(10, 30, 50, 70))
-    assert isinstance(found, PowerFindings)
+    found: PowerFindings = find(Power(trials=4, sizes=(10, 30, 50, 70)), fine)
     return found
 
 
 @pytest.fixture(scope="module")
 def stability(fine: Samples) -> StabilityFindings:
-    found = run("stability", fine, 4, sizes=(10, 50))
-    assert isinstance(found, StabilityFindings)
+    found: StabilityFindings = find(Stability(trials=4, sizes=(10, 50)), fine)
     return found
 
 
@@ -84,8 +77,7 @@ def test_halves_disagree_as_often_as_the_thesis_says(fine: Samples) -> None:
     All five are needed, as they differ more among themselves than trials do; without strata, as in the thesis.
     """
     plain = Samples((replace(fine[0], strata=()),))
-    found = run("stability", plain, 25, sizes=(50,), procedures=FIVE_TESTS, resamples=500)
-    assert isinstance(found, StabilityFindings)
+    found: StabilityFindings = find(Stability(trials=25, sizes=(50,), procedures=FIVE_TESTS, resamples=500), plain)
     power = np.array([curve.power.value[-1] for curve in found.curves])
     unrepeated = np.array([curve.unrepeated.value[-1] for curve in found.curves])
     errors = [(curve.power.error[-1], curve.unrepeated.error[-1]) for curve in found.curves]
@@ -99,6 +91,6 @@ def test_the_sign_test_of_the_authors_runs_in_experiments(shared_data: Path) -> 
     matrix = np.loadtxt(shared_data / "trec" / "adhoc8_ap.csv", delimiter=",", skiprows=1)[:, [124, 125]]
     procedures = ("sign", "sign(min_difference=0.01)")
     samples = samples_of(aj.Effectiveness.from_matrix(matrix))
-    found = run("power", samples, 1, sizes=(50,), procedures=procedures)
+    found = find(Power(trials=1, sizes=(50,), procedures=procedures), samples)
     assert found.rows["sign(min_difference=0.01)"][0] == pytest.approx(0.00955987885663489, rel=1e-12)
     assert found.rows["sign"][0] == pytest.approx(0.01535, abs=5e-6)

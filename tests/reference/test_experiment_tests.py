@@ -11,12 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.unit.experiments.trial_runs import find
 
 import adjudge as aj
-from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.optimality import Optimality, OptimalityFindings
 from adjudge.experiments.samples import Samples, samples_of
-from adjudge.model.provenance import Provenance
 
 TRIALS, THEIR_TRIALS = 40, 300
 USUAL = (0.01, 0.02, 0.05, 0.1)
@@ -30,8 +29,8 @@ REFERENCE = {
 
 
 def found_in(samples: Samples, trials: int) -> OptimalityFindings:
-    spec = Optimality(trials=trials, resamples=2000).prepared(samples)
-    return spec.findings(samples, run_chunk(spec, samples, 0, trials), Provenance())
+    findings: OptimalityFindings = find(Optimality(trials=trials, resamples=2000), samples)
+    return findings
 
 
 @pytest.fixture(scope="module")

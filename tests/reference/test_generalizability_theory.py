@@ -120,7 +120,7 @@ def nested4(synthetic4: Floats) -> Floats:
 def test_brennans_nested_example_comes_out(nested4: Floats) -> None:
     study = aj.gstudy(nested4, assessors="nested")
     assert study.design is NESTED
-    assert study.size == "10 systems x 3 queries, 4 assessors a query"
+    assert study.size == "10 systems x 3 queries, 4 assessors per query"
     assert study.variances.round(4).tolist() == [PERSON, TASK, RATER, PERSON_TASK, REST]
     assert study.negative == ()
 

@@ -192,7 +192,7 @@ def test_simulated_experts_order_the_functions_as_the_paper_found() -> None:
     for tails in (1, 2):
         lenient, neighbours, strict = (record[f"{name}-{tails}"] for name in ("All", "Prev", "Any"))
         assert lenient["adr_1"] < neighbours["adr_1"] < strict["adr_1"]
-        assert lenient["documents_a_group"] > neighbours["documents_a_group"] > strict["documents_a_group"]
+        assert lenient["documents_per_group"] > neighbours["documents_per_group"] > strict["documents_per_group"]
     assert min(record, key=lambda name: record[name]["adr_1"]) == "All-2"
     assert max(record, key=lambda name: record[name]["adr_1"]) == "Any-1"
     assert max(one["correlation"] for one in record.values()) < -0.2

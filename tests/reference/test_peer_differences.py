@@ -7,24 +7,16 @@ import math
 import os
 import subprocess
 import sys
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.reference.peers import quiet
 
 import adjudge as aj
 from adjudge.measures import MEASURES
 
 Scores = dict[str, dict[str, float]]  # query -> document -> score
-
-
-def quiet(call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Call a peer without its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return call(*arguments, **options)
 
 
 def docstring(name: str) -> str:

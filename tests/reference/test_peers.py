@@ -7,12 +7,12 @@ otherwise is shown in test_peer_differences.py.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
 import pytest
+from tests.reference.peers import quiet
 
 import adjudge as aj
 from adjudge.measures import MEASURES
@@ -20,6 +20,7 @@ from adjudge.measures import MEASURES
 Scores = dict[str, dict[str, float]]  # query -> document -> score, or query -> measure -> value
 Values = dict[tuple[str, str], float]  # (system, query) -> effectiveness
 Dicts = Callable[..., tuple[dict[str, Scores], dict[str, dict[str, float]]]]
+Evaluate = Callable[..., aj.Effectiveness]
 
 SEEDS = range(8)
 TIED = (1.0, 2.0, 3.0)
@@ -28,34 +29,29 @@ SCORES = {"untied": None, "tied": TIED, "nearly tied": NEARLY_TIED}
 GRADES = {"binary": (0, 1), "graded": (0, 0, 1, 2, 3), "negative": (-1, 0, 1, 2)}
 
 
-def quiet(call: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-    """Call a peer without its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return call(*arguments, **options)
-
-
 class Data:
     """One random collection in the shapes that the tools want."""
 
-    def __init__(self, make: Dicts, seed: int, grades: str, scores: str) -> None:
+    def __init__(self, make: Dicts, evaluate: Evaluate, seed: int, grades: str, scores: str) -> None:
         self.runs, judgments = make(seed, grades=GRADES[grades], scores=SCORES[scores])
         self.qrels = {query: {d: int(g) for d, g in judged.items()} for query, judged in judgments.items()}
-        for (
-            judged
-        ) in self.qrels.values():  # pytrec_eval 0.5.11 may crash where the highest grade of a query is negative
+        for judged in self.qrels.values():  # pytrec_eval 0.5.11 may crash where all grades of a query are negative
             judged.update({d: 0 for d in judged if max(judged.values()) < 0})
         self.collection = aj.read(self.runs, self.qrels, scale="-1..3")
+        self.evaluate = evaluate
         self.pairs = [(system, query) for system in self.runs for query in self.qrels]
 
-    def ours(self, measure: str, evaluate: Callable[..., aj.Effectiveness]) -> Values:
-        eff = evaluate(self.collection, measure)
+    def ours(self, measure: str) -> Values:
+        eff = self.evaluate(self.collection, measure)
         return {(s, q): float(eff.values[eff.queries.index(q), eff.systems.index(s), 0]) for s, q in self.pairs}
 
 
+Make = Callable[[int, str, str], Data]
+
+
 @pytest.fixture(scope="module")
-def data(make_dicts: Dicts) -> Callable[[int, str, str], Data]:
-    return lru_cache(lambda seed, grades, scores: Data(make_dicts, seed, grades, scores))
+def data(make_dicts: Dicts, evaluate_quietly: Evaluate) -> Make:
+    return lru_cache(lambda seed, grades, scores: Data(make_dicts, evaluate_quietly, seed, grades, scores))
 
 
 def assert_same(ours: Values, theirs: Values, tolerance: float = 1e-9) -> None:
@@ -103,46 +99,38 @@ TREC_EVAL = {
 
 @pytest.mark.parametrize("scores", SCORES)
 @pytest.mark.parametrize("theirs", TREC_EVAL)
-def test_trec_eval_agrees_whatever_the_ties_and_grades(
-    data: Callable[[int, str, str], Data], evaluate_quietly: Callable[..., aj.Effectiveness], theirs: str, scores: str
-) -> None:
+def test_trec_eval_agrees_whatever_the_ties_and_grades(data: Make, theirs: str, scores: str) -> None:
     for seed in SEEDS:
         for grades in GRADES:
             if (theirs, grades) != ("bpref", "negative"):  # another definition, see below
                 d = data(seed, grades, scores)
-                assert_same(d.ours(TREC_EVAL[theirs], evaluate_quietly), trec_eval(d, theirs))
+                assert_same(d.ours(TREC_EVAL[theirs]), trec_eval(d, theirs))
 
 
 @pytest.mark.parametrize("theirs", [name for name in TREC_EVAL if "ndcg" not in name])
-def test_trec_eval_agrees_at_a_higher_level_of_relevance(
-    data: Callable[[int, str, str], Data], evaluate_quietly: Callable[..., aj.Effectiveness], theirs: str
-) -> None:
+def test_trec_eval_agrees_at_a_higher_level_of_relevance(data: Make, theirs: str) -> None:
     for seed in SEEDS:
         d = data(seed, "graded", "tied")
         ours = aj.parse_measure(TREC_EVAL[theirs], rel=2)
-        assert_same(d.ours(str(ours), evaluate_quietly), trec_eval(d, theirs, level=2))
+        assert_same(d.ours(str(ours)), trec_eval(d, theirs, level=2))
 
 
 @pytest.mark.parametrize("theirs", [name for name in TREC_EVAL if name != "bpref"])
-def test_trec_eval_agrees_on_judged_documents_only(
-    data: Callable[[int, str, str], Data], evaluate_quietly: Callable[..., aj.Effectiveness], theirs: str
-) -> None:
+def test_trec_eval_agrees_on_judged_documents_only(data: Make, theirs: str) -> None:
     for seed in SEEDS:
         d = data(seed, "graded", "tied")
         expected = trec_eval(d, theirs, judged_only=True)
         ours = aj.parse_measure(TREC_EVAL[theirs], judged_only=True)
-        assert_same(d.ours(str(ours), evaluate_quietly), expected)
+        assert_same(d.ours(str(ours)), expected)
 
 
-def test_trec_eval_leaves_out_missing_queries_and_we_count_them_as_nothing(
-    data: Callable[[int, str, str], Data], evaluate_quietly: Callable[..., aj.Effectiveness]
-) -> None:
+def test_trec_eval_leaves_out_missing_queries_and_we_count_them_as_nothing(data: Make) -> None:
     import pytrec_eval
 
     d = data(0, "graded", "untied")
     results = pytrec_eval.RelevanceEvaluator(d.qrels, ["map"]).evaluate(d.runs["s0"])
     assert results.keys() == d.qrels.keys() - {"11"}
-    assert d.ours("AP", evaluate_quietly)["s0", "11"] == 0
+    assert d.ours("AP")["s0", "11"] == 0
 
 
 # ir_measures
@@ -161,44 +149,27 @@ def ir_measures_values(d: Data, measure: str) -> Values:
 
 
 IR_MEASURES = {
-    "P@5": "P@5",
-    "P(rel=2)@5": "P(rel=2)@5",
-    "R@5": "R@5",
-    "R(rel=2)@5": "R(rel=2)@5",
-    "Success@5": "Success@5",
-    "RR": "RR",
-    "RR(rel=2)": "RR(rel=2)",
-    "AP": "AP",
-    "AP@5": "AP@5",
-    "AP(rel=2)@5": "AP(rel=2)@5",
-    "nDCG": "nDCG",
-    "nDCG@5": "nDCG@5",
-    "nDCG(judged_only=True)@5": "nDCG(judged_only=True)@5",
-    "nDCG(gains={1:2,2:5,3:9})@5": "nDCG(gain={0:0,1:2,2:5,3:9})@5",
-    "Rprec": "Rprec",
-    "Bpref": "Bpref",
-    "SetP": "P",
-    "SetR": "R",
-}
+    name: name
+    for name in (
+        *("P@5", "P(rel=2)@5", "R@5", "R(rel=2)@5", "Success@5", "RR", "RR(rel=2)", "AP", "AP@5", "AP(rel=2)@5"),
+        *("nDCG", "nDCG@5", "nDCG(judged_only=True)@5", "Rprec", "Bpref"),
+    )
+} | {"nDCG(gains={1:2,2:5,3:9})@5": "nDCG(gain={0:0,1:2,2:5,3:9})@5", "SetP": "P", "SetR": "R"}
 
 
 @pytest.mark.parametrize("theirs", IR_MEASURES)
-def test_ir_measures_agrees_with_ties_and_missing_queries(
-    data: Callable[[int, str, str], Data], evaluate_quietly: Callable[..., aj.Effectiveness], theirs: str
-) -> None:
+def test_ir_measures_agrees_with_ties_and_missing_queries(data: Make, theirs: str) -> None:
     for seed in SEEDS:
         for scores in SCORES:
             d = data(seed, "graded", scores)
-            assert_same(d.ours(IR_MEASURES[theirs], evaluate_quietly), ir_measures_values(d, theirs))
+            assert_same(d.ours(IR_MEASURES[theirs]), ir_measures_values(d, theirs))
 
 
 @pytest.mark.parametrize("measure", ["Judged@5", "Judged@30", "Judged", "RR@3", "RR(rel=2)@3"])
-def test_ir_measures_agrees_without_ties_where_it_breaks_them_the_other_way(
-    data: Callable[[int, str, str], Data], evaluate_quietly: Callable[..., aj.Effectiveness], measure: str
-) -> None:
+def test_ir_measures_agrees_without_ties_where_it_breaks_them_the_other_way(data: Make, measure: str) -> None:
     for seed in SEEDS:
         d = data(seed, "graded", "untied")
-        assert_same(d.ours(measure, evaluate_quietly), ir_measures_values(d, measure))
+        assert_same(d.ours(measure), ir_measures_values(d, measure))
 
 
 GDEVAL = {"ERR@5": "ERR@5", "ERR@20": "ERR@20", "nDCG(dcg='exp-log2')@5": "nDCG(gain=exp)@5"}
@@ -206,12 +177,12 @@ GDEVAL = {"ERR@5": "ERR@5", "ERR@20": "ERR@20", "nDCG(dcg='exp-log2')@5": "nDCG(
 
 @pytest.mark.parametrize("theirs", GDEVAL)
 def test_gdeval_agrees_to_its_five_digits_on_a_scale_from_0_to_4(
-    make_dicts: Dicts, evaluate_quietly: Callable[..., aj.Effectiveness], theirs: str
+    make_dicts: Dicts, evaluate_quietly: Evaluate, theirs: str
 ) -> None:
     for seed in range(3):
-        d = Data(make_dicts, seed, "graded", "tied")
+        d = Data(make_dicts, evaluate_quietly, seed, "graded", "tied")
         d.collection = aj.read(d.runs, d.qrels, scale="0..4")
-        assert_same(d.ours(GDEVAL[theirs], evaluate_quietly), ir_measures_values(d, theirs), tolerance=5.001e-6)
+        assert_same(d.ours(GDEVAL[theirs]), ir_measures_values(d, theirs), tolerance=5.001e-6)
 
 
 # ranx: breaks ties by insertion, so scores here differ; it compiles on its first call
@@ -251,46 +222,38 @@ RANX = {
 
 
 @pytest.mark.parametrize("theirs", RANX)
-def test_ranx_agrees_on_scores_that_differ(
-    ranx: Any, data: Callable[[int, str, str], Data], evaluate_quietly: Callable[..., aj.Effectiveness], theirs: str
-) -> None:
+def test_ranx_agrees_on_scores_that_differ(ranx: Any, data: Make, theirs: str) -> None:
     for seed in range(4):
         for grades in GRADES:
             d = data(seed, grades, "untied")
-            assert_same(d.ours(RANX[theirs], evaluate_quietly), ranx_values(ranx, d, theirs))
+            assert_same(d.ours(RANX[theirs]), ranx_values(ranx, d, theirs))
 
 
-def test_rbp_of_ranx_is_ours_times_the_highest_grade_and_can_exceed_1(
-    ranx: Any, data: Callable[[int, str, str], Data], evaluate_quietly: Callable[..., aj.Effectiveness]
-) -> None:
+def test_rbp_of_ranx_is_ours_times_the_highest_grade_and_can_exceed_1(ranx: Any, data: Make) -> None:
     largest = 0.0
     for seed in range(4):
         d = data(seed, "graded", "untied")
         theirs = ranx_values(ranx, d, "rbp.80")
-        assert_same({pair: 3 * value for pair, value in d.ours("RBP(p=0.8)", evaluate_quietly).items()}, theirs)
+        assert_same({pair: 3 * value for pair, value in d.ours("RBP(p=0.8)").items()}, theirs)
         largest = max(largest, *theirs.values())
     assert largest > 1
     assert "ranx does not divide (and can exceed 1)" in " ".join(MEASURES["RBP"].docstring.split())
 
 
-def test_rbp_of_ranx_is_ours_on_a_binary_scale(
-    ranx: Any, make_dicts: Dicts, evaluate_quietly: Callable[..., aj.Effectiveness]
-) -> None:
-    d = Data(make_dicts, 0, "binary", "untied")
+def test_rbp_of_ranx_is_ours_on_a_binary_scale(ranx: Any, make_dicts: Dicts, evaluate_quietly: Evaluate) -> None:
+    d = Data(make_dicts, evaluate_quietly, 0, "binary", "untied")
     d.collection = aj.read(d.runs, d.qrels, scale="binary")
-    assert_same(d.ours("RBP(p=0.8)", evaluate_quietly), ranx_values(ranx, d, "rbp.80"))
-    assert_same(d.ours("RBP(p=0.8,rel=1)", evaluate_quietly), ranx_values(ranx, d, "rbp.80"))
+    assert_same(d.ours("RBP(p=0.8)"), ranx_values(ranx, d, "rbp.80"))
+    assert_same(d.ours("RBP(p=0.8,rel=1)"), ranx_values(ranx, d, "rbp.80"))
 
 
-def test_bpref_of_ranx_is_ours_where_some_judged_documents_are_relevant_and_some_are_not(
-    ranx: Any, data: Callable[[int, str, str], Data], evaluate_quietly: Callable[..., aj.Effectiveness]
-) -> None:
+def test_bpref_of_ranx_is_ours_where_some_judged_documents_are_relevant_and_some_are_not(ranx: Any, data: Make) -> None:
     compared = 0
     for seed in range(4):
         for grades in GRADES:
             d = data(seed, grades, "untied")
             both = [q for q, judged in d.qrels.items() if max(judged.values()) > 0 >= min(judged.values())]
-            ours = d.ours("Bpref", evaluate_quietly)
+            ours = d.ours("Bpref")
             for system, run in d.runs.items():
                 queries = [query for query in both if query in run]
                 qrels, coded = ({q: table[q] for q in queries} for table in (d.qrels, run))
@@ -332,8 +295,7 @@ NTCIREVAL: Mapping[str, Metric] = {
 @pytest.mark.parametrize("ours", NTCIREVAL)
 @pytest.mark.parametrize("condensed", [False, True])
 def test_ntcireval_agrees_where_something_is_relevant_and_retrieved(
-    data: Callable[[int, str, str], Data],
-    evaluate_quietly: Callable[..., aj.Effectiveness],
+    data: Make,
     ours: str,
     condensed: bool,
 ) -> None:
@@ -341,7 +303,7 @@ def test_ntcireval_agrees_where_something_is_relevant_and_retrieved(
 
     for seed in SEEDS:
         d = data(seed, "graded", "untied")
-        values = d.ours(str(aj.parse_measure(ours, judged_only=condensed)), evaluate_quietly)
+        values = d.ours(str(aj.parse_measure(ours, judged_only=condensed)))
         found: Values = {}
         for system, query in d.pairs:  # it divides by zero where nothing is relevant, and fails on empty lists
             ranking = sorted(d.runs[system].get(query, {}), key=lambda x: -d.runs[system][query][x])

@@ -17,7 +17,7 @@ import scipy.stats
 
 from adjudge.arrays import Floats
 from adjudge.checks import Alternative
-from adjudge.stats.bootstrap import Method, bootstrap_interval
+from adjudge.stats.intervals import Method, bootstrap_interval
 from adjudge.stats.multiple import CORRECTIONS, friedman, friedman_tukey, studentised_range_tail, tukey_hsd
 from adjudge.stats.paired import paired_tests
 from adjudge.stats.resampling import signed_rank_tails

@@ -28,6 +28,8 @@ from adjudge.users.satisfaction import TABLE_4_3
 
 ROOT = Path(__file__).resolve().parents[2]
 COLUMNS = {("CG@5", "broad"): "agb", ("CG@5", "fine"): "agf", ("DCG@5", "broad"): "ndcgb", ("DCG@5", "fine"): "ndcgf"}
+SCALES = {"f": "fine", "b": "broad"}
+NAMES_OF_SUMS = {"f": "Fine@5", "b": "PSum@5"}  # as MIREX has them
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,34 @@ def bins(sizes: Floats) -> Ints:
     return np.minimum((sizes * 10 + 1e-9).astype(np.int64), 9)
 
 
+def grades(row: dict[str, str], scale: str, service: str) -> dict[str, float]:
+    """Grade of each document of a list, by its rank: the same document may stand in both lists of an answer."""
+    return {f"{service}{rank}": float(row[f"{scale}{rank}{service}"]) for rank in range(1, 6)}
+
+
+def evaluate(study: Study, scale: str, measures: list[str]) -> aj.Effectiveness:
+    """Each answer is a query, each service a system."""
+    runs = {
+        service: {str(i): [f"{service}{rank}" for rank in range(1, 6)] for i in range(len(study.rows))}
+        for service in "ab"
+    }
+    judgments = {str(i): grades(row, scale, "a") | grades(row, scale, "b") for i, row in enumerate(study.rows)}
+    return aj.evaluate(aj.read(runs, judgments, scale=SCALES[scale]), measures)
+
+
 # The study itself
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_their_effectiveness_is_user_oriented_dcg_and_cg_and_its_differences(study: Study, scale: str) -> None:
+    columns = {"DCG@5": "ndcg", "nDCG(ideal=max)@5": "ndcg", "CG@5": "ag", NAMES_OF_SUMS[scale]: "ag"}
+    eff = evaluate(study, scale, [*columns])
+    assert eff.systems == ("a", "b")
+    for measure, column in columns.items():
+        ours = eff.matrix(measure)
+        published = [study.column(f"{column}{scale}{service}") for service in "ab"]
+        assert np.abs(ours.T - published).max() < 1e-9, measure
+        assert np.abs(ours[:, 0] - ours[:, 1] - study.column(f"d{column}{scale}")).max() < 1e-9, measure
 
 
 def test_the_answers_are_those_of_the_paper(study: Study) -> None:
@@ -177,6 +206,17 @@ def test_their_significant_difference_is_hardly_noticed() -> None:
     shares = mapping(0.0815)
     assert shares.cannot_tell > 0.6
     assert shares.agree < 0.25
+
+
+def test_a_pair_of_mirex_2011_differs_significantly_but_not_noticeably(mirex2011: aj.Collection) -> None:
+    """U12 (ISMIR 2012, section 5.3) works through this comparison."""
+    compared = aj.compare(aj.evaluate(mirex2011, "CG@5"), test="t", correction="none")
+    published = pytest.approx((0.0815, 0.0508, 0.1122), abs=5e-5)
+    (pair,) = (pair for pair in compared.pairs if (pair.difference, pair.low, pair.high) == published)
+    assert pair.smallest_significant == pytest.approx(0.0307, abs=5e-5)
+    assert pair.significant
+    assert pair.noticeable is False
+    assert pair.verdict == "different but too small to notice"
 
 
 # Satisfaction

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from polars.testing import assert_frame_equal
 
 from adjudge.embedded import DemoTables, demo_space, demo_tables
-from adjudge.errors import AdjudgeError
 
 PAIR = ["query", "document"]
 TABLES = ["runs", "judgments", "broad", "metadata"]
@@ -20,18 +19,6 @@ TABLES = ["runs", "judgments", "broad", "metadata"]
 @pytest.fixture(scope="module")
 def demo() -> DemoTables:
     return demo_tables()
-
-
-@pytest.fixture(scope="module")
-def again() -> DemoTables:
-    """The same once more, asked for in full."""
-    return demo_tables(2012, queries=60, depth=10)
-
-
-@pytest.fixture(scope="module")
-def other() -> DemoTables:
-    """Of the next seed."""
-    return demo_tables(2013)
 
 
 def cg5(tables: DemoTables) -> pl.DataFrame:
@@ -63,9 +50,7 @@ def test_the_default_varies_as_mirex_does(demo: DemoTables) -> None:
     assert 0.28 < residual < 0.42
 
 
-@pytest.mark.parametrize(
-    ("seed", "queries"), [(0, 60), (1, 60), (2, 60), (3, 60), (4, 100), (5, 100), (6, 30), (7, 30)]
-)
+@pytest.mark.parametrize(("seed", "queries"), [(0, 60), (1, 60), (4, 100), (6, 30)])
 def test_other_seeds_and_sizes_vary_much_the_same(seed: int, queries: int) -> None:
     system, query, residual = variance_fractions(demo_tables(seed, queries=queries))
     assert 0.10 < system < 0.35
@@ -82,14 +67,11 @@ def test_good_systems_are_good_and_the_baseline_is_weak(demo: DemoTables) -> Non
     assert 0.58 < max(means.values()) < 0.70
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_the_same_seed_gives_the_same_tables(demo: DemoTables, again: DemoTables, table: str) -> None:
-    assert_frame_equal(getattr(again, table), getattr(demo, table))
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_another_seed_gives_other_tables(demo: DemoTables, other: DemoTables, table: str) -> None:
-    assert not getattr(other, table).equals(getattr(demo, table))
+def test_the_same_seed_gives_the_same_tables_and_another_seed_others(demo: DemoTables) -> None:
+    again, other = demo_tables(2012, queries=60, depth=10), demo_tables(2013)
+    for table in TABLES:
+        assert_frame_equal(getattr(again, table), getattr(demo, table))
+        assert not getattr(other, table).equals(getattr(demo, table))
 
 
 def test_the_tables_have_the_columns_that_formats_promise(demo: DemoTables) -> None:
@@ -184,7 +166,7 @@ def test_fine_and_broad_agree_without_determining_one_another(demo: DemoTables) 
     grades = pl.DataFrame({"fine": demo.judgments["grade"], "broad": demo.broad["grade"]})
     assert grades.select(pl.corr("fine", "broad", method="spearman")).item() > 0.7
     assert grades.group_by("fine").agg(pl.col("broad").n_unique())["broad"].max() == 3
-    assert not _separable(grades)
+    assert not any(_separable(own) for own in grades.with_columns(demo.judgments["assessor"]).partition_by("assessor"))
 
 
 def _separable(grades: pl.DataFrame) -> bool:
@@ -192,11 +174,6 @@ def _separable(grades: pl.DataFrame) -> bool:
     spans = grades.group_by("broad").agg(pl.col("fine").min().alias("low"), pl.col("fine").max().alias("high"))
     ordered = spans.sort("broad")
     return bool((ordered["low"][1:] > ordered["high"][:-1]).all())
-
-
-def test_no_assessor_derives_broad_from_fine(demo: DemoTables) -> None:
-    grades = demo.judgments.rename({"grade": "fine"}).with_columns(broad=demo.broad["grade"])
-    assert not any(_separable(own) for own in grades.partition_by("assessor"))
 
 
 def test_assessors_differ_but_agree_on_the_order(demo: DemoTables) -> None:
@@ -244,25 +221,6 @@ def test_a_deeper_pool_keeps_the_lists_and_the_grades_of_the_shallower_one(demo:
         assert few.join(many, on=key, how="anti").is_empty()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"queries": 0}, "demo: 'queries' must be a whole number from 1 to 3,000, got 0"),
-        ({"queries": -3}, "demo: 'queries' must be a whole number from 1 to 3,000, got -3"),
-        ({"queries": 3001}, "demo: 'queries' must be a whole number from 1 to 3,000, got 3001"),
-        ({"queries": 2.5}, r"demo: 'queries' must be a whole number from 1 to 3,000, got 2\.5"),
-        ({"queries": True}, "demo: 'queries' must be a whole number from 1 to 3,000, got True"),
-        ({"depth": 0}, "demo: 'depth' must be a whole number from 1 to 2,988, got 0"),
-        ({"depth": 2989}, "demo: 'depth' must be a whole number from 1 to 2,988, got 2989"),
-        ({"depth": "ten"}, "demo: 'depth' must be a whole number from 1 to 2,988, got 'ten'"),
-        ({"seed": -1}, "demo: 'seed' must be a whole number of at least 0, got -1"),
-    ],
-)
-def test_bad_arguments_are_refused_in_one_clear_line(arguments: dict[str, int], message: str) -> None:
-    with pytest.raises(AdjudgeError, match=f"^{message}$"):
-        demo_tables(**arguments)
-
-
 def test_what_is_near_in_the_latent_space_is_judged_similar(demo: DemoTables) -> None:
     ids, space = demo_space()
     assert ids == demo.metadata["document"].to_list()
@@ -274,10 +232,5 @@ def test_what_is_near_in_the_latent_space_is_judged_similar(demo: DemoTables) ->
         for (query,), judged in demo.judgments.group_by("query")
     ]
     assert np.mean(of_query) < -0.7
-
-
-def test_the_latent_space_is_that_of_its_seed() -> None:
     assert np.array_equal(demo_space(5)[1], demo_space(5)[1])
     assert not np.allclose(demo_space(5)[1], demo_space(6)[1])
-    with pytest.raises(AdjudgeError, match="'seed' must be a whole number of at least 0, got -1"):
-        demo_space(-1)

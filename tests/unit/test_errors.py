@@ -19,8 +19,8 @@ def heard(act: Callable[[], object]) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         act()
-    assert all(one.category is AdjudgeWarning for one in caught)
-    return [str(one.message) for one in caught]
+    assert all(warning.category is AdjudgeWarning for warning in caught)
+    return [str(warning.message) for warning in caught]
 
 
 def says_of_its_caller() -> None:
@@ -33,7 +33,7 @@ def test_a_warning_points_to_the_line_that_is_meant() -> None:
         says_of_its_caller()
     with pytest.warns(AdjudgeWarning, match="weak") as of_itself:
         warn("weak", stacklevel=1)
-    places = [(one.filename, one.lineno - first) for one in (*of_caller, *of_itself)]
+    places = [(warning.filename, warning.lineno - first) for warning in (*of_caller, *of_itself)]
     assert places == [(__file__, 3), (__file__, 5)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -50,27 +50,23 @@ def test_one_package_that_is_missing_is_named(extra: str, module: str, monkeypat
 
 
 @pytest.mark.parametrize(
-    ("missing", "said"),
+    ("extra", "missing", "said"),
     [
-        (("soundfile", "tinytag"), "Songs need soundfile and tinytag, which are not installed: "),
+        ("audio", ("soundfile", "tinytag"), "Songs need soundfile and tinytag, which are not installed: "),
         (
+            "audio",
             ("soundfile", "pyloudnorm", "tinytag"),
-            "Songs need soundfile, pyloudnorm and tinytag, which are not installed",
+            "Songs need soundfile, pyloudnorm and tinytag, which are not",
         ),
+        ("web", tuple(EXTRAS["web"]), "Songs need alembic, argon2-cffi, fastapi and 6 more, which are not installed: "),
     ],
 )
-def test_several_are_listed(missing: Sequence[str], said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_few_that_are_missing_are_named(
+    extra: str, missing: Sequence[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     block(monkeypatch, *missing)
     with pytest.raises(AdjudgeError, match=f"^{said}"):
-        need("audio", "Songs need")
-
-
-def test_of_many_the_first_are_named_and_the_others_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    block(monkeypatch, *EXTRAS["web"])
-    with pytest.raises(
-        AdjudgeError, match="Campaigns need alembic, argon2-cffi, fastapi and 6 more, which are not installed: "
-    ):
-        need("web", "Campaigns need")
+        need(extra, "Songs need")
 
 
 def test_what_is_not_asked_for_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,46 +100,36 @@ DRAWING = {
 }
 
 
-@pytest.mark.parametrize("command", DRAWING)
-@pytest.mark.parametrize("asked", [("-o", "page.html"), ("-o", "page.md", "--figures", "figures")])
+PAGES = {
+    "fit": ("fit", "answers.csv", "--report", "page.html"),
+    "groundtruth build": ("groundtruth", "build", "rankings.csv", "--report", "page.html"),
+    "groundtruth check": ("groundtruth", "check", "lists.csv", "rankings.csv", "--report", "page.html"),
+    "groundtruth compare --report": ("groundtruth", "compare", "rankings.csv", "--report", "page.html"),
+    "report as HTM": ("report", *DEMO, "-o", "page.HTM"),
+    **{name: (*command, "-o", "page.html") for name, command in DRAWING.items()},
+}
+REFUSED = {
+    **{name: (command, "Pages with figures need") for name, command in PAGES.items()},
+    **{
+        f"{name} --figures": ((*command, "-o", "page.md", "--figures", "figures"), "Figures need")
+        for name, command in DRAWING.items()
+    },
+    "report by default": (
+        ("report", *DEMO),
+        "Without -o (page.md, .tex, .json) a report is a page with figures, report.html; that needs",
+    ),
+}
+
+
+@pytest.mark.parametrize(("command", "who"), REFUSED.values(), ids=REFUSED)
 def test_figures_are_refused_before_anything_is_read(
-    command: str, asked: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+    command: Sequence[str], who: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     block(monkeypatch, "matplotlib")
     monkeypatch.chdir(tmp_path)  # where none of the files is
-    assert main([*DRAWING[command], *asked]) == 2
-    who = "Figures need" if "--figures" in asked else "Pages with figures need"
+    assert main(command) == 2
     assert capsys.readouterr().err == f"adjudge: {who} {NO_PLOTS}"
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("fit", "answers.csv", "--report", "page.html"),
-        ("groundtruth", "build", "rankings.csv", "--report", "page.html"),
-        ("groundtruth", "check", "lists.csv", "rankings.csv", "--report", "page.html"),
-        ("groundtruth", "compare", "rankings.csv", "--report", "page.html"),
-        ("report", *DEMO, "-o", "page.HTM"),
-    ],
-)
-def test_pages_by_another_name_are_refused_as_well(
-    command: Sequence[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    block(monkeypatch, "matplotlib")
-    monkeypatch.chdir(tmp_path)
-    assert main(command) == 2
-    assert capsys.readouterr().err == f"adjudge: Pages with figures need {NO_PLOTS}"
-
-
-def test_a_report_that_is_a_page_only_by_default_says_what_else_there_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    block(monkeypatch, "matplotlib")
-    monkeypatch.chdir(tmp_path)
-    assert main(["report", *DEMO]) == 2
-    who = "Without -o (page.md, .tex, .json) a report is a page with figures, report.html; that needs"
-    assert capsys.readouterr().err == f"adjudge: {who} {NO_PLOTS}"
 
 
 @pytest.mark.parametrize("suffix", [".md", ".json", ".tex"])
@@ -163,28 +149,23 @@ def figure() -> Report:
     return Report("Title", "", (Section("one", "One", (Paragraph("Words."), block)),), {"inputs": [], "settings": {}})
 
 
-def test_drawing_from_python_says_the_same_and_makes_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    block(monkeypatch, "matplotlib")
-    wanted = r"^Figures need matplotlib, which is not installed: pip install 'adjudge\[plots\]'$"
-    with pytest.raises(AdjudgeError, match=wanted):
-        write_figures(figure(), tmp_path / "figures")
-    assert not (tmp_path / "figures").exists()
-    with pytest.raises(AdjudgeError, match=wanted):
-        render(figure(), "html")
-
-
-def test_notation_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    block(monkeypatch, "verovio")
-    wanted = r"^Notation needs verovio, which is not installed: pip install 'adjudge\[notation\]'$"
-    with pytest.raises(AdjudgeError, match=wanted):
-        engrave("@clef:G-2\n@data:4C")
-
-
-def test_the_client_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    block(monkeypatch, "httpx")
-    wanted = r"^Talking to a server needs httpx, which is not installed: pip install 'adjudge\[web\]'$"
-    with pytest.raises(AdjudgeError, match=wanted):
-        aj.connect("https://judge.example.org", "adj_x")
+@pytest.mark.parametrize(
+    ("module", "said", "call"),
+    [
+        ("matplotlib", r"Figures need .*\[plots\]", lambda: write_figures(figure(), Path("figures"))),
+        ("matplotlib", r"Figures need .*\[plots\]", lambda: render(figure(), "html")),
+        ("verovio", r"Notation needs .*\[notation\]", lambda: engrave("@clef:G-2\n@data:4C")),
+        ("httpx", r"Talking to a server needs .*\[web\]", lambda: aj.connect("https://judge.example.org", "adj_x")),
+    ],
+)
+def test_functions_say_what_to_install(
+    module: str, said: str, call: Callable[[], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block(monkeypatch, module)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AdjudgeError, match=said):
+        call()
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import socket
 import subprocess
 import sys
@@ -154,12 +156,9 @@ def test_an_error_that_cannot_travel_is_raised_as_what_it_says(how: str, words: 
     assert "in fail" in caught.value.__notes__[0]
 
 
-def test_what_is_no_exception_is_raised_too() -> None:
+def test_what_is_no_exception_and_a_result_that_cannot_be_read_are_raised_too() -> None:
     with pytest.raises(parallel_jobs.Panic):
         list(run_jobs(parallel_jobs.fail, {"a": "panic"}, workers=1, apart=True))
-
-
-def test_a_result_that_cannot_be_read_is_an_error() -> None:
     with pytest.raises(EOFError, match="in the result"):
         list(run_jobs(parallel_jobs.unreadable, {"a": 1}, workers=1, apart=True))
 
@@ -205,17 +204,27 @@ def _is_running(process: int) -> bool:
         return False
 
 
-def test_a_script_without_a_guard_does_not_hang_on_a_heavy_function_and_is_told_what_it_lacks(tmp_path: Path) -> None:
-    script = tmp_path / "script.py"
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("print(*run_calls([partial(abs, -1), partial(abs, 2)], workers=2))", "once\n1 2\n"),
+        ("print(list(run_jobs(Heavy(), {'a': 1}, workers=1, apart=True)))", r"once\n\[\('a', 300001\)\]\n"),
+        ("def own(): return 5\nprint(run_calls([own, own], workers=1))", r"once\n\[5, 5\]\n"),
+        ("def own(): return 5\nrun_calls([own, own], workers=2)", 'once\n.*need if __name__ == "__main__"'),
+        ("def own(): return 5\nif __name__ == '__main__':\n    print(run_calls([own, own], workers=2))", r"\[5, 5\]\n"),
+    ],
+)
+def test_a_script_without_a_guard_is_not_run_again_by_its_workers(lines: str, said: str, tmp_path: Path) -> None:
+    script, once = tmp_path / "script.py", "" if "__name__" in lines else "print('once')"
     script.write_text(
-        "from adjudge.parallel import run_jobs\n"
+        "from functools import partial\n"
+        "from adjudge.parallel import run_calls, run_jobs\n"
         "from tests.unit.parallel_jobs import Heavy\n"
-        "print(list(run_jobs(Heavy(), {'a': 1}, workers=1, apart=True)))\n"
+        f"{once}\n{lines}\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
-    said = subprocess.run([sys.executable, script], env=environment, capture_output=True, timeout=300, check=False)
-    assert "exit status 1" in said.stdout.decode()
-    assert "needs if __name__ ==" in said.stdout.decode()
+    ended = subprocess.run([sys.executable, script], env=environment, capture_output=True, timeout=300, check=False)
+    assert re.search(f"^{said}", (ended.stdout + ended.stderr).decode(), re.DOTALL)
 
 
 def test_a_daemonic_process_stays_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,29 +243,34 @@ def test_dask_without_distributed_says_what_to_install(monkeypatch: pytest.Monke
         run_calls([partial(abs, 1)], dask="local")
 
 
-def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"expected local or an address such as tcp://host:8786, got 'somewhere'$"):
-        run_calls([partial(abs, 1)], dask="somewhere")
-
-
-def test_a_scheduler_that_does_not_answer_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [
+        ("somewhere", "expected local or an address such as tcp://host:8786, got 'somewhere'$"),
+        ("tcp://127.0.0.1:9", r"expected a scheduler at 'tcp://127.0.0.1:9', got no answer$"),
+    ],
+)
+def test_an_address_where_no_scheduler_is_is_refused(
+    address: str, said: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(parallel, "SECONDS_TO_CONNECT", 0.3)
-    with pytest.raises(AdjudgeError, match=r"expected a scheduler at 'tcp://127.0.0.1:9', got no answer$"):
-        run_calls([partial(abs, 1)], dask="tcp://127.0.0.1:9")
+    with pytest.raises(AdjudgeError, match=said):
+        run_calls([partial(abs, 1)], dask=address)
     assert capfd.readouterr().err == ""
 
 
-def test_workers_of_another_version_are_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "__version__", "0.0.1")
-    with pytest.raises(AdjudgeError, match=r"expected Adjudge 0.0.1 on all workers, as here, got"):
-        run_calls([partial(abs, 1)], dask=cluster.scheduler_address)
-
-
-def test_workers_without_adjudge_are_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "find_spec", parallel_jobs.find_nothing)
-    with pytest.raises(AdjudgeError, match=r"expected Adjudge .* on all workers, got none on tcp://.* and 1 more$"):
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("__version__", "0.0.1", "expected Adjudge 0.0.1 on all workers, as here, got"),
+        ("find_spec", parallel_jobs.find_nothing, r"expected Adjudge .* on all workers, got none on tcp://.* 1 more$"),
+    ],
+)
+def test_workers_without_this_version_are_refused(
+    name: str, value: object, said: str, cluster: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, name, value)
+    with pytest.raises(AdjudgeError, match=said):
         run_calls([partial(abs, 1)], dask=cluster.scheduler_address)
 
 
@@ -290,3 +304,41 @@ def test_a_job_that_kills_dask_workers_costs_no_other_its_result(cluster: Any) -
         results.update(run_jobs(parallel_jobs.kill_worker, {key: job}, dask=cluster.scheduler_address))
     assert isinstance(results.pop("deadly"), CrashedError)
     assert results == {"good": "done", "late": "done"}
+
+
+@pytest.mark.parametrize("moment", ["before the status is seen", "before the result is fetched"])
+def test_results_whose_workers_die_before_they_are_fetched_are_computed_again(
+    cluster: Any, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    cluster.scheduler.allowed_failures = 100  # a task that was on more workers that died is given up
+    nannies, killed = list(cluster.workers.values()), list[str]()
+    wait, fetch = distributed.wait, distributed.Future.result
+
+    def kill_all(future: Any) -> None:
+        """Kill all workers while they hold a result, twice."""
+        if len(killed) == 2 or future.status != "finished":
+            return
+        _wait_until(lambda: all(nanny.process.status.name == "running" for nanny in nannies))  # else none comes back
+        for nanny in nannies:
+            os.kill(nanny.pid, signal.SIGKILL)
+        killed.append(future.key)
+        _wait_until(lambda: future.status != "finished")
+
+    def wait_and_kill(*options: Any) -> Any:
+        found = wait(*options)
+        kill_all(next(iter(found.done)))
+        return found
+
+    def kill_and_fetch(future: Any, **options: Any) -> Any:
+        kill_all(future)
+        return fetch(future, **options)
+
+    if moment == "before the status is seen":
+        monkeypatch.setattr(distributed, "wait", wait_and_kill)
+    else:
+        monkeypatch.setattr(distributed.Future, "result", kill_and_fetch)
+    jobs = {place: place for place in range(6)}
+    drawn = dict(run_jobs(parallel_jobs.draw, jobs, dask=cluster.scheduler_address))
+    assert drawn == {place: parallel_jobs.draw(place) for place in jobs}
+    assert len(killed) == 2

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -88,20 +87,16 @@ def test_unknown_values_are_none_null_and_missing(tracks: Tracks) -> None:
     assert rows[2]["mean"] is None
     assert rows[1]["n"] is None
     assert rows[0]["near"] == ["c_1", "d"]
-    frame = tracks.to_polars()
-    assert dict(frame.schema) == {
+    assert dict(tracks.to_polars().schema) == {
         **dict.fromkeys(("name", "verdict"), pl.String),
         **dict.fromkeys(("mean", "low", "high", "p"), pl.Float64),
         "n": pl.Int64,
         "liked": pl.Boolean,
         "near": pl.List(pl.String),
     }
-    assert frame.to_dicts() == rows
-    table = tracks.to_pandas()
-    assert table["mean"].isna().tolist() == [False, False, True]
-    assert str(table["mean"].dtype) == "float64"
-    assert table["n"].isna().tolist() == [False, True, False]
-    assert table["n"].sum() == 1200
+    assert tracks.to_polars().to_dicts() == rows
+    assert tracks.to_pandas()["n"].isna().tolist() == [False, True, False]
+    assert tracks.to_pandas()["n"].sum() == 1200
 
 
 def test_empty_results_keep_their_types() -> None:
@@ -113,16 +108,6 @@ def test_empty_results_keep_their_types() -> None:
     assert "name" in str(empty)
 
 
-def test_json_has_everything_and_numbers_that_are_none_are_null(tracks: Tracks) -> None:
-    content = json.loads(tracks.to_json(), parse_constant=pytest.fail)
-    about = content.pop("result")
-    assert content == tracks.to_dict()
-    assert content["tracks"] == tracks.to_dicts()
-    assert content["limit"] is None
-    assert [column["name"] for column in about["columns"]] == list(content["tracks"][0])
-    assert {column["name"]: column.get("unit") for column in about["columns"]}["mean"] == "s"
-
-
 @pytest.mark.parametrize("suffix", ["json", "csv", "parquet", "md", "tex", "html", "txt"])
 def test_a_result_is_saved_in_the_form_of_its_suffix(tracks: Tracks, tmp_path: Path, suffix: str) -> None:
     target = tmp_path / f"tracks.{suffix}"
@@ -131,6 +116,28 @@ def test_a_result_is_saved_in_the_form_of_its_suffix(tracks: Tracks, tmp_path: P
         assert pl.read_parquet(target).equals(tracks.to_polars())
     else:
         assert "1200" in target.read_text().replace(",", "")
+    with pytest.raises(aj.AdjudgeError, match=r"\.json.*\.parquet"):
+        tracks.save(tmp_path / "tracks.docx")
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("suffix", ["json", "parquet"])
+def test_a_file_that_cannot_be_written_is_named(tracks: Tracks, tmp_path: Path, suffix: str) -> None:
+    target = tmp_path / "nowhere" / f"x.{suffix}"
+    with pytest.raises(aj.AdjudgeError, match=rf"nowhere.x\.{suffix}: cannot be written: "):
+        tracks.save(target)
+
+
+def test_infinite_numbers_and_digits_of_a_loaded_result(tracks: Tracks, tmp_path: Path) -> None:
+    endless = replace(tracks, rows=(replace(tracks.rows[0], p=math.inf),))
+    endless.save(tmp_path / "x.json")
+    loaded = load_result(tmp_path / "x.json")
+    assert str(loaded) == str(endless)
+    assert "∞" in str(loaded)
+    with pytest.raises(aj.AdjudgeError, match="'digits' cannot change"):
+        loaded.to_markdown(digits=1)
+    tracks.save(tmp_path / "x.json")
+    assert load_result(tmp_path / "x.json").to_latex(digits=0) == tracks.to_latex(digits=0)
 
 
 def test_a_saved_result_is_read_again(tracks: Tracks, tmp_path: Path) -> None:
@@ -146,16 +153,10 @@ def test_a_saved_result_is_read_again(tracks: Tracks, tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"result": {}}', '{"result": {"columns": [{"x": 1}]}}'])
 def test_what_is_no_saved_result_is_refused(tmp_path: Path, content: str) -> None:
     (tmp_path / "x.json").write_text(content)
-    with pytest.raises(aj.InputError, match=r"x\.json: expected a result"):
+    with pytest.raises(aj.InputError, match=r"x\.json: expected a result.* got something else or a part"):
         load_result(tmp_path / "x.json")
     with pytest.raises(aj.InputError, match="cannot be read"):
         load_result(tmp_path / "none.json")
-
-
-def test_unknown_suffixes_are_refused(tracks: Tracks, tmp_path: Path) -> None:
-    with pytest.raises(aj.AdjudgeError, match=r"\.json.*\.parquet"):
-        tracks.save(tmp_path / "tracks.docx")
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_old_names_work_and_say_the_new_one(tracks: Tracks) -> None:
@@ -167,17 +168,14 @@ def test_old_names_work_and_say_the_new_one(tracks: Tracks) -> None:
         _ = tracks.nothing  # type: ignore[attr-defined]
 
 
-def test_digits_are_those_asked_for(tracks: Tracks) -> None:
+def test_digits_are_those_asked_for_and_a_notebook_shows_at_most_some_rows(tracks: Tracks) -> None:
     assert "30.000 ± 1.500" in tracks.to_markdown(digits=3)
     assert "$\\pm$ 2" in tracks.to_latex(digits=0)
-
-
-def test_a_notebook_shows_at_most_some_rows(tracks: Tracks) -> None:
-    many = Tracks(tracks.rows * 1000)
+    many = Tracks(tracks.rows * 100)
     assert many._repr_html_().count("<tr>") < 100
     assert "more" in many._repr_html_()
     assert len(str(many).splitlines()) < 50
-    assert many.to_markdown().count("\n| ") > 2999
+    assert many.to_markdown().count("\n| ") > 299
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +186,7 @@ def eff() -> aj.Effectiveness:
 def test_a_notebook_shows_a_line_not_every_number(eff: aj.Effectiveness) -> None:
     study = aj.gstudy(eff)
     assert [
-        repr(one) for one in (eff, aj.summarize(eff), aj.satisfaction(eff), study, study.dstudy(queries=[5, 50]))
+        repr(result) for result in (eff, aj.summarize(eff), aj.satisfaction(eff), study, study.dstudy(queries=[5, 50]))
     ] == [
         "<Effectiveness: 5 queries x 12 systems x 1 measure (CG@5)>",
         "<Summary: 12 systems (CG@5)>",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import re
+from typing import Any
 
 import numpy as np
 import pytest
 from scripts.docs.reference_python import public_paths, value_of
 
 import adjudge as aj
-from adjudge.seeds import Seed
+from adjudge.errors import ParameterError
+from adjudge.seeds import Seed, as_seed
 from adjudge.users import Comparison
 
 
@@ -32,7 +35,17 @@ def test_a_generator_gives_a_number_and_the_result_keeps_it() -> None:
     assert len({compared(seed).seed for seed in (generator, generator, None)}) == 3
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "1", True])
-def test_what_is_no_seed_is_refused(seed: object) -> None:
-    with pytest.raises(aj.errors.ParameterError, match=r"'seed' must be a whole number of at least 0"):
-        aj.demo(seed)  # type: ignore[arg-type]
+def test_a_specification_keeps_the_number_that_a_generator_gave() -> None:
+    drawn = [aj.experiments.Power(seed=np.random.default_rng(1)) for _ in range(2)]
+    assert drawn[0] == drawn[1] == aj.experiments.Power(seed=as_seed(np.random.default_rng(1)))
+    assert aj.experiments.Power(seed=None) != aj.experiments.Power(seed=None)
+
+
+@pytest.mark.parametrize("seed", [np.random.RandomState(1), np.random.SeedSequence(1), np.random.PCG64(1)])
+def test_other_sources_of_randomness_are_refused_in_one_line(seed: Any) -> None:
+    took = rf"'seed' must be a whole number of at least 0, a NumPy generator or None, got {type(seed).__name__}.*"
+    eff = aj.Effectiveness.from_matrix([[0.1, 0.2], [0.3, 0.5]])
+    for call in (lambda: aj.summarize(eff, seed=seed), lambda: aj.experiments.Power(seed=seed), lambda: as_seed(seed)):
+        with pytest.raises(ParameterError) as refused:
+            call()
+        assert re.fullmatch(f"(power: )?{took}", str(refused.value))

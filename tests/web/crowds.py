@@ -16,10 +16,10 @@ import numpy as np
 from sqlalchemy import func, select
 from tests.web.making import make_small_campaign
 
-from adjudge.web.database import Database, open_database
-from adjudge.web.schema import answer, lease, pair
+from adjudge.web.rehearse.people import Account, Behaviour, SimulatedAssessor, account
 from adjudge.web.settings import Settings
-from adjudge.web.simulated import Account, Behaviour, SimulatedAssessor, account
+from adjudge.web.store import schema as t
+from adjudge.web.store.database import Database, open_database
 
 
 def even(query: str, document: str) -> float:
@@ -133,15 +133,21 @@ class Found:
 def look(database: Database, people: list[SimulatedAssessor]) -> Found:
     """Hold the store against what assessors were told, and against its own rules."""
     with database.read() as connection:
-        rows = connection.execute(select(answer.c.key, answer.c.lease_id, answer.c.grades)).mappings().all()
-        leases = connection.execute(select(lease).where(lease.c.slot.is_not(None))).mappings().all()
-        who = (answer.c.participant_id, answer.c.pair_id)
-        judged = select(*who).where(answer.c.kind == "judgment").group_by(*who).having(func.count() > 1)
+        rows = connection.execute(select(t.answer.c.key, t.answer.c.lease_id, t.answer.c.grades)).mappings().all()
+        leases = connection.execute(select(t.lease).where(t.lease.c.slot.is_not(None))).mappings().all()
+        who = (t.answer.c.participant_id, t.answer.c.pair_id)
+        judged = select(*who).where(t.answer.c.kind == "judgment").group_by(*who).having(func.count() > 1)
         twice = connection.execute(judged).all()
         counts = (
-            select(pair.c.id, pair.c.wanted, pair.c.taken, pair.c.answered, func.count(answer.c.id).label("there"))
-            .outerjoin(answer, (answer.c.pair_id == pair.c.id) & (answer.c.kind == "judgment"))
-            .group_by(pair.c.id)
+            select(
+                t.pair.c.id,
+                t.pair.c.wanted,
+                t.pair.c.taken,
+                t.pair.c.answered,
+                func.count(t.answer.c.id).label("there"),
+            )
+            .outerjoin(t.answer, (t.answer.c.pair_id == t.pair.c.id) & (t.answer.c.kind == "judgment"))
+            .group_by(t.pair.c.id)
         )
         pairs = connection.execute(counts).all()
     held: dict[int, int] = defaultdict(int)

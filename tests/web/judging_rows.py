@@ -9,10 +9,11 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from adjudge.web.answering import append_answer
-from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.database import Database
-from adjudge.web.schema import invitation, pair, participant, picture, progress, queue
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.store import schema as t
+from adjudge.web.store.answers import append_answer
+from adjudge.web.store.campaigns import Campaign, find_campaign
+from adjudge.web.store.database import Database
 
 _keys = itertools.count()
 
@@ -35,7 +36,9 @@ class Desk:
     def pairs(self) -> dict[tuple[str, str], Any]:
         """Rows of pairs by query and document."""
         with self.database.read() as connection:
-            rows = connection.execute(select(pair).where(pair.c.campaign_id == self.campaign.id).order_by(pair.c.id))
+            rows = connection.execute(
+                select(t.pair).where(t.pair.c.campaign_id == self.campaign.id).order_by(t.pair.c.id)
+            )
             return {(row.query, row.document): row for row in rows}
 
     @property
@@ -43,10 +46,10 @@ class Desk:
         """What will be asked, in its order."""
         with self.database.read() as connection:
             rows = connection.execute(
-                select(pair.c.query, pair.c.document)
-                .join(queue, queue.c.pair_id == pair.c.id)
-                .where(queue.c.campaign_id == self.campaign.id)
-                .order_by(queue.c.place)
+                select(t.pair.c.query, t.pair.c.document)
+                .join(t.queue, t.queue.c.pair_id == t.pair.c.id)
+                .where(t.queue.c.campaign_id == self.campaign.id)
+                .order_by(t.queue.c.place)
             )
             return [(row.query, row.document) for row in rows]
 
@@ -54,22 +57,22 @@ class Desk:
     def picture(self) -> dict[str, Any]:
         """The organiser's picture."""
         with self.database.read() as connection:
-            query = select(picture.c.content).where(picture.c.campaign_id == self.campaign.id)
+            query = select(t.picture.c.content).where(t.picture.c.campaign_id == self.campaign.id)
             return dict(connection.execute(query).scalar_one())
 
     @property
     def n_points(self) -> int:
         """Points of the trajectory that are kept."""
         with self.database.read() as connection:
-            return len(connection.execute(select(progress).where(progress.c.campaign_id == self.campaign.id)).all())
+            return len(connection.execute(select(t.progress).where(t.progress.c.campaign_id == self.campaign.id)).all())
 
     def person(self, code: str, *, seen_at: float | None = None) -> int:
         """The number of a participant, who comes the first time they are named."""
         campaign_id = self.campaign.id
         with self.database.write() as connection:
-            mine = (participant.c.campaign_id == campaign_id) & (participant.c.code == code)
-            there = connection.execute(select(participant.c.id).where(mine)).scalar_one_or_none()
-            link = select(invitation.c.id).where(invitation.c.campaign_id == campaign_id).limit(1)
+            mine = (t.participant.c.campaign_id == campaign_id) & (t.participant.c.code == code)
+            there = connection.execute(select(t.participant.c.id).where(mine)).scalar_one_or_none()
+            link = select(t.invitation.c.id).where(t.invitation.c.campaign_id == campaign_id).limit(1)
             values = {
                 "campaign_id": campaign_id,
                 "invitation_id": connection.execute(link).scalar_one_or_none(),
@@ -80,10 +83,10 @@ class Desk:
             }
             if there is None:
                 seen = {"seen_at": self.clock if seen_at is None else seen_at}
-                statement = insert(participant).values(**values, **seen).returning(participant.c.id)
+                statement = insert(t.participant).values(**values, **seen).returning(t.participant.c.id)
                 return int(connection.execute(statement).scalar_one())
             if seen_at is not None:
-                connection.execute(update(participant).where(mine).values(seen_at=seen_at))
+                connection.execute(update(t.participant).where(mine).values(seen_at=seen_at))
             return int(there)
 
     def answer(
@@ -99,7 +102,7 @@ class Desk:
         found = self.campaign
         self.clock += 20
         if not isinstance(grades, Mapping):
-            grades = {found.judging.evaluated.name: float(grades)}
+            grades = {found.settings_as(JudgingSettings).evaluated.name: float(grades)}
         row = {
             "campaign_id": found.id,
             "pair_id": self.pairs[which].id,
@@ -116,8 +119,8 @@ class Desk:
         }
         with self.database.write() as connection:
             if kind in ("judgment", "import"):
-                counts = {"taken": pair.c.taken + 1, "answered": pair.c.answered + 1}
-                connection.execute(update(pair).where(pair.c.id == row["pair_id"]).values(**counts))
+                counts = {"taken": t.pair.c.taken + 1, "answered": t.pair.c.answered + 1}
+                connection.execute(update(t.pair).where(t.pair.c.id == row["pair_id"]).values(**counts))
             return append_answer(connection, row)
 
     def correct(self, code: str, which: tuple[str, str], first: int, grade: float) -> int:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 import adjudge as aj
-from adjudge.web.database import Database
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.people import add_organiser
+from adjudge.web.kinds.judging.rehearse import stand_in
+from adjudge.web.kinds.judging.settings import JudgingSettings
 from adjudge.web.settings import Settings
-from adjudge.web.stand_in import stand_in
+from adjudge.web.store.database import Database
+from adjudge.web.store.people import add_organiser
 
 
 def random_runs(*, n_queries: int, n_systems: int, depth: int, seed: int = 0) -> aj.Collection:
@@ -43,7 +43,7 @@ def make_small_campaign(
     collection = random_runs(n_queries=n_queries, n_systems=n_systems, depth=depth, seed=seed)
     with database.write() as connection:
         organiser = add_organiser(connection, login=login, password=password, is_admin=False, now=settings.clock())
-    campaign = settings_from(values)
+    campaign = JudgingSettings.parse(values)
     made = stand_in(
         database, settings, name=name, collection=collection, campaign=campaign, organiser_id=organiser.id, state=state
     )

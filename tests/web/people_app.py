@@ -12,18 +12,19 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 from sqlalchemy import Connection, func, insert, select
 
-from adjudge.web import passwords, schema
-from adjudge.web.access import AsOrganiser, AsParticipant, OwnCampaign
-from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.campaigns import create_campaign
 from adjudge.web.context import Context
-from adjudge.web.database import Database
-from adjudge.web.failures import add_failures
-from adjudge.web.invitations import Invitation, make_invitation
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.people import Organiser, add_organiser
-from adjudge.web.security import add_security
+from adjudge.web.http.access import AsOrganiser, AsParticipant, OwnCampaign
+from adjudge.web.http.failures import add_failures
+from adjudge.web.http.security import add_security
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.lifecycle import create_campaign
 from adjudge.web.settings import Settings
+from adjudge.web.store import people as passwords
+from adjudge.web.store import schema
+from adjudge.web.store.campaigns import Campaign, find_campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.participants import Invitation, make_invitation
+from adjudge.web.store.people import Organiser, add_organiser
 
 with warnings.catch_warnings():  # starlette would rather have httpx under its next name
     warnings.simplefilter("ignore")
@@ -55,16 +56,16 @@ class Noted:
 
 def make_app(settings: Settings, database: Database) -> FastAPI:
     """The routes of people, guarded as they are in earnest, and one that is broken."""
-    from adjudge.web.api import joining, people
-    from adjudge.web.pages import health
+    from adjudge.web.api import people
+    from adjudge.web.pages.organiser import health_router
 
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
     app.state.context = Context(settings, database, cast(Any, Noted()))
     add_security(app, settings)
     add_failures(app)
-    for router in (joining.router, people.router):
+    for router in (people.joining_router, people.router):
         app.include_router(router, prefix="/api")
-    app.include_router(health.router)
+    app.include_router(health_router)
 
     @app.get("/api/own/{name}")
     def own(campaign: OwnCampaign) -> dict[str, str]:
@@ -100,7 +101,7 @@ def make_campaign(
     database: Database, name: str = "small", *, organiser: Organiser | None = None, pairs: int = 0, **decided: Any
 ) -> Campaign:
     """A campaign with ``pairs`` candidates of one query, each wanted by three."""
-    values = settings_from({"title": "Small", "scales": [{"name": "fine", "maximum": 100}], **decided})
+    values = JudgingSettings.parse({"title": "Small", "scales": [{"name": "fine", "maximum": 100}], **decided})
     with database.write() as connection:
         owner = None if organiser is None else organiser.id
         made = create_campaign(connection, name=name, settings=values, organiser_id=owner, now=0.0)

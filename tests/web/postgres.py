@@ -50,8 +50,8 @@ class Cluster:
 
     def make_template(self) -> None:
         """Migrate once; every other database is a copy."""
-        from adjudge.web.database import open_database
         from adjudge.web.settings import Settings
+        from adjudge.web.store.database import open_database
 
         self.statement(f"CREATE DATABASE {TEMPLATE}")
         open_database(Settings(data=self.folder, database=self.url(TEMPLATE))).close()

@@ -1,21 +1,150 @@
-"""People in a preference campaign of texts, without HTTP: they join, are asked, and answer as a test likes."""
+"""Preference campaigns of texts, without HTTP: questions, people who join, are asked and answer, answers as rows."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
+import secrets
+from collections.abc import Sequence
+from typing import Any, Literal
 
-from tests.web.preferring_rows import preference_campaign, some_questions
+import numpy as np
+from sqlalchemy import insert, select, update
+from tests.web.preference_simulated import preference_texts
 from tests.web.stages import CampaignStage
 
-from adjudge.web.answering import Stored
-from adjudge.web.campaign_rows import in_use
-from adjudge.web.invitations import Participant
-from adjudge.web.leasing import Lease
-from adjudge.web.preference_answering import Choice, Chosen, Played, store_choice, store_unable
-from adjudge.web.preference_desk import PreferenceDesk, make_preference_desk
-from adjudge.web.preference_leasing import hold_questions, pause_after_batch
-from adjudge.web.preference_trust import settle_outcome
+from adjudge.preferences.questions import CHOICES, Question, Questions
+from adjudge.web.kinds.lifecycle import create_campaign, set_state
+from adjudge.web.kinds.preference.answers import (
+    Choice,
+    NewChoice,
+    NewPreferenceSkip,
+    settle_outcome,
+    store_choice,
+    store_unable,
+)
+from adjudge.web.kinds.preference.assignment import (
+    PreferenceDesk,
+    hold_questions,
+    make_preference_desk,
+    pause_after_batch,
+)
+from adjudge.web.kinds.preference.settings import PreferenceSettings
+from adjudge.web.kinds.preference.store import put_questions
+from adjudge.web.store import schema as t
+from adjudge.web.store.answers import StoredAnswer, answer_digest
+from adjudge.web.store.campaigns import Campaign, in_use
+from adjudge.web.store.database import Database
+from adjudge.web.store.items import put_items
+from adjudge.web.store.leases import Lease
+from adjudge.web.store.participants import Participant
+
+DEPTH = 2
+
+
+def some_questions(n: int = 6, traps: int = 2, *, queries: int = 2, seed: int = 0, depth: int = DEPTH) -> Questions:
+    """Questions ``n1``, … about documents ``q1-1``, …, with Fine and Broad grades; then traps ``t1``, …
+
+    Of a trap list a has grades of 100 and list b grades of 0, and ``a`` is expected.
+    """
+    rng = np.random.default_rng(seed)
+    made, fine = [], []
+    for number in range(n + traps):
+        query, is_trap = f"q{number % queries + 1}", number >= n
+        drawn = [f"{query}-{d + 1}" for d in rng.permutation(4 * depth)[: 2 * depth]]
+        name = f"t{number - n + 1}" if is_trap else f"n{number + 1}"
+        expected = frozenset("a") if is_trap else frozenset[str]()
+        made.append(Question(name, query, tuple(drawn[:depth]), tuple(drawn[depth:]), expected))
+        fine.append([[100.0] * depth, [0.0] * depth] if is_trap else rng.integers(0, 101, (2, depth)).tolist())
+    grades = np.array(fine, dtype=np.float64)
+    return Questions(tuple(made), {"fine": grades, "broad": np.digitize(grades, [33.5, 66.5]).astype(np.float64)})
+
+
+def preference_draft(database: Database, name: str = "lists", **settings: Any) -> Campaign:
+    """A campaign without questions."""
+    values = {"title": "Which list is better?", "quiz": 2, "listen_seconds": 0, "seed": 0, **settings}
+    with database.write() as connection:
+        made = PreferenceSettings.parse(values)
+        return create_campaign(connection, name=name, settings=made, organiser_id=None, now=10.0)
+
+
+def preference_campaign(
+    database: Database,
+    name: str = "lists",
+    *,
+    questions: Questions | None = None,
+    state: str = "open",
+    **settings: Any,
+) -> Campaign:
+    """A campaign with questions and something to read for all of them."""
+    found, asked = preference_draft(database, name, **settings), questions or some_questions()
+    with database.write() as connection:
+        put_questions(connection, found, asked, inputs=[("questions.csv", "1" * 64)], now=11.0)
+        put_items(connection, found, preference_texts(asked))
+        for step in {"draft": (), "open": ("open",)}.get(state, ("open", state)):
+            found = set_state(connection, found, step, who="ann", now=12.0)
+    return found
+
+
+def store_people(database: Database, campaign: Campaign, codes: Sequence[str], **more: Any) -> dict[str, int]:
+    """Participants by code; ``more`` are columns that all of them have."""
+    values = {"campaign_id": campaign.id, "language": "en", "created_at": 20.0, "seen_at": 20.0, **more}
+    with database.write() as connection:
+        return {
+            code: connection.execute(
+                insert(t.participant)
+                .values(**values, code=code, nonce=secrets.token_urlsafe(8))
+                .returning(t.participant)
+            ).scalar_one()
+            for code in codes
+        }
+
+
+def store_answers(database: Database, campaign: Campaign, given: Sequence[tuple[int, str, str]], **more: Any) -> None:
+    """Answers of (participant, question, choice) with leases, counters and digests as the server leaves them.
+
+    The first of two lists is list b for every other answer. ``more`` are columns that all answers have.
+    """
+    with database.write() as connection:
+        rows = connection.execute(
+            select(t.pair.c.document, t.pair.c.id, t.pair.c.role).where(t.pair.c.campaign_id == campaign.id)
+        ).all()
+        known = {row.document: row for row in rows}
+        leases, answers = [], []
+        for number, (who, name, choice) in enumerate(given):
+            row, swapped = known[name], bool(number % 2)
+            kind = "trap" if row.role == "trap" else "judgment"
+            own = {"id": secrets.token_urlsafe(12), "campaign_id": campaign.id, "pair_id": row.id}
+            times = {"issued_at": 30.0 + number, "expires_at": 999.0, "ended_at": 31.0 + number}
+            slot = 0 if kind == "judgment" else None
+            leases.append({**own, **times, "participant_id": who, "kind": kind, "slot": slot, "number": number,
+                           "swapped": swapped, "ended_how": "answered"})  # fmt: skip
+            heard = {"query_ms": 1000, "a_ms": [500] * DEPTH, "b_ms": [750] * DEPTH, "first": "b" if swapped else "a"}
+            values = {"campaign_id": campaign.id, "pair_id": row.id, "participant_id": who, "lease_id": own["id"],
+                      "key": f"key-{number}-{own['id']}", "kind": kind, "corrects": None,
+                      "grades": {"choice": choice}, "reason": None, "comment": None, "heard": heard, "took_ms": 9000,
+                      "late": False, "created_at": 31.0 + number, **more}  # fmt: skip
+            answers.append({**values, "sha256": answer_digest(values)})
+            if kind == "judgment":
+                counted = update(t.pair).where(t.pair.c.id == row.id)
+                connection.execute(counted.values(answered=t.pair.c.answered + 1, taken=t.pair.c.taken + 1))
+        connection.execute(insert(t.lease), leases)
+        connection.execute(insert(t.answer), answers)
+
+
+def answered_at_random(
+    database: Database, campaign: Campaign, questions: Questions, *, people: int = 3, seed: int = 0
+) -> list[tuple[str, str, str]]:
+    """Everybody answers everything, traps rightly; what was stored as (code, question, choice)."""
+    rng = np.random.default_rng(seed)
+    ids = store_people(database, campaign, [f"p{number + 1}" for number in range(people)])
+    said = []
+    for code in ids:
+        for one in questions.questions:
+            choice = min(one.expected) if one.expected else CHOICES[rng.integers(len(CHOICES))]
+            said.append((code, one.name, choice))
+    store_answers(database, campaign, [(ids[code], name, choice) for code, name, choice in said])
+    return said
+
 
 SECONDS = 100.0
 PROLIFIC = {"kind": "prolific", "codes": {"done": "DONE-1", "screened_out": "OUT-2", "failed": "FAIL-3"}}
@@ -55,26 +184,24 @@ class Stage(CampaignStage):
         with self.database.read() as connection:
             return make_preference_desk(connection, self.campaign, self.person(who), held)
 
-    def choose(self, who: Participant, lease: Lease, choice: Choice, *, key: str = "", **more: Any) -> Stored:
+    def choose(self, who: Participant, lease: Lease, choice: Choice, *, key: str = "", **more: Any) -> StoredAnswer:
         """Answer a question."""
         self.now += 1
         with self.database.write() as connection:
             return self.choose_in(connection, who, lease, choice, key=key, **more)
 
-    def choose_in(self, connection: Any, who: Participant, lease: Lease, choice: Choice, **more: Any) -> Stored:
+    def choose_in(self, connection: Any, who: Participant, lease: Lease, choice: Choice, **more: Any) -> StoredAnswer:
         """Answer a question in a transaction that is under way."""
-        chosen = Chosen(more.pop("key", "") or f"key-{next(_keys)}", choice, **{"took_ms": 60_000, **more})
-        campaign = in_use(connection, who.campaign_id)
-        return store_choice(connection, campaign, who.id, lease_id=lease.id, chosen=chosen, now=self.now)
+        key = more.pop("key", "") or f"key-{next(_keys):06}"
+        sent = NewChoice(key=key, lease=lease.id, choice=choice, **{"took_ms": 60_000, **more})
+        return store_choice(connection, in_use(connection, who.campaign_id), who.id, sent, now=self.now)
 
-    def skip(self, who: Participant, lease: Lease, reason: str = "broken") -> Stored:
+    def skip(self, who: Participant, lease: Lease, reason: Literal["broken", "other"] = "broken") -> StoredAnswer:
         """Say that a question cannot be answered."""
         self.now += 1
         with self.database.write() as connection:
-            campaign, chosen = in_use(connection, who.campaign_id), Chosen(f"key-{next(_keys)}", None, Played())
-            return store_unable(
-                connection, campaign, who.id, lease_id=lease.id, chosen=chosen, reason=reason, now=self.now
-            )
+            sent = NewPreferenceSkip(key=f"key-{next(_keys):06}", lease=lease.id, reason=reason)
+            return store_unable(connection, in_use(connection, who.campaign_id), who.id, sent, now=self.now)
 
     def side(self, lease: Lease, of: str) -> Choice:
         """Where a list stands."""

@@ -19,10 +19,10 @@ from adjudge.preferences.questions import CHOICES, Questions
 from adjudge.preferences.simulated import simulate_study
 from adjudge.users.noticing import AgreementMapping
 from adjudge.users.satisfaction import SatisfactionMapping
-from adjudge.web.client_assessor import join_preference
-from adjudge.web.client_connection import Json
-from adjudge.web.items import NewItem
-from adjudge.web.preference_answering import Choice
+from adjudge.web.client.assessor import join_preference
+from adjudge.web.client.connection import Json
+from adjudge.web.kinds.preference.answers import Choice
+from adjudge.web.store.items import NewItem
 
 Person = Callable[[Json, np.random.Generator], str]
 """Somebody who answers a question of the desk with first, second, good or bad."""

@@ -5,24 +5,31 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from tests.web.stages import CampaignStage
 
-from adjudge.web import schema
-from adjudge.web.answering import Given, Stored
-from adjudge.web.campaign_rows import Campaign, in_use
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import Database
-from adjudge.web.invitations import Participant
-from adjudge.web.items import NewItem, put_items
-from adjudge.web.leasing import Lease
-from adjudge.web.ranking_answering import Ordered, store_order, store_unable_to_order
-from adjudge.web.ranking_arranging import Saved, candidates_by_id, hand_back, save_arrangement
-from adjudge.web.ranking_desk import RankingDesk, make_ranking_desk
-from adjudge.web.ranking_holdings import put_candidates
-from adjudge.web.ranking_leasing import hold_query, reopen
-from adjudge.web.ranking_settings import ranking_settings_from
+from adjudge.web.kinds.lifecycle import create_campaign, set_state
+from adjudge.web.kinds.ranking.answers import ClipTimes, NewOrder, NewRankingSkip, store_order, store_unable_to_order
+from adjudge.web.kinds.ranking.assignment import (
+    RankingDesk,
+    Saved,
+    candidates_by_id,
+    hand_back,
+    hold_query,
+    make_ranking_desk,
+    reopen,
+    save_arrangement,
+)
+from adjudge.web.kinds.ranking.settings import RankingSettings
+from adjudge.web.kinds.ranking.store import put_candidates
+from adjudge.web.store import schema
+from adjudge.web.store.answers import StoredAnswer
+from adjudge.web.store.campaigns import Campaign, in_use
+from adjudge.web.store.database import Database
+from adjudge.web.store.items import NewItem, put_items
+from adjudge.web.store.leases import Lease
+from adjudge.web.store.participants import Participant
 
 _keys = itertools.count()
 HOUR = 3600.0
@@ -42,7 +49,7 @@ def ranking_texts(candidates: Mapping[str, Sequence[str]]) -> list[NewItem]:
 def ranking_draft(database: Database, name: str = "incipits", **settings: Any) -> Campaign:
     """A campaign without candidates."""
     with database.write() as connection:
-        made = ranking_settings_from({"title": "Which are alike?", **settings})
+        made = RankingSettings.parse({"title": "Which are alike?", **settings})
         return create_campaign(connection, name=name, settings=made, organiser_id=None, now=10.0)
 
 
@@ -116,24 +123,32 @@ class Ranking(CampaignStage):
             )
 
     def send(
-        self, who: Participant, lease: Lease, groups: Sequence[Sequence[str]], *, key: str = "", **more: Any
-    ) -> Stored:
+        self,
+        who: Participant,
+        lease: Lease,
+        groups: Sequence[Sequence[str]],
+        *,
+        key: str = "",
+        comment: str | None = None,
+        **more: Any,
+    ) -> StoredAnswer:
         """Send an order."""
         self.now += 1
-        ordered = Ordered(key or f"key-{next(_keys)}", self.numbers(lease, groups), took_ms=60_000, **more)
+        key, numbers = key or f"key-{next(_keys):06}", self.numbers(lease, groups)
+        sent = NewOrder(
+            key=key, lease=lease.id, groups=numbers, heard=ClipTimes(**more), comment=comment, took_ms=60_000
+        )
         with self.database.write() as connection:
             campaign = in_use(connection, who.campaign_id)
-            return store_order(connection, campaign, who.id, lease_id=lease.id, ordered=ordered, now=self.now)
+            return store_order(connection, campaign, who.id, sent, now=self.now)
 
-    def skip(self, who: Participant, lease: Lease, reason: str = "other") -> Stored:
+    def skip(self, who: Participant, lease: Lease, reason: Literal["broken", "other"] = "other") -> StoredAnswer:
         """Say that a query cannot be done."""
         self.now += 1
         with self.database.write() as connection:
-            in_use(connection, who.campaign_id)
-            given = Given(f"key-{next(_keys)}", {}, {})
-            return store_unable_to_order(
-                connection, who.id, lease_id=lease.id, given=given, reason=reason, now=self.now
-            )
+            sent = NewRankingSkip(key=f"key-{next(_keys):06}", lease=lease.id, reason=reason)
+            campaign = in_use(connection, who.campaign_id)
+            return store_unable_to_order(connection, campaign, who.id, sent, now=self.now)
 
     def give_back(self, who: Participant, lease: Lease) -> Lease | None:
         """Hand a query back; the one that comes instead."""

@@ -8,12 +8,12 @@ from typing import Any
 
 from sqlalchemy import select
 
-from adjudge.web import schema
-from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.database import Database
-from adjudge.web.invitations import Participant, find_invitation, join, make_invitation, participant_from
+from adjudge.web.kinds.verify import verify
 from adjudge.web.settings import Settings
-from adjudge.web.verifying import verify
+from adjudge.web.store import schema
+from adjudge.web.store.campaigns import Campaign, find_campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.participants import Participant, find_invitation, join, make_invitation, participant_from
 
 
 @dataclass

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_the_first_request_touches_no_filters_of_warnings(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """FastAPI builds routes when they are first looked at, under filters that other threads may take away."""
     entered: list[object] = []

@@ -17,20 +17,20 @@ from tests.web.conftest import ON_SQLITE, missing
 import adjudge as aj
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.formats import Source
-from adjudge.web.answering import append_answer
-from adjudge.web.archiving import backup, check_archive, restore
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import Database
-from adjudge.web.documents import take_documents
-from adjudge.web.holdings import NewItem, put_items, put_runs
-from adjudge.web.importing import import_judgments
-from adjudge.web.invitations import make_invitation
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.schema import answer, item, lease, metadata, pair, participant, run
-from adjudge.web.schema import campaign as campaign_table
+from adjudge.web.kinds.documents import take_documents
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import import_judgments, put_runs
+from adjudge.web.kinds.lifecycle import create_campaign, set_state
+from adjudge.web.kinds.verify import verify
 from adjudge.web.settings import Settings
-from adjudge.web.verifying import verify
+from adjudge.web.store import schema as t
+from adjudge.web.store.answers import append_answer
+from adjudge.web.store.archive import backup, check_archive, restore
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.items import NewItem, put_items
+from adjudge.web.store.participants import make_invitation
+from adjudge.web.store.schema import metadata
 
 RUNS = {"a": {"q1": ["d1", "d2"]}, "b": {"q1": ["d3", "d2"]}}
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(40))
@@ -39,7 +39,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(40))
 @pytest.fixture
 def campaign(database: Database, settings: Settings, tmp_path: Path) -> Campaign:
     """An open campaign with a picture, judgments and a secret."""
-    decided = settings_from({"title": "Lieder – 歌", "measure": "CG@2"})
+    decided = JudgingSettings.parse({"title": "Lieder – 歌", "measure": "CG@2"})
     texts = [NewItem(name, kind="text", text=f"über {name}") for name in ("d1", "d2")]
     (tmp_path / "d3.png").write_bytes(PNG)
     with database.write() as connection:
@@ -90,7 +90,7 @@ def test_a_backup_restores_into_the_other_database(
         assert verify(opened, target) == []
         with opened.write() as connection:  # numbers go on where they were
             made = create_campaign(
-                connection, name="next", settings=settings_from({"title": "Next"}), organiser_id=None, now=1.0
+                connection, name="next", settings=JudgingSettings.parse({"title": "Next"}), organiser_id=None, now=1.0
             )
         assert made.id == 2
     finally:
@@ -100,9 +100,9 @@ def test_a_backup_restores_into_the_other_database(
 @pytest.mark.usefixtures("campaign")
 def test_a_removed_number_never_comes_again(database: Database, settings: Settings, tmp_path: Path) -> None:
     with database.write() as connection:
-        last = connection.execute(select(answer).order_by(answer.c.id.desc()).limit(1)).mappings().one()
-        connection.execute(delete(answer).where(answer.c.id == last["id"]))
-        connection.execute(update(pair).where(pair.c.id == last["pair_id"]).values(taken=1, answered=1))
+        last = connection.execute(select(t.answer).order_by(t.answer.c.id.desc()).limit(1)).mappings().one()
+        connection.execute(delete(t.answer).where(t.answer.c.id == last["id"]))
+        connection.execute(update(t.pair).where(t.pair.c.id == last["pair_id"]).values(taken=1, answered=1))
     archive = archive_of(database, settings, tmp_path)
     target = Settings(data=tmp_path / "new")
     restore(archive, target)
@@ -117,14 +117,16 @@ def test_a_removed_number_never_comes_again(database: Database, settings: Settin
 def test_a_backup_is_of_one_moment(
     database: Database, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from adjudge.web import archiving
+    from adjudge.web.store import archive as archiving
 
     before, dump = everything(database), archiving._dump
 
     def slow(connection: Connection, table: Any, path: Path) -> int:
         with database.write() as meanwhile:  # somebody judges while tables are read
             name = f"during-{table.name.replace('_', '-')}"
-            create_campaign(meanwhile, name=name, settings=settings_from({"title": "x"}), organiser_id=None, now=1.0)
+            create_campaign(
+                meanwhile, name=name, settings=JudgingSettings.parse({"title": "x"}), organiser_id=None, now=1.0
+            )
         return dump(connection, table, path)
 
     monkeypatch.setattr(archiving, "_dump", slow)
@@ -210,7 +212,7 @@ def test_a_place_that_is_taken_is_left_alone(database: Database, settings: Setti
 def test_a_backup_is_whole_or_not_there(
     database: Database, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from adjudge.web import archiving
+    from adjudge.web.store import archive as archiving
 
     (tmp_path / "all.tar").write_bytes(b"older")
 
@@ -243,7 +245,7 @@ def wrong(database: Database, settings: Settings) -> list[str]:
 
 
 def first_pair(connection: Connection) -> int:
-    number: int = connection.execute(select(pair.c.id).where(pair.c.document == "d1")).scalar_one()
+    number: int = connection.execute(select(t.pair.c.id).where(t.pair.c.document == "d1")).scalar_one()
     return number
 
 
@@ -262,17 +264,17 @@ def test_what_cannot_be_read_is_told(database: Database, settings: Settings) -> 
 @ON_SQLITE
 def test_a_skip_that_is_lost_is_told(database: Database, settings: Settings, campaign: Campaign) -> None:
     with database.write() as connection:
-        who = connection.execute(select(participant.c.id).limit(1)).scalar_one()
+        who = connection.execute(select(t.participant.c.id).limit(1)).scalar_one()
         of = {"campaign_id": campaign.id, "pair_id": first_pair(connection), "participant_id": who}
         times = {"issued_at": 1.0, "expires_at": 2.0, "ended_at": 2.0, "ended_how": "skipped"}
-        connection.execute(insert(lease).values(id="lost", kind="judgment", slot=0, number=0, **of, **times))
+        connection.execute(insert(t.lease).values(id="lost", kind="judgment", slot=0, number=0, **of, **times))
     assert wrong(database, settings) == ["lease lost: is marked as skipped, and there is no answer"]
 
 
 @ON_SQLITE
 def test_a_campaign_that_cannot_be_is_told(database: Database, settings: Settings, campaign: Campaign) -> None:
     with database.write() as connection:
-        this = update(campaign_table).where(campaign_table.c.id == campaign.id)
+        this = update(t.campaign).where(t.campaign.c.id == campaign.id)
         connection.execute(this.values(state="bogus", settings={"title": 1}))
     assert wrong(database, settings) == [
         "songs: expected a state among draft, open, paused, closed, got 'bogus'",
@@ -283,7 +285,7 @@ def test_a_campaign_that_cannot_be_is_told(database: Database, settings: Setting
 @ON_SQLITE
 def test_counters_are_counted_again(database: Database, settings: Settings, campaign: Campaign) -> None:
     with database.write() as connection:
-        connection.execute(update(pair).where(pair.c.document == "d1").values(taken=7, answered=0))
+        connection.execute(update(t.pair).where(t.pair.c.document == "d1").values(taken=7, answered=0))
     assert wrong(database, settings) == [
         f"{campaign.name}: document 'd1' of query 'q1' is counted as answered 0 and taken 7 times; it is 2 and 2"
     ]
@@ -293,7 +295,7 @@ def test_counters_are_counted_again(database: Database, settings: Settings, camp
 @ON_SQLITE
 def test_a_changed_answer_is_found(database: Database, settings: Settings) -> None:
     with database.write() as connection:
-        connection.execute(update(answer).where(answer.c.id == 1).values(grades={"fine": 99.0}))
+        connection.execute(update(t.answer).where(t.answer.c.id == 1).values(grades={"fine": 99.0}))
     assert wrong(database, settings) == ["answer 1: is not what was stored (its digest is another)"]
 
 
@@ -301,7 +303,7 @@ def test_a_changed_answer_is_found(database: Database, settings: Settings) -> No
 @ON_SQLITE
 def test_a_correction_of_something_else_is_found(database: Database, settings: Settings) -> None:
     with database.write() as connection:
-        last = dict(connection.execute(select(answer).order_by(answer.c.id.desc()).limit(1)).mappings().one())
+        last = dict(connection.execute(select(t.answer).order_by(t.answer.c.id.desc()).limit(1)).mappings().one())
         values = {name: value for name, value in last.items() if name not in ("id", "sha256")}
         append_answer(connection, {**values, "key": "other", "kind": "correction", "corrects": 1})
     assert wrong(database, settings) == [
@@ -314,11 +316,11 @@ def test_a_correction_of_something_else_is_found(database: Database, settings: S
 def test_a_place_held_twice_is_found(database: Database, settings: Settings) -> None:
     with database.write() as connection:
         connection.execute(text("DROP INDEX uq_lease_in_force"))
-        who, this = connection.execute(select(participant.c.id).limit(1)).scalar_one(), first_pair(connection)
+        who, this = connection.execute(select(t.participant.c.id).limit(1)).scalar_one(), first_pair(connection)
         for name in ("one", "two"):
             values = {"id": name, "campaign_id": 1, "pair_id": this, "participant_id": who, "kind": "judgment"}
-            connection.execute(insert(lease).values(slot=0, number=0, issued_at=1.0, expires_at=2.0, **values))
-        connection.execute(update(pair).where(pair.c.id == this).values(taken=4))
+            connection.execute(insert(t.lease).values(slot=0, number=0, issued_at=1.0, expires_at=2.0, **values))
+        connection.execute(update(t.pair).where(t.pair.c.id == this).values(taken=4))
     assert wrong(database, settings) == [f"pair {this}: place 0 is on lease 2 times at once"]
 
 
@@ -326,7 +328,7 @@ def test_a_place_held_twice_is_found(database: Database, settings: Settings) -> 
 @ON_SQLITE
 def test_lost_and_damaged_files_are_found(database: Database, settings: Settings) -> None:
     with database.read() as connection:
-        digest = connection.execute(select(item.c.original_sha256).where(item.c.kind == "image")).scalar_one()
+        digest = connection.execute(select(t.item.c.original_sha256).where(t.item.c.kind == "image")).scalar_one()
     path = settings.media / "originals" / f"{digest}.png"
     path.write_bytes(PNG + b"x")
     assert wrong(database, settings) == [f"{digest}.png: is damaged; it is of document 'd3'"]
@@ -339,7 +341,7 @@ def test_lost_and_damaged_files_are_found(database: Database, settings: Settings
 @ON_SQLITE
 def test_a_lost_secret_and_a_changed_run_are_found(database: Database, settings: Settings, campaign: Campaign) -> None:
     with database.write() as connection:
-        connection.execute(update(run).where(run.c.system == "a").values(rankings=b"PAR1"))
+        connection.execute(update(t.run).where(t.run.c.system == "a").values(rankings=b"PAR1"))
     (settings.data / "secret").write_text("short")
     assert wrong(database, settings) == [
         "run 'a': is not what was stored (its digest is another)",

@@ -11,13 +11,14 @@ import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import fingerprint
-from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.campaigns import change_settings, create_campaign, list_campaigns, overview, set_state
-from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, NotFound, Refused
-from adjudge.web.holdings import NewItem, candidates_of, collection_of, missing_items, put_items, put_runs
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.schema import event, item, organiser, pair, participant, queue, run
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import candidates_of, collection_of, missing_items, put_runs
+from adjudge.web.kinds.lifecycle import change_settings, create_campaign, list_campaigns, overview, set_state
+from adjudge.web.store import schema as t
+from adjudge.web.store.campaigns import Campaign, find_campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.items import NewItem, put_items
 
 RUNS = {
     "a": {"q1": ["d1", "d2", "d3"], "q2": ["d2", "d4"]},
@@ -29,7 +30,9 @@ FIRST_TWO = {("q1", "d1"), ("q1", "d2"), ("q1", "d5"), ("q2", "d2"), ("q2", "d4"
 def draft(database: Database, name: str = "songs", **settings: Any) -> Campaign:
     values = {"title": "Songs", "measure": "CG@2", "scales": [{"name": "broad", "maximum": 2}], **settings}
     with database.write() as connection:
-        return create_campaign(connection, name=name, settings=settings_from(values), organiser_id=None, now=10.0)
+        return create_campaign(
+            connection, name=name, settings=JudgingSettings.parse(values), organiser_id=None, now=10.0
+        )
 
 
 def filled(database: Database, name: str = "songs", **settings: Any) -> Campaign:
@@ -78,11 +81,11 @@ def test_what_is_not_there_is_not_found(database: Database) -> None:
 
 
 def test_organisers_see_their_own(database: Database) -> None:
-    settings = settings_from({"title": "Songs"})
+    settings = JudgingSettings.parse({"title": "Songs"})
     with database.write() as connection:
         ids = [
             connection.execute(
-                insert(organiser).values(login=name, password="x", created_at=1.0).returning(organiser.c.id)
+                insert(t.organiser).values(login=name, password="x", created_at=1.0).returning(t.organiser.c.id)
             ).scalar_one()
             for name in ("ann", "bob")
         ]
@@ -149,17 +152,17 @@ def test_runs_are_replaced_not_added(database: Database) -> None:
     found = filled(database)
     with database.write() as connection:
         put_runs(connection, found, aj.read({"c": {"q1": ["d1"]}}).runs, now=1.0)
-        assert connection.execute(select(run.c.system)).scalars().all() == ["c"]
+        assert connection.execute(select(t.run.c.system)).scalars().all() == ["c"]
         assert missing_items(connection, found) == []
 
 
 def test_opening_makes_exactly_the_candidates(database: Database) -> None:
     found = opened(database)
     with database.read() as connection:
-        rows = connection.execute(select(pair)).all()
+        rows = connection.execute(select(t.pair)).all()
         assert {(row.query, row.document) for row in rows} == FIRST_TWO
         assert {(row.wanted, row.taken, row.answered, row.held) for row in rows} == {(1, 0, 0, False)}
-        assert sorted(connection.execute(select(queue.c.pair_id)).scalars()) == sorted(row.id for row in rows)
+        assert sorted(connection.execute(select(t.queue.c.pair_id)).scalars()) == sorted(row.id for row in rows)
         assert overview(connection, found).pairs == len(FIRST_TWO)
 
 
@@ -171,7 +174,9 @@ def test_a_query_is_itself_before_the_document_of_its_name(database: Database) -
         put_items(connection, found, [*texts, NewItem("q1", "query", "text", text="as a query")])
         set_state(connection, found, "open", who="ann", now=1.0)
         heard = connection.execute(
-            select(pair.c.query, item.c.text).join(item, item.c.id == pair.c.query_item_id).order_by(pair.c.query)
+            select(t.pair.c.query, t.item.c.text)
+            .join(t.item, t.item.c.id == t.pair.c.query_item_id)
+            .order_by(t.pair.c.query)
         ).all()
     assert [tuple(row) for row in heard] == [("d1", "d"), ("q1", "as a query")]
 
@@ -186,7 +191,7 @@ def test_what_is_missing_is_named_and_nothing_opens(database: Database) -> None:
         set_state(connection, found, "open", who="ann", now=1.0)
     with database.read() as connection:
         assert find_campaign(connection, "songs").state == "draft"
-        assert connection.execute(select(func.count()).select_from(pair)).scalar_one() == 0
+        assert connection.execute(select(func.count()).select_from(t.pair)).scalar_one() == 0
 
 
 def test_a_campaign_without_runs_does_not_open(database: Database) -> None:
@@ -203,7 +208,9 @@ def test_states_follow_one_another(database: Database) -> None:
         assert found.state == state
     assert (found.opened_at, found.closed_at) == (13.0, None)
     with database.read() as connection:
-        what = connection.execute(select(event.c.what).where(event.c.campaign_id == found.id).order_by(event.c.id))
+        what = connection.execute(
+            select(t.event.c.what).where(t.event.c.campaign_id == found.id).order_by(t.event.c.id)
+        )
         assert what.scalars().all() == ["created", "runs", "open", "paused", "open", "closed", "open"]
 
 
@@ -218,22 +225,24 @@ def test_a_draft_cannot_be_closed(database: Database) -> None:
 def test_a_share_of_pairs_is_for_several_assessors(database: Database) -> None:
     found = opened(database, judged_by=3, agreement_share=0.5, seed=4)
     with database.read() as connection:
-        wanted = connection.execute(select(pair.c.wanted).order_by(pair.c.id)).scalars().all()
+        wanted = connection.execute(select(t.pair.c.wanted).order_by(t.pair.c.id)).scalars().all()
     assert sorted(wanted) == [1, 1, 1, 3, 3, 3]
     with database.write() as connection:
-        settings = settings_from({**found.settings.model_dump(mode="json"), "judged_by": 2})
+        settings = JudgingSettings.parse({**found.settings.model_dump(mode="json"), "judged_by": 2})
         change_settings(connection, found, settings, who="ann", now=1.0)
-        again = connection.execute(select(pair.c.wanted).order_by(pair.c.id)).scalars().all()
+        again = connection.execute(select(t.pair.c.wanted).order_by(t.pair.c.id)).scalars().all()
     assert again == [2 if number == 3 else 1 for number in wanted]
 
 
 def answer_something(database: Database, found: Campaign) -> None:
-    from adjudge.web.answering import append_answer
+    from adjudge.web.store.answers import append_answer
 
     values = {"code": "A1", "nonce": "n", "language": "en", "created_at": 1.0, "seen_at": 1.0}
     with database.write() as connection:
-        who = connection.execute(insert(participant).values(campaign_id=found.id, **values).returning(participant.c.id))
-        first = connection.execute(select(pair.c.id).order_by(pair.c.id).limit(1)).scalar_one()
+        who = connection.execute(
+            insert(t.participant).values(campaign_id=found.id, **values).returning(t.participant.c.id)
+        )
+        first = connection.execute(select(t.pair.c.id).order_by(t.pair.c.id).limit(1)).scalar_one()
         append_answer(
             connection,
             {
@@ -242,7 +251,7 @@ def answer_something(database: Database, found: Campaign) -> None:
                 "created_at": 1.0,
             },
         )  # fmt: skip
-        connection.execute(update(pair).where(pair.c.id == first).values(taken=1, answered=1))
+        connection.execute(update(t.pair).where(t.pair.c.id == first).values(taken=1, answered=1))
 
 
 def test_what_answers_rest_on_stays(database: Database) -> None:
@@ -251,19 +260,22 @@ def test_what_answers_rest_on_stays(database: Database) -> None:
     plain = found.settings.model_dump(mode="json")
     for change, what in (({"measure": "CG@3"}, "measure"), ({"scales": [{"name": "fine", "maximum": 100}]}, "scales")):
         with database.write() as connection, pytest.raises(Conflict, match=f"The {what} .* once there are answers"):
-            change_settings(connection, found, settings_from({**plain, **change}), who="ann", now=1.0)
+            change_settings(connection, found, JudgingSettings.parse({**plain, **change}), who="ann", now=1.0)
     with database.write() as connection:
         words = {"scales": [{**plain["scales"][0], "labels": {"en": ["no", "perhaps", "yes"]}}], "title": "Other"}
-        after = change_settings(connection, found, settings_from({**plain, **words}), who="ann", now=1.0)
-    assert (after.settings.title, after.judging.scales[0].labels["en"]) == ("Other", ("no", "perhaps", "yes"))
+        after = change_settings(connection, found, JudgingSettings.parse({**plain, **words}), who="ann", now=1.0)
+    assert (after.settings.title, after.settings_as(JudgingSettings).scales[0].labels["en"]) == (
+        "Other",
+        ("no", "perhaps", "yes"),
+    )
 
 
 def test_another_cutoff_before_the_first_answer_makes_other_pairs(database: Database) -> None:
     found = opened(database)
-    settings = settings_from({**found.settings.model_dump(mode="json"), "measure": "CG@1"})
+    settings = JudgingSettings.parse({**found.settings.model_dump(mode="json"), "measure": "CG@1"})
     with database.write() as connection:
         change_settings(connection, found, settings, who="ann", now=1.0)
-        rows = connection.execute(select(pair.c.query, pair.c.document)).all()
+        rows = connection.execute(select(t.pair.c.query, t.pair.c.document)).all()
     assert {tuple(row) for row in rows} == {("q1", "d1"), ("q1", "d2"), ("q2", "d2"), ("q2", "d6")}
 
 
@@ -272,7 +284,7 @@ def test_something_new_to_hear_has_a_new_address(database: Database) -> None:
 
     def address() -> str:
         with database.read() as connection:
-            return str(connection.execute(select(item.c.address).where(item.c.identifier == "d1")).scalar_one())
+            return str(connection.execute(select(t.item.c.address).where(t.item.c.identifier == "d1")).scalar_one())
 
     before = address()
     with database.write() as connection:
@@ -281,7 +293,7 @@ def test_something_new_to_hear_has_a_new_address(database: Database) -> None:
     assert address() == before
     with database.write() as connection:
         put_items(connection, found, [NewItem("d1", kind="text", text="other words")])
-        row = connection.execute(select(item).where(item.c.identifier == "d1")).one()
+        row = connection.execute(select(t.item).where(t.item.c.identifier == "d1")).one()
     assert address() != before
     assert (row.text, row.facts) == ("other words", {"artist": "1", "genre": "jazz"})
 

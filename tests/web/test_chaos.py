@@ -22,10 +22,10 @@ from tests.web.crowds import Crowd, Found, look, prepare
 from tests.web.near import NearServer
 
 from adjudge.web.client import Assessor, CampaignError, join
-from adjudge.web.database import Database
-from adjudge.web.schema import answer
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema as t
+from adjudge.web.store.database import Database
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
@@ -43,7 +43,7 @@ def looked(data: Path, database: str | None, crowd: Crowd) -> Found:
 def stored_keys(data: Path) -> list[str]:
     opened = Database(Settings(data=data).url)
     with opened.read() as connection:
-        keys = connection.execute(select(answer.c.key).order_by(answer.c.id)).scalars().all()
+        keys = connection.execute(select(t.answer.c.key).order_by(t.answer.c.id)).scalars().all()
     opened.close()
     return list(keys)
 
@@ -164,11 +164,11 @@ def test_files_that_may_not_grow_are_said_in_a_sentence_and_nothing_acknowledged
     assert left["key"] not in acknowledged
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_locked_database_is_said_in_a_sentence_and_the_answer_is_taken_later(
     settings: Settings, small_campaign: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, request: Any
 ) -> None:
-    monkeypatch.setattr("adjudge.web.database.BUSY_MS", 200)
+    monkeypatch.setattr("adjudge.web.store.database.BUSY_MS", 200)
     invitation = small_campaign().invitation
     client: TestClient = request.getfixturevalue("client")
     headers = joined(client, invitation)
@@ -189,9 +189,9 @@ def test_a_locked_database_is_said_in_a_sentence_and_the_answer_is_taken_later(
     assert stored_keys(settings.data) == ["only-once"]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_commit_on_sqlite_is_on_the_disk_when_it_returns(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adjudge.web.database._tune_sqlite", tune_in_earnest)
+    monkeypatch.setattr("adjudge.web.store.database._tune_sqlite", tune_in_earnest)
     opened = Database(settings.url)
     with opened.read() as connection:
         found = [connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")]
@@ -230,6 +230,6 @@ def test_a_clock_that_jumps_loses_no_answer_and_gives_nothing_out_twice(
             assert said.status_code == 200, said.text
             keys.append((body["key"], desk["question"]["candidate"]["text"]))
     with database.read() as connection:
-        rows = connection.execute(select(answer.c.key, answer.c.pair_id, answer.c.participant_id)).all()
+        rows = connection.execute(select(t.answer.c.key, t.answer.c.pair_id, t.answer.c.participant_id)).all()
     assert [row.key for row in rows] == [key for key, _ in keys]
     assert len({(row.participant_id, row.pair_id) for row in rows}) == len(rows)

@@ -14,9 +14,9 @@ from tests.web.near import NearServer
 
 from adjudge.errors import AdjudgeError
 from adjudge.web.client import Assessor, CampaignError, Organiser, connect, join
-from adjudge.web.database import open_database
-from adjudge.web.people import add_organiser
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import open_database
+from adjudge.web.store.people import add_organiser
 
 ROOT = Path(__file__).parents[2]
 LOGIN, PASSWORD = "ada", "a long password"

@@ -12,22 +12,22 @@ from tests.web.people_app import make_campaign, make_organiser
 
 import adjudge as aj
 from adjudge.formats import Source
-from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import Database
-from adjudge.web.deleting import Deleted, delete_campaign, what_would_go
-from adjudge.web.documents import take_documents
-from adjudge.web.erasing import erase_participant
 from adjudge.web.errors import Conflict, NotFound
-from adjudge.web.estimating import Estimating
-from adjudge.web.holdings import NewItem, put_items, put_runs
-from adjudge.web.importing import import_judgments
-from adjudge.web.invitations import find_participant
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.ranking_settings import ranking_settings_from
-from adjudge.web.schema import event, metadata
+from adjudge.web.kinds.documents import take_documents
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import import_judgments, put_runs
+from adjudge.web.kinds.lifecycle import create_campaign, set_state
+from adjudge.web.kinds.ranking.settings import RankingSettings
+from adjudge.web.kinds.verify import verify
+from adjudge.web.live.estimating import Estimating
 from adjudge.web.settings import Settings
-from adjudge.web.verifying import verify
+from adjudge.web.store import schema as t
+from adjudge.web.store.campaigns import Campaign, find_campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.erase import Deletion, delete_campaign, erase_participant, what_would_go
+from adjudge.web.store.items import NewItem, put_items
+from adjudge.web.store.participants import find_participant
+from adjudge.web.store.schema import metadata
 
 RUNS = {"a": {"q1": ["d1", "d2"]}, "b": {"q1": ["d3", "d2"]}}
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(40))
@@ -39,7 +39,7 @@ def filled(database: Database, settings: Settings, folder: Path, name: str, *, o
     for document, data in pictures.items():
         (folder / f"{document}.png").write_bytes(data)
     with database.write() as connection:
-        decided = settings_from({"title": name, "measure": "CG@2"})
+        decided = JudgingSettings.parse({"title": name, "measure": "CG@2"})
         made = create_campaign(connection, name=name, settings=decided, organiser_id=None, now=1.0)
         put_runs(connection, made, aj.read(RUNS).runs, now=1.0)
         put_items(connection, made, [NewItem("d2", kind="text", text="x"), NewItem("q1", "query", "text", text="q")])
@@ -70,7 +70,7 @@ def age(settings: Settings, seconds: float = 7200) -> None:
         os.utime(path, (path.stat().st_mtime - seconds,) * 2)
 
 
-def delete(database: Database, settings: Settings, name: str = "songs") -> Deleted:
+def delete(database: Database, settings: Settings, name: str = "songs") -> Deletion:
     return delete_campaign(database, settings, name, who="ann")
 
 
@@ -101,7 +101,7 @@ def test_the_log_keeps_that_it_was_deleted_and_proof_of_receipts_but_no_person(
         receipt = erase_participant(connection, person, how="remove", who="participant", now=5.0)
     delete(database, settings)
     with database.read() as connection:
-        rows = connection.execute(select(event).order_by(event.c.id)).mappings().all()
+        rows = connection.execute(select(t.event).order_by(t.event.c.id)).mappings().all()
     assert [(row["campaign_id"], row["what"]) for row in rows] == [(None, "erased"), (None, "deleted")]
     assert rows[0]["details"]["digest"] == receipt.digest
     assert rows[1]["details"] == {"campaign": "songs", "number": found.id, "participants": 2, "answers": 1}
@@ -122,7 +122,7 @@ def test_its_name_can_be_had_again_and_its_number_never(database: Database, sett
     numbers = []
     for _ in range(3):
         with database.write() as connection:
-            decided = ranking_settings_from({"title": "Tunes"})
+            decided = RankingSettings.parse({"title": "Tunes"})
             made = create_campaign(connection, name="songs", settings=decided, organiser_id=None, now=1.0)
         numbers.append(made.id)
         delete(database, settings)

@@ -23,23 +23,39 @@ from tests.web.people_app import (
     rows,
 )
 
-from adjudge.web import schema
-from adjudge.web.answering import Given, answer_digest, append_answer, store_answer, store_correction, store_skip
-from adjudge.web.answers import current_grades, repeats
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.database import Database
-from adjudge.web.erasing import Receipt, erase_participant
 from adjudge.web.errors import Gone, Refused
-from adjudge.web.invitations import Participant, find_invitation, join, participant_of_token, still_there
-from adjudge.web.leasing import expire, hold, lay_queue
+from adjudge.web.kinds.judging.assignment import (
+    NewAnswer,
+    NewCorrection,
+    NewSkip,
+    store_grades,
+    store_other_grades,
+    store_unable_to_grade,
+)
+from adjudge.web.kinds.judging.store import current_grades, repeats
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema
+from adjudge.web.store.answers import answer_digest, append_answer
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.erase import Receipt, erase_participant
+from adjudge.web.store.leases import expire, hold, lay_queue
+from adjudge.web.store.participants import Participant, find_invitation, join, participant_of_token, still_there
 
 _keys = itertools.count()
 
 
-def given(grade: float | None, comment: str | None = None) -> Given:
-    grades = {} if grade is None else {"fine": grade}
-    return Given(f"key-{next(_keys)}", grades, {"query_ms": 1, "candidate_ms": 1}, 1000, comment)
+def told(comment: str | None = None) -> dict[str, Any]:
+    heard = {"query_ms": 1, "candidate_ms": 1}
+    return {"key": f"key-{next(_keys):06}", "heard": heard, "took_ms": 1000, "comment": comment}
+
+
+def answered(lease_id: str, grade: float, comment: str | None = None) -> NewAnswer:
+    return NewAnswer(lease=lease_id, grades={"fine": grade}, **told(comment))
+
+
+def corrected(answer_id: int, grade: float, comment: str | None = None) -> NewCorrection:
+    return NewCorrection(answer=answer_id, grades={"fine": grade}, **told(comment))
 
 
 @dataclass
@@ -83,7 +99,7 @@ def stage(database: Database, settings: Settings) -> Stage:
         _answers_of(connection, campaign, ana, pairs)
         for grade in (30, 40):
             lease = hold(connection, campaign, bo.id, now=300.0, seconds=100.0, most=1)[0]
-            store_answer(connection, campaign, bo.id, lease_id=lease.id, given=given(grade, "mine"), now=301.0)
+            store_grades(connection, campaign, bo.id, answered(lease.id, grade, "mine"), now=301.0)
         expire(connection, campaign.id, now=320.0)
         hold(connection, campaign, ana.id, now=330.0, seconds=100.0, most=2)
     return Stage(database, settings, campaign, pairs, ana, token, link, bo)
@@ -97,16 +113,17 @@ def _come(database: Database, settings: Settings, link: str, **told: Any) -> tup
 
 def _answers_of(connection: Any, campaign: Campaign, ana: Participant, pairs: list[int]) -> None:
     one, two, three = (hold(connection, campaign, ana.id, now=0.0, seconds=100.0, most=3))[:3]
-    first = store_answer(connection, campaign, ana.id, lease_id=one.id, given=given(10, "I am Ana"), now=1.0)
-    store_correction(connection, campaign, ana.id, answer_id=first.answer_id, given=given(12, "Ana again"), now=2.0)
-    store_skip(connection, ana.id, lease_id=three.id, given=given(None, "my own song"), reason="known", now=3.0)
+    first = store_grades(connection, campaign, ana.id, answered(one.id, 10, "I am Ana"), now=1.0)
+    store_other_grades(connection, campaign, ana.id, corrected(first.answer_id, 12, "Ana again"), now=2.0)
+    skip = NewSkip(lease=three.id, reason="known", **told("my own song"))
+    store_unable_to_grade(connection, campaign, ana.id, skip, now=3.0)
     expire(connection, campaign.id, now=200.0)
-    store_answer(connection, campaign, ana.id, lease_id=two.id, given=given(20), now=201.0)  # late
+    store_grades(connection, campaign, ana.id, answered(two.id, 20), now=201.0)  # late
     again = {"id": "again", "campaign_id": campaign.id, "pair_id": pairs[0], "participant_id": ana.id}
     values = {**again, "kind": "repeat", "number": 9, "issued_at": 202.0, "expires_at": 300.0}
     connection.execute(schema.lease.insert().values(**values))
-    repeated = store_answer(connection, campaign, ana.id, lease_id="again", given=given(11), now=203.0)
-    store_correction(connection, campaign, ana.id, answer_id=repeated.answer_id, given=given(13), now=204.0)
+    repeated = store_grades(connection, campaign, ana.id, answered("again", 11), now=203.0)
+    store_other_grades(connection, campaign, ana.id, corrected(repeated.answer_id, 13), now=204.0)
     elsewhere = {"campaign_id": campaign.id, "pair_id": pairs[7], "participant_id": ana.id, "lease_id": None}
     row = {**elsewhere, "key": "imported", "kind": "import", "grades": {"fine": 90.0}, "heard": {}, "took_ms": None}
     append_answer(connection, {**row, "late": False, "created_at": 205.0})
@@ -234,7 +251,7 @@ def test_others_go_on_judging_while_somebody_is_erased(stage: Stage) -> None:
     def judge_one() -> None:
         with stage.database.write() as connection:
             for lease in hold(connection, stage.campaign, stage.bo.id, now=340.0, seconds=100.0, most=1):
-                store_answer(connection, stage.campaign, stage.bo.id, lease_id=lease.id, given=given(50), now=341.0)
+                store_grades(connection, stage.campaign, stage.bo.id, answered(lease.id, 50), now=341.0)
 
     def judge() -> None:
         for _ in range(6):

@@ -12,28 +12,27 @@ from typing import Any
 import numpy as np
 import pytest
 from sqlalchemy import select, update
+from tests.web.conftest import ON_SQLITE
 from tests.web.judging_rows import Desk
 from tests.web.making import random_runs
 
 import adjudge as aj
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.session import Session
-from adjudge.web import estimating as module
-from adjudge.web.answers import CurrentGrade
-from adjudge.web.campaigns import change_settings, set_state
-from adjudge.web.database import Database
-from adjudge.web.erasing import erase_participant
-from adjudge.web.estimating import Estimating
-from adjudge.web.invitations import find_participant
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.learning import pair_grades
-from adjudge.web.leasing import hold, lay_queue
-from adjudge.web.one_core import keep_to_one_core
-from adjudge.web.picturing import make_picture
-from adjudge.web.schema import answer, campaign, pair, picture
+from adjudge.web.kinds.judging import dashboard
+from adjudge.web.kinds.judging.dashboard import make_picture
+from adjudge.web.kinds.judging.session import pair_grades
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import CurrentGrade
+from adjudge.web.kinds.lifecycle import change_settings, set_state
+from adjudge.web.live.estimating import Estimating, keep_to_one_core
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema as t
+from adjudge.web.store.database import Database
+from adjudge.web.store.erase import erase_participant
+from adjudge.web.store.leases import hold, lay_queue
+from adjudge.web.store.participants import find_participant
 
-ON_SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 ON_POSTGRESQL = pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
 SHAPE = {"n_queries": 6, "n_systems": 4, "depth": 3}
 FINE = {"scales": [{"name": "fine", "maximum": 100}], "goal": {"kind": "pairs", "level": 0.999, "zone": 0}}
@@ -209,7 +208,7 @@ def test_a_reached_goal_empties_the_queue_and_a_correction_fills_it_again(
         values = here.campaign.settings.model_dump(mode="json") | {
             "goal": {"kind": "pairs", "level": 0.9999, "zone": 0}
         }
-        change_settings(connection, here.campaign, settings_from(values), who="somebody", now=here.clock)
+        change_settings(connection, here.campaign, JudgingSettings.parse(values), who="somebody", now=here.clock)
     assert engine.refresh(here.campaign.id)
     assert here.campaign.reached_at is None
     assert len(here.queue) > 3
@@ -228,7 +227,7 @@ def test_judging_everything_ends_when_every_wanted_answer_is_there(
     here = desk(goal={"kind": "everything"}, judged_by=2, n_queries=2)
     order = list(here.pairs)
     with database.write() as connection:
-        connection.execute(update(pair).where(pair.c.id == here.pairs[order[-1]].id).values(held=True))
+        connection.execute(update(t.pair).where(t.pair.c.id == here.pairs[order[-1]].id).values(held=True))
     for which in order[:-1]:
         here.answer("A1", which, grade_of(which))
     engine.refresh(here.campaign.id)
@@ -290,7 +289,7 @@ def test_what_is_killed_in_the_middle_leaves_queue_and_picture_whole(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "store_picture", die)  # the queue is laid already at that moment
+        patch.setattr(dashboard, "_keep_point", die)  # the queue is laid already at that moment
         with pytest.raises(KeyboardInterrupt):
             engine.refresh(here.campaign.id)
     assert (here.queue, here.picture, here.n_points) == before
@@ -314,7 +313,7 @@ def test_what_an_organiser_does_during_a_refresh_is_not_overwritten(
         return content
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "make_picture", meanwhile)
+        patch.setattr(dashboard, "make_picture", meanwhile)
         assert not engine.refresh(here.campaign.id)
     assert here.picture["version"] == 1
     assert engine.refresh(here.campaign.id)
@@ -333,7 +332,7 @@ def test_two_servers_at_once_do_the_work_once(
         others.append(Estimating(settings, database).refresh(here.campaign.id))
         return made(*arguments)
 
-    monkeypatch.setattr(module, "make_picture", meanwhile)
+    monkeypatch.setattr(dashboard, "make_picture", meanwhile)
     assert Estimating(settings, database).refresh(here.campaign.id)
     assert others == [False]
     assert here.picture["version"] == 1
@@ -402,7 +401,7 @@ def test_a_campaign_that_fails_is_logged_tried_again_and_harms_no_other(
     broken, whole = desk(name="broken"), desk(name="whole")
     ids = broken.campaign.id, whole.campaign.id
     failed: list[float] = []
-    done = module.queue_of
+    done = dashboard.queue_of
 
     def fail_once(session: Session, pairs: Any, *, stop: bool) -> list[int]:
         mine = {one.id for one in broken.pairs.values()}
@@ -411,7 +410,7 @@ def test_a_campaign_that_fails_is_logged_tried_again_and_harms_no_other(
             raise ValueError("a fault of ours")
         return done(session, pairs, stop=stop)
 
-    monkeypatch.setattr(module, "queue_of", fail_once)
+    monkeypatch.setattr(dashboard, "queue_of", fail_once)
     with caplog.at_level(logging.ERROR):
         engine.start()
         try:
@@ -438,9 +437,9 @@ def test_people_who_come_and_go_make_a_new_picture(
 
 def _version(database: Database, campaign_id: int | None = None) -> int:
     with database.read() as connection:
-        query = select(picture.c.version)
+        query = select(t.picture.c.version)
         if campaign_id is not None:
-            query = query.where(picture.c.campaign_id == campaign_id)
+            query = query.where(t.picture.c.campaign_id == campaign_id)
         return connection.execute(query).scalar_one_or_none() or 0
 
 
@@ -459,12 +458,12 @@ def test_answers_that_were_stored_late_with_an_earlier_number_are_found(
     one, two = list(here.pairs)[:2]
     early, late = here.answer("A1", one, 10.0), here.answer("A2", two, 90.0)
     with database.write() as connection:
-        row = dict(connection.execute(select(answer).where(answer.c.id == early)).mappings().one())
-        connection.execute(answer.delete().where(answer.c.id == early))
+        row = dict(connection.execute(select(t.answer).where(t.answer.c.id == early)).mappings().one())
+        connection.execute(t.answer.delete().where(t.answer.c.id == early))
     engine.refresh(here.campaign.id)
     assert here.picture["status"]["answers"] == 1
     with database.write() as connection:
-        connection.execute(answer.insert().values(**row))
+        connection.execute(t.answer.insert().values(**row))
     assert engine.refresh(here.campaign.id)
     assert here.picture["status"]["answers"] == 2
     assert early < late
@@ -477,7 +476,7 @@ def test_a_closed_campaign_keeps_when_its_goal_was_reached(
     here = desk()
     with database.write() as connection:
         set_state(connection, here.campaign, "closed", who="somebody", now=here.clock)
-        connection.execute(update(campaign).where(campaign.c.id == here.campaign.id).values(reached_at=12.5))
+        connection.execute(update(t.campaign).where(t.campaign.c.id == here.campaign.id).values(reached_at=12.5))
     assert engine.refresh(here.campaign.id)
     assert here.campaign.reached_at == 12.5
     assert here.picture["campaign"]["state"] == "closed"

@@ -12,19 +12,21 @@ from typing import Any
 import polars as pl
 import pytest
 from sqlalchemy import insert, select, update
+from tests.web.conftest import ON_BOTH
 
 import adjudge as aj
 from adjudge.relevance import Session
 from adjudge.relevance.candidates import candidates
-from adjudge.web.answering import append_answer
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import change_settings, create_campaign, set_state
-from adjudge.web.database import Database
 from adjudge.web.errors import Refused
-from adjudge.web.exporting import Exported, export
-from adjudge.web.holdings import NewItem, put_items, put_runs
-from adjudge.web.judging_settings import asked_scale, settings_from
-from adjudge.web.schema import pair, participant
+from adjudge.web.kinds.exports import Exported, export
+from adjudge.web.kinds.judging.settings import JudgingSettings, asked_scale
+from adjudge.web.kinds.judging.store import put_runs
+from adjudge.web.kinds.lifecycle import change_settings, create_campaign, set_state
+from adjudge.web.store import schema as t
+from adjudge.web.store.answers import append_answer
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.items import NewItem, put_items
 
 RUNS = {"a": {"q1": ["d1", "d2"], "q2": ["d1", "d3"]}, "b": {"q1": ["d3", "d2"], "q2": ["d2", "d4"]}}
 METADATA = {f"d{n}": {"artist": f"artist {n % 2}", "genre": "jazz"} for n in range(1, 7)}
@@ -33,7 +35,9 @@ METADATA = {f"d{n}": {"artist": f"artist {n % 2}", "genre": "jazz"} for n in ran
 @pytest.fixture
 def campaign(database: Database) -> Campaign:
     """An open campaign on two scales."""
-    settings = settings_from({"title": "Songs & more", "measure": "CG@2", "estimator": "uniform", "repeat_share": 0})
+    settings = JudgingSettings.parse(
+        {"title": "Songs & more", "measure": "CG@2", "estimator": "uniform", "repeat_share": 0}
+    )
     items = [NewItem(name, kind="text", text=name, facts=facts) for name, facts in METADATA.items()]
     queries = [NewItem(name, "query", "text", text=name) for name in ("q1", "q2")]
     with database.write() as connection:
@@ -46,22 +50,22 @@ def campaign(database: Database) -> Campaign:
 def answered(database: Database, campaign: Campaign, code: str, query: str, document: str, **more: Any) -> int:
     """Put an answer into the store; the number of it."""
     with database.write() as connection:
-        who = connection.execute(select(participant.c.id).where(participant.c.code == code)).scalar_one_or_none()
+        who = connection.execute(select(t.participant.c.id).where(t.participant.c.code == code)).scalar_one_or_none()
         if who is None:
             person = {"code": code, "nonce": "n", "name": "Real Name", "language": "en"}
             times = {"created_at": 3.0, "seen_at": 3.0, "campaign_id": campaign.id}
-            made = connection.execute(insert(participant).values(**person, **times).returning(participant.c.id))
+            made = connection.execute(insert(t.participant).values(**person, **times).returning(t.participant.c.id))
             who = made.scalar_one()
-        this = (pair.c.query == query) & (pair.c.document == document)
-        found = connection.execute(select(pair.c.id).where(this)).scalar_one()
+        this = (t.pair.c.query == query) & (t.pair.c.document == document)
+        found = connection.execute(select(t.pair.c.id).where(this)).scalar_one()
         values = {
             "campaign_id": campaign.id, "pair_id": found, "participant_id": who, "lease_id": None, "kind": "judgment",
             "key": f"{code}{query}{document}{len(more)}{more.get('kind')}", "heard": {"query_ms": 5, "candidate_ms": 7},
             "grades": {"broad": 1.0, "fine": 50.0}, "took_ms": 9000, "late": False, "created_at": 1e9 + 0.5, **more,
         }  # fmt: skip
         if values["kind"] == "judgment":
-            counts = {"taken": pair.c.taken + 1, "answered": pair.c.answered + 1}
-            connection.execute(update(pair).where(pair.c.id == found).values(**counts))
+            counts = {"taken": t.pair.c.taken + 1, "answered": t.pair.c.answered + 1}
+            connection.execute(update(t.pair).where(t.pair.c.id == found).values(**counts))
         return append_answer(connection, values)
 
 
@@ -84,6 +88,7 @@ def out(database: Database, campaign: Campaign, what: str, **options: Any) -> Ex
         return export(connection, campaign, what, **options)
 
 
+@ON_BOTH
 def test_qrels_are_means_of_what_stands_now(database: Database, judged: Campaign) -> None:
     file = out(database, judged, "qrels")
     assert (file.name, file.media_type) == ("songs-qrels-fine.txt", "text/plain; charset=utf-8")
@@ -133,6 +138,7 @@ def test_nothing_judged_is_an_empty_file_not_an_error(database: Database, campai
         out(database, campaign, "report")
 
 
+@ON_BOTH
 def test_the_log_has_every_answer_in_order(database: Database, judged: Campaign) -> None:
     rows = json.loads(out(database, judged, "log", form="json").data)
     assert [row["kind"] for row in rows] == ["judgment", "correction", "judgment", "judgment", "repeat", "skip"]
@@ -163,6 +169,7 @@ def test_the_report_of_one_judged_query_is_the_estimate(database: Database, camp
     assert "judgments of one query so far" in html
 
 
+@ON_BOTH
 def test_the_report_is_about_the_judgments_so_far(database: Database, judged: Campaign) -> None:
     page = out(database, judged, "report")
     assert page.name == "songs-report.html"
@@ -187,7 +194,7 @@ def test_a_session_is_resumed_on_the_same_files(database: Database, judged: Camp
 def test_a_session_of_a_binary_measure_has_what_most_assessors_said(
     database: Database, campaign: Campaign, tmp_path: Path
 ) -> None:
-    binary = settings_from({"title": "Songs", "scales": [asked_scale("binary")], "measure": "P@2"})
+    binary = JudgingSettings.parse({"title": "Songs", "scales": [asked_scale("binary")], "measure": "P@2"})
     with database.write() as connection:
         asked = change_settings(connection, campaign, binary, who="ann", now=3.0)
     for code, grade in (("A1", 1.0), ("A2", 0.0), ("A3", 1.0)):

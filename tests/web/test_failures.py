@@ -12,11 +12,9 @@ from starlette.responses import StreamingResponse
 from tests.web.people_app import browser, make_app
 
 from adjudge.errors import AdjudgeError
-from adjudge.web.database import Database, StorageError
 from adjudge.web.errors import Conflict, Forbidden, Gone, NotFound, Refused, TooMany, WebError
 from adjudge.web.settings import Settings
-
-pytestmark = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+from adjudge.web.store.database import Database, StorageError
 
 WRONG: dict[str, tuple[Exception, int]] = {
     "bad": (WebError("That is bad."), 400),
@@ -57,21 +55,14 @@ def app(settings: Settings, database: Database) -> FastAPI:
 
 
 @pytest.mark.parametrize("what", WRONG)
-def test_a_program_gets_status_and_sentence(app: FastAPI, what: str) -> None:
+def test_programs_get_status_and_sentence_and_people_a_page_with_it(app: FastAPI, what: str) -> None:
     error, status = WRONG[what]
-    answer = browser(app).get(f"/api/wrong/{what}")
-    assert answer.status_code == status
     sentence = error.detail if isinstance(error, HTTPException) else str(error)
+    answer, page = (browser(app).get(f"{place}/wrong/{what}") for place in ("/api", ""))
+    assert answer.status_code == page.status_code == status
     assert answer.json() == {"error": {"status": status, "message": sentence}}
-
-
-@pytest.mark.parametrize("what", WRONG)
-def test_a_person_gets_a_page_with_the_same_sentence(app: FastAPI, what: str) -> None:
-    error, status = WRONG[what]
-    answer = browser(app).get(f"/wrong/{what}")
-    assert answer.status_code == status
-    assert answer.headers["content-type"].startswith("text/html")
-    assert (error.detail if isinstance(error, HTTPException) else str(error)) in answer.text
+    assert page.headers["content-type"].startswith("text/html")
+    assert sentence in page.text
 
 
 def test_who_should_come_again_is_told_when(app: FastAPI) -> None:

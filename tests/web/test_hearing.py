@@ -11,21 +11,21 @@ import numpy as np
 import pytest
 import soundfile
 from sqlalchemy import delete, func, insert, select, update
+from tests.web.conftest import ON_BOTH
 
 import adjudge as aj
-from adjudge.web.campaign_rows import Campaign, find_campaign
-from adjudge.web.campaigns import change_settings, create_campaign
-from adjudge.web.database import Database
-from adjudge.web.documents import take_documents
-from adjudge.web.hearing import all_heard, hear, heard_clips, similarity_of
-from adjudge.web.holdings import candidates_of, collection_of, put_runs
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.learning import candidates_digest
-from adjudge.web.schema import sound
+from adjudge.web.kinds.documents import take_documents
+from adjudge.web.kinds.judging.rehearse import stand_in
+from adjudge.web.kinds.judging.session import candidates_digest
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.sound import all_heard, hear, heard_clips, similarity_of
+from adjudge.web.kinds.judging.store import candidates_of, collection_of, put_runs
+from adjudge.web.kinds.lifecycle import change_settings, create_campaign
 from adjudge.web.settings import Settings
-from adjudge.web.stand_in import stand_in
+from adjudge.web.store import schema as t
+from adjudge.web.store.campaigns import Campaign, find_campaign
+from adjudge.web.store.database import Database
 
-ON_SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 ON_POSTGRESQL = pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
 RUNS = {"a": {"q": ["low1", "low2"]}, "b": {"q": ["high1", "low1"]}}
 PITCHES = {"q": 220.0, "low1": 221.0, "low2": 222.0, "high1": 3000.0}
@@ -48,7 +48,7 @@ def campaign(database: Database, settings: Settings, tones: dict[str, Path]) -> 
         values = {"title": "Hums", "measure": "CG@2", **decided}
         with database.write() as connection:
             made = create_campaign(
-                connection, name="hums", settings=settings_from(values), organiser_id=None, now=settings.clock()
+                connection, name="hums", settings=JudgingSettings.parse(values), organiser_id=None, now=settings.clock()
             )
             put_runs(connection, made, aj.read(RUNS).runs, who="somebody", now=settings.clock())
         taken = take_documents(database, settings, made, files=tones, workers=1)
@@ -58,6 +58,7 @@ def campaign(database: Database, settings: Settings, tones: dict[str, Path]) -> 
     return make
 
 
+@ON_BOTH
 def test_clips_are_heard_once_and_tell_who_sounds_alike(
     database: Database, settings: Settings, campaign: Callable[..., Campaign]
 ) -> None:
@@ -76,7 +77,6 @@ def test_clips_are_heard_once_and_tell_who_sounds_alike(
     assert nearest[0, 1] > nearest[0, 2]
 
 
-@ON_SQLITE
 def test_a_campaign_that_does_not_ask_for_it_hears_nothing(
     database: Database, settings: Settings, campaign: Callable[..., Campaign]
 ) -> None:
@@ -84,21 +84,20 @@ def test_a_campaign_that_does_not_ask_for_it_hears_nothing(
     assert hear(database, settings, made.id) == 0
     assert hear(database, settings, made.id + 1) == 0  # one that was removed meanwhile
     with database.read() as connection:
-        assert connection.execute(select(func.count()).select_from(sound)).scalar_one() == 0
+        assert connection.execute(select(func.count()).select_from(t.sound)).scalar_one() == 0
         assert candidates_of(connection, made).similarity is None
 
 
-@ON_SQLITE
 def test_it_can_be_asked_for_later_and_clips_of_an_older_feature_are_heard_again(
     database: Database, settings: Settings, campaign: Callable[..., Campaign]
 ) -> None:
     made = campaign()
     with database.write() as connection:
-        wanted = made.judging.model_copy(update={"by_sound": True})
+        wanted = made.settings_as(JudgingSettings).model_copy(update={"by_sound": True})
         change_settings(connection, made, wanted, who="somebody", now=settings.clock())
     assert hear(database, settings, made.id) == len(PITCHES)
     with database.write() as connection:
-        connection.execute(update(sound).values(version=0))
+        connection.execute(update(t.sound).values(version=0))
         found = find_campaign(connection, made.name)
         assert similarity_of(connection, found, ["low1", "low2"]) is None
     assert hear(database, settings, made.id) == len(PITCHES)
@@ -107,7 +106,6 @@ def test_it_can_be_asked_for_later_and_clips_of_an_older_feature_are_heard_again
         assert similarity_of(connection, found, ["low1", "elsewhere"]) is None
 
 
-@ON_SQLITE
 def test_a_clip_that_cannot_be_heard_is_remembered_and_its_document_estimated_without(
     database: Database, settings: Settings, campaign: Callable[..., Campaign], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -122,12 +120,11 @@ def test_a_clip_that_cannot_be_heard_is_remembered_and_its_document_estimated_wi
         assert len(heard_clips(connection, made)) == len(PITCHES) - 1
 
 
-@ON_SQLITE
 def test_clips_are_stored_as_they_are_heard(
     database: Database, settings: Settings, campaign: Callable[..., Campaign], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made, seen = campaign(by_sound=True), list[tuple[int, int]]()
-    monkeypatch.setattr("adjudge.web.hearing._AT_ONCE", 1)
+    monkeypatch.setattr("adjudge.web.kinds.judging.sound._AT_ONCE", 1)
 
     def stop_after_two(done: int, total: int) -> None:
         seen.append((done, total))
@@ -140,7 +137,6 @@ def test_clips_are_stored_as_they_are_heard(
     assert hear(database, settings, made.id) == len(PITCHES) - 2
 
 
-@ON_SQLITE
 def test_a_copy_of_texts_knows_what_the_campaign_heard(
     database: Database, settings: Settings, campaign: Callable[..., Campaign]
 ) -> None:
@@ -149,8 +145,10 @@ def test_a_copy_of_texts_knows_what_the_campaign_heard(
     with database.write() as connection:
         heard, collection = all_heard(connection, made), collection_of(connection, made)
         before = candidates_of(connection, made).similarity
-        connection.execute(delete(sound))  # what a store has that hears of it for the first time
-    copy = stand_in(database, settings, name="copy", collection=collection, campaign=made.judging, heard=heard).campaign
+        connection.execute(delete(t.sound))  # what a store has that hears of it for the first time
+    copy = stand_in(
+        database, settings, name="copy", collection=collection, campaign=made.settings_as(JudgingSettings), heard=heard
+    ).campaign
     assert hear(database, settings, copy.id) == 0  # there is nothing that could be played
     with database.read() as connection:
         after = candidates_of(connection, copy).similarity
@@ -167,21 +165,12 @@ def test_two_processes_that_hear_the_same_clips_at_once_do_not_disturb_one_anoth
     made = campaign(by_sound=True)
     assert hear(database, settings, made.id) == len(PITCHES)
     with database.write() as connection:
-        rows = [dict(row) for row in connection.execute(delete(sound).returning(*sound.c)).mappings()]
+        rows = [dict(row) for row in connection.execute(delete(t.sound).returning(*t.sound.c)).mappings()]
     with ThreadPoolExecutor(1) as threads:
         with database.write() as connection:
-            connection.execute(insert(sound), rows)  # and is not done yet
+            connection.execute(insert(t.sound), rows)  # and is not done yet
             other = threads.submit(hear, database, settings, made.id)
             wait([other], timeout=0.5)
         assert other.result(timeout=300) == len(PITCHES)
     with database.read() as connection:
         assert len(heard_clips(connection, made)) == len(PITCHES)
-
-
-def test_the_form_of_a_campaign_keeps_whether_it_hears() -> None:
-    from adjudge.web.pages.organiser_forms import form_of, settings_of_form
-
-    for asked in (True, False):
-        form = form_of(settings_from({"title": "Hums", "by_sound": asked}))
-        assert form["by_sound"] is asked
-        assert settings_of_form(form).by_sound is asked

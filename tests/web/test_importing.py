@@ -10,17 +10,16 @@ from sqlalchemy import insert, select
 import adjudge as aj
 from adjudge.errors import InputError
 from adjudge.formats import Source
-from adjudge.web.answers import current_grades
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import create_campaign
-from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused
-from adjudge.web.holdings import NewItem, put_items, put_runs
-from adjudge.web.importing import Imported, import_judgments
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.schema import answer, invitation, pair, participant
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import ImportSummary, current_grades, import_judgments, put_runs
+from adjudge.web.kinds.lifecycle import create_campaign
+from adjudge.web.kinds.verify import verify
 from adjudge.web.settings import Settings
-from adjudge.web.verifying import verify
+from adjudge.web.store import schema as t
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.items import NewItem, put_items
 
 RUNS = {"a": {"q1": ["d1", "d2"]}, "b": {"q1": ["d3", "d2"]}}
 
@@ -28,7 +27,7 @@ RUNS = {"a": {"q1": ["d1", "d2"]}, "b": {"q1": ["d3", "d2"]}}
 @pytest.fixture
 def campaign(database: Database) -> Campaign:
     """A draft on two scales that could open."""
-    settings = settings_from({"title": "Songs", "measure": "CG@2"})
+    settings = JudgingSettings.parse({"title": "Songs", "measure": "CG@2"})
     items = [NewItem(name, kind="text", text=name) for name in ("d1", "d2", "d3")]
     with database.write() as connection:
         made = create_campaign(connection, name="songs", settings=settings, organiser_id=None, now=1.0)
@@ -37,7 +36,7 @@ def campaign(database: Database) -> Campaign:
     return made
 
 
-def take(database: Database, campaign: Campaign, text: str, *, name: str = "file.csv", **options: Any) -> Imported:
+def take(database: Database, campaign: Campaign, text: str, *, name: str = "file.csv", **options: Any) -> ImportSummary:
     with database.write() as connection:
         return import_judgments(connection, campaign, Source(name, text.encode()), now=5.0, **options)
 
@@ -49,7 +48,7 @@ def grades(database: Database, campaign: Campaign) -> dict[tuple[str, str], dict
 
 def counts(database: Database) -> dict[str, tuple[int, int]]:
     with database.read() as connection:
-        return {row.document: (row.taken, row.answered) for row in connection.execute(select(pair))}
+        return {row.document: (row.taken, row.answered) for row in connection.execute(select(t.pair))}
 
 
 FINE = "query,document,grade,assessor\nq1,d1,80,ann\nq1,d2,10,ann\nq1,d1,60,bob\n"
@@ -59,7 +58,7 @@ def test_judgments_become_answers_of_their_assessors(
     database: Database, settings: Settings, campaign: Campaign
 ) -> None:
     imported = take(database, campaign, FINE, scale="fine")
-    assert imported == Imported(3, 0, (), ("ann", "bob"))
+    assert imported == ImportSummary(3, 0, (), ("ann", "bob"))
     assert grades(database, campaign) == {
         ("ann", "d1"): {"fine": 80.0},
         ("ann", "d2"): {"fine": 10.0},
@@ -67,16 +66,16 @@ def test_judgments_become_answers_of_their_assessors(
     }
     assert counts(database) == {"d1": (2, 2), "d2": (1, 1), "d3": (0, 0)}
     with database.read() as connection:
-        assert connection.execute(select(answer.c.kind).distinct()).scalars().all() == ["import"]
+        assert connection.execute(select(t.answer.c.kind).distinct()).scalars().all() == ["import"]
     assert settings.secret
     assert verify(database, settings) == []
 
 
 def test_the_same_file_again_adds_nothing(database: Database, campaign: Campaign) -> None:
     take(database, campaign, FINE, scale="fine")
-    assert take(database, campaign, FINE, scale="fine") == Imported(0, 3, (), ("ann", "bob"))
+    assert take(database, campaign, FINE, scale="fine") == ImportSummary(0, 3, (), ("ann", "bob"))
     with database.read() as connection:
-        assert len(connection.execute(select(answer.c.id)).all()) == 3
+        assert len(connection.execute(select(t.answer.c.id)).all()) == 3
 
 
 def test_a_second_scale_joins_the_first(database: Database, settings: Settings, campaign: Campaign) -> None:
@@ -94,7 +93,7 @@ def test_a_second_scale_joins_the_first(database: Database, settings: Settings, 
 
 def test_another_file_corrects(database: Database, campaign: Campaign) -> None:
     take(database, campaign, FINE, scale="fine")
-    assert take(database, campaign, FINE.replace("80", "85"), scale="fine") == Imported(1, 2, (), ("ann", "bob"))
+    assert take(database, campaign, FINE.replace("80", "85"), scale="fine") == ImportSummary(1, 2, (), ("ann", "bob"))
     assert grades(database, campaign)["ann", "d1"] == {"fine": 85.0}
     assert take(database, campaign, FINE, scale="fine").taken == 0, "what was superseded does not come back"
 
@@ -102,19 +101,19 @@ def test_another_file_corrects(database: Database, campaign: Campaign) -> None:
 def test_nobody_who_was_invited_is_taken_for_an_assessor(database: Database, campaign: Campaign) -> None:
     with database.write() as connection:
         number = connection.execute(
-            insert(invitation)
+            insert(t.invitation)
             .values(campaign_id=campaign.id, nonce="n", label="", created_at=1.0)
-            .returning(invitation.c.id)
+            .returning(t.invitation.c.id)
         ).scalar_one()
         values = {"campaign_id": campaign.id, "nonce": "n", "language": "en", "created_at": 1.0, "seen_at": 1.0}
-        connection.execute(insert(participant).values(code="ann", invitation_id=number, **values))
+        connection.execute(insert(t.participant).values(code="ann", invitation_id=number, **values))
     assert take(database, campaign, FINE, scale="fine").assessors == ("import-ann", "bob")
     assert take(database, campaign, FINE, scale="fine").taken == 0
 
 
 def nothing_came(database: Database) -> bool:
     with database.read() as connection:
-        rows = [connection.execute(select(table)).first() for table in (answer, participant, pair)]
+        rows = [connection.execute(select(table)).first() for table in (t.answer, t.participant, t.pair)]
     return rows == [None, None, None]
 
 
@@ -157,7 +156,7 @@ def test_runs_stay_once_judgments_were_imported(database: Database, campaign: Ca
 
 
 def test_a_draft_that_cannot_open_takes_no_judgments(database: Database) -> None:
-    settings = settings_from({"title": "Songs", "measure": "CG@2"})
+    settings = JudgingSettings.parse({"title": "Songs", "measure": "CG@2"})
     with database.write() as connection:
         made = create_campaign(connection, name="bare", settings=settings, organiser_id=None, now=1.0)
         put_runs(connection, made, aj.read(RUNS).runs, now=1.0)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 from starlette.testclient import TestClient
-from tests.web.conftest import ON_SQLITE
+from tests.web.conftest import ON_BOTH
 
-from adjudge.web.database import Database
-from adjudge.web.schema import answer, lease, pair
+from adjudge.web.store import schema as t
+from adjudge.web.store.database import Database
 
 Joined = Callable[..., dict[str, str]]
 
@@ -40,9 +40,10 @@ def sent(desk: dict[str, Any], *, key: str = "a-key-of-mine", grade: object = 40
 
 def n_answers(database: Database) -> int:
     with database.read() as connection:
-        return int(connection.execute(select(func.count()).select_from(answer)).scalar_one())
+        return int(connection.execute(select(func.count()).select_from(t.answer)).scalar_one())
 
 
+@ON_BOTH
 def test_an_answer_brings_the_next_question_and_the_same_key_changes_nothing(
     client: TestClient, join: Joined, database: Database
 ) -> None:
@@ -69,7 +70,6 @@ def test_nothing_on_the_desk_tells_system_rank_or_document(client: TestClient, j
     }  # fmt: skip
 
 
-@ON_SQLITE
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -104,7 +104,6 @@ def test_a_wrong_answer_is_refused_in_words_and_the_question_stays(
     assert client.get("/api/judging", headers=me).json()["question"]["lease"] == desk["question"]["lease"]
 
 
-@ON_SQLITE
 @pytest.mark.parametrize("body", ['{"lease": ', "[]", "null", '{"grades": {"fine": NaN}}', "\ud800"])
 def test_what_is_no_json_of_an_answer_is_refused(
     client: TestClient, join: Joined, database: Database, body: str
@@ -133,6 +132,7 @@ def test_a_correction_skip_and_list_of_ones_answers(client: TestClient, join: Jo
     assert client.post("/api/judging/corrections", json=change, headers=others).status_code == 404
 
 
+@ON_BOTH
 def test_who_leaves_hands_questions_back(client: TestClient, join: Joined, database: Database) -> None:
     me = join()
     client.get("/api/judging", headers=me)
@@ -140,8 +140,8 @@ def test_who_leaves_hands_questions_back(client: TestClient, join: Joined, datab
     assert client.post("/api/judging/leave", headers=me).status_code == 204
     assert client.post("/api/judging/heartbeat", headers=me).json()["expires_at"] is None
     with database.read() as connection:
-        assert connection.execute(select(func.sum(pair.c.taken))).scalar_one() == 0
-        assert set(connection.execute(select(lease.c.ended_how)).scalars()) == {"released"}
+        assert connection.execute(select(func.sum(t.pair.c.taken))).scalar_one() == 0
+        assert set(connection.execute(select(t.lease.c.ended_how)).scalars()) == {"released"}
 
 
 def test_everything_judged_ends_in_kind_words_for_each_reason(client: TestClient, join: Joined) -> None:

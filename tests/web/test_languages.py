@@ -13,10 +13,8 @@ from adjudge.web.languages import LANGUAGES, NAMES, preferred, words
 
 WEB = Path(languages.__file__).parents[1]
 ENGLISH = json.loads((WEB / "languages" / "en.json").read_text(encoding="utf-8"))
-SCRIPTS = sorted(
-    path for folder in ("shared", "judge", "prefer", "rank") for path in (WEB / "static" / folder).glob("*.js")
-)
-TEMPLATES = sorted((WEB / "templates").glob("*.html"))
+SCRIPTS = sorted([*WEB.glob("static/shared/*.js"), *WEB.glob("kinds/*/static/*.js")])
+TEMPLATES = sorted([*(WEB / "templates").glob("*.html"), *WEB.glob("kinds/*/templates/*.html")])
 
 
 def _placeholders(text: str) -> list[str]:
@@ -75,9 +73,9 @@ def test_templates_say_only_what_there_are_words_for(template: Path) -> None:
 
 def test_the_ranking_page_says_just_what_there_are_words_for() -> None:
     files = [
-        *(WEB / "static" / "rank").glob("*.js"),
-        WEB / "templates" / "rank.html",
-        WEB / "templates" / "_rank_dialogs.html",
+        *(WEB / "kinds" / "ranking" / "static").glob("*.js"),
+        WEB / "kinds" / "ranking" / "templates" / "ask.html",
+        WEB / "kinds" / "ranking" / "templates" / "_dialogs.html",
     ]
     text = "".join(path.read_text(encoding="utf-8") for path in files)
     said = set(re.findall(r"""["'](rank\.[\w.]+)["']""", text)) - {"rank.rest"}

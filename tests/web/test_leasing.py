@@ -15,16 +15,24 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from sqlalchemy import Connection, func, insert, select
 
-from adjudge.web import schema
-from adjudge.web.answering import Given, answer_digest, store_answer, store_correction, store_skip
-from adjudge.web.answers import current_grades, own_answers, repeats
-from adjudge.web.campaign_rows import Campaign, campaign_by_id, in_use
-from adjudge.web.campaigns import change_settings
-from adjudge.web.database import Database, open_database
-from adjudge.web.errors import Conflict, NotFound, Refused
-from adjudge.web.judging_settings import JudgingSettings, settings_from
-from adjudge.web.leasing import Lease, expire, hold, lay_queue, let_go, release, renew
+from adjudge.web.errors import Conflict, NotFound
+from adjudge.web.kinds.judging.assignment import (
+    NewAnswer,
+    NewCorrection,
+    NewSkip,
+    store_grades,
+    store_other_grades,
+    store_unable_to_grade,
+)
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import current_grades, own_answers, repeats
+from adjudge.web.kinds.lifecycle import change_settings
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema
+from adjudge.web.store.answers import answer_digest
+from adjudge.web.store.campaigns import Campaign, campaign_by_id, in_use
+from adjudge.web.store.database import Database, open_database
+from adjudge.web.store.leases import Lease, expire, hold, lay_queue, let_go, release, renew
 
 SECONDS = 100.0
 _keys = itertools.count()
@@ -34,7 +42,9 @@ def make_campaign(
     connection: Connection, *, pairs: int = 6, people: int = 3, wanted: int = 1, state: str = "open", **values: object
 ) -> tuple[Campaign, list[int], list[int]]:
     """A campaign of text items in the tables: itself, the numbers of its pairs and those of its participants."""
-    decided: JudgingSettings = settings_from({"title": "Texts", "scales": [{"name": "fine", "maximum": 100}], **values})
+    decided: JudgingSettings = JudgingSettings.parse(
+        {"title": "Texts", "scales": [{"name": "fine", "maximum": 100}], **values}
+    )
     row = {
         "name": "c",
         "kind": "judging",
@@ -70,8 +80,16 @@ def _person(connection: Connection, campaign_id: int, number: int) -> int:
     return int(connection.execute(statement).scalar_one())
 
 
-def given(grade: float = 50.0, *, key: str | None = None) -> Given:
-    return Given(key or f"key-{next(_keys)}", {"fine": grade}, {"query_ms": 0, "candidate_ms": 0}, 1000, None)
+def answered(lease_id: str, grade: float = 50.0, *, key: str | None = None) -> NewAnswer:
+    return NewAnswer(key=key or f"key-{next(_keys):06}", lease=lease_id, grades={"fine": grade}, took_ms=1000)
+
+
+def skipped(lease_id: str) -> NewSkip:
+    return NewSkip(key=f"key-{next(_keys):06}", lease=lease_id, reason="broken", took_ms=1000)
+
+
+def corrected(answer_id: int, grade: float) -> NewCorrection:
+    return NewCorrection(key=f"key-{next(_keys):06}", answer=answer_id, grades={"fine": grade}, took_ms=1000)
 
 
 def check_counts(connection: Connection) -> None:
@@ -106,7 +124,7 @@ class Assessors(RuleBasedStateMachine):
         self.database = self._opened.__enter__()
         self.now = 1000.0
         self.asked: dict[int, list[Lease]] = {}
-        self.sent: list[tuple[int, Lease, Given, int]] = []
+        self.sent: list[tuple[int, Lease, NewAnswer, int]] = []
         self.answered: dict[tuple[int, int], float] = {}
         with self.database.write() as connection:
             self.campaign, self.pairs, self.people = make_campaign(connection, wanted=2, repeat_share=0.5)
@@ -131,7 +149,7 @@ class Assessors(RuleBasedStateMachine):
         if not self.asked.get(who):
             return
         lease = self.asked[who][which % len(self.asked[who])]
-        message = given(float(grade))
+        message = answered(lease.id, float(grade))
         twice = lease.kind == "judgment" and (who, lease.pair_id) in self.answered
         done = any(before.id == lease.id for _, before, _, _ in self.sent)
         with self.database.write() as connection:
@@ -144,9 +162,9 @@ class Assessors(RuleBasedStateMachine):
         if lease.kind == "judgment":
             self.answered[who, lease.pair_id] = float(grade)
 
-    def _store(self, connection: Connection, who: int, lease: Lease, message: Given) -> int:
+    def _store(self, connection: Connection, who: int, lease: Lease, message: NewAnswer) -> int:
         person = self.people[who]
-        return store_answer(connection, self.campaign, person, lease_id=lease.id, given=message, now=self.now).answer_id
+        return store_grades(connection, self.campaign, person, message, now=self.now).answer_id
 
     @rule(which=st.integers(0, 30))
     def send_again(self, which: int) -> None:
@@ -162,8 +180,8 @@ class Assessors(RuleBasedStateMachine):
             return
         who, lease, _, number = self.sent[which % len(self.sent)]
         with self.database.write() as connection:
-            store_correction(
-                connection, self.campaign, self.people[who], answer_id=number, given=given(float(grade)), now=self.now
+            store_other_grades(
+                connection, self.campaign, self.people[who], corrected(number, float(grade)), now=self.now
             )
         if lease.kind == "judgment":
             self.answered[who, lease.pair_id] = float(grade)
@@ -236,8 +254,8 @@ def test_what_ran_out_goes_to_somebody_else_and_a_late_answer_is_kept(database: 
         assert hold(connection, campaign, people[1], now=99.0, seconds=SECONDS) == []
         (taken,) = hold(connection, campaign, people[1], now=101.0, seconds=SECONDS)
         assert taken.pair_id == early.pair_id == pairs[0]
-        store_answer(connection, campaign, people[0], lease_id=early.id, given=given(10.0), now=102.0)
-        store_answer(connection, campaign, people[1], lease_id=taken.id, given=given(30.0), now=103.0)
+        store_grades(connection, campaign, people[0], answered(early.id, 10.0), now=102.0)
+        store_grades(connection, campaign, people[1], answered(taken.id, 30.0), now=103.0)
         check_counts(connection)
         late = connection.execute(select(schema.answer.c.late).order_by(schema.answer.c.id)).scalars().all()
     assert late == [True, False]
@@ -271,7 +289,7 @@ def test_an_answer_to_a_question_of_somebody_else_is_refused(database: Database)
         held = hold(connection, campaign, people[0], now=0.0, seconds=SECONDS)
     for lease_id in (held[0].id, "never-leased"):
         with pytest.raises(NotFound, match="never given to you"), database.write() as connection:
-            store_answer(connection, campaign, people[1], lease_id=lease_id, given=given(), now=1.0)
+            store_grades(connection, campaign, people[1], answered(lease_id), now=1.0)
     with database.read() as connection:
         assert connection.execute(select(func.count()).select_from(schema.answer)).scalar_one() == 0
 
@@ -282,7 +300,7 @@ def test_a_grade_off_the_scale_is_refused_and_the_question_stays(database: Datab
         campaign, _, people = make_campaign(connection)
         held = hold(connection, campaign, people[0], now=0.0, seconds=SECONDS)
     with pytest.raises(ValueError, match=r"expected a grade from 0 to 100"), database.write() as connection:
-        store_answer(connection, campaign, people[0], lease_id=held[0].id, given=given(grade), now=1.0)
+        store_grades(connection, campaign, people[0], answered(held[0].id, grade), now=1.0)
     with database.write() as connection:
         assert hold(connection, campaign, people[0], now=2.0, seconds=SECONDS)[0].id == held[0].id
 
@@ -291,12 +309,12 @@ def test_a_key_means_one_answer(database: Database) -> None:
     with database.write() as connection:
         campaign, _, people = make_campaign(connection)
         held = hold(connection, campaign, people[0], now=0.0, seconds=SECONDS)
-        message = given(20.0, key="the-same-key")
-        first = store_answer(connection, campaign, people[0], lease_id=held[0].id, given=message, now=1.0)
-        again = store_answer(connection, campaign, people[0], lease_id=held[0].id, given=message, now=2.0)
+        message = answered(held[0].id, 20.0, key="the-same-key")
+        first = store_grades(connection, campaign, people[0], message, now=1.0)
+        again = store_grades(connection, campaign, people[0], message, now=2.0)
     assert (again.answer_id, first.again, again.again) == (first.answer_id, False, True)
     with pytest.raises(Conflict, match="another answer"), database.write() as connection:
-        store_answer(connection, campaign, people[0], lease_id=held[1].id, given=message, now=3.0)
+        store_grades(connection, campaign, people[0], message.model_copy(update={"lease": held[1].id}), now=3.0)
 
 
 def test_a_skipped_pair_goes_to_somebody_else_and_is_held_once_two_call_it_broken(database: Database) -> None:
@@ -304,19 +322,11 @@ def test_a_skipped_pair_goes_to_somebody_else_and_is_held_once_two_call_it_broke
         campaign, _, people = make_campaign(connection, pairs=1)
         for person in people[:2]:
             (held,) = hold(connection, campaign, person, now=0.0, seconds=SECONDS)
-            store_skip(connection, person, lease_id=held.id, given=given(), reason="broken", now=1.0)
+            store_unable_to_grade(connection, campaign, person, skipped(held.id), now=1.0)
             assert hold(connection, campaign, person, now=2.0, seconds=SECONDS) == []
         assert hold(connection, campaign, people[2], now=3.0, seconds=SECONDS) == []
         check_counts(connection)
         assert connection.execute(select(schema.pair.c.held)).scalar_one() is True
-
-
-def test_a_skip_without_a_known_reason_is_refused(database: Database) -> None:
-    with database.write() as connection:
-        campaign, _, people = make_campaign(connection)
-        held = hold(connection, campaign, people[0], now=0.0, seconds=SECONDS)
-        with pytest.raises(Refused, match="Expected a reason among broken"):
-            store_skip(connection, people[0], lease_id=held[0].id, given=given(), reason="bored", now=1.0)
 
 
 def test_a_paused_campaign_asks_nothing_new_but_takes_answers_to_what_it_asked(database: Database) -> None:
@@ -325,7 +335,7 @@ def test_a_paused_campaign_asks_nothing_new_but_takes_answers_to_what_it_asked(d
         held = hold(connection, campaign, people[0], now=0.0, seconds=SECONDS)
         connection.execute(schema.campaign.update().values(state="paused"))
         paused = campaign_by_id(connection, campaign.id)
-        store_answer(connection, paused, people[0], lease_id=held[0].id, given=given(), now=1.0)
+        store_grades(connection, paused, people[0], answered(held[0].id), now=1.0)
         assert [lease.id for lease in hold(connection, paused, people[0], now=2.0, seconds=SECONDS)] == [held[1].id]
         assert hold(connection, paused, people[1], now=2.0, seconds=SECONDS) == []
 
@@ -339,8 +349,8 @@ def test_repeats_are_planned_after_ten_questions_and_come_once(database: Databas
             if not held:
                 break
             asked.append((held[0].kind, held[0].pair_id))
-            message = given(float(step % 100))
-            store_answer(connection, campaign, people[0], lease_id=held[0].id, given=message, now=float(step))
+            message = answered(held[0].id, float(step % 100))
+            store_grades(connection, campaign, people[0], message, now=float(step))
         compared = repeats(connection, campaign.id, current_grades(connection, campaign.id))
     kinds = [kind for kind, _ in asked]
     again = [pair for kind, pair in asked if kind == "repeat"]
@@ -358,18 +368,16 @@ def test_a_correction_stands_and_the_first_answer_stays_in_the_log(database: Dat
     with database.write() as connection:
         campaign, _, people = make_campaign(connection)
         held = hold(connection, campaign, people[0], now=0.0, seconds=SECONDS)
-        first = store_answer(connection, campaign, people[0], lease_id=held[0].id, given=given(10.0), now=1.0)
-        second = store_correction(
-            connection, campaign, people[0], answer_id=first.answer_id, given=given(20.0), now=2.0
-        )
-        store_correction(connection, campaign, people[0], answer_id=second.answer_id, given=given(30.0), now=3.0)
+        first = store_grades(connection, campaign, people[0], answered(held[0].id, 10.0), now=1.0)
+        second = store_other_grades(connection, campaign, people[0], corrected(first.answer_id, 20.0), now=2.0)
+        store_other_grades(connection, campaign, people[0], corrected(second.answer_id, 30.0), now=3.0)
         log = connection.execute(select(schema.answer.c.grades, schema.answer.c.corrects)).all()
         assert [row.grades["fine"] for row in log] == [10.0, 20.0, 30.0]
         assert [row.corrects for row in log] == [None, first.answer_id, first.answer_id]
         assert [grade.grades for grade in current_grades(connection, campaign.id)] == [{"fine": 30.0}]
         assert [own.grades for own in own_answers(connection, people[0], last=5)] == [{"fine": 30.0}]
         with pytest.raises(NotFound, match="no such answer of yours"):
-            store_correction(connection, campaign, people[1], answer_id=first.answer_id, given=given(99.0), now=4.0)
+            store_other_grades(connection, campaign, people[1], corrected(first.answer_id, 99.0), now=4.0)
 
 
 @pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
@@ -377,7 +385,7 @@ def test_settings_cannot_change_under_an_answer_that_is_on_its_way(database: Dat
     with database.write() as connection:
         campaign, _, people = make_campaign(connection, pairs=2)
         held = hold(connection, campaign, people[0], now=0.0, seconds=SECONDS)
-    other = settings_from({"title": "Texts", "scales": [{"name": "other", "maximum": 1}]})
+    other = JudgingSettings.parse({"title": "Texts", "scales": [{"name": "other", "maximum": 1}]})
     begun, refused = threading.Event(), []
 
     def change() -> None:
@@ -393,7 +401,7 @@ def test_settings_cannot_change_under_an_answer_that_is_on_its_way(database: Dat
         current = in_use(connection, campaign.id)
         organiser.start()
         begun.wait()
-        store_answer(connection, current, people[0], lease_id=held[0].id, given=given(30.0), now=1.0)
+        store_grades(connection, current, people[0], answered(held[0].id, 30.0), now=1.0)
     organiser.join()
     assert len(refused) == 1
     assert "cannot be changed once there are answers" in refused[0]

@@ -10,9 +10,9 @@ import pytest
 from tests.web.crowds import Crowd, Found, look, prepare
 from tests.web.near import NearServer
 
-from adjudge.web.database import Database
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import Database
 
 
 def looked(data: Path, url: str | None, crowd: Crowd) -> Found:

@@ -15,21 +15,29 @@ from typing import Any
 import numpy as np
 import pytest
 from sqlalchemy import select
-from tests.web.conftest import ON_SQLITE
+from tests.web.conftest import ON_BOTH
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import Database
-from adjudge.web.documents import Taken, take_documents
 from adjudge.web.errors import Conflict, NotFound, Refused, TooLarge
-from adjudge.web.holdings import missing_items, put_runs
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.media import digest_of, find_item, picture_type, safe_name, served_file, working_folder
-from adjudge.web.schema import item
+from adjudge.web.kinds.documents import IntakeSummary, take_documents
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import missing_items, put_runs
+from adjudge.web.kinds.lifecycle import create_campaign, set_state
 from adjudge.web.settings import Settings
-from adjudge.web.uploads import folder_files, unpacked
+from adjudge.web.store import schema as t
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.media import (
+    digest_of,
+    find_item,
+    folder_files,
+    picture_type,
+    safe_name,
+    served_file,
+    unpacked,
+    working_folder,
+)
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"
@@ -47,8 +55,12 @@ def tone(path: Path, hertz: float = 440.0, seconds: float = 1.0) -> Path:
 
 @pytest.fixture
 def campaign(database: Database) -> Campaign:
+    return draft_of_three(database)
+
+
+def draft_of_three(database: Database) -> Campaign:
     """A draft of a query and three candidates."""
-    settings = settings_from({"title": "Songs", "measure": "CG@3"})
+    settings = JudgingSettings.parse({"title": "Songs", "measure": "CG@3"})
     with database.write() as connection:
         made = create_campaign(connection, name="songs", settings=settings, organiser_id=None, now=1.0)
         put_runs(connection, made, aj.read({"a": {"q": ["d1", "d2", "d3"]}}).runs, now=1.0)
@@ -65,19 +77,20 @@ def clips(tmp_path: Path) -> Path:
     return folder
 
 
-def take(database: Database, settings: Settings, campaign: Campaign, **given: Any) -> Taken:
+def take(database: Database, settings: Settings, campaign: Campaign, **given: Any) -> IntakeSummary:
     return take_documents(database, settings, campaign, workers=1, **given)
 
 
 def rows(database: Database) -> dict[str, Any]:
     with database.read() as connection:
-        return {row["identifier"]: dict(row) for row in connection.execute(select(item)).mappings()}
+        return {row["identifier"]: dict(row) for row in connection.execute(select(t.item)).mappings()}
 
 
 def files_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file()) if folder.exists() else []
 
 
+@ON_BOTH
 def test_sound_is_taken_levelled_and_served(
     database: Database, settings: Settings, campaign: Campaign, clips: Path
 ) -> None:
@@ -103,7 +116,7 @@ def test_addresses_tell_nothing(database: Database, settings: Settings, campaign
     for one in (campaign, other):
         take(database, settings, one, files=folder_files(clips))
     with database.read() as connection:
-        addresses = [address for (address,) in connection.execute(select(item.c.address))]
+        addresses = [address for (address,) in connection.execute(select(t.item.c.address))]
     assert len(set(addresses)) == 8
     assert all(len(address) >= 20 for address in addresses)
     with database.read() as connection:
@@ -112,6 +125,7 @@ def test_addresses_tell_nothing(database: Database, settings: Settings, campaign
             find_item(connection, "../../secret")
 
 
+@ON_BOTH
 def test_taking_the_same_again_changes_nothing(
     database: Database, settings: Settings, campaign: Campaign, clips: Path
 ) -> None:
@@ -205,7 +219,6 @@ def test_texts_addresses_and_pictures_are_documents_too(
         assert set_state(connection, campaign, "open", who="ann", now=2.0).state == "open"
 
 
-@ON_SQLITE
 @pytest.mark.parametrize(
     "address",
     ["javascript:alert(1)", "file:///etc/passwd", "ftp://a/b", "http://", "https://a b", "//a.org", "data:,x"],
@@ -266,7 +279,6 @@ def zipped(path: Path, members: dict[str, bytes], *, links: tuple[str, ...] = ()
     return path
 
 
-@ON_SQLITE
 def test_a_zip_is_unpacked_under_names_of_our_own(settings: Settings, tmp_path: Path) -> None:
     files = {"sub/recording.wav": b"1", "d2.wav": b"2"}
     given = zipped(tmp_path / "a.zip", {**files, "__MACOSX/d2.wav": b"x", ".hidden": b"x"})
@@ -277,7 +289,6 @@ def test_a_zip_is_unpacked_under_names_of_our_own(settings: Settings, tmp_path: 
     assert not folder.exists()
 
 
-@ON_SQLITE
 @pytest.mark.parametrize("name", ["../../evil.wav", "/etc/evil.wav", "a/../../evil.wav", "..\\evil.wav"])
 def test_a_zip_that_would_land_elsewhere_is_refused(settings: Settings, tmp_path: Path, name: str) -> None:
     given = zipped(tmp_path / "a.zip", {"good.wav": b"1", name: b"2"})
@@ -286,7 +297,6 @@ def test_a_zip_that_would_land_elsewhere_is_refused(settings: Settings, tmp_path
     assert files_in(settings.data / "tmp") == []
 
 
-@ON_SQLITE
 def test_links_in_a_zip_are_refused(settings: Settings, tmp_path: Path) -> None:
     given = zipped(tmp_path / "a.zip", {"d1.wav": b"/etc/passwd"}, links=("d1.wav",))
     with working_folder(settings) as folder, pytest.raises(Refused, match=r"got the link 'd1\.wav'"):
@@ -305,14 +315,12 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
             unpacked({"single.zip": single}, folder, small)
 
 
-@ON_SQLITE
 def test_what_is_no_zip_is_refused(settings: Settings, tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 no zip")
     with working_folder(settings) as folder, pytest.raises(Refused, match="expected a zip that can be unpacked"):
         unpacked({"a.zip": tmp_path / "a.zip"}, folder, settings)
 
 
-@ON_SQLITE
 def test_a_zip_that_lies_about_its_content_is_refused(settings: Settings, tmp_path: Path) -> None:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
@@ -351,7 +359,6 @@ def test_documents_of_a_closed_campaign_are_refused_at_once(
     assert files_in(settings.media) == []
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_what_a_killed_server_left_is_cleared_away(settings: Settings) -> None:
     for name in ("old", "new"):
         (settings.data / "tmp" / name).mkdir(parents=True)

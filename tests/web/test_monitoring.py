@@ -9,24 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 from sqlalchemy import update
+from tests.web.conftest import ON_BOTH
 from tests.web.judging_rows import Desk
 
-from adjudge.web.database import Database
-from adjudge.web.estimating import Estimating
-from adjudge.web.learning import Learner
-from adjudge.web.monitoring import (
-    LoggedAnswer,
-    Watched,
-    agreements,
-    assessors,
-    live_codes,
-    pace_of,
-    problems,
-    watch,
-)
-from adjudge.web.picturing import thinned
-from adjudge.web.schema import pair
+from adjudge.web.kinds.judging.dashboard import Activity, LoggedAnswer, agreements, assessors, pace_of, thinned, watch
+from adjudge.web.kinds.judging.session import Learner
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.live.estimating import Estimating
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema as t
+from adjudge.web.store.database import Database
+from adjudge.web.store.snapshots import live_codes, problems
 
 SCALES = [{"name": "broad", "maximum": 2}, {"name": "fine", "maximum": 100}]
 
@@ -40,13 +33,15 @@ def desk(small_campaign: Callable[..., Any], database: Database) -> Callable[...
     return make
 
 
-def seen(desk: Desk) -> Watched:
+def seen(desk: Desk) -> Activity:
     with desk.database.read() as connection:
         return watch(connection, desk.campaign.id)
 
 
 def people(desk: Desk, expected: dict[tuple[str, int], float] | None = None) -> dict[str, dict[str, Any]]:
-    rows = assessors(seen(desk), desk.campaign.judging.evaluated, expected or {}, now=desk.clock + 3600)
+    rows = assessors(
+        seen(desk), desk.campaign.settings_as(JudgingSettings).evaluated, expected or {}, now=desk.clock + 3600
+    )
     return {row["code"]: row for row in rows}
 
 
@@ -144,7 +139,7 @@ def test_agreement_is_told_for_each_scale_by_its_kind(desk: Callable[..., Desk])
     for n, which in enumerate(list(here.pairs)[:12]):
         here.answer("A1", which, {"broad": n % 3, "fine": 10 * (n % 3)})
         here.answer("A2", which, {"broad": n % 3, "fine": 10 * (n % 3)})
-    found = agreements(seen(here).grades, here.campaign.judging.scales)
+    found = agreements(seen(here).grades, here.campaign.settings_as(JudgingSettings).scales)
     assert list(found) == ["broad", "fine"]
     assert [found[name]["metric"] for name in found] == ["ordinal", "interval"]
     assert [found[name]["alpha"]["value"] for name in found] == [1.0, 1.0]
@@ -153,12 +148,13 @@ def test_agreement_is_told_for_each_scale_by_its_kind(desk: Callable[..., Desk])
 
 def test_agreement_of_nobody_and_of_one_says_why_there_is_none(desk: Callable[..., Desk]) -> None:
     here = desk()
-    scales = here.campaign.judging.scales
+    scales = here.campaign.settings_as(JudgingSettings).scales
     assert agreements([], scales)["fine"]["note"] == "nothing is judged on this scale yet"
     here.answer("A1", next(iter(here.pairs)), {"broad": 1, "fine": 3})
     assert agreements(seen(here).grades, scales)["fine"]["note"] == "there is a single assessor"
 
 
+@ON_BOTH
 def test_problem_pairs_are_those_skipped_commented_on_or_held(desk: Callable[..., Desk], database: Database) -> None:
     here = desk()
     one, two, three, four = list(here.pairs)[:4]
@@ -168,7 +164,7 @@ def test_problem_pairs_are_those_skipped_commented_on_or_held(desk: Callable[...
     here.answer("A1", two, {"broad": 1, "fine": 3}, comment="a cover version?")
     here.answer("A1", four, {"broad": 1, "fine": 3})
     with database.write() as connection:
-        connection.execute(update(pair).where(pair.c.id == here.pairs[three].id).values(held=True))
+        connection.execute(update(t.pair).where(t.pair.c.id == here.pairs[three].id).values(held=True))
         found = problems(connection, here.campaign.id)
     assert [(row["query"], row["document"]) for row in found] == [three, one, two]
     assert found[1]["reasons"] == {"broken": 2, "cannot_tell": 1}
@@ -194,6 +190,7 @@ def test_a_long_trajectory_is_drawn_in_few_points() -> None:
     assert {round(b[0] - a[0]) for a, b in itertools.pairwise(drawn)} == {25, 26}
 
 
+@ON_BOTH
 def test_the_picture_tells_of_people_and_hours(
     desk: Callable[..., Desk], settings: Settings, database: Database
 ) -> None:

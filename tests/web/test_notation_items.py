@@ -4,48 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from sqlalchemy import select
 from starlette.testclient import TestClient
+from tests.web.conftest import ON_BOTH
 from tests.web.test_campaign_api import RUN_A, bearer, created
+from tests.web.test_media import draft_of_three, files_in, rows, take
 
-import adjudge as aj
-from adjudge.web.archiving import backup, restore
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import Database
-from adjudge.web.desk import heard_from
-from adjudge.web.documents import Taken, take_documents
-from adjudge.web.holdings import missing_items, put_runs
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.media import digest_of, kept_files
-from adjudge.web.schema import item
+from adjudge.web.api.body import heard_from
+from adjudge.web.kinds.judging.store import missing_items
+from adjudge.web.kinds.lifecycle import set_state
+from adjudge.web.kinds.verify import verify
 from adjudge.web.settings import Settings
-from adjudge.web.uploads import folder_files
-from adjudge.web.verifying import verify
+from adjudge.web.store.archive import backup, restore
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.media import digest_of, folder_files, kept_files
 
 HEAD = "@clef:G-2\n@keysig:\n@timesig:4/4\n@data:"
 
 
 @pytest.fixture
 def campaign(database: Database) -> Campaign:
-    """A draft of a query and three candidates."""
-    settings = settings_from({"title": "Incipits", "measure": "CG@3"})
-    with database.write() as connection:
-        made = create_campaign(connection, name="incipits", settings=settings, organiser_id=None, now=1.0)
-        put_runs(connection, made, aj.read({"a": {"q": ["d1", "d2", "d3"]}}).runs, now=1.0)
-    return made
-
-
-def take(database: Database, settings: Settings, campaign: Campaign, **given: Any) -> Taken:
-    return take_documents(database, settings, campaign, workers=1, **given)
-
-
-def rows(database: Database) -> dict[str, Any]:
-    with database.read() as connection:
-        return {row["identifier"]: dict(row) for row in connection.execute(select(item)).mappings()}
+    return draft_of_three(database)
 
 
 def written(folder: Path, **files: str) -> Path:
@@ -53,10 +34,6 @@ def written(folder: Path, **files: str) -> Path:
     for name, text in files.items():
         (folder / name.replace("__", ".")).write_text(text)
     return folder
-
-
-def files_in(folder: Path) -> list[str]:
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def test_files_of_notation_are_drawn_played_kept_and_verified(
@@ -80,7 +57,6 @@ def test_files_of_notation_are_drawn_played_kept_and_verified(
     assert (rows(database), files_in(settings.media)) == (before, files)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_bad_incipits_are_listed_and_leave_nothing_behind(
     database: Database, settings: Settings, campaign: Campaign, tmp_path: Path
 ) -> None:
@@ -122,7 +98,6 @@ def test_a_column_has_notation_or_the_name_of_its_file(
     assert problems["d2"] == "none.pae: expected a file, got none"
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_other_notation_replaces_what_was_there_and_gets_a_new_address(
     database: Database, settings: Settings, campaign: Campaign, tmp_path: Path
 ) -> None:
@@ -142,7 +117,6 @@ def test_an_item_says_where_its_drawing_is() -> None:
     assert heard_from("audio", "x", None, 1.0).drawing_url is None
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_drawing_is_for_whoever_may_hear_the_clip(client: TestClient, database: Database) -> None:
     client.headers.update(bearer(database, "ann"))
     place = created(client)
@@ -167,6 +141,7 @@ def test_a_drawing_is_for_whoever_may_hear_the_clip(client: TestClient, database
     assert client.get(path).status_code == 401
 
 
+@ON_BOTH
 def test_backups_hold_drawings_and_damage_is_found(
     database: Database, settings: Settings, campaign: Campaign, tmp_path: Path
 ) -> None:

@@ -20,10 +20,11 @@ from tests.web.people_app import (
     rows,
 )
 
-from adjudge.web import schema
-from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, NotFound, NotLoggedIn, Refused, TooMany
-from adjudge.web.people import (
+from adjudge.web.settings import Settings
+from adjudge.web.store import schema
+from adjudge.web.store.database import Database
+from adjudge.web.store.people import (
     LOGIN_SECONDS,
     add_organiser,
     change_password,
@@ -39,7 +40,6 @@ from adjudge.web.people import (
     organiser_of_token,
     revoke_token,
 )
-from adjudge.web.settings import Settings
 
 
 def enter(database: Database, login: str = "ada", password: str = PASSWORD, **options: Any) -> str:
@@ -47,6 +47,7 @@ def enter(database: Database, login: str = "ada", password: str = PASSWORD, **op
     return log_in(database, login=login, password=password, **asked)[0]
 
 
+@ON_SQLITE
 def test_a_password_is_kept_as_an_argon2_hash(database: Database, in_earnest: None) -> None:
     make_organiser(database)
     with database.read() as connection:
@@ -71,6 +72,7 @@ def test_half_a_character_is_no_password_and_logs_nobody_in(database: Database) 
 
 
 @pytest.mark.parametrize("typed", ["ada", "ADA", " Ada ", "ＡＤＡ", "𝒶𝒹𝒶"])
+@ON_SQLITE
 def test_a_login_is_the_same_however_it_is_typed(database: Database, typed: str) -> None:
     made = make_organiser(database)
     with database.read() as connection:
@@ -86,6 +88,7 @@ def test_letters_of_another_script_make_another_login(database: Database) -> Non
 
 
 @pytest.mark.parametrize("login", ["", "   ", "a b", "a\u200bda", "a\nb", "a\x00b", "\u202eada", "x" * 201, "ﷺ" * 20])
+@ON_SQLITE
 def test_a_login_that_cannot_be_seen_or_stored_is_refused(database: Database, login: str) -> None:
     with database.write() as connection, pytest.raises(Refused, match="Expected a login"):
         add_organiser(connection, login=login, password=PASSWORD, is_admin=False, now=0.0)
@@ -94,6 +97,7 @@ def test_a_login_that_cannot_be_seen_or_stored_is_refused(database: Database, lo
 
 
 @pytest.mark.parametrize("login", ["' OR '1'='1", "ada'--", 'ada"; DROP TABLE organiser;--', "%", "_da"])
+@ON_SQLITE
 def test_a_login_that_looks_like_sql_is_just_unknown(database: Database, login: str) -> None:
     make_organiser(database)
     with pytest.raises(NotLoggedIn):
@@ -151,6 +155,7 @@ def test_a_disabled_organiser_gets_in_neither_with_password_nor_login_nor_token(
         enter(database)
 
 
+@ON_SQLITE
 def test_an_old_hash_is_made_anew_at_the_next_login(database: Database, in_earnest: None) -> None:
     make_organiser(database)
     weak = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1).hash(PASSWORD)
@@ -163,7 +168,7 @@ def test_an_old_hash_is_made_anew_at_the_next_login(database: Database, in_earne
     assert not PasswordHasher().check_needs_rehash(stored)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_an_unknown_login_takes_as_long_as_a_wrong_password(database: Database, in_earnest: None) -> None:
     make_organiser(database)
 
@@ -262,6 +267,7 @@ def test_a_token_is_shown_once_and_only_its_digest_kept(database: Database) -> N
     assert plain not in stored
 
 
+@ON_SQLITE
 def test_a_token_ends_before_calendars_do(database: Database) -> None:
     made = make_organiser(database)
     with database.write() as connection, pytest.raises(Refused, match="ends before the year 10000"):
@@ -303,6 +309,7 @@ def test_an_organiser_is_found_by_login(database: Database) -> None:
 # Over HTTP.
 
 
+@ON_SQLITE
 def test_logging_in_sets_a_cookie_that_scripts_and_other_sites_cannot_use(
     settings: Settings, database: Database
 ) -> None:
@@ -316,6 +323,7 @@ def test_logging_in_sets_a_cookie_that_scripts_and_other_sites_cannot_use(
     assert "secure" not in cookie
 
 
+@ON_SQLITE
 def test_a_login_chosen_by_somebody_else_is_not_taken_over(settings: Settings, database: Database) -> None:
     make_organiser(database)
     app = make_app(settings, database)
@@ -324,6 +332,7 @@ def test_a_login_chosen_by_somebody_else_is_not_taken_over(settings: Settings, d
     assert browser(app, cookies={"adjudge_organiser": "chosen-by-eve"}).get("/api/organiser").status_code == 401
 
 
+@ON_SQLITE
 def test_the_login_before_ends_when_one_logs_in_again(settings: Settings, database: Database) -> None:
     make_organiser(database)
     opened = logged_in(make_app(settings, database))
@@ -331,6 +340,7 @@ def test_the_login_before_ends_when_one_logs_in_again(settings: Settings, databa
     assert rows(database, schema.login) == 1
 
 
+@ON_SQLITE
 def test_wrong_passwords_and_too_many_of_them_have_their_statuses(settings: Settings, database: Database) -> None:
     make_organiser(database)
     opened = browser(make_app(settings, database))
@@ -342,6 +352,7 @@ def test_wrong_passwords_and_too_many_of_them_have_their_statuses(settings: Sett
     assert 0 < int(refused.headers["retry-after"]) <= 60
 
 
+@ON_SQLITE
 def test_logging_out_ends_the_login(settings: Settings, database: Database) -> None:
     make_organiser(database)
     opened = logged_in(make_app(settings, database))
@@ -351,6 +362,7 @@ def test_logging_out_ends_the_login(settings: Settings, database: Database) -> N
     assert opened.get("/api/organiser").status_code == 401
 
 
+@ON_SQLITE
 def test_the_password_is_changed_by_who_knows_it(settings: Settings, database: Database) -> None:
     make_organiser(database)
     opened = logged_in(make_app(settings, database))
@@ -362,6 +374,7 @@ def test_the_password_is_changed_by_who_knows_it(settings: Settings, database: D
     assert rows(database, schema.login) == 0
 
 
+@ON_SQLITE
 def test_a_program_works_with_a_token_until_it_is_revoked(settings: Settings, database: Database) -> None:
     make_organiser(database)
     app = make_app(settings, database)
@@ -381,6 +394,7 @@ def test_a_program_works_with_a_token_until_it_is_revoked(settings: Settings, da
     assert opened.delete(f"/api/tokens/{2**63}").status_code == 422
 
 
+@ON_SQLITE
 def test_organisers_do_not_see_the_campaigns_of_each_other(settings: Settings, database: Database) -> None:
     ada = make_organiser(database)
     make_organiser(database, "eve")

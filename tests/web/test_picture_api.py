@@ -10,16 +10,15 @@ from typing import Any
 
 import pytest
 from sqlalchemy import select
+from tests.web.conftest import ON_BOTH
 from tests.web.judging_rows import Desk
 
-from adjudge.web.api import picture as module
+from adjudge.web.api import snapshots as module
 from adjudge.web.context import Context
-from adjudge.web.database import Database
-from adjudge.web.estimating import Estimating
-from adjudge.web.schema import event
+from adjudge.web.live.estimating import Estimating
 from adjudge.web.settings import Settings
-
-ON_SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+from adjudge.web.store import schema as t
+from adjudge.web.store.database import Database
 
 
 @pytest.fixture
@@ -68,6 +67,7 @@ def test_only_the_organiser_of_a_campaign_sees_it(
     assert refused.json()["error"]["message"] == "There is no campaign called 'small'."
 
 
+@ON_BOTH
 def test_a_pair_can_be_held_back_and_let_go(client: Any, made: Any, desk: Desk, database: Database) -> None:
     headers = log_in(client, made)
     which = next(iter(desk.pairs))
@@ -82,7 +82,7 @@ def test_a_pair_can_be_held_back_and_let_go(client: Any, made: Any, desk: Desk, 
     client.post(f"/api/campaigns/small/pairs/{number}/held", json={"held": False}, headers=headers)
     _until(lambda: desk.queue, lambda queue: which in queue)
     with database.read() as connection:
-        what = connection.execute(select(event.c.what).order_by(event.c.id)).scalars().all()
+        what = connection.execute(select(t.event.c.what).order_by(t.event.c.id)).scalars().all()
     assert what[-2:] == ["held", "released"]
 
 
@@ -116,7 +116,6 @@ def _stream(context: Context, desk: Desk, reader: Reader) -> Any:
     return module._events(reader, desk.campaign, context)  # type: ignore[arg-type]
 
 
-@ON_SQLITE
 def test_the_stream_sends_the_picture_at_once_and_again_when_it_changes(
     desk: Desk, settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,7 +140,6 @@ def test_the_stream_sends_the_picture_at_once_and_again_when_it_changes(
     assert json.loads(heard[2].split("data: ")[1])["status"]["judged"] == 1
 
 
-@ON_SQLITE
 def test_a_quiet_stream_says_that_it_is_alive_and_ends_with_the_server(
     desk: Desk, settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,7 +159,6 @@ def test_a_quiet_stream_says_that_it_is_alive_and_ends_with_the_server(
     assert heard[2:4] == [": still here\n\n"] * 2
 
 
-@ON_SQLITE
 def test_a_stream_ends_after_a_while_so_that_its_reader_is_checked_again(
     desk: Desk, settings: Settings, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from tests.web.preferring_rows import answered_at_random, some_questions
+from tests.web.conftest import ON_BOTH
+from tests.web.preference_rows import answered_at_random, some_questions
 from tests.web.test_campaign_api import api, organiser
 
 from adjudge.preferences.files import write_questions
 from adjudge.preferences.questions import Questions
-from adjudge.web.campaign_rows import find_campaign
-from adjudge.web.database import Database
+from adjudge.web.store.campaigns import find_campaign
+from adjudge.web.store.database import Database
 
 __all__ = ["api", "organiser"]  # fixtures
 PLACE = "/api/campaigns/lists"
@@ -33,6 +34,7 @@ def as_file(tmp_path: Path, questions: Questions) -> bytes:
     return (tmp_path / "questions.csv").read_bytes()
 
 
+@ON_BOTH
 def test_from_questions_to_an_open_campaign(api: TestClient, database: Database, tmp_path: Path) -> None:
     recruiter = {"kind": "prolific", "codes": {"done": "C1", "screened_out": "C2", "failed": "C3"}}
     made = created(api, judged_by=2, recruiter=recruiter, pay={"currency": "GBP", "per_answer": 0.12})
@@ -72,7 +74,6 @@ def test_from_questions_to_an_open_campaign(api: TestClient, database: Database,
     assert (late.status_code, "cannot be changed once there are answers" in late.text) == (409, True)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_what_is_wrong_has_the_right_status_and_a_sentence(api: TestClient, tmp_path: Path) -> None:
     created(api)
     good = as_file(tmp_path, some_questions())
@@ -97,7 +98,6 @@ def test_what_is_wrong_has_the_right_status_and_a_sentence(api: TestClient, tmp_
         assert (answer.status_code, sentence in answer.text) == (422, True)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(
     ("decided", "sentence"),
     [
@@ -115,7 +115,6 @@ def test_settings_that_cannot_be_are_refused(api: TestClient, decided: dict[str,
     assert api.get("/api/campaigns").json()["campaigns"] == []
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_curve_needs_grades_on_its_scale(api: TestClient, tmp_path: Path) -> None:
     created(api, combinations=["CG@2 on fine", "CG@2 on 0..4"])
     files: Files = [("file", ("a.csv", as_file(tmp_path, some_questions())))]
@@ -126,7 +125,6 @@ def test_a_curve_needs_grades_on_its_scale(api: TestClient, tmp_path: Path) -> N
     assert api.patch(PLACE, json={"settings": {"combinations": ["CG@2 on 0..4"]}}).status_code == 422
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_judging_campaign_takes_no_questions(api: TestClient, tmp_path: Path) -> None:
     api.post("/api/campaigns", json={"name": "lists", "settings": {"title": "Songs"}})
     files: Files = [("file", ("a.csv", as_file(tmp_path, some_questions())))]

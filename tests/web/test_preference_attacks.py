@@ -13,17 +13,19 @@ from sqlalchemy.exc import IntegrityError
 from tests.web.preference_rows import PROLIFIC, Stage, pid
 
 from adjudge.errors import AdjudgeError
-from adjudge.web import invitations, preference_holdings, schema
-from adjudge.web.campaign_rows import in_use, locked, log_event
-from adjudge.web.campaigns import change_settings, set_state
-from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused
-from adjudge.web.invitations import block_participant, revoke_invitation
-from adjudge.web.leasing import release
-from adjudge.web.preference_answering import Played
-from adjudge.web.preference_settings import Recruiter, preference_settings_from
-from adjudge.web.preference_trust import facts_of
+from adjudge.web.kinds.lifecycle import change_settings, set_state
+from adjudge.web.kinds.preference import store as preference_holdings
+from adjudge.web.kinds.preference.answers import PlayedTime, facts_of
+from adjudge.web.kinds.preference.settings import PreferenceSettings
 from adjudge.web.settings import Settings
+from adjudge.web.store import participants as invitations
+from adjudge.web.store import schema
+from adjudge.web.store.campaigns import in_use, locked, log_event
+from adjudge.web.store.database import Database
+from adjudge.web.store.leases import release
+from adjudge.web.store.participants import block_participant, revoke_invitation
+from adjudge.web.store.recruiting import Recruiter
 
 on_postgresql = pytest.mark.parametrize("backend", ["postgresql"], indirect=True)
 
@@ -37,7 +39,7 @@ def change(stage: Stage, **decided: Any) -> None:
     """Decide otherwise while people answer."""
     with stage.database.write() as connection:
         values = {**stage.campaign.settings.model_dump(mode="json"), **decided}
-        change_settings(connection, stage.campaign, preference_settings_from(values), who="ann", now=stage.now)
+        change_settings(connection, stage.campaign, PreferenceSettings.parse(values), who="ann", now=stage.now)
 
 
 def in_threads(*work: Callable[[], None]) -> list[BaseException]:
@@ -103,12 +105,12 @@ def test_who_gathers_questions_by_handing_them_back_does_not_get_past_the_cap(st
         stage.hold(stage.come(pid(f"other {number}")))  # has now what ana handed back: she gets something else
     assert len({one.pair_id for one in gathered}) == 6
     for lease in gathered[:2]:
-        stage.choose(ana, lease, "good", key=f"key of {lease.id}")
+        stage.choose(ana, lease, "good", key=f"key-of-{lease.id}")
     assert stage.person(ana).outcome == "done"
     for lease in gathered[2:]:
         with pytest.raises(Conflict, match="You answered 2 questions already, as many as one person may"):
             stage.choose(ana, lease, "good")
-    assert stage.choose(ana, gathered[0], "good", key=f"key of {gathered[0].id}").again
+    assert stage.choose(ana, gathered[0], "good", key=f"key-of-{gathered[0].id}").again
     assert len(stage.all_of(schema.answer)) == 2
     assert stage.faults() == []
 
@@ -142,14 +144,14 @@ def test_a_page_that_lies_about_time_is_held_against_the_clock_of_the_server(sta
     with stage.database.write() as connection:
         connection.execute(update(schema.item).values(kind="audio", seconds=30.0))
     quick, slow = stage.come(), stage.come()
-    forged = Played(20_000, (20_000, 20_000), (20_000, 20_000))
+    forged = PlayedTime(query_ms=20_000, first_ms=(20_000, 20_000), second_ms=(20_000, 20_000))
     for who, pause in ((quick, 0), (slow, 90)):
         for number in range(20):
             held = stage.hold(who)
             if not held:
                 break
             stage.now += pause
-            stage.choose(who, held[0], ("first", "good", "second", "bad", "second")[number % 5], played=forged,
+            stage.choose(who, held[0], ("first", "good", "second", "bad", "second")[number % 5], heard=forged,
                          took_ms=said)  # fmt: skip
     with stage.database.read() as connection:
         facts = facts_of(connection, stage.campaign, quick.id)
@@ -171,7 +173,7 @@ def test_an_address_keeps_its_server_and_loses_what_did_not_come() -> None:
         ({"addresses": {"done": "https://{pid}/end"}}, "expected an address whose server is written out"),
         ({"addresses": {"done": "https://panel.example@{pid}"}}, "expected an address whose server is written out"),
         ({"addresses": {"done": "https:///end?{pid}"}}, "expected an address whose server is written out"),
-        ({"addresses": {"done": "https://a.example/\r\nSet-Cookie: x=y"}}, "without blanks and control characters"),
+        ({"addresses": {"done": "https://a.example/\r\nSet-Cookie: x=y"}}, "without spaces and control characters"),
         ({"addresses": {"done": "javascript:alert(1)"}}, "expected an address that begins with https://"),
         ({"parameters": ["code"]}, "expected another name than 'code'"),
     ],
@@ -179,7 +181,7 @@ def test_an_address_keeps_its_server_and_loses_what_did_not_come() -> None:
 def test_a_way_back_that_the_writer_of_a_link_could_turn_is_refused(recruiter: dict[str, Any], words: str) -> None:
     values = {"kind": "other", "parameters": ["pid"], **recruiter}
     with pytest.raises(AdjudgeError, match=words):
-        preference_settings_from({"title": "Demo", "recruiter": values})
+        PreferenceSettings.parse({"title": "Demo", "recruiter": values})
 
 
 def test_more_questions_than_a_server_takes_are_refused(

@@ -7,26 +7,27 @@ from collections import Counter
 import numpy as np
 import pytest
 from sqlalchemy import func, select, update
-from tests.web.preference_simulated import preference_texts
-from tests.web.preferring_rows import (
+from tests.web.conftest import ON_SQLITE
+from tests.web.preference_rows import (
     preference_campaign,
     preference_draft,
     some_questions,
     store_answers,
     store_people,
 )
+from tests.web.preference_simulated import preference_texts
 
 from adjudge.preferences.questions import Question, Questions
-from adjudge.web.campaigns import change_settings, create_campaign, overview, set_state
-from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused
-from adjudge.web.holdings import missing_items, needed_items
-from adjudge.web.items import NewItem, put_items
-from adjudge.web.preference_holdings import put_questions, questions_of
-from adjudge.web.preference_settings import OUTCOMES, preference_settings_from
-from adjudge.web.schema import event, item, listed, pair, queue
+from adjudge.web.kinds.lifecycle import change_settings, create_campaign, overview, set_state
+from adjudge.web.kinds.preference.settings import PreferenceSettings
+from adjudge.web.kinds.preference.store import put_questions, questions_of
+from adjudge.web.kinds.verify import verify
 from adjudge.web.settings import Settings
-from adjudge.web.verifying import verify
+from adjudge.web.store import schema as t
+from adjudge.web.store.database import Database
+from adjudge.web.store.items import NewItem, missing_listed_items, needed_listed_items, put_items
+from adjudge.web.store.recruiting import OUTCOMES
 
 
 def same(one: Questions, other: Questions) -> bool:
@@ -54,9 +55,9 @@ def test_questions_come_back_as_they_were(database: Database) -> None:
 def test_traps_are_told_from_questions_by_the_expected_answer(database: Database) -> None:
     found = preference_campaign(database, judged_by=3)
     with database.read() as connection:
-        rows = connection.execute(select(pair).where(pair.c.campaign_id == found.id)).mappings().all()
+        rows = connection.execute(select(t.pair).where(t.pair.c.campaign_id == found.id)).mappings().all()
         counts = overview(connection, found)
-        queued = set(connection.execute(select(queue.c.pair_id)).scalars())
+        queued = set(connection.execute(select(t.queue.c.pair_id)).scalars())
     assert Counter((row["role"], row["wanted"], row["batch"]) for row in rows) == {
         ("question", 3, 0): 6,
         ("trap", 0, None): 2,
@@ -73,9 +74,9 @@ def test_questions_are_replaced_not_added(database: Database) -> None:
         put_items(connection, found, [NewItem("q5-1", facts={"artist": "somebody"})])
         put_questions(connection, found, second, inputs=[("two.csv", "2" * 64)], now=2.0)
         assert same(questions_of(connection, found.id), second)
-        kept = set(connection.execute(select(item.c.identifier)).scalars())
-        n_listed = connection.execute(select(func.count()).select_from(listed)).scalar_one()
-        last = connection.execute(select(event.c.details).order_by(event.c.id.desc()).limit(1)).scalar_one()
+        kept = set(connection.execute(select(t.item.c.identifier)).scalars())
+        n_listed = connection.execute(select(func.count()).select_from(t.listed)).scalar_one()
+        last = connection.execute(select(t.event.c.details).order_by(t.event.c.id.desc()).limit(1)).scalar_one()
     needed = {name for one in second.questions for name in (*one.a, *one.b, one.query)}
     assert kept == needed | {"q5-1"}  # what is known of a document stays, empty rows go
     assert n_listed == sum(len(one.a) + len(one.b) for one in second.questions)
@@ -87,13 +88,13 @@ def test_a_query_that_is_a_document_stands_for_itself(database: Database) -> Non
     found = preference_draft(database, quiz=0)
     with database.write() as connection:
         put_questions(connection, found, asked, now=1.0)
-        assert missing_items(connection, found) == ["d1", "d2", "d3"]
+        assert missing_listed_items(connection, found) == ["d1", "d2", "d3"]
         put_items(connection, found, [NewItem(f"d{n}", kind="text", text=str(n)) for n in (1, 2)])
-        assert missing_items(connection, found) == ["d3"]
+        assert missing_listed_items(connection, found) == ["d3"]
         put_items(connection, found, [NewItem("d3", kind="text", text="3")])
         set_state(connection, found, "open", who="ann", now=2.0)
         stands = connection.execute(
-            select(item.c.role, item.c.text).join(pair, pair.c.query_item_id == item.c.id)
+            select(t.item.c.role, t.item.c.text).join(t.pair, t.pair.c.query_item_id == t.item.c.id)
         ).one()
     assert tuple(stands) == ("document", "1")
 
@@ -101,9 +102,11 @@ def test_a_query_that_is_a_document_stands_for_itself(database: Database) -> Non
 def test_a_query_that_is_no_document_is_heard_as_its_own(database: Database) -> None:
     found = preference_campaign(database)
     with database.read() as connection:
-        needed = needed_items(connection, found)
+        needed = needed_listed_items(connection, found)
         stands = connection.execute(
-            select(pair.c.query, item.c.role, item.c.text).join(item, item.c.id == pair.c.query_item_id).distinct()
+            select(t.pair.c.query, t.item.c.role, t.item.c.text)
+            .join(t.item, t.item.c.id == t.pair.c.query_item_id)
+            .distinct()
         ).all()
     assert sorted(map(tuple, stands)) == [("q1", "query", "q1"), ("q2", "query", "q2")]
     assert needed is not None
@@ -112,7 +115,7 @@ def test_a_query_that_is_no_document_is_heard_as_its_own(database: Database) -> 
 
 def test_opening_needs_questions_and_all_their_documents(database: Database) -> None:
     found, asked = preference_draft(database), some_questions()
-    with database.write() as connection, pytest.raises(Refused, match="no questions yet; give it a questions file"):
+    with database.write() as connection, pytest.raises(Refused, match="needs a file with questions"):
         set_state(connection, found, "open", who="ann", now=1.0)
     with database.write() as connection:
         put_questions(connection, found, asked, now=1.0)
@@ -137,7 +140,7 @@ def test_opening_needs_questions_and_all_their_documents(database: Database) -> 
         (Questions((*some_questions().questions, Question("x", "q\n", ("d",), ("e",)))), "without control characters"),
     ],
 )
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_what_cannot_be_asked_is_refused(database: Database, asked: Questions, sentence: str) -> None:
     found = preference_draft(database)
     with database.write() as connection, pytest.raises(Refused, match=sentence):
@@ -150,7 +153,7 @@ def test_questions_of_an_open_campaign_stay(database: Database) -> None:
         put_questions(connection, found, some_questions(), now=1.0)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_judging_campaign_takes_no_questions(database: Database) -> None:
     from tests.web.test_campaigns import draft
 
@@ -163,15 +166,15 @@ def laid(database: Database, name: str) -> list[tuple[int, str]]:
     """Batch and name of questions as they are queued."""
     with database.read() as connection:
         found = (
-            select(pair.c.batch, pair.c.document)
-            .join(queue, queue.c.pair_id == pair.c.id)
-            .where(pair.c.campaign_id == queue.c.campaign_id)
-            .order_by(queue.c.campaign_id, queue.c.place)
+            select(t.pair.c.batch, t.pair.c.document)
+            .join(t.queue, t.queue.c.pair_id == t.pair.c.id)
+            .where(t.pair.c.campaign_id == t.queue.c.campaign_id)
+            .order_by(t.queue.c.campaign_id, t.queue.c.place)
         )
-        from adjudge.web.campaign_rows import find_campaign
+        from adjudge.web.store.campaigns import find_campaign
 
         here = find_campaign(connection, name).id
-        return [(batch, document) for batch, document in connection.execute(found.where(pair.c.campaign_id == here))]
+        return [(batch, document) for batch, document in connection.execute(found.where(t.pair.c.campaign_id == here))]
 
 
 def test_batches_and_their_order_follow_the_seed(database: Database) -> None:
@@ -201,14 +204,14 @@ def test_questions_that_were_begun_come_first_when_a_campaign_opens_again(databa
 def test_what_was_decided_may_change_until_somebody_answers(database: Database) -> None:
     found = preference_campaign(database, questions=some_questions(10, 2))
     with database.write() as connection:
-        other = preference_settings_from({**found.settings.model_dump(), "judged_by": 4, "batch_size": 5, "seed": 9})
+        other = PreferenceSettings.parse({**found.settings.model_dump(), "judged_by": 4, "batch_size": 5, "seed": 9})
         found = change_settings(connection, found, other, who="ann", now=20.0)
-        batches = connection.execute(select(pair.c.batch, pair.c.wanted).where(pair.c.role == "question")).all()
+        batches = connection.execute(select(t.pair.c.batch, t.pair.c.wanted).where(t.pair.c.role == "question")).all()
     assert Counter(map(tuple, batches)) == {(0, 4): 5, (1, 4): 5}
     (who,) = store_people(database, found, ["p1"]).values()
     store_answers(database, found, [(who, "t1", "a")])
     for name, value in (("judged_by", 5), ("batch_size", None), ("seed", 1)):
-        other = preference_settings_from({**found.settings.model_dump(), name: value})
+        other = PreferenceSettings.parse({**found.settings.model_dump(), name: value})
         with database.write() as connection, pytest.raises(Conflict, match=f"The {name} of a preference campaign"):
             change_settings(connection, found, other, who="ann", now=21.0)
 
@@ -220,9 +223,9 @@ def test_pay_bars_and_recruiter_may_change_at_any_time(database: Database) -> No
     more = {"per_participant": 5, "trap_share": 0.3, "trust_bar": 0.5, "quiz": 1, "pay": {"per_answer": 0.2},
             "recruiter": {"kind": "prolific", "codes": {one: f"C-{one}" for one in OUTCOMES}}}  # fmt: skip
     with database.write() as connection:
-        other = preference_settings_from({**found.settings.model_dump(), **more})
-        assert change_settings(connection, found, other, who="ann", now=21.0).preference == other
-        longer = preference_settings_from({**other.model_dump(), "quiz": 3})
+        other = PreferenceSettings.parse({**found.settings.model_dump(), **more})
+        assert change_settings(connection, found, other, who="ann", now=21.0).settings == other
+        longer = PreferenceSettings.parse({**other.model_dump(), "quiz": 3})
         with pytest.raises(Refused, match="The quiz wants 3 traps, and there are 2"):
             change_settings(connection, found, longer, who="ann", now=21.0)
 
@@ -241,7 +244,7 @@ def test_pay_bars_and_recruiter_may_change_at_any_time(database: Database) -> No
         ),
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_campaign_opens_only_with_a_way_back_from_every_end(
     database: Database, recruiter: dict[str, object], quiz: int, words: str
 ) -> None:
@@ -250,7 +253,7 @@ def test_a_campaign_opens_only_with_a_way_back_from_every_end(
         set_state(connection, found, "open", who="ann", now=12.0)
     with database.write() as connection:
         ways = {**recruiter, "codes": {one: f"C-{one}" for one in OUTCOMES}}
-        whole = preference_settings_from({**found.settings.model_dump(), "recruiter": ways})
+        whole = PreferenceSettings.parse({**found.settings.model_dump(), "recruiter": ways})
         found = change_settings(connection, found, whole, who="ann", now=13.0)
         assert set_state(connection, found, "open", who="ann", now=14.0).state == "open"
 
@@ -261,7 +264,7 @@ def test_a_way_back_is_not_taken_away_from_people_who_may_need_it(database: Data
     found = preference_campaign(database, quiz=0, recruiter={"kind": "prolific", "codes": codes}, state=state)
     fewer = {"recruiter": {"kind": "prolific", "codes": {"done": "C1"}}}
     for change, missing in ((fewer, "failed"), ({"quiz": 1}, "screened out")):
-        other = preference_settings_from({**found.settings.model_dump(), **change})
+        other = PreferenceSettings.parse({**found.settings.model_dump(), **change})
         with database.write() as connection, pytest.raises(Refused, match=f"there is none for {missing}"):
             change_settings(connection, found, other, who="ann", now=21.0)
 
@@ -273,40 +276,40 @@ def test_who_recruits_stays_once_somebody_was_recruited(database: Database) -> N
     prolific = {"kind": "prolific", "codes": codes}
     with database.write() as connection:
         for recruiter in (prolific, panel):  # nobody came yet
-            other = preference_settings_from({**found.settings.model_dump(), "recruiter": recruiter})
+            other = PreferenceSettings.parse({**found.settings.model_dump(), "recruiter": recruiter})
             found = change_settings(connection, found, other, who="ann", now=21.0)
     store_people(database, found, ["p1"], recruited_as="1" * 64)
     for another in ({"kind": "none"}, prolific, {**panel, "parameters": ["visit", "pid"]}):
-        other = preference_settings_from({**found.settings.model_dump(), "recruiter": another})
+        other = PreferenceSettings.parse({**found.settings.model_dump(), "recruiter": another})
         with database.write() as connection, pytest.raises(Conflict, match="cannot be changed once somebody was recr"):
             change_settings(connection, found, other, who="ann", now=22.0)
     more = {**panel, "parameters": ["pid", "visit", "wave"], "codes": {one: f"D-{one}" for one in OUTCOMES}}
     with database.write() as connection:
-        other = preference_settings_from({**found.settings.model_dump(), "recruiter": more})
-        assert change_settings(connection, found, other, who="ann", now=23.0).preference == other
+        other = PreferenceSettings.parse({**found.settings.model_dump(), "recruiter": more})
+        assert change_settings(connection, found, other, who="ann", now=23.0).settings == other
 
 
 def test_answers_of_people_set_aside_are_not_counted(database: Database, settings: Settings) -> None:
-    from adjudge.web.schema import participant
+    from adjudge.web.store import schema as t
 
     found = preference_campaign(database, judged_by=2)
     people = store_people(database, found, ["p1", "p2"])
     store_answers(database, found, [(who, "n1", "a") for who in people.values()] + [(people["p1"], "t1", "b")])
     assert verify(database, settings) == []
     with database.write() as connection:
-        aside = update(participant).where(participant.c.id == people["p1"])
+        aside = update(t.participant).where(t.participant.c.id == people["p1"])
         connection.execute(aside.values(set_aside_at=40.0, set_aside_why="traps"))
         assert overview(connection, found).answers == 1
 
 
 def test_a_seed_that_nobody_gave_is_one_that_nobody_can_guess(database: Database) -> None:
-    made = [preference_settings_from({"title": "Lists"}) for _ in range(2)]
+    made = [PreferenceSettings.parse({"title": "Lists"}) for _ in range(2)]
     with database.write() as connection:
         drawn = [
             create_campaign(connection, name=f"lists-{n}", settings=one, organiser_id=None, now=1.0).settings.seed
             for n, one in enumerate(made)
         ]
-        given = preference_settings_from({"title": "Lists", "seed": 0})
+        given = PreferenceSettings.parse({"title": "Lists", "seed": 0})
         kept = create_campaign(connection, name="given", settings=given, organiser_id=None, now=1.0).settings.seed
     assert drawn[0] != drawn[1]
     assert min(drawn) > 0

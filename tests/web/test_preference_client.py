@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.web.preference_rows import some_questions
 from tests.web.preference_simulated import Person, careful, spammer, take_part
-from tests.web.preferring_rows import some_questions
 from tests.web.test_client import lab
 
 from adjudge.errors import AdjudgeError

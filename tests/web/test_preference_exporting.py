@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 from sqlalchemy import update
-from tests.web.conftest import missing
-from tests.web.preferring_rows import (
+from tests.web.conftest import ON_BOTH, missing
+from tests.web.preference_rows import (
     answered_at_random,
     preference_campaign,
     some_questions,
@@ -30,19 +30,18 @@ from adjudge.preferences.learning import learn
 from adjudge.preferences.questions import CHOICES
 from adjudge.reporting.render import render
 from adjudge.users.files import read_mappings
-from adjudge.web import preference_reporting
-from adjudge.web.archiving import backup, restore
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.database import Database
 from adjudge.web.errors import Refused
-from adjudge.web.exporting import export
-from adjudge.web.importing import import_judgments
-from adjudge.web.preference_exporting import study_of
-from adjudge.web.preference_reporting import preference_report
-from adjudge.web.preference_trust import trust_of
-from adjudge.web.schema import answer, participant
+from adjudge.web.kinds.exports import export
+from adjudge.web.kinds.judging.store import import_judgments
+from adjudge.web.kinds.preference import export as preference_reporting
+from adjudge.web.kinds.preference.answers import trust_of
+from adjudge.web.kinds.preference.export import preference_report, study_of
+from adjudge.web.kinds.verify import verify
 from adjudge.web.settings import Settings
-from adjudge.web.verifying import verify
+from adjudge.web.store import schema as t
+from adjudge.web.store.archive import backup, restore
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database
 
 RECRUITER = {"kind": "prolific", "codes": {"done": "C-DONE", "screened_out": "C-OUT", "failed": "C-FAILED"}}
 TOLD = {"PROLIFIC_PID": "5f3e-secret", "STUDY_ID": "study-7", "SESSION_ID": "session-9"}
@@ -57,6 +56,7 @@ def data_of(database: Database, campaign: Campaign, what: str, **options: Any) -
         return export(connection, campaign, what, **options).data
 
 
+@ON_BOTH
 def test_a_study_is_what_people_answered(database: Database) -> None:
     asked = some_questions(5, 2)
     campaign = preference_campaign(database, questions=asked, judged_by=3)
@@ -117,8 +117,8 @@ def test_the_file_of_answers_is_the_whole_study(database: Database, tmp_path: Pa
     answered_at_random(database, campaign, asked)
     with database.write() as connection:
         connection.execute(
-            update(participant)
-            .where(participant.c.code == "p2")
+            update(t.participant)
+            .where(t.participant.c.code == "p2")
             .values(set_aside_at=50.0, set_aside_why="traps", outcome="failed", outcome_at=50.0)
         )
         study = study_of(connection, campaign)
@@ -151,7 +151,7 @@ def test_repeats_and_skips_are_in_the_log_alone(database: Database) -> None:
     (who,) = store_people(database, campaign, ["p1"]).values()
     store_answers(database, campaign, [(who, "n1", "a"), (who, "n2", "good")])
     with database.write() as connection:
-        connection.execute(update(answer).where(answer.c.id == 1).values(kind="repeat"))
+        connection.execute(update(t.answer).where(t.answer.c.id == 1).values(kind="repeat"))
     with database.read() as connection:
         assert len(study_of(connection, campaign)) == 1
     rows = table(data_of(database, campaign, "log"))
@@ -164,7 +164,6 @@ def test_repeats_and_skips_are_in_the_log_alone(database: Database) -> None:
     assert len(json.loads(data_of(database, campaign, "log", form="json"))) == 2
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_what_people_write_never_becomes_a_formula(database: Database) -> None:
     campaign = preference_campaign(database)
     (who,) = store_people(database, campaign, ["p1"]).values()
@@ -173,6 +172,7 @@ def test_what_people_write_never_becomes_a_formula(database: Database) -> None:
         assert table(data_of(database, campaign, what))[0]["comment"] == '\'=HYPERLINK("http://x","y")'
 
 
+@ON_BOTH
 def test_only_the_people_export_says_what_the_recruiter_told(database: Database) -> None:
     asked = some_questions(4, 2)
     campaign = preference_campaign(database, questions=asked, judged_by=2, recruiter=RECRUITER)
@@ -194,7 +194,6 @@ def test_only_the_people_export_says_what_the_recruiter_told(database: Database)
         assert not any(value.encode() in content for value in TOLD.values()), what
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_what_a_preference_campaign_does_not_have_is_refused(database: Database) -> None:
     campaign = preference_campaign(database)
     with database.read() as connection:
@@ -202,14 +201,13 @@ def test_what_a_preference_campaign_does_not_have_is_refused(database: Database)
             export(connection, campaign, "qrels")
         with pytest.raises(Refused, match="The answers can be had as csv, not as 'parquet'"):
             export(connection, campaign, "answers", form="parquet")
-        with pytest.raises(Refused, match="has no grades; expected no scale"):
+        with pytest.raises(Refused, match="take no scale"):
             export(connection, campaign, "log", scale="fine")
     source = Source("file.csv", b"query,document,grade\nq1,q1-1,80\n")
     with database.write() as connection, pytest.raises(Refused, match="asks for preferences, not for grades"):
         import_judgments(connection, campaign, source, now=1.0)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_before_there_is_enough_a_sentence_says_so(database: Database) -> None:
     campaign = preference_campaign(database, judged_by=3)
     with database.read() as connection, pytest.raises(Refused, match="A report needs answers; so far there are none"):
@@ -225,7 +223,6 @@ def test_before_there_is_enough_a_sentence_says_so(database: Database) -> None:
     assert "p2" in report  # the people are there all the same
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_answers_that_are_all_alike_are_a_sentence_too(database: Database) -> None:
     asked = some_questions(24, 2)
     campaign = preference_campaign(database, questions=asked)
@@ -236,7 +233,6 @@ def test_answers_that_are_all_alike_are_a_sentence_too(database: Database) -> No
     assert "The answers so far allow no curves" in data_of(database, campaign, "report", form="markdown").decode()
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_curves_and_a_report_once_there_is_enough(database: Database, tmp_path: Path) -> None:
     asked = some_questions(40, 4, queries=8)
     campaign = preference_campaign(
@@ -244,7 +240,7 @@ def test_curves_and_a_report_once_there_is_enough(database: Database, tmp_path: 
     )
     answered_at_random(database, campaign, asked, people=4)
     with database.write() as connection:
-        aside = update(participant).where(participant.c.code == "p4")
+        aside = update(t.participant).where(t.participant.c.code == "p4")
         connection.execute(aside.values(set_aside_at=50.0, set_aside_why="organiser"))
     (tmp_path / "mapping.json").write_bytes(data_of(database, campaign, "mapping"))
     mappings = read_mappings(tmp_path / "mapping.json")
@@ -272,24 +268,24 @@ def test_curves_and_a_report_once_there_is_enough(database: Database, tmp_path: 
     assert "120 answers count, of 160 that 40 questions want. 40 more are set aside, and 16 are to traps." in page
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_the_report_says_what_it_does_not_look_at(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = some_questions(12, 2)
     campaign = preference_campaign(database, questions=asked, judged_by=4)
     answered_at_random(database, campaign, asked)
     assert "asked again" not in data_of(database, campaign, "report", form="markdown").decode()
     with database.write() as connection:
-        connection.execute(update(answer).where(answer.c.id == 1).values(kind="repeat"))
+        connection.execute(update(t.answer).where(t.answer.c.id == 1).values(kind="repeat"))
     monkeypatch.setattr(preference_reporting, "_MOST_LEFT_OUT", 2)
     said = data_of(database, campaign, "report", form="markdown").decode()
     assert "1 answer to questions asked again is not looked at here" in said
     assert "without each participant for up to 2 of them, and there are 3" in said
     with database.write() as connection:
-        connection.execute(update(answer).where(answer.c.id > 15).values(kind="repeat"))
+        connection.execute(update(t.answer).where(t.answer.c.id > 15).values(kind="repeat"))
     said = data_of(database, campaign, "report", form="markdown").decode()
     assert said.count("Curves need 20 answers that count") == 2  # nothing is learnt, and nothing hangs on anybody
 
 
+@ON_BOTH
 def test_a_preference_campaign_moves_to_the_other_database(
     database: Database, settings: Settings, tmp_path: Path, backend: str, request: pytest.FixtureRequest
 ) -> None:
@@ -316,7 +312,7 @@ def test_a_preference_campaign_moves_to_the_other_database(
         assert verify(opened, target) == []
         assert data_of(opened, campaign, "answers") == data_of(database, campaign, "answers")
         with opened.read() as connection:  # what is not known is nothing, also after the way through JSON
-            nobody = participant.select().where(participant.c.recruited.is_(None))
+            nobody = t.participant.select().where(t.participant.c.recruited.is_(None))
             assert len(connection.execute(nobody).all()) == 3
     finally:
         opened.close()

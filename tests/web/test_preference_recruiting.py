@@ -11,19 +11,18 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import update
 from starlette.testclient import TestClient
-from tests.web.conftest import Clock
+from tests.web.conftest import ON_SQLITE, Clock
 from tests.web.preference_rows import PROLIFIC, Stage, pid
 
 from adjudge.errors import AdjudgeError
-from adjudge.web import schema
-from adjudge.web.client_assessor import PreferenceParticipant, join_preference, whole_question
-from adjudge.web.client_connection import CampaignError
-from adjudge.web.database import Database
+from adjudge.web.client.assessor import PreferenceParticipant, join_preference, whole_question
+from adjudge.web.client.connection import CampaignError
 from adjudge.web.errors import Forbidden, Gone, Refused
-from adjudge.web.invitations import block_participant, make_invitation, revoke_invitation
-from adjudge.web.preference_settings import preference_settings_from
-from adjudge.web.recruiting import recruited_from
+from adjudge.web.kinds.preference.settings import PreferenceSettings
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema
+from adjudge.web.store.database import Database
+from adjudge.web.store.participants import block_participant, make_invitation, recruited_from, revoke_invitation
 
 PANEL = {
     "kind": "other",
@@ -206,7 +205,7 @@ def test_a_reply_that_was_lost_is_asked_for_again_and_says_the_same(stage: Stage
         ({"trap": True}, 422, "trap"),
     ],
 )
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_SQLITE
 def test_a_wrong_answer_is_refused_in_words(
     stage: Stage, coming: Caller, change: dict[str, Any], status: int, words: str
 ) -> None:
@@ -300,6 +299,6 @@ def test_who_is_blocked_or_erased_is_refused(stage: Stage, coming: Caller) -> No
 
 def test_outcomes_do_not_share_a_code() -> None:
     with pytest.raises(AdjudgeError, match="a code of its own for each outcome"):
-        preference_settings_from(
+        PreferenceSettings.parse(
             {"title": "Lists", "recruiter": {"kind": "prolific", "codes": {"done": "C1", "screened_out": "C1"}}}
         )

@@ -9,18 +9,17 @@ from sqlalchemy import select
 from tests.web.people_app import make_campaign
 from tests.web.preference_rows import PROLIFIC, Stage, pid
 
-from adjudge.web import schema
-from adjudge.web.aside import set_aside, take_back
-from adjudge.web.campaign_rows import in_use
-from adjudge.web.campaigns import set_state
-from adjudge.web.database import Database
-from adjudge.web.erasing import erase_participant
 from adjudge.web.errors import Conflict, Gone, Refused
-from adjudge.web.invitations import find_invitation, join, make_invitation
-from adjudge.web.leasing import Lease
-from adjudge.web.preference_answering import Played
-from adjudge.web.preference_trust import facts_of, trust_of
+from adjudge.web.kinds.exclusion import exclude_participant, readmit_participant
+from adjudge.web.kinds.lifecycle import set_state
+from adjudge.web.kinds.preference.answers import PlayedTime, facts_of, trust_of
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema
+from adjudge.web.store.campaigns import in_use
+from adjudge.web.store.database import Database
+from adjudge.web.store.erase import erase_participant
+from adjudge.web.store.leases import Lease
+from adjudge.web.store.participants import find_invitation, join, make_invitation
 
 STRICT = {"quiz": 2, "quiz_bar": 0.5, "trap_share": 0.5, "trust_bar": 0.75, "least_traps": 4, "attention_bar": 0.0}
 
@@ -105,7 +104,7 @@ def test_an_answer_that_comes_after_the_stop_is_kept_and_does_not_count(stage: S
     else:
         stage.work(ana, most=2)
         with stage.database.write() as connection:
-            set_aside(connection, ana, why="organiser", who="o", now=stage.now)
+            exclude_participant(connection, ana, why="organiser", who="o", now=stage.now)
     assert stage.person(ana).outcome == "failed"
     released = [row for row in stage.all_of(schema.lease) if row["ended_how"] == "released"]
     assert released  # what was in hand, or held ahead, when the stop came
@@ -180,14 +179,14 @@ def test_an_organiser_sets_aside_and_takes_back_and_the_books_follow(stage: Stag
     stage.work(ana, most=3)
     before = counts(stage)
     with stage.database.write() as connection:
-        aside = set_aside(connection, ana, why="organiser", who="organiser 1", now=stage.now)
-        assert set_aside(connection, ana, why="traps", who="organiser 1", now=stage.now) == aside
+        aside = exclude_participant(connection, ana, why="organiser", who="organiser 1", now=stage.now)
+        assert exclude_participant(connection, ana, why="traps", who="organiser 1", now=stage.now) == aside
     assert (aside.outcome, aside.set_aside_why) == ("failed", "organiser")
     assert stage.desk(ana).why == "ended"
     assert set(counts(stage).values()) == {(0, 0)}
     assert stage.faults() == []
     with stage.database.write() as connection:
-        back = take_back(connection, aside, who="organiser 1", now=stage.now)
+        back = readmit_participant(connection, aside, who="organiser 1", now=stage.now)
     assert (back.outcome, back.outcome_at, back.set_aside_at, back.set_aside_why) == (None, None, None, None)
     assert stage.faults() == []
     stage.hold(ana)
@@ -201,7 +200,7 @@ def test_whom_an_organiser_took_back_the_rules_do_not_stop_again(stage: Stage) -
     ana = stage.come()
     fails_later(stage, ana)
     with stage.database.write() as connection:
-        take_back(connection, stage.person(ana), who="organiser 1", now=stage.now)
+        readmit_participant(connection, stage.person(ana), who="organiser 1", now=stage.now)
     stage.work(ana, right=False)
     assert (stage.person(ana).outcome, stage.person(ana).set_aside_at) == ("done", None)
     assert sum(answered for _, answered in counts(stage).values()) == 6
@@ -214,8 +213,8 @@ def test_who_was_done_stays_done_when_set_aside_and_taken_back(stage: Stage) -> 
     stage.work(ana)
     at = stage.person(ana).outcome_at
     with stage.database.write() as connection:
-        assert set_aside(connection, ana, why="organiser", who="o", now=stage.now + 5).outcome == "done"
-        back = take_back(connection, ana, who="o", now=stage.now + 9)
+        assert exclude_participant(connection, ana, why="organiser", who="o", now=stage.now + 5).outcome == "done"
+        back = readmit_participant(connection, ana, who="o", now=stage.now + 9)
     assert (back.outcome, back.outcome_at) == ("done", at)
 
 
@@ -224,10 +223,10 @@ def test_setting_aside_is_refused_where_it_means_nothing(stage: Stage) -> None:
     ana = stage.come()
     with stage.database.write() as connection:
         with pytest.raises(Refused, match="a reason among quiz, traps, attention, organiser, got 'mood'"):
-            set_aside(connection, ana, why="mood", who="o", now=1.0)
+            exclude_participant(connection, ana, why="mood", who="o", now=1.0)
         erase_participant(connection, ana, how="anonymise", who="o", now=1.0)
         with pytest.raises(Gone, match="was erased"):
-            set_aside(connection, ana, why="organiser", who="o", now=1.0)
+            exclude_participant(connection, ana, why="organiser", who="o", now=1.0)
     grades = make_campaign(stage.database, "grades")
     with stage.database.write() as connection:
         secret = stage.settings.secret
@@ -235,7 +234,7 @@ def test_setting_aside_is_refused_where_it_means_nothing(stage: Stage) -> None:
         found = find_invitation(connection, link, secret=secret, now=1.0)
         judge, _ = join(connection, found, secret=secret, now=1.0)
         with pytest.raises(Conflict, match="sets nobody aside"):
-            set_aside(connection, judge, why="organiser", who="o", now=1.0)
+            exclude_participant(connection, judge, why="organiser", who="o", now=1.0)
 
 
 def test_trust_is_made_of_what_was_stored(stage: Stage) -> None:
@@ -247,7 +246,13 @@ def test_trust_is_made_of_what_was_stored(stage: Stage) -> None:
         held = stage.hold(ana)
         choice = stage.side(held[0], "a" if number == 0 else "b")
         stage.now += 50
-        stage.choose(ana, held[0], choice, played=Played(9000, (9000, 9000), (9000, 9000)), took_ms=45_000)
+        stage.choose(
+            ana,
+            held[0],
+            choice,
+            heard=PlayedTime(query_ms=9000, first_ms=(9000, 9000), second_ms=(9000, 9000)),
+            took_ms=45_000,
+        )
     with stage.database.read() as connection:
         campaign = in_use(connection, stage.campaign.id)
         facts = facts_of(connection, campaign, ana.id)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from tests.web.conftest import Clock
+from tests.web.conftest import ON_BOTH, Clock
 from tests.web.ranking_rows import Ranking
 from tests.web.test_campaign_api import api, organiser
 
 from adjudge.web.client import CampaignError, connect
-from adjudge.web.client_assessor import RankingExpert
-from adjudge.web.client_connection import Held
-from adjudge.web.database import Database
+from adjudge.web.client.assessor import RankingExpert
+from adjudge.web.client.connection import ConnectionHolder
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import Database
 
 __all__ = ["api", "organiser"]  # fixtures
 PLACE = "/api/campaigns/incipits"
@@ -89,6 +89,7 @@ def test_from_candidates_to_lists(api: TestClient) -> None:
     assert api.patch(PLACE, json={"settings": {"ties": False}}).status_code == 409
 
 
+@ON_BOTH
 def test_two_windows_and_a_bad_network(api: TestClient, clock: Clock) -> None:
     opened(api, kept_hours=1)
     person = joined(api)
@@ -129,7 +130,6 @@ def test_two_windows_and_a_bad_network(api: TestClient, clock: Clock) -> None:
     assert (skipped.json()["desk"]["why"], skipped.json()["again"]) == ("nothing_left", False)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_page_is_told_that_the_campaign_was_paused_or_closed_and_can_still_send(api: TestClient) -> None:
     opened(api)
     person = joined(api)
@@ -147,6 +147,7 @@ def test_a_page_is_told_that_the_campaign_was_paused_or_closed_and_can_still_sen
     assert (sent.status_code, sent.json()["desk"]["why"]) == (200, "closed")
 
 
+@ON_BOTH
 def test_an_order_that_comes_when_all_places_are_taken_is_kept(api: TestClient, clock: Clock) -> None:
     opened(api, kept_hours=1, judged_by=1)
     ann, ben, eve = joined(api), joined(api), joined(api)
@@ -164,7 +165,6 @@ def test_an_order_that_comes_when_all_places_are_taken_is_kept(api: TestClient, 
     assert back["arrangement"]["groups"] == order(question, "ba")
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_what_is_wrong_has_the_right_status_and_a_sentence(api: TestClient) -> None:
     created(api)
     for content, name, fields, sentence in (
@@ -188,7 +188,6 @@ def test_what_is_wrong_has_the_right_status_and_a_sentence(api: TestClient) -> N
     assert "either all documents ranked or a least number" in api.post("/api/campaigns", json=body).text
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_bodies_that_make_no_sense_are_refused(database: Database, settings: Settings, client: TestClient) -> None:
     stage = Ranking(database, settings).begin(queries=1)
     client.headers["X-CSRF-Token"] = client.post("/api/join", json={"invitation": stage.link}).json()["csrf"]
@@ -217,14 +216,13 @@ def test_bodies_that_make_no_sense_are_refused(database: Database, settings: Set
     assert stage.faults() == []
 
 
-def without_network(person: Held, app: TestClient) -> None:
+def without_network(person: ConnectionHolder, app: TestClient) -> None:
     """Let somebody of the Python client reach an application that no server runs."""
     headers = {name: person.connection.http.headers[name] for name in ("Authorization",)}
     person.connection.close()
     person.connection.http = TestClient(app.app, base_url="http://127.0.0.1:8000", headers=headers)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_ranking_campaign_from_python(api: TestClient, organiser: dict[str, str], tmp_path: Path) -> None:
     lab = connect("http://127.0.0.1:8000", organiser["Authorization"].removeprefix("Bearer "))
     without_network(lab, api)

@@ -7,20 +7,18 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tests.web.conftest import ON_SQLITE
 from tests.web.ranking_rows import HOUR, Ranking, some_candidates
 
 from adjudge.errors import InputError
-from adjudge.web.aside import set_aside
-from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused
-from adjudge.web.exporting import export
-from adjudge.web.media import working_folder
-from adjudge.web.ranking_desk import make_ranking_desk
-from adjudge.web.ranking_files import read_candidates
+from adjudge.web.kinds.exclusion import exclude_participant
+from adjudge.web.kinds.exports import export
+from adjudge.web.kinds.ranking.assignment import make_ranking_desk
+from adjudge.web.kinds.ranking.store import read_candidates
 from adjudge.web.settings import Settings
-from adjudge.web.uploads import unpacked
-
-SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+from adjudge.web.store.database import Database
+from adjudge.web.store.media import unpacked, working_folder
 
 
 @pytest.fixture
@@ -39,7 +37,7 @@ def lists_of(stage: Ranking) -> dict[str, list[list[str]]]:
     return found
 
 
-@SQLITE
+@ON_SQLITE
 def test_a_query_with_one_ranked_document_keeps_no_other_from_its_list(stage: Ranking) -> None:
     stage.begin(queries=2, documents=3, judged_by=2)
     who = stage.come()
@@ -55,7 +53,7 @@ def test_a_query_with_one_ranked_document_keeps_no_other_from_its_list(stage: Ra
     assert query in report_of(stage)
 
 
-@SQLITE
+@ON_SQLITE
 def test_who_gets_nothing_while_a_place_is_being_given_out_waits(stage: Ranking) -> None:
     # PostgreSQL passes over a query that somebody else is taking this moment: it is not all that there was to do.
     stage.begin(queries=1, judged_by=2)
@@ -83,7 +81,7 @@ def test_whoever_was_set_aside_takes_nothing_into_their_hands(stage: Ranking) ->
     ben = stage.come()
     stage.held(ben)  # which ends what has run out
     with stage.database.write() as connection:
-        set_aside(connection, who, who="ann", now=stage.now)
+        exclude_participant(connection, who, who="ann", now=stage.now)
     stage.give_back(ben, stage.held(ben))
     saved = stage.save(who, other, 0, [stage.documents(other)])
     assert saved.expires_at < stage.now  # the ranking is kept, the query is for others
@@ -99,7 +97,7 @@ def test_a_query_without_documents_is_not_lost_in_silence(tmp_path: Path) -> Non
         read_candidates(tmp_path / "a.json")
 
 
-@SQLITE
+@ON_SQLITE
 @pytest.mark.parametrize("how", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=["bzip2", "lzma"])
 def test_packings_that_unpack_without_limit_are_refused(settings: Settings, tmp_path: Path, how: int) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w", how) as archive:
@@ -108,7 +106,7 @@ def test_packings_that_unpack_without_limit_are_refused(settings: Settings, tmp_
         unpacked({"a.zip": tmp_path / "a.zip"}, folder, settings)
 
 
-@SQLITE
+@ON_SQLITE
 def test_a_zip_with_a_name_that_is_no_text_is_refused(settings: Settings, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("ü.txt", b"words")

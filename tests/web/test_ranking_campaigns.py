@@ -6,20 +6,19 @@ import gzip
 from pathlib import Path
 
 import pytest
+from tests.web.conftest import ON_SQLITE
 from tests.web.ranking_rows import Ranking, ranking_campaign, ranking_draft, ranking_texts, some_candidates
 
 from adjudge.errors import AdjudgeError, InputError
-from adjudge.web import schema
-from adjudge.web.campaigns import change_settings, overview, set_state
-from adjudge.web.database import Database
 from adjudge.web.errors import Conflict, Refused
-from adjudge.web.holdings import missing_items, needed_items
-from adjudge.web.items import put_items
-from adjudge.web.ranking_files import candidate_files, read_candidates
-from adjudge.web.ranking_holdings import candidates_of, put_candidates
+from adjudge.web.kinds.lifecycle import change_settings, overview, set_state
+from adjudge.web.kinds.ranking.settings import RankingSettings
+from adjudge.web.kinds.ranking.store import candidate_files, candidates_of, put_candidates, read_candidates
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema
+from adjudge.web.store.database import Database
+from adjudge.web.store.items import missing_listed_items, needed_listed_items, put_items
 
-SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 BOTH = {"q1": ["d2", "d1"], "q2": ["d1", "d3", "d2"]}
 
 
@@ -96,14 +95,14 @@ def test_candidates_that_come_again_in_another_table_are_told(tmp_path: Path) ->
 def test_candidates_are_kept_in_order_and_replaced_while_the_campaign_is_a_draft(database: Database) -> None:
     found = ranking_draft(database, judged_by=3)
     with database.write() as connection:
-        with pytest.raises(Refused, match="no candidates yet"):
+        with pytest.raises(Refused, match="needs a file with the candidates"):
             set_state(connection, found, "open", who="ann", now=1.0)
         put_candidates(connection, found, {"old": ["x", "y"]}, now=1.0)
         put_candidates(connection, found, {"q": ["b", "a", "q"], "p": ["a", "c"]}, now=2.0)
         assert candidates_of(connection, found.id) == {"q": ["b", "a", "q"], "p": ["a", "c"]}
-        assert missing_items(connection, found) == ["a", "b", "c", "p", "q"]
-        assert needed_items(connection, found) == {"document": {"a", "b", "c", "p", "q"}, "query": {"p", "q"}}
-        with pytest.raises(Refused, match="every candidate and query; 5 documents have nothing: 'a', 'b'"):
+        assert missing_listed_items(connection, found) == ["a", "b", "c", "p", "q"]
+        assert needed_listed_items(connection, found) == {"document": {"a", "b", "c", "p", "q"}, "query": {"p", "q"}}
+        with pytest.raises(Refused, match="every document and query; 5 documents have nothing: 'a', 'b'"):
             set_state(connection, found, "open", who="ann", now=3.0)
         put_items(connection, found, ranking_texts({"q": ["b", "a", "q"], "p": ["a", "c"]}))
         opened = set_state(connection, found, "open", who="ann", now=4.0)
@@ -113,7 +112,7 @@ def test_candidates_are_kept_in_order_and_replaced_while_the_campaign_is_a_draft
             put_candidates(connection, opened, {"q": ["b", "a"]}, now=5.0)
 
 
-@SQLITE
+@ON_SQLITE
 @pytest.mark.parametrize(
     ("candidates", "why"),
     [
@@ -132,7 +131,7 @@ def test_what_nobody_can_put_in_order_is_refused(
         put_candidates(connection, found, candidates, now=1.0)
 
 
-@SQLITE
+@ON_SQLITE
 def test_the_order_of_queries_is_drawn_from_the_seed(database: Database) -> None:
     drawn = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
@@ -146,14 +145,14 @@ def test_the_order_of_queries_is_drawn_from_the_seed(database: Database) -> None
     assert sorted(drawn[2]) == list(range(12))
 
 
-@SQLITE
+@ON_SQLITE
 def test_what_orders_rest_on_stays_once_there_are_any_and_more_experts_may_be_asked(
     database: Database, settings: Settings
 ) -> None:
     stage = Ranking(database, settings).begin(queries=1, judged_by=1)
     stage.work(stage.come())
     assert stage.hold(stage.come()) is None
-    there = stage.campaign.ranking
+    there = stage.campaign.settings_as(RankingSettings)
     with database.write() as connection:
         for change in ({"ties": False}, {"rank_all": True}, {"least_ranked": 2}, {"seed": 9}):
             with pytest.raises(Conflict, match=f"The {next(iter(change))} of a ranking campaign cannot be changed"):

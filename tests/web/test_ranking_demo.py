@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from adjudge.audio.notation.engraving import engrave
-from adjudge.web import demo_rankings
-from adjudge.web.database import Database
-from adjudge.web.demo_incipits import TUNES, VARIANTS, candidates, incipits
-from adjudge.web.people import add_organiser
+from adjudge.web.kinds.ranking import demo as demo_rankings
+from adjudge.web.kinds.ranking.demo import TUNES, VARIANTS, candidates, incipits
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import Database
+from adjudge.web.store.people import add_organiser
 
 
 def test_every_tune_can_be_drawn_and_none_is_another() -> None:
@@ -25,7 +25,6 @@ def test_every_tune_can_be_drawn_and_none_is_another() -> None:
     assert all(len(documents) == len(VARIANTS) and query in made for query, documents in candidates().items())
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_the_campaign_opens_once_its_tunes_are_there(
     database: Database, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

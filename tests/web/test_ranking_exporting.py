@@ -11,20 +11,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sqlalchemy import update
+from tests.web.conftest import ON_BOTH
 from tests.web.ranking_rows import Ranking
 
-from adjudge.web import schema
-from adjudge.web.archiving import backup, restore
-from adjudge.web.aside import set_aside
-from adjudge.web.database import Database
-from adjudge.web.erasing import erase_participant
 from adjudge.web.errors import Refused
-from adjudge.web.exporting import export
-from adjudge.web.invitations import Participant
-from adjudge.web.ranking_exporting import rankings_of
+from adjudge.web.kinds.exclusion import exclude_participant
+from adjudge.web.kinds.exports import export
+from adjudge.web.kinds.ranking.export import rankings_of
 from adjudge.web.settings import Settings
-
-SQLITE = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+from adjudge.web.store import schema
+from adjudge.web.store.archive import backup, restore
+from adjudge.web.store.database import Database
+from adjudge.web.store.erase import erase_participant
+from adjudge.web.store.participants import Participant
 
 
 @pytest.fixture
@@ -42,9 +41,10 @@ def ordered(stage: Ranking, groups: list[str]) -> tuple[Participant, int]:
 
 def exported(stage: Ranking, what: str, **options: str) -> str:
     with stage.database.read() as connection:
-        return export(connection, stage.campaign, what, **options).data.decode()  # type: ignore[arg-type]
+        return export(connection, stage.campaign, what, **options).data.decode()
 
 
+@ON_BOTH
 def test_rankings_are_those_that_stand_now_of_those_who_count(stage: Ranking) -> None:
     ann, first = ordered(stage, ["a", "bc"])
     ordered(stage, ["d", "c", "b", "a"])
@@ -52,7 +52,7 @@ def test_rankings_are_those_that_stand_now_of_those_who_count(stage: Ranking) ->
     reopened = stage.reopen(ann, first)
     stage.send(ann, reopened, [["q1-b"], ["q1-a", "q1-d"]])
     with stage.database.write() as connection:
-        set_aside(connection, eve, who="ann", now=stage.now)
+        exclude_participant(connection, eve, who="ann", now=stage.now)
     with stage.database.read() as connection:
         found = rankings_of(connection, stage.campaign).queries[0]
     assert (found.query, set(found.experts)) == ("q1", {"A1", "A2"})
@@ -80,7 +80,6 @@ def test_rankings_are_those_that_stand_now_of_those_who_count(stage: Ranking) ->
     assert stage.faults() == []
 
 
-@SQLITE
 def test_lists_are_made_of_the_orders(stage: Ranking) -> None:
     with pytest.raises(Refused, match="Nobody has sent a ranking"):
         exported(stage, "lists")
@@ -94,7 +93,7 @@ def test_lists_are_made_of_the_orders(stage: Ranking) -> None:
     for options, why in (
         ({"construction": "Some-1"}, "Some"),
         ({"form": "trec"}, "can be had as json, groups"),
-        ({"scale": "fine"}, "A ranking campaign has no grades"),
+        ({"scale": "fine"}, "take no scale"),
     ):
         with pytest.raises(Refused, match=why):
             exported(stage, "lists", **options)
@@ -105,6 +104,7 @@ def test_lists_are_made_of_the_orders(stage: Ranking) -> None:
 
 
 @pytest.mark.parametrize("how", ["anonymise", "remove"])
+@ON_BOTH
 def test_who_is_erased_leaves_no_order_that_was_begun(stage: Ranking, how: str) -> None:
     ann, _ = ordered(stage, ["a", "b"])
     ben = stage.come()
@@ -122,6 +122,7 @@ def test_who_is_erased_leaves_no_order_that_was_begun(stage: Ranking, how: str) 
     assert stage.faults() == []
 
 
+@ON_BOTH
 def test_a_backup_holds_orders_that_were_begun(stage: Ranking, tmp_path: Path) -> None:
     ordered(stage, ["a", "b"])
     ben = stage.come()
@@ -138,7 +139,6 @@ def test_a_backup_holds_orders_that_were_begun(stage: Ranking, tmp_path: Path) -
         other.database.close()
 
 
-@SQLITE
 @pytest.mark.parametrize(
     ("table", "values", "why"),
     [

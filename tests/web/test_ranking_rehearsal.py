@@ -6,15 +6,14 @@ import pytest
 
 from adjudge.errors import AdjudgeError
 from adjudge.reporting.document import TableBlock
-from adjudge.web.ranking_rehearsal import ranking_forecast_section, rehearse_rankings
-from adjudge.web.ranking_settings import ranking_settings_from
-from adjudge.web.rehearsal import Plan
-from adjudge.web.simulated import Behaviour
+from adjudge.web.kinds.ranking.rehearse import ranking_forecast_section, rehearse_rankings
+from adjudge.web.kinds.ranking.settings import RankingSettings
+from adjudge.web.rehearse.people import Behaviour, Plan
 
 
 def test_sure_experts_recover_the_true_lists_and_careless_ones_are_counted() -> None:
     candidates = {"q": [f"q{n}" for n in range(5)], "r": [f"r{n}" for n in range(5)]}
-    settings = ranking_settings_from({"title": "Rehearsed", "judged_by": 5, "rank_all": True, "listen_seconds": 3})
+    settings = RankingSettings.parse({"title": "Rehearsed", "judged_by": 5, "rank_all": True, "listen_seconds": 3})
     plan = Plan(assessors=5, behaviour=Behaviour(noise=0.01), repeats=1, seed=1)
     (trial,) = rehearse_rankings(candidates, settings, plan)
     assert (trial.rankings, trial.wanted, trial.experts) == (10, 10, 5)
@@ -28,4 +27,4 @@ def test_sure_experts_recover_the_true_lists_and_careless_ones_are_counted() -> 
 
 def test_a_campaign_without_candidates_cannot_be_rehearsed() -> None:
     with pytest.raises(AdjudgeError, match="no candidates yet"):
-        rehearse_rankings({}, ranking_settings_from({"title": "Empty"}), Plan())
+        rehearse_rankings({}, RankingSettings.parse({"title": "Empty"}), Plan())

@@ -14,20 +14,20 @@ import adjudge as aj
 from adjudge.cli import main
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.formats.reading import read_judgments
-from adjudge.web.forecast import Range, forecast
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.rehearsal import (
-    Plan,
+from adjudge.web.kinds.judging.rehearse import (
+    Range,
     Trial,
     agreement,
     candidates_for,
     drawn_truths,
+    forecast,
     judged_truth,
     rehearse,
     true_of,
 )
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.rehearse.people import Account, Acknowledged, Behaviour, Plan, SimulatedAssessor, account
 from adjudge.web.settings import Settings
-from adjudge.web.simulated import Account, Acknowledged, Behaviour, SimulatedAssessor, account
 
 SCALES = [
     {"name": "broad", "minimum": 0, "maximum": 2, "step": 1},
@@ -42,7 +42,9 @@ def person(behaviour: Behaviour, seed: int = 0) -> SimulatedAssessor:
 
 def test_a_rehearsal_with_perfect_assessors_who_judge_everything_finds_the_true_ranking(tmp_path: Path) -> None:
     collection = random_runs(n_queries=6, n_systems=4, depth=3, seed=5)
-    campaign = settings_from({"title": "x", "measure": "CG@3", "goal": {"kind": "everything"}, "repeat_share": 0})
+    campaign = JudgingSettings.parse(
+        {"title": "x", "measure": "CG@3", "goal": {"kind": "everything"}, "repeat_share": 0}
+    )
     pool = candidates_for(collection, campaign)
     truth = np.round(np.random.default_rng(3).random(len(pool)), 2)  # on the Fine scale exactly
     plan = Plan(assessors=4, behaviour=Behaviour(noise=0, severity=0, pace=60), repeats=1)
@@ -68,7 +70,7 @@ def test_a_rehearsal_with_perfect_assessors_who_judge_everything_finds_the_true_
 
 def test_a_rehearsal_with_lazy_assessors_who_leave_ends_all_the_same() -> None:
     collection = random_runs(n_queries=4, n_systems=3, depth=3)
-    campaign = settings_from({"title": "x", "measure": "CG@3", "repeat_share": 0, "consent": {"en": "Agree?"}})
+    campaign = JudgingSettings.parse({"title": "x", "measure": "CG@3", "repeat_share": 0, "consent": {"en": "Agree?"}})
     pool = candidates_for(collection, campaign)
     behaviour = Behaviour(laziness=1, drop_out=0.5, comes_back=0.3)
     plan = Plan(assessors=3, behaviour=behaviour, repeats=1, seed=4)
@@ -80,7 +82,7 @@ def test_a_rehearsal_with_lazy_assessors_who_leave_ends_all_the_same() -> None:
 
 def test_the_truth_of_judgments_is_relevance_and_what_nobody_judged_is_none() -> None:
     runs = {"a": {"q": ["x", "y"]}, "b": {"q": ["y", "z"]}}
-    campaign = settings_from({"title": "x", "measure": "CG@2"})
+    campaign = JudgingSettings.parse({"title": "x", "measure": "CG@2"})
     judged = aj.read(runs, {"q": {"x": 50, "y": 100}}, scale="fine")
     pool = candidates_for(judged, campaign)
     truth = judged_truth(pool, judged.need_judgments())
@@ -94,7 +96,7 @@ def test_the_truth_of_judgments_is_relevance_and_what_nobody_judged_is_none() ->
 
 def test_drawn_truths_are_on_the_scale_differ_and_hold_what_is_judged() -> None:
     collection = random_runs(n_queries=5, n_systems=4, depth=4)
-    campaign = settings_from({"title": "x", "measure": "CG@4"})
+    campaign = JudgingSettings.parse({"title": "x", "measure": "CG@4"})
     pool = candidates_for(collection, campaign)
     known = {(pool.queries[pool.query[0]], pool.document[0]): 80.0}
     one, other = drawn_truths(pool.judged_as(known), "CG@4", n=2, seed=1)
@@ -222,7 +224,7 @@ def test_the_command_rehearses_a_stored_campaign_and_says_it_as_json(
 ) -> None:
     from tests.web.making import make_small_campaign
 
-    from adjudge.web.database import open_database
+    from adjudge.web.store.database import open_database
 
     settings = Settings(data=tmp_path / "data")
     database = open_database(settings)

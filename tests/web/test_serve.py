@@ -120,8 +120,8 @@ def test_it_says_where_it_is_in_one_line_tells_commands_and_stops_cleanly(
 
 
 def organiser_of(tmp_path: Path, url: str, data: Path) -> Organiser:
-    from adjudge.web.database import open_database
-    from adjudge.web.people import add_organiser
+    from adjudge.web.store.database import open_database
+    from adjudge.web.store.people import add_organiser
 
     database = open_database(Settings(data=data))
     with database.write() as connection:

@@ -6,7 +6,7 @@
     features/              what clips sound like, as numbers: timbre, rhythm, harmony
     systems/               baseline systems, their runs, and what can be said of them before anybody judges
     similarity             how alike documents sound, for estimates of relevance
-    synthesis              the invented music of the demo collection; demo_music: a folder of it
+    synthesis              the invented music of the demo collection, and a folder of it
     notation/              incipits in Plaine & Easie, MusicXML and MEI: checked, drawn, played
 
 Nothing is imported here: soundfile, pyloudnorm and SciPy's signal processing load where they are used.

@@ -1,5 +1,5 @@
 from .clips import prepare_clips
-from .features.base import AUDIO_FEATURES, audio_feature
+from .features import AUDIO_FEATURES, audio_feature
 from .features.extract import extract, extract_library
 from .library.folder import Library, open_library
 from .library.prepare import prepare_library

@@ -2,19 +2,16 @@
 
 A source is WAV, FLAC, Ogg Vorbis, Opus, MP3 or AIFF. It is read whole (or its first ``max_seconds``), folded to stereo
 where it has more channels, resampled to 44.1 kHz where its rate is not one of MP3's common ones, levelled with one gain
-(``adjudge.audio.loudness``) and written as MP3 of about 190 kbit/s, which every browser and telephone plays. A source
-that is such a clip already is copied bit for bit, because every encoding costs a little of the sound.
+(``adjudge.audio.loudness``) and written as MP3 of about 190 kbit/s, which every browser plays. A source that is such a
+clip already is copied bit for bit, because every encoding costs a little of the sound.
 
-A lossy encoder moves the peaks, so the MP3 is decoded again and measured: where it does not decode, the clip is
-refused; where its true peak is over the ceiling, it is encoded again with less gain. The file is called after the
-SHA-256 of its bytes, unless it is given a name, and appears whole or not at all, so that two processes may prepare the
-same clip at once. A clip with another target than the default says so in its comment (``Levelled to -21 LUFS``): clips
-that were levelled together stay equally loud when they are prepared again.
+A lossy encoder moves the peaks, so the MP3 is decoded again and measured: where its true peak is over the ceiling, it
+is encoded again with less gain. The file is called after the SHA-256 of its bytes, unless it is given a name, and
+appears whole or not at all. A clip with another target than the default says so in its comment (``Levelled to -21
+LUFS``): clips that were levelled together stay equally loud when they are prepared again.
 
-Every problem with a source is one line, ``path: what was wanted, what came``: ``prepare_clip`` raises it as an
-``AudioError``, ``prepare_clips`` lists it among the ``problems``.
-
-Loudness is in LUFS, peaks in dBTP, gains in dB, durations in seconds, rates in Hz.
+Every problem with a source is one line, ``path: what was wanted, what came``. Loudness is in LUFS, peaks in dBTP, gains
+in dB, durations in seconds, rates in Hz.
 """
 
 from __future__ import annotations
@@ -45,7 +42,7 @@ from adjudge.audio.loudness import (
     measure_level,
     true_peak,
 )
-from adjudge.audio.sources import Source, quote_error, read_source
+from adjudge.audio.sources import quote_error, read_source
 from adjudge.errors import InputError
 from adjudge.io import whole_file
 from adjudge.parallel import CrashedError, Progress, run_jobs
@@ -115,60 +112,37 @@ def prepare_clip(
     if max_seconds is not None and not max_seconds > 0:
         raise AudioError(f"expected 'max_seconds' above 0, got {max_seconds}")
     original = read_source(source, max_seconds=max_seconds)
+    name, digest = source.name, original.sha256
     try:
         samples, rate = resample_for_mp3(original.samples, original.rate)
         samples = fade(samples, rate, end=True) if original.cut else samples
         level = measure_level(samples, rate, target=target, ceiling=ceiling)
-        if (ready := _find_ready_level(original, level, target=target, ceiling=ceiling)) is not None:
-            return _write_clip(
-                source.read_bytes(), ready, samples.shape, rate, folder, source_name=source.name,
-                original_sha256=original.sha256,
-            )  # fmt: skip
+        if original.is_mp3 and not original.cut and original.rate in RATES and level.true_peak <= ceiling:
+            noted = _NOTE_PATTERN.fullmatch(original.note)
+            meant = float(noted[1]) if noted else target
+            own = choose_gain(level.loudness, level.true_peak, target=meant, ceiling=ceiling)
+            if abs(own.gain_db) <= NEAR:
+                ready, data = replace(own, gain_db=0.0, loudness_after=own.loudness), source.read_bytes()
+                return _write_clip(data, ready, samples.shape, rate, folder, source_name=name, original_sha256=digest)
         return encode_clip(
-            samples, rate, folder, source_name=source.name, original_sha256=original.sha256, target=target,
-            ceiling=ceiling, level=level,
-        )  # fmt: skip
+            samples, rate, folder, source_name=name, original_sha256=digest, target=target, ceiling=ceiling, level=level
+        )
     except AudioError as error:
         raise type(error)(str(error), source=str(source)) from None
 
 
-def _find_ready_level(original: Source, level: Level, *, target: float, ceiling: float) -> Level | None:
-    """The level of a source that needs no encoding, otherwise None."""
-    if not original.is_mp3 or original.cut or original.rate not in RATES or level.true_peak > ceiling:
-        return None
-    noted = _NOTE_PATTERN.fullmatch(original.note)
-    own = choose_gain(level.loudness, level.true_peak, target=float(noted[1]) if noted else target, ceiling=ceiling)
-    return replace(own, gain_db=0.0, loudness_after=own.loudness) if abs(own.gain_db) <= NEAR else None
-
-
 def _write_clip(
-    data: bytes,
-    level: Level,
-    shape: tuple[int, ...],
-    rate: int,
-    folder: Path,
-    *,
-    source_name: str,
-    original_sha256: str,
-    name: str | None = None,
-) -> Clip:
+    data: bytes, level: Level, shape: tuple[int, ...], rate: int, folder: Path, *, source_name: str,
+    original_sha256: str, name: str | None = None,
+) -> Clip:  # fmt: skip
     """Write a clip to its file; ``level`` is that of the clip, and the gain that was added."""
     clip_sha256 = hashlib.sha256(data).hexdigest()
     path = folder / (name or f"{clip_sha256}.mp3")
     write_media(path, data)
     return Clip(
-        source_name=source_name,
-        original_sha256=original_sha256,
-        clip_sha256=clip_sha256,
-        path=path,
-        seconds=shape[0] / rate,
-        rate=rate,
-        channels=shape[1],
-        loudness=level.loudness_after,
-        gain_db=level.gain_db,
-        true_peak=level.true_peak,
-        limited=level.limited,
-    )
+        source_name, original_sha256, clip_sha256, path, shape[0] / rate, rate, shape[1], loudness=level.loudness_after,
+        gain_db=level.gain_db, true_peak=level.true_peak, limited=level.limited,
+    )  # fmt: skip
 
 
 def prepare_clips(
@@ -205,11 +179,13 @@ def collect_results(
     values: dict[str, Value] = {}
     problems: dict[str, str] = {}
     for name in names:
-        result = found[name]
-        if isinstance(result, str | CrashedError):
-            problems[name] = result if isinstance(result, str) else str(crash(name))
-        else:
-            values[name] = result
+        match found[name]:
+            case str(line):
+                problems[name] = line
+            case CrashedError():
+                problems[name] = str(crash(name))
+            case value:
+                values[name] = value
     return values, problems
 
 
@@ -258,9 +234,19 @@ def _encode(samples: Floats, rate: int, *, level: Level, ceiling: float, note: s
 
     Returns the MP3, its level, and its decoded samples.
     """
+    import soundfile
+
     gain_db = level.gain_db
     for _ in range(TRIES):
-        data = _encode_mp3(amplify(samples, gain_db), rate, note=note)
+        written = io.BytesIO()
+        with soundfile.SoundFile(
+            written, "w", rate, samples.shape[1], format="MP3", subtype="MPEG_LAYER_III", compression_level=QUALITY,
+            bitrate_mode="VARIABLE",
+        ) as file:  # fmt: skip
+            if note:
+                file.comment = note
+            file.write(amplify(samples, gain_db))
+        data = written.getvalue()
         decoded = _decode(data, wanted=samples.shape, rate=rate)
         peak = true_peak(decoded, rate)
         if peak <= ceiling:
@@ -269,20 +255,6 @@ def _encode(samples: Floats, rate: int, *, level: Level, ceiling: float, note: s
             return data, reached, decoded
         gain_db -= peak - ceiling + STEP
     raise AudioError(f"expected a true peak of at most {ceiling:g} dBTP after encoding, got {peak:.1f}")
-
-
-def _encode_mp3(samples: Floats, rate: int, *, note: str) -> bytes:
-    import soundfile
-
-    written = io.BytesIO()
-    with soundfile.SoundFile(
-        written, "w", rate, samples.shape[1], format="MP3", subtype="MPEG_LAYER_III", compression_level=QUALITY,
-        bitrate_mode="VARIABLE",
-    ) as file:  # fmt: skip
-        if note:
-            file.comment = note
-        file.write(samples)
-    return written.getvalue()
 
 
 def _decode(data: bytes, *, wanted: tuple[int, ...], rate: int) -> Floats:
@@ -329,15 +301,9 @@ def write_media(path: Path, data: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path, 0o644) as file:  # a web server may run as another user
         file.write(data)
-    _sync_folder(path.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name durable; where folders cannot be opened (Windows) the system does it."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    if hasattr(os, "O_DIRECTORY"):  # make the new name durable; where folders cannot be opened the system does it
+        descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

@@ -2,12 +2,11 @@
 
 Louder sounds better, so clips that are compared must be equally loud. Loudness is the integrated, gated loudness of
 ITU-R BS.1770 in LUFS: the power of the sound after a filter that models hearing, over blocks of 400 ms, silent blocks
-left out. The peak is the *true* peak in dBTP (decibels relative to full scale): that of the waveform between the
-samples, found by oversampling four times, because a converter or a lossy encoder works on that waveform.
+left out. The peak is the *true* peak in dBTP: that of the waveform between the samples, found by oversampling four
+times, because a converter or a lossy encoder works on that waveform.
 
-One gain levels a whole clip, and nothing else changes it. Where the gain that reaches the target would push the true
-peak over the ceiling, the gain is less, the clip stays quieter than the others, and the result says ``limited``; there
-is no limiter, no compressor and no clipping.
+One gain levels a whole clip; there is no limiter, no compressor and no clipping. Where the gain that reaches the target
+would push the true peak over the ceiling, the gain is less, the clip stays quieter, and the result says ``limited``.
 
 Samples are floats between -1 and 1, samples x channels, or one dimension for mono. The filter is that of De Man's
 analysis of the standard (pyloudnorm's ``DeMan``), whose coefficients are the standard's own at 48 kHz.
@@ -36,10 +35,6 @@ MOST_CHANNELS = 5
 
 class AudioError(InputError):
     """Sound that cannot be used. The message is one line: ``path: what was wanted, what came``."""
-
-
-class SilentError(AudioError):
-    """Sound in which nothing can be heard."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +67,7 @@ def measure_level(samples: Floats, rate: int, *, target: float = TARGET, ceiling
     """
     loudness, peak = integrated_loudness(samples, rate), true_peak(samples, rate)
     if not np.isfinite(loudness):
-        raise SilentError(f"expected sound, got silence (nothing above {SILENCE:.0f} LUFS)")
+        raise AudioError(f"expected sound, got silence (nothing above {SILENCE:.0f} LUFS)")
     return choose_gain(loudness, peak, target=target, ceiling=ceiling)
 
 

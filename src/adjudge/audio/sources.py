@@ -1,21 +1,17 @@
 """Recordings as people have them: opened and checked before anything is done with them.
 
-Nothing is guessed from a name. Refused, each with its own kind of error and one line that says what was wanted and what
-came, are files that are missing or cannot be read, are empty, hold no audio, have a format that libsndfile does not
-read (AAC, WMA and others: the line says what to convert them to), are cut off, or have NaN or infinity as samples.
+Nothing is guessed from a name. Every problem is an error of its own kind with one line: files that are missing,
+unreadable, empty, no audio, of a format that libsndfile does not read (AAC, WMA and others: the line says what to
+convert them to), cut off, or with NaN or infinity as samples.
 
-``open_sound`` opens a recording of any length and reads any part of it. ``read_source`` reads a short one, of 0.5 s to
-half an hour, whole into memory, so that the hash and the sound come from the same bytes.
+``open_sound`` opens a recording of any length and reads any part of it. ``read_source`` reads one of 0.5 s to half an
+hour whole, so that hash and sound come from the same bytes. More than two channels fold to two as in ITU-R BS.775: the
+centre and the surrounds at -3 dB into their sides, the low-frequency channel left out.
 
-More than two channels fold to two as in ITU-R BS.775: the centre and the surrounds at -3 dB into their sides, the
-low-frequency channel left out. Ogg's own order of channels (centre second) is respected.
-
-Most MP3s begin with a frame that holds a table (``Xing``, ``Info`` or ``VBRI``) with the number of frames to come. For
-one without it, such as a stream that was saved, decoders guess the length from the bit rate of the first frame, which
-is wrong by any factor where the bit rate varies, and libsndfile reads nothing beyond its guess. Here the headers of all
-frames are counted, which takes about a second for three hours of music, and a table is put before them.
-
-Reference: ISO/IEC 11172-3:1993, clause 2.4.2.3.
+Most MP3s begin with a table (``Xing``, ``Info`` or ``VBRI``) that has the number of their frames. For one without it,
+such as a stream that was saved, libsndfile guesses the length from the bit rate of the first frame and reads nothing
+beyond its guess. Here the headers of all frames are counted, about a second for three hours of music, and a table is
+put before them (ISO/IEC 11172-3:1993, clause 2.4.2.3).
 """
 
 from __future__ import annotations
@@ -47,26 +43,17 @@ LEAST_SECONDS, MOST_SECONDS = 0.5, 1800.0
 LEAST_RATE, MOST_RATE = 4000, 768000  # Hz
 MOST_BYTES = 2**30
 UNKNOWN_LENGTH = 2**31 - 2**16  # bytes: longer chunks were written before their end was known
-SLACK, SHARE, MOST_SLACK = (
-    0.1,
-    0.01,
-    1.0,
-)  # excess that a header may promise: seconds, or a share of the length up to 1 s
+# Excess that a header may promise: seconds, or a share of the length up to 1 s.
+SLACK, SHARE, MOST_SLACK = 0.1, 0.01, 1.0
 FORMATS = ("WAV", "WAVEX", "RF64", "W64", "FLAC", "OGG", "MP3", "AIFF")
 WANTED = "WAV, FLAC, Ogg, Opus, MP3 or AIFF"
 CONVERT = "convert it to FLAC, WAV, MP3, Ogg or Opus"
 # Foreign formats by how their files begin: offset, bytes, name.
 _FOREIGN_MAGIC = (
-    (4, b"ftyp", "MPEG-4 audio (AAC or ALAC)"),
-    (0, b"ADIF", "AAC"),
-    (0, b"\xff\xf1", "AAC"),
-    (0, b"\xff\xf9", "AAC"),
-    (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "Windows Media (WMA)"),
-    (0, b"MAC ", "Monkey's Audio"),
-    (0, b"wvpk", "WavPack"),
-    (0, b"\x1a\x45\xdf\xa3", "Matroska or WebM"),
-    (0, b"MThd", "MIDI"),
-)
+    (4, b"ftyp", "MPEG-4 audio (AAC or ALAC)"), (0, b"ADIF", "AAC"), (0, b"\xff\xf1", "AAC"), (0, b"\xff\xf9", "AAC"),
+    (0, b"\x30\x26\xb2\x75\x8e\x66\xcf\x11", "Windows Media (WMA)"), (0, b"MAC ", "Monkey's Audio"),
+    (0, b"wvpk", "WavPack"), (0, b"\x1a\x45\xdf\xa3", "Matroska or WebM"), (0, b"MThd", "MIDI"),
+)  # fmt: skip
 FOREIGN_SUFFIXES = {
     ".m4a": "AAC or ALAC", ".m4b": "AAC", ".m4p": "AAC", ".mp4": "AAC", ".aac": "AAC", ".alac": "ALAC", ".3gp": "AAC",
     ".wma": "WMA", ".asf": "WMA", ".ape": "Monkey's Audio", ".wv": "WavPack", ".mpc": "Musepack", ".tta": "TTA",
@@ -144,23 +131,17 @@ class Sound:
         """The comment in the file."""
         return str(self._file.comment)
 
-    def seek(self, sample: int) -> None:
-        """Go to a sample."""
+    def read(self, n_samples: int, *, start: int | None = None, dtype: str = "float64") -> Floats:
+        """Samples from ``start`` or from here on (samples x 1 or 2 channels), fewer where the recording ends."""
         import soundfile
 
         try:
-            self._file.seek(sample)
-        except soundfile.LibsndfileError as error:
-            raise _damage_error(error) from None
-
-    def read(self, n_samples: int, *, dtype: str = "float64") -> Floats:
-        """The samples from here on (samples x 1 or 2 channels), fewer where the recording ends."""
-        import soundfile
-
-        try:
+            if start is not None:
+                self._file.seek(start)
             samples: Floats = self._file.read(n_samples, dtype=dtype, always_2d=True)
         except soundfile.LibsndfileError as error:
-            raise _damage_error(error) from None
+            came = f"one that is cut off or damaged ({error.error_string})"
+            raise BrokenError(f"expected a whole file, got {came}") from None
         if not np.isfinite(samples).all():
             raise BrokenError("expected finite samples, got NaN or infinity")
         return _fold_channels(samples, self.format)
@@ -168,13 +149,9 @@ class Sound:
     def check_end(self) -> None:
         """Refuse a recording that ends too early; the position is lost."""
         wanted = min(self.n_samples, 2 * self.rate)
-        self.seek(self.n_samples - wanted)
-        if self.is_length_known and len(self.read(wanted)) < wanted - self.slack:
+        there = self.read(wanted, start=self.n_samples - wanted)
+        if self.is_length_known and len(there) < wanted - self.slack:
             raise BrokenError(f"expected a whole file, got one that is cut off: less than {self.seconds:.2f} s")
-
-
-def _damage_error(error: Any) -> BrokenError:
-    return BrokenError(f"expected a whole file, got one that is cut off or damaged ({error.error_string})")
 
 
 def _fold_channels(samples: Floats, file_format: str) -> Floats:
@@ -190,15 +167,7 @@ def _fold_channels(samples: Floats, file_format: str) -> Floats:
 
 @contextmanager
 def open_sound(path: Path) -> Iterator[Sound]:
-    """Open and check a recording of any length.
-
-    Errors raised inside name the file.
-
-    >>> with open_sound(Path("nowhere.flac")) as sound:
-    ...     pass
-    Traceback (most recent call last):
-    adjudge.audio.sources.UnreadableError: nowhere.flac: expected a file, got none
-    """
+    """Open and check a recording of any length; errors raised inside name the file."""
     with named_errors(path):
         _check_file(path)
         with open(path, "rb") as file, _decoder(file) as sound:
@@ -222,10 +191,11 @@ def _decoder(handle: BinaryIO) -> Iterator[Sound]:
         if beginning[start : start + len(magic)] == magic:
             raise ForeignError(_foreign_message(name))
     with _open_file(handle) as file:
-        with _restored_position(handle):
-            _check_header(file, handle)
-            is_length_known = file.format != "MP3" or not lacks_length(handle)
-            counted = None if is_length_known else add_length(handle)
+        position = handle.tell()
+        _check_header(file, handle)
+        is_length_known = file.format != "MP3" or not lacks_length(handle)
+        counted = None if is_length_known else add_length(handle)
+        handle.seek(position)  # from where the decoder goes on
         if counted is None:
             yield Sound(file, is_length_known=is_length_known)
             return
@@ -237,7 +207,7 @@ def _foreign_message(name: str) -> str:
     return f"expected {WANTED}, got {name}, which cannot be read here; {CONVERT}"
 
 
-def _open_file(handle: BinaryIO) -> Any:
+def _open_file(handle: BinaryIO | PrefixedFile) -> Any:
     import soundfile
 
     handle.seek(0)
@@ -247,44 +217,28 @@ def _open_file(handle: BinaryIO) -> Any:
         raise NotAudioError(f"expected {WANTED}, got a file that is none of them") from None
 
 
-@contextmanager
-def _restored_position(handle: BinaryIO) -> Iterator[None]:
-    """Restore the position of a file afterwards, so that its decoder goes on from there."""
-    position = handle.tell()
-    try:
-        yield
-    finally:
-        handle.seek(position)
-
-
 def _check_header(file: Any, handle: BinaryIO) -> None:
-    if file.format not in FORMATS:
-        raise ForeignError(f"expected {WANTED}, got {file.format}; {CONVERT}")
-    if not LEAST_RATE <= file.samplerate <= MOST_RATE:
-        raise ForeignError(f"expected a rate from {LEAST_RATE} to {MOST_RATE} Hz, got {file.samplerate}")
-    if _is_cut_off(file, handle):
-        raise BrokenError("expected a whole file, got one that is cut off")
-
-
-def _is_cut_off(file: Any, handle: BinaryIO) -> bool:
-    """Whether a file ends before its header says, or without a last page.
+    """Refuse unknown formats and rates, and files that end before their header says, or without a last page.
 
     libsndfile logs chunks of samples that are longer than the file; lengths written before the end was known (nearly 2
     or 4 GiB) do not count. A stream of Ogg ends with a page that says so. In FLAC and MP3, reading finds fewer samples
     than promised.
     """
+    if file.format not in FORMATS:
+        raise ForeignError(f"expected {WANTED}, got {file.format}; {CONVERT}")
+    if not LEAST_RATE <= file.samplerate <= MOST_RATE:
+        raise ForeignError(f"expected a rate from {LEAST_RATE} to {MOST_RATE} Hz, got {file.samplerate}")
     if file.format == "OGG":
         handle.seek(-min(_OGG_PAGE, handle.seek(0, io.SEEK_END)), io.SEEK_END)
         tail = handle.read(_OGG_PAGE)
-        return not _ends_stream(tail[tail.rfind(b"OggS") :])
-    chunks = re.findall(r"^\s*(?:data|SSND) : (\d+) \(should be (\d+)\)", file.extra_info, re.MULTILINE)
-    return any(int(there) + 8 < int(promised) < UNKNOWN_LENGTH for promised, there in chunks)
-
-
-def _ends_stream(page: bytes) -> bool:
-    """Whether a page of Ogg is complete and marked as the last."""
-    lengths = page[27 : 27 + page[26]] if len(page) > 27 else b""
-    return len(page) >= 27 + len(lengths) + sum(lengths) and bool(page[5] & 4)
+        page = tail[tail.rfind(b"OggS") :]
+        lengths = page[27 : 27 + page[26]] if len(page) > 27 else b""
+        is_whole = len(page) >= 27 + len(lengths) + sum(lengths) and bool(page[5] & 4)
+    else:
+        chunks = re.findall(r"^\s*(?:data|SSND) : (\d+) \(should be (\d+)\)", file.extra_info, re.MULTILINE)
+        is_whole = not any(int(there) + 8 < int(promised) < UNKNOWN_LENGTH for promised, there in chunks)
+    if not is_whole:
+        raise BrokenError("expected a whole file, got one that is cut off")
 
 
 def read_source(path: Path, *, max_seconds: float | None = None) -> Source:
@@ -295,39 +249,28 @@ def read_source(path: Path, *, max_seconds: float | None = None) -> Source:
     adjudge.audio.sources.UnreadableError: nowhere.flac: expected a file, got none
     """
     with named_errors(path):
-        data = _read_bytes(path)
+        _check_file(path)
+        if path.stat().st_size > MOST_BYTES:
+            raise AudioError(f"expected at most {MOST_BYTES >> 20} MiB, got {path.stat().st_size >> 20}")
+        data = path.read_bytes()
         with _decoder(io.BytesIO(data)) as sound:
             if max_seconds is None and sound.seconds > MOST_SECONDS:
-                minutes = sound.seconds / 60
-                raise AudioError(
-                    f"expected at most {MOST_SECONDS / 60:.0f} minutes, got {minutes:.0f}; keep a part of it"
-                )
-            samples = _read_samples(sound, max_seconds)
-            is_cut = len(samples) < sound.n_samples
+                minutes = f"{MOST_SECONDS / 60:.0f} minutes, got {sound.seconds / 60:.0f}"
+                raise AudioError(f"expected at most {minutes}; keep a part of it")
+            longest = MOST_SECONDS if max_seconds is None else max_seconds
+            wanted = min(sound.n_samples, max(1, round(longest * sound.rate)))
+            if wanted * sound.n_channels * 8 > 2 * MOST_BYTES:
+                came = f"{wanted} samples of {sound.n_channels} channels"
+                raise AudioError(f"expected sound that fits in memory, got {came}")
+            samples = sound.read(wanted)
+            if sound.is_length_known and len(samples) < wanted - sound.slack:
+                share = f"{len(samples) / sound.rate:.2f} s of {wanted / sound.rate:.2f} s"
+                raise BrokenError(f"expected a whole file, got one that is cut off: {share}")
+            if len(samples) < LEAST_SECONDS * sound.rate:
+                raise ShortError(f"expected at least {LEAST_SECONDS} s, got {len(samples) / sound.rate:.3f} s")
             is_mp3 = sound.format == "MP3" and sound.is_length_known
-            return Source(samples, sound.rate, hashlib.sha256(data).hexdigest(), is_cut, is_mp3, sound.note)
-
-
-def _read_bytes(path: Path) -> bytes:
-    _check_file(path)
-    if path.stat().st_size > MOST_BYTES:
-        raise AudioError(f"expected at most {MOST_BYTES >> 20} MiB, got {path.stat().st_size >> 20}")
-    return path.read_bytes()
-
-
-def _read_samples(sound: Sound, max_seconds: float | None) -> Floats:
-    """Read the samples; fewer than promised means a file cut off, unless the length was a guess (MP3)."""
-    longest = MOST_SECONDS if max_seconds is None else max_seconds
-    wanted = min(sound.n_samples, max(1, round(longest * sound.rate)))
-    if wanted * sound.n_channels * 8 > 2 * MOST_BYTES:
-        raise AudioError(f"expected sound that fits in memory, got {wanted} samples of {sound.n_channels} channels")
-    samples = sound.read(wanted)
-    if sound.is_length_known and len(samples) < wanted - sound.slack:
-        share = len(samples) / sound.rate, wanted / sound.rate
-        raise BrokenError(f"expected a whole file, got one that is cut off: {share[0]:.2f} s of {share[1]:.2f} s")
-    if len(samples) < LEAST_SECONDS * sound.rate:
-        raise ShortError(f"expected at least {LEAST_SECONDS} s, got {len(samples) / sound.rate:.3f} s")
-    return samples
+            digest = hashlib.sha256(data).hexdigest()
+            return Source(samples, sound.rate, digest, len(samples) < sound.n_samples, is_mp3, sound.note)
 
 
 @contextmanager
@@ -380,14 +323,14 @@ def _find_frame(data: bytes | memoryview | mmap.mmap, start: int) -> int | None:
     """The offset of the next frame, one that another frame or the end of the file follows."""
     for at in range(start, min(start + _MOST_GARBAGE, len(data) - 3)):
         if data[at] == 0xFF and (frame := _parse_frame(data[at : at + 4])) is not None:
-            then = at + frame.n_bytes
+            then = at + frame[0]
             if then == len(data) or _parse_frame(data[then : then + 4]) is not None:
                 return at
     return None
 
 
-def _parse_frame(header: bytes | memoryview | mmap.mmap) -> _Frame | None:
-    """The frame that begins with four bytes, if one does."""
+def _parse_frame(header: bytes | memoryview | mmap.mmap) -> tuple[int, int] | None:
+    """The length of the frame that begins with four bytes, and the offset of a table in it; None where none begins."""
     if len(header) < 4 or header[0] != 0xFF or header[1] & 0xE0 != 0xE0:
         return None
     version, layer = header[1] >> 3 & 3, header[1] >> 1 & 3
@@ -398,55 +341,36 @@ def _parse_frame(header: bytes | memoryview | mmap.mmap) -> _Frame | None:
     hertz = _RATES[rate] // {3: 1, 2: 2, 0: 4}[version]
     size = (144 if is_first else 72) * _BIT_RATES[is_first][bit_rate] * 1000 // hertz + (header[2] >> 1 & 1)
     is_mono = header[3] >> 6 == 3
-    return _Frame(size, 4 + ((17 if is_mono else 32) if is_first else (9 if is_mono else 17)))
+    return size, 4 + ((17 if is_mono else 32) if is_first else (9 if is_mono else 17))
 
 
-@dataclass(frozen=True)
-class _Frame:
-    """A frame by its first four bytes: its length in bytes, and the offset of a table in it."""
-
-    n_bytes: int
-    table_at: int
-
-
-def add_length(handle: BinaryIO) -> BinaryIO | None:
+def add_length(handle: BinaryIO) -> PrefixedFile | None:
     """The same file with a table before its first frame; None where its frames cannot be counted."""
-    start = _skip_id3(handle)
-    with _map_file(handle) as data:
-        first = _find_frame(data, start)
+    start, n_frames = _skip_id3(handle), 0
+    with (
+        handle.getbuffer()
+        if isinstance(handle, io.BytesIO)
+        else mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as data
+    ):
+        first = at = _find_frame(data, start)
         if first is None:
             return None
-        n_frames = _count_frames(data, first)
+        while at is not None and at + 4 <= len(data):
+            if (frame := _parse_frame(data[at : at + 4])) is None:  # bytes between frames are skipped
+                at = _find_frame(data, at)
+            else:
+                n_frames += 1
+                at += frame[0]
         header = bytes(data[first : first + 4])
     header = bytes((header[0], header[1] | 1, *header[2:]))  # no checksum
-    frame = _parse_frame(header)
-    if frame is None or frame.table_at + 12 > frame.n_bytes:
+    size, table_at = _parse_frame(header) or (0, 0)
+    if table_at + 12 > size:
         return None
-    table = header.ljust(frame.table_at, b"\0") + b"Xing" + (1).to_bytes(4) + n_frames.to_bytes(4)
-    return _PrefixedFile(table.ljust(frame.n_bytes, b"\0"), handle, first)
+    table = header.ljust(table_at, b"\0") + b"Xing" + (1).to_bytes(4) + n_frames.to_bytes(4)
+    return PrefixedFile(table.ljust(size, b"\0"), handle, first)
 
 
-def _map_file(handle: BinaryIO) -> memoryview | mmap.mmap:
-    if isinstance(handle, io.BytesIO):
-        return handle.getbuffer()
-    return mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
-
-
-def _count_frames(data: bytes | memoryview | mmap.mmap, first: int) -> int:
-    """Number of frames; bytes between frames are skipped."""
-    at: int | None = first
-    n_frames = 0
-    while at is not None and at + 4 <= len(data):
-        frame = _parse_frame(data[at : at + 4])
-        if frame is None:
-            at = _find_frame(data, at)
-        else:
-            n_frames += 1
-            at += frame.n_bytes
-    return n_frames
-
-
-class _PrefixedFile(io.RawIOBase, BinaryIO):
+class PrefixedFile:
     """Some bytes, then the rest of a file from an offset on, as one file to read."""
 
     def __init__(self, prefix: bytes, handle: BinaryIO, start: int) -> None:
@@ -454,30 +378,20 @@ class _PrefixedFile(io.RawIOBase, BinaryIO):
         self._at = 0
         self._length = len(prefix) + handle.seek(0, io.SEEK_END) - start
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
     def tell(self) -> int:
+        """The position."""
         return self._at
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go to a position, and return it."""
         self._at = max(0, offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._length}[whence])
         return self._at
 
-    def read(self, size: int = -1) -> bytes:
-        size = self._length - self._at if size < 0 else size
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` bytes from here on."""
         part = self._prefix[self._at : self._at + size]
         if len(part) < size:
             self._handle.seek(self._start + max(0, self._at - len(self._prefix)))
             part += self._handle.read(size - len(part))
         self._at += len(part)
         return part
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        part = self.read(len(view))
-        view[: len(part)] = part
-        return len(part)

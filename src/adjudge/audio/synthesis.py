@@ -10,6 +10,10 @@ An instrument is a pair of waveforms, one bright and one dull, between which a t
 swept sine and noise. The room is a filter on the spectrum of the whole piece, and circular: its sound is there when a
 piece begins, as in an excerpt of something longer.
 
+:func:`write_demo_music` makes a folder such as a lab might have, to try every step from a folder to a campaign: tracks
+of the demo, equally many per genre and two per artist, so that an artist filter has an effect; three useless files (one
+silent, one empty, one a copy under another name); and the grades of the demo's listeners for every pair of tracks.
+
 The same document, seed, length and rate give the same samples: floats within +-0.75, samples x 2, about -18 LUFS.
 
 >>> synthesise("jazz-03-07", seconds=1.0).shape
@@ -18,6 +22,7 @@ The same document, seed, length and rate give the same samples: floats within +-
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
@@ -29,7 +34,17 @@ from scipy import fft
 from scipy.special import ndtr
 
 from adjudge.arrays import Floats
-from adjudge.embedded import ARTIST_SPREAD, N_ARTISTS, N_DIMENSIONS, N_TRACKS, demo_space, demo_tables
+from adjudge.checks import Between, Whole, checked
+from adjudge.embedded import (
+    ARTIST_SPREAD,
+    N_ARTISTS,
+    N_DIMENSIONS,
+    N_DOCUMENTS,
+    N_TRACKS,
+    demo_judgments,
+    demo_space,
+    demo_tables,
+)
 from adjudge.errors import AdjudgeError, shown
 from adjudge.extras import need
 from adjudge.parallel import CrashedError, Progress, run_jobs
@@ -37,13 +52,14 @@ from adjudge.parallel import CrashedError, Progress, run_jobs
 Wave = NDArray[np.float32]
 
 RATE = 32000  # Hz
-SECONDS_LIMITS, RATE_LIMITS = (0.5, 120.0), (8000, 192000)
+LENGTH = Between(0.5, 120, "both", meaning="seconds of a piece")
 LOUDNESS, PEAK = 0.105, 0.75  # weighted RMS that is wanted (about -18 LUFS), and what no sample exceeds
 FADE_IN, FADE_OUT = 0.02, 0.6  # seconds
 COLUMNS, MOST_PARTIALS = 4096, 40  # samples and harmonics of a waveform
 DARKENING, VIBRATO, GLIDE = 0.3, 5.2, 0.07  # time constant (s), Hz, time constant (s)
 PANS = {"lead": 0.2, "comp": -0.3, "hat": 0.3, "ride": -0.35, "shaker": 0.4, "rim": -0.25}  # -1 left to 1 right
 WIDTHS = {"lead": 0.15, "comp": 0.35, "pad": 0.6, "bass": 0.0}  # of the stereo image
+BY_ARTIST, OF_GENRE = 2, 12  # tracks of an artist before the next artist, and per genre, in a folder of music
 _PIECES, _DIRECTIONS = 100, 101  # random streams, away from those of the demo's tables
 
 
@@ -253,6 +269,7 @@ _STRENGTHS = {"X": 1.0, "x": 0.8, "m": 0.75, "o": 0.4}
 Note = tuple[float, float, int, float, float]  # start and length (s), MIDI pitch, strength, glide (semitones)
 
 
+@checked("demo", seconds=LENGTH, rate=Whole(8000, 192_000))
 def synthesise(document: str, *, seed: int = 2012, seconds: float = 12.0, rate: int = RATE) -> Floats:
     """Play a track of the demo: samples x 2, faded in and out.
 
@@ -262,13 +279,12 @@ def synthesise(document: str, *, seed: int = 2012, seconds: float = 12.0, rate: 
     Traceback (most recent call last):
     adjudge.errors.AdjudgeError: demo: no document is called 'polka-01-01'; they go from baroque-01-01 to romantic-25-12
     """
-    _check_range("seconds", seconds, *SECONDS_LIMITS)
-    _check_range("rate", rate, *RATE_LIMITS)
     number = _find_number(document, seed)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_PIECES, number)))
     return _Piece(document, number, seed).play(seconds, rate, rng)
 
 
+@checked("demo", seconds=LENGTH)
 def write_demo_audio(
     documents: Iterable[str],
     folder: Path,
@@ -287,7 +303,6 @@ def write_demo_audio(
     wanted = list(dict.fromkeys(documents))
     for document in wanted:
         _find_number(document, seed)
-    _check_range("seconds", seconds, *SECONDS_LIMITS)
     folder.mkdir(parents=True, exist_ok=True)
     write = partial(_write_track, folder=folder, seed=seed, seconds=seconds)
     metadata = demo_tables(seed, queries=1, depth=1).metadata
@@ -313,9 +328,51 @@ def _write_track(tags: Mapping[str, str], *, folder: Path, seed: int, seconds: f
     return path
 
 
-def _check_range(name: str, value: float, least: float, most: float) -> None:
-    if not least <= value <= most:
-        raise AdjudgeError(f"demo: {name!r} must be from {least:g} to {most:g}, got {value!r}")
+@checked("demo", tracks=Whole(2, N_DOCUMENTS))
+def choose_tracks(tracks: int) -> list[str]:
+    """Documents of the demo: genres in turn, one genre per twelve tracks, and two tracks per artist in a row.
+
+    >>> choose_tracks(36)[:7]
+    ['baroque-01-01', 'blues-01-01', 'classical-01-01', 'baroque-01-02', 'blues-01-02', 'classical-01-02',
+    'baroque-02-01']
+    """
+    number, genre = np.divmod(np.arange(tracks), min(len(STYLES), max(2, tracks // OF_GENRE)))
+    round_, number_in_round = np.divmod(number, N_ARTISTS * BY_ARTIST)
+    artist, track = np.divmod(number_in_round, BY_ARTIST)
+    code = (genre * N_ARTISTS + artist) * N_TRACKS + round_ * BY_ARTIST + track
+    ids = demo_space()[0]
+    return [ids[int(place)] for place in code]
+
+
+class DemoMusic(NamedTuple):
+    """What was written: the folder of music, its number of usable tracks, and the listeners' grades."""
+
+    music: Path
+    listeners: Path
+    n_tracks: int
+    n_grades: int
+
+
+def write_demo_music(
+    folder: Path,
+    *,
+    tracks: int = 60,
+    seed: int = 2012,
+    seconds: float = 12.0,
+    workers: int | None = None,
+    progress: Progress | None = None,
+) -> DemoMusic:
+    """Write tracks of the demo with tags into ``folder``/music, and the listeners' grades beside it."""
+    chosen, music, listeners = choose_tracks(tracks), folder / "music", folder / "listeners.csv"
+    written = write_demo_audio(chosen, music, seed=seed, seconds=seconds, workers=workers, progress=progress)
+    import soundfile
+
+    soundfile.write(music / "silence.flac", np.zeros((round(seconds * RATE), 2)), RATE, format="FLAC")
+    (music / "unfinished.wav").touch()
+    shutil.copyfile(written[chosen[0]], music / f"copy of {chosen[0]}.flac")
+    judged = demo_judgments(chosen, seed)
+    judged.write_csv(listeners)
+    return DemoMusic(music, listeners, len(chosen), judged.height)
 
 
 @lru_cache(maxsize=4)
@@ -360,11 +417,7 @@ def _move_traits(mixture: Floats, genre: int) -> Traits:
 
 
 def _parse_chord(numeral: str) -> tuple[int, tuple[int, ...], set[int]]:
-    """Root, intervals to play, and the pitch classes at which a melody is at home; a power chord leaves out its third.
-
-    >>> _parse_chord("bVI5") == (8, (0, 7, 12), {8, 0, 3})
-    True
-    """
+    """Root, intervals to play, and the pitch classes at which a melody is at home; a power chord has no third."""
     letters = numeral.lstrip("b")
     degree = letters[: len(letters) - len(letters.lstrip("IViv"))]
     root, third = _DEGREES[degree.lower()] - (letters != numeral), 4 if degree.isupper() else 3

@@ -1,9 +1,9 @@
 # PYTHON_ARGCOMPLETE_OK
-"""The command line: one file a command, no statistics in any.
+"""The command line: a command per module, and no statistics in any.
 
 argparse rather than typer: ``adjudge --help`` must answer at once, and importing typer alone takes longer than
-ir_measures' whole start. Commands import what they need when they run, and this module imports next to nothing: only
-once it is there can Ctrl-C be answered without a traceback.
+ir_measures' whole start. A command is imported when it is called, and imports what it needs when it runs. This module
+imports next to nothing: only once it is there can Ctrl-C be answered without a traceback.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def run() -> None:
         from adjudge.cli.completion import complete
 
         complete(build_parser())
-    import adjudge.cli.parser  # noqa: F401 - the modules of all commands
+    import adjudge.cli.parser  # noqa: F401 - before interrupts are answered by main
 
     if interrupts:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,8 +6,8 @@ import argparse
 from typing import Any, get_args
 
 from adjudge.checks import HALF_ALPHA, POSITIVE, RESAMPLES, Alternative
+from adjudge.cli.command import command
 from adjudge.cli.options import (
-    Subparsers,
     add_collection,
     add_intervals,
     add_option,
@@ -26,26 +26,11 @@ _EXAMPLES = """examples:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "compare",
-        help="which systems differ, and would users notice",
-        description="Every pair of systems: difference, interval, p-value, effect size, and what users would notice.",
-        epilog=_EXAMPLES,
-    )
-    add_collection(parser)
-    add_evaluation(parser)
-    add_comparing(parser)
-    add_output(parser)
-    parser.set_defaults(run=run)
-
-
 def add_comparing(parser: argparse.ArgumentParser) -> None:
     """Options of the comparison, shared with ``adjudge report``."""
     group = parser.add_argument_group("comparing")
     tests = "t, wilcoxon, sign, bootstrap, permutation, or of the family: friedman-tukey, tukey, randomised-tukey"
-    group.add_argument("--test", default="permutation", help=f"{tests}")
+    group.add_argument("--test", default="permutation", help=tests)
     group.add_argument("--correction", default="holm", help="none, bonferroni, holm or bh")
     group.add_argument(
         "--baseline", action="append", metavar="SYSTEM", help="compare with this system only; repeatable"
@@ -87,13 +72,13 @@ def comparing(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+@command(add_collection, add_evaluation, add_comparing, add_output, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, evaluate, compare, show."""
+    """Every pair of systems: difference, interval, p-value, effect size, and what users would notice."""
     from adjudge.users.comparison import ComparisonTable, compare
 
     check_output(arguments, forms=TABLE_FORMS)
-    eff = evaluated(arguments)
-    eff = with_users_file(eff, arguments)
+    eff = with_users_file(evaluated(arguments), arguments)
     compared = [compare(eff[name], **comparing(arguments)) for name in eff.measures]
     table = ComparisonTable(tuple(compared), eff.notes, command_line())
     style = style_of(arguments)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from adjudge.checks import Constraint
-from adjudge.cli.options import Subparsers
+from adjudge.cli.command import Parsers, command
 from adjudge.errors import AdjudgeError, shown
 
 SHELLS = ("bash", "zsh", "fish")
@@ -29,7 +29,7 @@ _WHOLE_MEASURES = "COMP_WORDBREAKS=${COMP_WORDBREAKS//@/}"  # to bash nDCG@5 is 
 _TESTS = ("adjudge.stats.paired:PAIRED_TESTS", "adjudge.stats.multiple:FAMILYWISE_TESTS")
 REGISTERED = {  # what an option takes: the registries that know it
     "correction": ("adjudge.stats.multiple:CORRECTIONS",),
-    "dependence": ("adjudge.experiments.simulate.dependence:DEPENDENCES",),
+    "dependence": ("adjudge.experiments.simulate.copulas:DEPENDENCES",),
     "distributions": ("adjudge.stats.distributions:DISTRIBUTIONS",),
     "form": ("adjudge.users.noticing:FORMS",),
     "format": ("adjudge.formats:FORMATS",),
@@ -55,20 +55,13 @@ _FILES = {"FILE", "RUN", "JUDGMENTS", "ANSWERS", "LISTS", "WHICH"}
 Completer = Callable[..., Iterable[str]]
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "completion",
-        help="complete commands, options and names with TAB",
-        description="Print the script that makes a shell complete commands, options, names and files.",
-        epilog=_EXAMPLES,
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", nargs="?", choices=SHELLS, help="which shell (default: yours, by SHELL)")
-    parser.set_defaults(run=run)
 
 
+@command(_add_options, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Print the script."""
+    """Print the script that makes a shell complete commands, options, names and files."""
     from argcomplete.shell_integration import shellcode
 
     shell = arguments.shell or _own_shell()
@@ -95,19 +88,12 @@ def complete(parser: argparse.ArgumentParser) -> None:
 
 def with_completers(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     """The parser, whose options know what they can be completed with."""
-    for action in _actions(parser):
-        if action.nargs != 0 and action.choices is None:
+    for action in parser._actions:
+        if isinstance(action.choices, Parsers):
+            action.choices.finish = with_completers
+        elif action.nargs != 0 and action.choices is None:
             action.completer = _completer(action)  # type: ignore[attr-defined] # where argcomplete looks for it
     return parser
-
-
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for command in action.choices.values():
-                yield from _actions(command)
-        else:
-            yield action
 
 
 def _completer(action: argparse.Action) -> Completer:

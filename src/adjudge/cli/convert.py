@@ -6,17 +6,12 @@ import argparse
 from typing import get_args
 
 from adjudge.checks import Combine, Names
-from adjudge.cli.options import Subparsers, add_columns, add_option
+from adjudge.cli.command import command
+from adjudge.cli.options import add_columns, add_option
 from adjudge.cli.output import check_output, say_written
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "convert",
-        help="convert runs, judgments or metadata between formats",
-        description="Read files in one format and write one file in another, named by the suffix of the output.",
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kind", choices=("runs", "judgments", "metadata"), help="what the files hold")
     parser.add_argument(
         "files", metavar="FILE", nargs="+", help="files, directories or patterns to read; - is standard input"
@@ -40,14 +35,13 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     parser.add_argument(
         "--combine",
         choices=get_args(Combine),
-        help="judgments: write one grade a document, combined over assessors (default: all grades)",
+        help="judgments: write one grade per document, combined over assessors (default: all grades)",
     )
-    add_columns(parser)
-    parser.set_defaults(run=run)
 
 
+@command(_add_options, add_columns)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, check, write."""
+    """Read files in one format and write one file in another, named by the suffix of the output."""
     from adjudge.formats import convert
 
     if arguments.output != "-":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,59 +19,85 @@ def library_default(module: str, owner: str, name: str) -> Any:
     >>> library_default("adjudge.stats.gtheory.plan", "growth", "target")
     0.95
     """
-    found = next(one for one in _tree(module).body if getattr(one, "name", "") == owner)
+    found = next(node for node in syntax_of(module).body if getattr(node, "name", "") == owner)
     if isinstance(found, ast.FunctionDef):
         return _value(_defaults(found.args)[name], module)
     assert isinstance(found, ast.ClassDef)
-    for one in found.body:
-        if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name) and one.target.id == name and one.value:
-            return _value(one.value, module)
-    homes = [_home(base.id, module) for base in found.bases if isinstance(base, ast.Name)]
+    for node in found.body:
+        if (
+            isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and node.target.id == name
+            and node.value
+        ):
+            return _value(node.value, module)
+    homes = [home_of(base.id, module) for base in found.bases if isinstance(base, ast.Name)]
     return library_default(*next(home for home in homes if home is not None), name)
 
 
 @lru_cache
-def _tree(module: str) -> ast.Module:
+def syntax_of(module: str) -> ast.Module:
+    """The syntax of a module, which is not imported."""
+    if not module.startswith("adjudge."):
+        spec = find_spec(module)
+        assert spec is not None
+        assert spec.origin is not None
+        return ast.parse(Path(spec.origin).read_bytes())
     path = _ROOT.joinpath(*module.split(".")[1:])
     file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     return ast.parse(file.read_bytes())
 
 
+def class_in(module: str, name: str) -> ast.ClassDef | None:
+    """A class of a module, where there is one of that name."""
+    return next((node for node in syntax_of(module).body if isinstance(node, ast.ClassDef) and node.name == name), None)
+
+
+def literal(node: ast.expr, module: str) -> Any:
+    """What an expression is; None where only importing the module would tell."""
+    try:
+        return _value(node, module)
+    except (ValueError, LookupError):
+        return None
+
+
 def _defaults(given: ast.arguments) -> dict[str, ast.expr]:
-    positional = [one.arg for one in (*given.posonlyargs, *given.args)][::-1]
+    positional = [parameter.arg for parameter in (*given.posonlyargs, *given.args)][::-1]
     keyword = zip(given.kwonlyargs, given.kw_defaults, strict=True)
     last_first = dict(zip(positional, given.defaults[::-1], strict=False))
-    return last_first | {one.arg: default for one, default in keyword if default is not None}
+    return last_first | {parameter.arg: default for parameter, default in keyword if default is not None}
 
 
 def _value(node: ast.expr, module: str) -> Any:
     """What an expression of numbers and texts, a constant, or a field of an object with its defaults is."""
     match node:
         case ast.Name(id=name):
-            where, what = _home(name, module) or (module, name)
+            where, what = home_of(name, module) or (module, name)
             return _value(_assigned(what, where), where)
         case ast.Attribute(value=ast.Name(id=name), attr=field):
             made = _assigned(name, module)
             assert isinstance(made, ast.Call)
             assert isinstance(made.func, ast.Name)
-            return library_default(*(_home(made.func.id, module) or (module, made.func.id)), field)
+            return library_default(*(home_of(made.func.id, module) or (module, made.func.id)), field)
         case ast.BinOp(left=left, op=ast.Mult(), right=right):
             return _value(left, module) * _value(right, module)
+        case ast.BinOp(left=left, op=ast.Pow(), right=right):
+            return _value(left, module) ** _value(right, module)
     return ast.literal_eval(node)
 
 
-def _home(name: str, module: str) -> tuple[str, str] | None:
+def home_of(name: str, module: str) -> tuple[str, str] | None:
     """The module that a name comes from, and what it is called there; None for names from outside of Adjudge."""
-    for one in _tree(module).body:
-        if isinstance(one, ast.ImportFrom) and one.module and any((a.asname or a.name) == name for a in one.names):
-            original = next(a.name for a in one.names if (a.asname or a.name) == name)
-            return (one.module, original) if one.module.startswith("adjudge") else None
+    for node in syntax_of(module).body:
+        if isinstance(node, ast.ImportFrom) and node.module and any((a.asname or a.name) == name for a in node.names):
+            original = next(a.name for a in node.names if (a.asname or a.name) == name)
+            return (node.module, original) if node.module.startswith("adjudge") else None
     return (module, name)
 
 
 def _assigned(name: str, module: str) -> ast.expr:
-    for one in _tree(module).body:
-        match one:
+    for node in syntax_of(module).body:
+        match node:
             case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
                 return value
             case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from adjudge.cli.options import Subparsers, add_output
-from adjudge.cli.output import progress
-from adjudge.cli.score import add_scoring, check_scoring, evaluated, show_scores
+from adjudge.checks import COUNT, SEED
+from adjudge.cli.command import command
+from adjudge.cli.options import add_output
+from adjudge.cli.output import TABLE_FORMS, check_output, progress
+from adjudge.cli.score import add_scoring, evaluated, show_scores
 from adjudge.errors import AdjudgeError, reason
 
 if TYPE_CHECKING:
@@ -19,43 +21,32 @@ if TYPE_CHECKING:
     from adjudge.model.collection import Collection
 
 
+TRACKS = 60
 SECONDS = 8.0
 """Length of a piece of the demo: long enough to know it, short enough to make hundreds."""
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "demo",
-        help="score the embedded demo collection, or write it to files",
-        description="A small evaluation of music similarity, made from a seed: 12 systems, 10 genres, all judged.",
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("collection")
-    group.add_argument(
-        "--demo-seed", type=int, default=2012, metavar="N", help="seed of the collection (default: 2012)"
-    )
-    group.add_argument("--queries", type=int, default=60, metavar="N", help="number of queries (default: 60)")
-    group.add_argument("--ranks", type=int, default=10, metavar="N", help="documents a ranking (default: 10)")
-    group.add_argument(
-        "--scale", choices=("fine", "broad"), default="fine", help="scale of the judgments (default: fine)"
-    )
+    group.add_argument("--demo-seed", type=SEED, default=2012, help="seed of the collection")
+    group.add_argument("--queries", type=COUNT, default=60, help="number of queries")
+    group.add_argument("--ranks", type=COUNT, default=10, help="documents per ranking")
+    group.add_argument("--scale", choices=("fine", "broad"), default="fine", help="scale of the judgments")
     group.add_argument("--write", metavar="DIR", help="write runs, judgments and metadata into a new directory instead")
     group.add_argument("--sound", action="store_true", help="with --write: a short piece for every document, too")
     group.add_argument("--music", metavar="DIR", help="write a folder of invented music instead, for adjudge audio")
-    group.add_argument("--tracks", type=int, metavar="N", help="with --music: how many tracks (default: 60)")
+    group.add_argument("--tracks", type=COUNT, help=f"with --music: how many tracks (default: {TRACKS})")
     parser.add_argument("--debian", help=argparse.SUPPRESS)  # until 1.0
-    add_scoring(parser)
-    add_output(parser)
-    parser.set_defaults(run=run)
 
 
+@command(_add_options, add_scoring, add_output)
 def run(arguments: argparse.Namespace) -> None:
-    """Make the collection, then score or write it."""
+    """A small evaluation of music similarity, made from a seed: 12 systems, 10 genres, all judged."""
     if arguments.debian is not None:
         raise AdjudgeError("--debian is now an example of the source checkout: python -m examples.debian_music DIR")
     from adjudge.embedded import demo
 
-    check_scoring(arguments)
+    check_output(arguments, forms=TABLE_FORMS)
     if arguments.sound and arguments.write is None:
         raise AdjudgeError("--sound goes with --write: it makes files")
     if arguments.tracks is not None and arguments.music is None:
@@ -106,7 +97,7 @@ def new_directory(name: str) -> Iterator[tuple[Path, Path]]:
 
 
 def _fill(directory: Path, arguments: argparse.Namespace) -> int:
-    """Runs in TREC's format, one file a system; judgments on both scales; metadata; teams. Returns how many runs."""
+    """Runs in TREC's format, one file per system; judgments on both scales; metadata; teams. Returns how many runs."""
     from adjudge.embedded import demo
     from adjudge.formats import write
     from adjudge.io import write_whole
@@ -119,8 +110,8 @@ def _fill(directory: Path, arguments: argparse.Namespace) -> int:
     collection = both["fine"]
     (directory / "runs").mkdir()
     for run_ in collection.runs:
-        one = Runs((run_,), collection.queries, collection.documents)
-        write(one, directory / "runs" / f"{run_.system}.txt", format="trec")
+        runs = Runs((run_,), collection.queries, collection.documents)
+        write(runs, directory / "runs" / f"{run_.system}.txt", format="trec")
     for scale, judged in both.items():
         write(judged.need_judgments(), directory / f"{scale}.csv")
     if collection.metadata is not None:
@@ -143,12 +134,9 @@ def _write_sound(directory: Path, collection: Collection, *, seed: int) -> None:
         write_demo_audio(wanted, directory / "audio", seed=seed, seconds=SECONDS, progress=advance)
 
 
-TRACKS = 60
-
-
 def write_music(arguments: argparse.Namespace) -> None:
     """Write the folder, and say what to do with it."""
-    from adjudge.audio.demo_music import write_demo_music
+    from adjudge.audio.synthesis import write_demo_music
 
     with new_directory(arguments.music) as (folder, target), progress("making music") as advance:
         made = write_demo_music(

@@ -7,12 +7,13 @@ import os
 from typing import TYPE_CHECKING, Any, get_args
 
 from adjudge.checks import BINS, CONFIDENCE, RESAMPLES, SEED, OneOf, TieUnit
+from adjudge.cli.command import command
 from adjudge.cli.options import (
-    Subparsers,
     add_columns,
     add_combinations,
     add_combine,
     add_run_reading,
+    add_styles,
     check_run_reading,
     combination_files,
     study_combinations,
@@ -40,15 +41,7 @@ then:
 _REPORTS = {".html": "html", ".md": "markdown", ".tex": "latex"}
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "fit",
-        help="learn what effectiveness means to users from their answers",
-        description="Learn from the answers of a preference study how many users are satisfied with lists of some "
-        "effectiveness and how many notice differences in it, for measures on relevance scales.",
-        epilog=_EXAMPLES,
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("answers", metavar="ANSWERS", nargs="+", help="files with answers")
     parser.add_argument("--questions", metavar="FILE", help="file with the questions, where answers do not have them")
     _add_learning(parser)
@@ -62,23 +55,16 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     add_run_reading(group)
     add_columns(group)
     group = parser.add_argument_group("output")
-    kinds = group.add_mutually_exclusive_group()
-    for style, about in (("json", "as JSON, with provenance"), ("csv", "as CSV"), ("markdown", "as a Markdown page")):
-        kinds.add_argument(f"--{style}", dest="style", action="store_const", const=style, help=about)
+    add_styles(group, json="as JSON, with provenance", csv="as CSV", markdown="as a Markdown page")
     group.add_argument("-o", "--output", metavar="FILE", help="write the curves to a mapping file (JSON)")
     group.add_argument("--report", metavar="FILE", help="write a report: .html, .md or .tex")
     group.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run)
 
 
 def _add_learning(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("learning")
     add_combinations(group, usual="CG and DCG at the length of the lists")
-    group.add_argument(
-        "--kind",
-        default="bounded",
-        help="satisfaction curve: bounded, psychometric, logistic or cubic",
-    )
+    group.add_argument("--kind", default="bounded", help="satisfaction curve: bounded, psychometric, logistic or cubic")
     group.add_argument(
         "--ties",
         choices=get_args(TieUnit),
@@ -93,8 +79,13 @@ def _add_learning(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=SEED, default=0, help="of everything random")
 
 
+@command(_add_options, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, learn, show, write."""
+    """Learn what effectiveness means to users from the answers of a preference study.
+
+    How many are satisfied with lists of some effectiveness and how many notice differences in it, for measures on
+    relevance scales.
+    """
     from adjudge.formats.columns import check_columns
     from adjudge.preferences.learning import learn
 
@@ -157,7 +148,7 @@ def _read(arguments: argparse.Namespace) -> tuple[Study, Collection | None]:
 
     asked = None if arguments.questions is None else read_questions(arguments.questions)
     studies = [read_answers(path, asked) for path in arguments.answers]
-    digests = [one.sha256 for one in studies]
+    digests = [study.sha256 for study in studies]
     for place, digest in enumerate(digests):
         if (earlier := digests.index(digest)) < place:
             raise AdjudgeError(f"{studies[place].source}: has the same answers as {studies[earlier].source}")
@@ -205,7 +196,7 @@ def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Pro
             "combinations": learnt.to_dicts(),
             "agreement": learnt.predicts_agreement.to_dicts(),
             "satisfaction": learnt.predicts_satisfaction.to_dicts(),
-            "bins": [_bins(one) for one in learnt.combinations],
+            "bins": [_bins(learned) for learned in learnt.combinations],
             "provenance": provenance,
         },
         "records": learnt.to_dicts(),
@@ -224,12 +215,12 @@ def _show(arguments: argparse.Namespace, learnt: Learnt, study: Study, made: Pro
     show_report(plain, sections, **shared, notes=notes)
 
 
-def _bins(one: Any) -> dict[str, Any]:
-    agreed = one.agreement_bins
+def _bins(learned: Any) -> dict[str, Any]:
+    agreed = learned.agreement_bins
     return {
-        "measure": one.combination.measure,
-        "scale": one.combination.scale,
-        "satisfied": one.satisfaction_bins.satisfied.to_dicts(),
+        "measure": learned.combination.measure,
+        "scale": learned.combination.scale,
+        "satisfied": learned.satisfaction_bins.satisfied.to_dicts(),
         "agree": agreed.agree.to_dicts(),
         "cannot_tell": agreed.cannot_tell.to_dicts(),
         "disagree": agreed.disagree.to_dicts(),
@@ -245,8 +236,10 @@ def _with_origin(mappings: Mappings, made: Provenance) -> Mappings:
     facts = (*((name, str(made.settings[name])) for name in ("command", "seed")), ("inputs", inputs))
     return replace(
         mappings,
-        satisfaction=tuple(replace(one, provenance=(*one.provenance, *facts)) for one in mappings.satisfaction),
-        agreement=tuple(replace(one, provenance=(*one.provenance, *facts)) for one in mappings.agreement),
+        satisfaction=tuple(
+            replace(mapping, provenance=(*mapping.provenance, *facts)) for mapping in mappings.satisfaction
+        ),
+        agreement=tuple(replace(mapping, provenance=(*mapping.provenance, *facts)) for mapping in mappings.agreement),
     )
 
 
@@ -255,26 +248,26 @@ def _summary(learnt: Learnt) -> Section:
     from adjudge.reporting.document import Paragraph, Section, TableBlock
     from adjudge.tables import Heading
 
-    with_priors = any(one.noticed is not None for one in learnt.combinations)
+    with_priors = any(learned.noticed is not None for learned in learnt.combinations)
     names = ["noticed from", "P(Sat | 0)", "P(Sat | ½)", "P(Sat | 1)", "bias", "to P(Agr = 1)", "to P(Agr = -1)",
              "unseen agreement", "unseen satisfaction"]  # fmt: skip
     columns = [Heading("combination", "left"), *map(Heading, names)]  # one, so that it stands in every part of a table
-    rows = [_cells(one, row) for one, row in zip(learnt.combinations, learnt.to_dicts(), strict=True)]
+    rows = [_cells(learned, row) for learned, row in zip(learnt.combinations, learnt.to_dicts(), strict=True)]
     if with_priors:
         columns.append(Heading("comparisons noticed"))
-        shares = [str(one.noticed.share) if one.noticed else "–" for one in learnt.combinations]
+        shares = [str(learned.noticed.share) if learned.noticed else "–" for learned in learnt.combinations]
         rows = [(*row, share) for row, share in zip(rows, shares, strict=True)]
     text = f"{learnt.title}."
     table = TableBlock("fit", "* not distinguishable from the best", tuple(columns), tuple(rows), learnt.to_dicts())
     return Section("fit", "What effectiveness means to users", (Paragraph(text), table))
 
 
-def _cells(one: Any, row: dict[str, Any]) -> tuple[str, ...]:
+def _cells(learned: Any, row: dict[str, Any]) -> tuple[str, ...]:
     ends = [f"{row[name]:.2f}" for name in ("p_sat_0", "p_sat_05", "p_sat_1")]
-    distances = [one.endpoints.bias, one.endpoints.positive, one.endpoints.negative]
+    distances = [learned.endpoints.bias, learned.endpoints.positive, learned.endpoints.negative]
     unseen = [
         f"{row[f'{name}_log_likelihood']:.4f}{'*' if row[f'{name}_among_best'] else ' '}"
         for name in ("agreement", "satisfaction")
     ]
     shown = ["–" if value.value != value.value else f"{value.value:.3f}" for value in distances]
-    return (str(one.combination), str(one.noticeable), *ends, *shown, *unseen)
+    return (str(learned.combination), str(learned.noticeable), *ends, *shown, *unseen)

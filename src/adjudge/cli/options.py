@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, get_args
 
 from adjudge.checks import CONFIDENCE, COUNT, Combine, Constraint, Interval, Names, Precision
 from adjudge.cli.output import progress, with_inputs
-from adjudge.errors import AdjudgeError, InputError, shown
+from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.formats.reading import Progress
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from adjudge.preferences.study import Study
     from adjudge.users.files import Mappings
 
-Subparsers = argparse._SubParsersAction
 _IN_LIBRARY = re.compile(r"\{([\w.]+):(\w+)\.(\w+)\}")
 
 
@@ -62,7 +60,7 @@ def _usual(action: argparse.Action) -> str:
 def shown_default(value: Any) -> str:
     """A default as one would type it; nothing for one that says nothing.
 
-    >>> [shown_default(one) for one in (0.95, 2000, 100_000, "auto", None, False, True, [], ("en",))]
+    >>> [shown_default(value) for value in (0.95, 2000, 100_000, "auto", None, False, True, [], ("en",))]
     ['0.95', '2000', '100,000', 'auto', '', '', 'yes', '', 'en']
     """
     if isinstance(value, bool) or value is None:
@@ -77,12 +75,27 @@ def shown_default(value: Any) -> str:
 def add_output(parser: argparse.ArgumentParser, *, page: str = "latex") -> None:
     """How results are shown: as a table for people, as JSON, as CSV, or for a ``page`` in LaTeX or Markdown."""
     group = parser.add_argument_group("output")
-    kinds = group.add_mutually_exclusive_group()
-    kinds.add_argument("--json", dest="style", action="store_const", const="json", help="as JSON, with provenance")
-    kinds.add_argument("--csv", dest="style", action="store_const", const="csv", help="as CSV")
     about = "as a LaTeX table (booktabs)" if page == "latex" else "as a Markdown page"
-    kinds.add_argument(f"--{page}", dest="style", action="store_const", const=page, help=about)
+    add_styles(group, json="as JSON, with provenance", csv="as CSV", **{page: about})
     group.add_argument("-o", "--output", metavar="FILE", help="write to a file; its suffix says in which form")
+
+
+def add_styles(group: argparse._ArgumentGroup, **about: str) -> None:
+    """Options of which at most one says in which style results are shown, with what help says of each."""
+    kinds = group.add_mutually_exclusive_group()
+    for style, text in about.items():
+        kinds.add_argument(f"--{style}", dest="style", action="store_const", const=style, help=text)
+
+
+def add_listing(parser: argparse.ArgumentParser) -> None:
+    """Output of a command that shows one table or list."""
+    add_output(parser, page="markdown")
+
+
+def add_pages(parser: argparse.ArgumentParser) -> None:
+    """Output of a command that can write a page with figures."""
+    add_listing(parser)
+    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
 
 
 def add_intervals(group: argparse._ArgumentGroup) -> None:
@@ -101,12 +114,7 @@ def add_collection(parser: argparse.ArgumentParser, *, required: bool = True) ->
 
 def add_combine(group: argparse._ArgumentGroup) -> None:
     """What becomes of the grades of several assessors."""
-    group.add_argument(
-        "--combine",
-        choices=get_args(Combine),
-        default="mean",
-        help="grades of several assessors",
-    )
+    group.add_argument("--combine", choices=get_args(Combine), default="mean", help="grades of several assessors")
 
 
 def add_columns(group: argparse._ActionsContainer) -> None:
@@ -237,8 +245,7 @@ def with_users_file(eff: Effectiveness, arguments: argparse.Namespace) -> Effect
     return replace(eff, provenance=with_inputs(eff.provenance, [arguments.users]))
 
 
-WHICH = "'thesis' (its 95, as far as grades allow), one such as 'CG@5 on fine', or a file with one a line; repeatable"
-_THESIS = "thesis"
+WHICH = "'thesis' (its 95, as far as grades allow), one such as 'CG@5 on fine', or a file with one per line; repeatable"
 
 
 def add_combinations(group: argparse._ArgumentGroup, *, usual: str) -> None:
@@ -261,43 +268,23 @@ def combinations_of(
     k: int,
     *,
     usual: Sequence[str] = (),
-    tells: Callable[[Combination], bool] = lambda one: True,
+    tells: Callable[[Combination], bool] = lambda combination: True,
 ) -> tuple[Combination, ...]:
     """What the options ask for, each once; where they say nothing, the ``usual`` measures, else what the thesis has.
 
     ``scales`` are those with grades, ``k`` is the length of lists, and ``tells`` says which of the thesis's to take.
     """
     from adjudge.measures import parse_measures
+    from adjudge.preferences.files import THESIS, named_combinations
     from adjudge.preferences.questions import crossed
 
     texts = list(arguments.combinations or ())
     measures = arguments.measures or ([] if texts else usual)
     if arguments.on is not None and not measures:
         raise AdjudgeError("--on says on which scales the measures of --measure are; expected --measure, got none")
-    on = [one.strip() for one in (arguments.on or "").split(",") if one.strip()] or list(scales)
-    found = [*crossed([str(one) for one in parse_measures(measures)], on)] if measures and on else []
-    found += named_combinations(texts or ([] if measures else [_THESIS]), scales, k, tells=tells)
-    return tuple(dict.fromkeys(found))
-
-
-def named_combinations(
-    texts: Iterable[str], scales: Sequence[str], k: int, *, tells: Callable[[Combination], bool] = lambda one: True
-) -> tuple[Combination, ...]:
-    """What values of ``--combinations`` mean: the thesis's, one, or those of a file."""
-    from adjudge.preferences.questions import Combination, possible, thesis_combinations
-
-    found: list[Combination] = []
-    for text in texts:
-        if _is_thesis(text):
-            of_thesis = [one for one in possible(thesis_combinations(k), scales) if tells(one)]
-            if scales and not of_thesis:
-                raise AdjudgeError(
-                    f"the thesis has no combinations on {', '.join(scales)} that can be told apart here; "
-                    "name the scale (--scale fine) or single ones, as 'CG@5 on fine'"
-                )
-            found += of_thesis
-        else:
-            found += _in_file(text) if _is_file(text) else [Combination.parse(text)]
+    on = [scale.strip() for scale in (arguments.on or "").split(",") if scale.strip()] or list(scales)
+    found = [*crossed([str(measure) for measure in parse_measures(measures)], on)] if measures and on else []
+    found += named_combinations(texts or ([] if measures else [THESIS]), scales, k, tells=tells)
     return tuple(dict.fromkeys(found))
 
 
@@ -315,46 +302,12 @@ def study_combinations(arguments: argparse.Namespace, study: Study) -> tuple[Com
         sorted(asked.grades, key=lambda scale: scale != "fine"),
         asked.n_ranks,
         usual=[f"CG@{asked.n_ranks}", f"DCG@{asked.n_ranks}"],
-        tells=lambda one: has_several_sizes(evidence(study, one.measure, one.scale).delta),
+        tells=lambda combination: has_several_sizes(evidence(study, combination.measure, combination.scale).delta),
     )
 
 
 def combination_files(arguments: argparse.Namespace) -> list[str]:
     """The files among the values of ``--combinations``."""
-    return [text for text in arguments.combinations or () if not _is_thesis(text) and _is_file(text)]
+    from adjudge.preferences.files import is_combination_file
 
-
-def _is_thesis(text: str) -> bool:
-    return text.strip().lower() == _THESIS
-
-
-def _is_file(text: str) -> bool:
-    """Whether a value is a file; what is neither that nor a combination is refused."""
-    if os.path.isfile(text):
-        return True
-    if " on " not in text:
-        raise AdjudgeError(
-            f"--combinations: expected MEASURE on SCALE, such as 'CG@5 on fine', {_THESIS!r}, or a file with one a "
-            f"line, got {shown(text)}"
-        )
-    return False
-
-
-def _in_file(path: str) -> list[Combination]:
-    """Combinations of a file, one a line; blank lines and what follows a # are passed over."""
-    from pathlib import Path
-
-    from adjudge.formats import Source
-    from adjudge.preferences.questions import Combination
-
-    source = Source.open(Path(path))
-    found = []
-    for number, line in enumerate(source.text.decode("utf-8-sig", errors="replace").splitlines(), start=1):
-        if text := line.partition("#")[0].strip():
-            try:
-                found.append(Combination.parse(text))
-            except AdjudgeError as error:
-                raise InputError(str(error), source=source.name, line=number) from None
-    if not found:
-        raise InputError("expected combinations such as 'CG@5 on fine', one a line, got none", source=source.name)
-    return found
+    return [text for text in arguments.combinations or () if is_combination_file(text)]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _INPUTS = ("judgments", "runs", "metadata", "teams", "users", "effectiveness", "opinions", "answers", "questions",
            "combinations", "experts")  # fmt: skip
 TABLE_FORMS = ("text", "json", "csv", "latex")
+PAGE_FORMS = ("text", "json", "csv", "markdown", "latex", "html")
 _STYLES = {".json": "json", ".csv": "csv", ".tex": "latex", ".md": "markdown", ".html": "html"}
 _PLAIN = ("", ".txt")
 _TYPED: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
@@ -57,7 +58,9 @@ def check_output(arguments: argparse.Namespace, *, forms: Sequence[str] = ()) ->
     if not os.access(target if os.path.exists(target) else folder, os.W_OK):
         raise AdjudgeError(f"{target}: cannot be written: permission denied")
     given = [getattr(arguments, name, None) for name in _INPUTS]
-    _check_no_input(target, [path for one in given if one for path in ([one] if isinstance(one, str) else one)])
+    _check_no_input(
+        target, [path for value in given if value for path in ([value] if isinstance(value, str) else value)]
+    )
 
 
 def _is_page(arguments: argparse.Namespace) -> bool:
@@ -71,12 +74,17 @@ def _check_figures(folder: str | None) -> None:
     if folder is None:
         return
     need("plots", "Figures need")
+    check_folder(folder, "a directory for figures")
+
+
+def check_folder(folder: str | os.PathLike[str], wanted: str) -> None:
+    """Refuse a folder that cannot be made or written to; ``wanted`` is what messages call it."""
     there = os.path.abspath(folder)
     while not os.path.exists(there):
         there = os.path.dirname(there)
     if not os.path.isdir(there):
-        raise AdjudgeError(f"{folder}: expected a directory for figures")
-    if not os.access(there, os.W_OK):
+        raise AdjudgeError(f"{folder}: expected {wanted}")
+    if not os.access(there, os.W_OK | os.X_OK):
         raise AdjudgeError(f"{folder}: cannot be written: permission denied")
 
 
@@ -94,9 +102,9 @@ def _check_no_input(target: str, given: Sequence[str]) -> None:
         return
     from adjudge.formats import expand
 
-    for one in given:
+    for path in given:
         try:
-            files = expand(one, "runs")
+            files = expand(path, "runs")
         except AdjudgeError:  # reading says what is wrong with it
             continue
         if any(file.exists() and file.samefile(target) for file in files):
@@ -247,17 +255,9 @@ def progress(label: str) -> Iterator[Callable[[int, int], None]]:
         return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-    started, bar = (
-        time.monotonic(),
-        Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TimeRemainingColumn(),
-            console=console(sys.stderr),
-            transient=True,
-        ),
-    )
+    started = time.monotonic()
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    bar = Progress(*columns, console=console(sys.stderr), transient=True)
     task = bar.add_task(label, total=None)
 
     def advance(done: int, total: int) -> None:

@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adjudge.checks import ATTENTION, COUNT, COUNT_OR_NONE, OPTIONS, POSITIVE, SEED, SHARE
+from adjudge.cli.command import command
 from adjudge.cli.options import (
-    Subparsers,
     add_columns,
     add_combinations,
     add_option,
-    add_output,
+    add_pages,
     combination_files,
     study_combinations,
 )
-from adjudge.cli.output import check_output, made_from, progress, say, show_report
+from adjudge.cli.output import PAGE_FORMS, check_output, made_from, progress, say, show_report
 from adjudge.errors import AdjudgeError
 from adjudge.text import counted
 
@@ -32,66 +32,31 @@ _EXAMPLES = """examples:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "participants",
-        help="participants of a preference study: trust, agreement, influence",
-        description="Who answered a preference study and how: traps, attention, time, agreement with the others, what "
-        "is set aside, and how the conclusions change without each participant.",
-        epilog=_EXAMPLES,
-    )
+_RULES = {
+    "quiz": (COUNT_OR_NONE, "traps of the quiz, the first ones"),
+    "quiz_bar": (SHARE, "share of them to answer right"),
+    "bar": (SHARE, "share of all traps to answer right"),
+    "least": (COUNT, "traps before that counts"),
+    "attention": (ATTENTION, "least P(attentive)"),
+}
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("answers", metavar="ANSWERS", help="file with answers")
     parser.add_argument("--questions", metavar="FILE", help="file with the questions, where answers do not have them")
     add_columns(parser)
     add_combinations(parser.add_argument_group("learning"), usual="CG and DCG at the length of the lists")
     _add_rules(parser)
     parser.add_argument("--seed", type=SEED, default=0, help="of everything random")
-    add_output(parser, page="markdown")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run)
 
 
 def _add_rules(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "trust", "Answers that a campaign exported are judged by its own rules, unless these options say otherwise."
     )
-    add_option(
-        group,
-        "--quiz",
-        type=COUNT_OR_NONE,
-        help="traps of the quiz, the first ones",
-        usual="{adjudge.preferences.trust:TrustRules.quiz}",
-    )
-    add_option(
-        group,
-        "--quiz-bar",
-        type=SHARE,
-        help="share of them to answer right",
-        usual="{adjudge.preferences.trust:TrustRules.quiz_bar}",
-    )
-    add_option(
-        group,
-        "--bar",
-        type=SHARE,
-        help="share of all traps to answer right",
-        usual="{adjudge.preferences.trust:TrustRules.bar}",
-    )
-    add_option(
-        group,
-        "--least",
-        type=COUNT,
-        help="traps before that counts",
-        usual="{adjudge.preferences.trust:TrustRules.least}",
-    )
-    add_option(
-        group,
-        "--attention",
-        type=ATTENTION,
-        metavar="P",
-        help="least P(attentive)",
-        usual="{adjudge.preferences.trust:TrustRules.attention}",
-    )
+    for name, (constraint, about) in _RULES.items():
+        option, usual = f"--{name.replace('_', '-')}", f"{{adjudge.preferences.trust:TrustRules.{name}}}"
+        add_option(group, option, type=constraint, help=about, usual=usual)
     group.add_argument(
         "--options",
         type=OPTIONS,
@@ -103,22 +68,26 @@ def _add_rules(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="of sound to hear for an answer (default: time says nothing)",
     )
-    group.add_argument("--apply", action="store_true", help="set the answers of those aside who do not pass")
+    group.add_argument("--apply", action="store_true", help="exclude the answers of participants who do not pass")
     group.add_argument(
         "--write", metavar="FILE", help="the same, and write all answers so marked to a file (.csv) for adjudge fit"
     )
 
 
+@command(_add_options, add_pages, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, assess, write, leave each out, show."""
+    """Describe who answered a preference study and how.
+
+    Traps, attention, time, agreement with the others, what is set aside, and how the conclusions change without each
+    participant.
+    """
     from adjudge.preferences.files import write_answers
-    from adjudge.preferences.influence import influence
-    from adjudge.preferences.quality import quality
+    from adjudge.preferences.participants import influence, quality
     from adjudge.preferences.report import participant_sections
     from adjudge.preferences.trust import TrustRules, assess_all, set_aside
 
     inputs = [arguments.answers, *filter(None, [arguments.questions]), *combination_files(arguments)]
-    check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
+    check_output(arguments, forms=PAGE_FORMS)
     _check_written(arguments, inputs)
     given = _given_rules(arguments)
     study = _read(arguments)
@@ -130,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.write is not None:
         write_answers(study, arguments.write)
         say([f"wrote {arguments.write}: {study.set_aside.sum():,} of {counted(len(study), 'answer')} set aside"])
-    combinations = [(one.measure, one.scale) for one in study_combinations(arguments, study)]
+    combinations = [(combination.measure, combination.scale) for combination in study_combinations(arguments, study)]
     first = combinations[0] if combinations else (None, None)
     with progress("leaving out each participant"):
         found = quality(
@@ -180,8 +149,7 @@ def _subtitle(study: Study) -> str:
 
 def _given_rules(arguments: argparse.Namespace) -> dict[str, Any]:
     """The rules that were given as options."""
-    names = ("quiz", "quiz_bar", "bar", "least", "attention", "options")
-    return {name: value for name in names if (value := getattr(arguments, name)) is not None}
+    return {name: value for name in (*_RULES, "options") if (value := getattr(arguments, name)) is not None}
 
 
 def _read(arguments: argparse.Namespace) -> Study:

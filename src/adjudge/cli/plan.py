@@ -20,9 +20,10 @@ from adjudge.checks import (
     ReliabilityInterval,
     Resampled,
 )
-from adjudge.cli.options import Subparsers, add_collection, add_option, add_output, read_collection
-from adjudge.cli.output import check_output, command_line, progress, show_report
-from adjudge.cli.score import add_evaluation
+from adjudge.cli.command import command
+from adjudge.cli.options import add_option, add_pages, read_collection
+from adjudge.cli.output import PAGE_FORMS, check_output, command_line, progress, show_report
+from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, measures_of_table
 from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
@@ -30,30 +31,11 @@ if TYPE_CHECKING:
     from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
     from adjudge.stats.gtheory.plan import Plan
 
-_FORMS = ("text", "json", "csv", "markdown", "latex", "html")
 _EXAMPLES = """examples:
   adjudge plan qrels.txt runs/*.txt -m nDCG@10
   adjudge plan judgments.tsv runs.tsv --scale fine -m CG@5 --cutoff 3 --cutoff 5 --cost-judgment 0.2 --budget 500
   adjudge plan --effectiveness last-year.csv --target 0.9 --difference 0.05
 """
-
-
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "plan",
-        help="how many queries, assessors and judgments are enough",
-        description="Variance components, reliability by size, queries needed, power, and designs with their prices.",
-        epilog=_EXAMPLES,
-    )
-    add_collection(parser, required=False)
-    add_evaluation(parser)
-    for_judgments = vars(parser.parse_args([]))
-    _add_planning(parser)
-    _add_prices(parser)
-    add_output(parser, page="markdown")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run, for_judgments=for_judgments)
 
 
 def _add_planning(parser: argparse.ArgumentParser) -> None:
@@ -88,13 +70,10 @@ def _add_planning(parser: argparse.ArgumentParser) -> None:
         type=COUNT,
         action="append",
         metavar="N",
-        help="assessors a query to consider; repeatable",
+        help="assessors per query to consider; repeatable",
     )
     group.add_argument(
-        "--design",
-        choices=get_args(Assessors),
-        default="auto",
-        help="assessors of the next collection; auto is as now",
+        "--design", choices=get_args(Assessors), default="auto", help="assessors of the next collection; auto is as now"
     )
     group.add_argument(
         "--leave-out-worst",
@@ -103,7 +82,7 @@ def _add_planning(parser: argparse.ArgumentParser) -> None:
         metavar="SHARE|N",
         help="leave out the worst systems by the first measure: a share of them such as 0.25 or 25%%, or a number",
     )
-    group.add_argument("--batch", type=COUNT, help="queries a step in the account of how answers moved")
+    group.add_argument("--batch", type=COUNT, help="queries per step in the account of how answers moved")
     group.add_argument("--confidence", type=CONFIDENCE, default=0.95)
     group.add_argument(
         "--interval",
@@ -139,7 +118,9 @@ def _add_prices(parser: argparse.ArgumentParser) -> None:
         "--cutoff", type=CUTOFF, action="append", metavar="K", help="another cutoff to consider; repeatable"
     )
     group.add_argument("--systems", type=COUNT, help="systems of the next collection (default: as many)")
-    group.add_argument("--pool", type=POSITIVE, metavar="N", help="documents to judge a query (default: from the runs)")
+    group.add_argument(
+        "--pool", type=POSITIVE, metavar="N", help="documents to judge per query (default: from the runs)"
+    )
     group.add_argument("--cost-judgment", type=NOT_NEGATIVE, default=1.0, metavar="C", help="cost of a judgment")
     group.add_argument("--cost-query", type=NOT_NEGATIVE, default=0.0, metavar="C", help="cost of a query")
     group.add_argument("--cost-assessor", type=NOT_NEGATIVE, default=0.0, metavar="C", help="cost of an assessor")
@@ -147,8 +128,9 @@ def _add_prices(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--budget", type=POSITIVE, metavar="B", help="show the best designs for this much")
 
 
+@command(add_judgments_or_table, _add_planning, _add_prices, add_pages, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, evaluate, plan, show."""
+    """Variance components, reliability by size, queries needed, power, and designs with their prices."""
     from dataclasses import replace
 
     from adjudge.planning import plan
@@ -162,14 +144,8 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse what can be refused before any work is done."""
-    check_output(arguments, forms=_FORMS)
-    given = arguments.judgments is not None
-    if given == (arguments.effectiveness is not None):
-        raise AdjudgeError("Expected judgments and runs, or --effectiveness with a table, and not both.")
-    if given and not arguments.runs:
-        raise AdjudgeError("Expected runs after the judgments, got none.")
-    if arguments.unjudged == "bounds":
-        raise AdjudgeError("'unjudged' must be one of zero, condensed, got 'bounds': a plan has no use for them.")
+    check_output(arguments, forms=PAGE_FORMS)
+    check_judgments_or_table(arguments)
     if arguments.effectiveness is not None:
         _check_for_table(arguments)
     if arguments.pool is not None and arguments.cutoff:
@@ -184,14 +160,12 @@ def _check_for_table(arguments: argparse.Namespace) -> None:
         raise AdjudgeError("--cutoff and --systems need runs, not a table of effectiveness; say --pool instead.")
     if arguments.assessors == "combined":
         raise AdjudgeError("--assessors combined needs judgments, whose grades can be combined.")
-    usual = {**arguments.for_judgments, "partial": "drop"}
-    for name, value in usual.items():
-        if name not in ("measures", "seed", "columns") and getattr(arguments, name) != value:
-            raise AdjudgeError(f"--{name.replace('_', '-')} is for judgments and runs, not for --effectiveness.")
+    if arguments.partial != "drop":
+        raise AdjudgeError("--partial is for judgments and runs, not for --effectiveness")
     prices = (arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
     if arguments.pool is None and (arguments.budget is not None or prices != (1.0, 0.0, 0.0, None)):
         raise AdjudgeError(
-            "Prices and a budget need --pool, the documents to judge a query: a table of effectiveness has no runs."
+            "Prices and a budget need --pool, the documents to judge per query: a table of effectiveness has no runs."
         )
 
 
@@ -203,23 +177,15 @@ def _read(arguments: argparse.Namespace) -> tuple[Collection | Effectiveness | A
     if arguments.effectiveness is not None:
         with kept_warnings():
             eff = read_effectiveness(arguments.effectiveness, columns=arguments.columns)
-        return eff, _named(arguments.measures, eff.measures) if arguments.measures else None
+        return eff, measures_of_table(arguments.measures, eff.measures) if arguments.measures else None
     measures = parse_measures(arguments.measures) if arguments.measures else None  # a typo should not cost a reading
     with progress("reading runs") as advance:
         return read_collection(arguments, advance), measures
 
 
-def _named(given: list[str], known: tuple[str, ...]) -> list[str]:
-    """Names of measures, each option one of them or several with blanks between."""
-    names = [name for one in given for name in ([one] if one in known else one.split())]
-    if not names:
-        raise AdjudgeError("Expected a measure, got an empty string.")
-    return list(dict.fromkeys(names))
-
-
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options as :func:`adjudge.plan` takes them; what was not said is left to the function."""
-    from adjudge.stats.gtheory.budget import Costs
+    from adjudge.stats.gtheory.plan import Costs
 
     costs = Costs(arguments.cost_judgment, arguments.cost_query, arguments.cost_assessor, arguments.workload)
     no_prices = arguments.effectiveness is not None and arguments.pool is None

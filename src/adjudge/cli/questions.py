@@ -8,12 +8,13 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from adjudge.checks import COUNT, COUNT_OR_NONE, LIST_LENGTH, PER_BIN, QUESTION_BINS, SEED
+from adjudge.cli.command import command
 from adjudge.cli.options import (
-    Subparsers,
     add_columns,
     add_combinations,
     add_combine,
     add_run_reading,
+    add_styles,
     check_run_reading,
     combination_files,
     combinations_of,
@@ -39,34 +40,22 @@ _Made = tuple["Questions", "Coverage | None", list[str], "Provenance | None"]
 _OFTEN = 10  # times what a query has on average
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "questions",
-        help="pairs of lists to ask people about",
-        description="Make the questions of a preference study: two lists of documents for a query, artificial ones "
-        "from judgments such that every bin of their difference has enough, or the lists of real systems. Says what "
-        "is covered and what the judgments do not allow.",
-        epilog=_EXAMPLES,
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     _add_sources(parser)
     group = parser.add_argument_group("asking")
     add_combinations(group, usual="thesis")
     group.add_argument("--per-bin", type=PER_BIN, default=200)
     group.add_argument("--bins", type=QUESTION_BINS, default=10)
     group.add_argument("-k", type=LIST_LENGTH, default=5)
-    group.add_argument("--max", type=COUNT, help="at most so many questions (default: as many as it takes)")
-    group.add_argument("--per-query", type=COUNT, help="at most so many questions of a query")
+    group.add_argument("--max", type=COUNT, help="questions at most (default: as many as it takes)")
+    group.add_argument("--per-query", type=COUNT, help="questions per query at most")
     group.add_argument("--per-pair", type=COUNT, help="with --runs: questions of a pair of systems")
     group.add_argument("--identical", action="store_true", help="with --runs: also lists that are the same")
     group.add_argument("--traps", type=COUNT_OR_NONE, default=0, help="traps of each kind to add")
     group.add_argument("--seed", type=SEED, default=0, help="the same seed makes the same questions")
     output = parser.add_argument_group("output")
-    kinds = output.add_mutually_exclusive_group()
-    kinds.add_argument("--json", dest="style", action="store_const", const="json", help="coverage as JSON")
-    kinds.add_argument("--csv", dest="style", action="store_const", const="csv", help="coverage as CSV, a line a bin")
+    add_styles(output, json="coverage as JSON", csv="coverage as CSV, a line per bin")
     output.add_argument("-o", "--output", metavar="FILE", required=True, help="questions file to write (.csv)")
-    parser.set_defaults(run=run)
 
 
 def _add_sources(parser: argparse.ArgumentParser) -> None:
@@ -88,8 +77,13 @@ def _add_sources(parser: argparse.ArgumentParser) -> None:
     add_columns(group)
 
 
+@command(_add_options, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, make, write, say what is covered."""
+    """Make the questions of a preference study: two lists of documents for a query.
+
+    They are artificial lists from judgments, such that every bin of their difference has enough, or the lists of real
+    systems. It says what is covered and what the judgments do not allow.
+    """
     from adjudge.formats.columns import check_columns
     from adjudge.preferences.files import write_questions
     from adjudge.preferences.questions import joined
@@ -150,8 +144,8 @@ def _read_judgments(arguments: argparse.Namespace) -> dict[str, Judgments]:
     found = {}
     for scale, path in map(_named, arguments.judgments):
         with _grades_named(scale):
-            one = read_judgments(path, scale=scale or arguments.scale, format=arguments.judgments_format)
-        found[str(RelevanceScale(one.scale))] = one.combined(arguments.combine)
+            judged = read_judgments(path, scale=scale or arguments.scale, format=arguments.judgments_format)
+        found[str(RelevanceScale(judged.scale))] = judged.combined(arguments.combine)
     return found
 
 
@@ -186,19 +180,17 @@ def _from_judgments(
 
 def _too_deep(wanted: tuple[Combination, ...], k: int) -> list[str]:
     """A note about measures that look further down than lists go."""
-    deep = dict.fromkeys(one.measure for one in wanted if (one.parsed.cutoff or 0) > k)
-    return (
-        [f"{', '.join(deep)}: lists have {counted(k, 'document')}, and the ranks below count as nothing relevant."]
-        if deep
-        else []
-    )
+    deep = dict.fromkeys(combination.measure for combination in wanted if (combination.parsed.cutoff or 0) > k)
+    if not deep:
+        return []
+    return [f"{', '.join(deep)}: lists have {counted(k, 'document')}, and the ranks below count as nothing relevant."]
 
 
 def _from_runs(
     arguments: argparse.Namespace, judgments: dict[str, Judgments], wanted: tuple[Combination, ...]
 ) -> _Made:
+    from adjudge.preferences.generation import questions_from_runs
     from adjudge.preferences.questions import coverage_of
-    from adjudge.preferences.system_lists import questions_from_runs
 
     collection = read_runs(arguments)
     made = questions_from_runs(
@@ -243,7 +235,7 @@ def _values(questions: Questions, coverage: Coverage | None, notes: list[str]) -
         about["bins"] = coverage.to_dicts()
     return {
         "questions": len(questions),
-        "traps": sum(one.is_trap for one in questions.questions),
+        "traps": sum(question.is_trap for question in questions.questions),
         "queries": len(set(questions.queries)),
         "coverage": about,
         "notes": notes,

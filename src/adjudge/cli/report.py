@@ -6,8 +6,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from adjudge.checks import SHARE
+from adjudge.cli.command import command
 from adjudge.cli.compare import add_comparing, comparing
-from adjudge.cli.options import Subparsers, add_collection, own_mappings, with_users_file
+from adjudge.cli.options import add_collection, own_mappings, with_users_file
 from adjudge.cli.output import check_output, command_line, page_of, progress, with_inputs
 from adjudge.cli.score import add_evaluation, read_and_evaluated
 from adjudge.extras import need
@@ -21,16 +22,7 @@ if TYPE_CHECKING:
 _USUAL = "report.html"
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "report",
-        help="one page about an evaluation",
-        description="A self-contained page: means, differences, what users would notice, failing queries, provenance.",
-    )
-    add_collection(parser)
-    add_evaluation(parser)
-    add_comparing(parser)
+def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("report")
     group.add_argument(
         "-o", "--output", metavar="FILE", help=f"file to write: .html, .md, .tex or .json (default: {_USUAL})"
@@ -55,11 +47,12 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         default=[],
         help="an experiment that was run, as 'adjudge experiment' keeps it: what it found; repeatable",
     )
-    parser.set_defaults(run=run, style=None)
+    parser.set_defaults(style=None)
 
 
+@command(add_collection, add_evaluation, add_comparing, _add_options)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, evaluate, compare, write."""
+    """A self-contained page: means, differences, what users would notice, failing queries, provenance."""
     from pathlib import Path
 
     from adjudge.io import write_whole

@@ -8,7 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from adjudge.cli.options import Subparsers, add_output
+from adjudge.checks import SEED, WORKERS
+from adjudge.cli.command import command
+from adjudge.cli.options import add_pages
 from adjudge.errors import AdjudgeError
 
 _EXAMPLES = """examples:
@@ -30,30 +32,23 @@ from the same data, rounding, Monte-Carlo error or a range. The exit code is 1 w
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="the papers' tables and figures, from public data",
-        description="Published number, our number, verdict (exact, within tolerance, differs and why, or fails), for "
-        "every table and figure of the five papers that public data allow; and what they do not allow. It runs the "
-        "folder 'papers' of a source checkout: that of an editable install, or the one that you are in.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", metavar="DATA", nargs="?", help="folder with the public data")
     parser.add_argument("--only", action="append", metavar="STUDY", help="only this study; repeatable (see --list)")
     parser.add_argument("--list", action="store_true", help="list the studies and what they need, and stop")
     parser.add_argument("--quick", action="store_true", help="fewer trials where trials are drawn, for a first look")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of everything that is drawn (default: 0)")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: one a core)")
-    add_output(parser, page="markdown")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run)
+    parser.add_argument("--seed", type=SEED, default=0, help="of everything that is drawn")
+    parser.add_argument("--workers", type=WORKERS, help="processes (default: one per core)")
 
 
+@command(_add_options, add_pages, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Run the checkout's ``papers`` with what the command line says."""
+    """Compare every table and figure of the five papers that public data allow with what comes out here.
+
+    Published number, our number, verdict (exact, within tolerance, differs and why, or fails); and what public data do
+    not allow. It runs the folder 'papers' of a source checkout: that of an editable install, or the one that you are
+    in.
+    """
     import_papers("papers.command").run(arguments)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, get_args
 
 from adjudge.checks import DIGITS, SEED, Missing, Ties, Unjudged
+from adjudge.cli.command import command
 from adjudge.cli.options import (
-    Subparsers,
     add_collection,
     add_intervals,
     add_output,
@@ -17,7 +18,7 @@ from adjudge.cli.options import (
     with_users_file,
 )
 from adjudge.cli.output import TABLE_FORMS, check_output, command_line, progress, say, show, style_of
-from adjudge.errors import kept_warnings
+from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -29,20 +30,6 @@ _EXAMPLES = """examples:
   adjudge score judgments.tsv runs.tsv --scale fine -m CG@5 --users mapping.json
   adjudge score qrels.txt run.gz --per-query --csv -o scores.csv
 """
-
-
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "score",
-        help="effectiveness of runs, with intervals",
-        description="Mean effectiveness of every system under every measure, its interval, and how much was judged.",
-        epilog=_EXAMPLES,
-    )
-    add_collection(parser)
-    add_scoring(parser)
-    add_output(parser)
-    parser.set_defaults(run=run)
 
 
 def add_evaluation(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +80,38 @@ def add_scoring(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--digits", type=DIGITS, default=3)
 
 
+def add_judgments_or_table(parser: argparse.ArgumentParser) -> None:
+    """Judgments and runs, with how to evaluate them, where a table of effectiveness (``--effectiveness``) will do."""
+    add_collection(parser, required=False)
+    add_evaluation(parser)
+    parser.set_defaults(for_judgments=vars(parser.parse_args([])))
+
+
+def check_judgments_or_table(arguments: argparse.Namespace, *, also: tuple[str, ...] = ()) -> None:
+    """Refuse both or neither, bounds of unjudged documents, and options that say nothing about a table.
+
+    Measures, seed and columns do say something about a table, and so do the options in ``also``.
+    """
+    is_judged = arguments.judgments is not None
+    if is_judged == bool(arguments.effectiveness):
+        raise AdjudgeError("expected judgments and runs, or --effectiveness with a table, and not both")
+    if is_judged and not arguments.runs:
+        raise AdjudgeError("expected runs after the judgments, got none")
+    if arguments.unjudged == "bounds":
+        raise AdjudgeError("'unjudged' must be one of zero, condensed, got 'bounds': they are for 'adjudge score'")
+    for name, usual in ({} if is_judged else arguments.for_judgments).items():
+        if name not in ("measures", "seed", "columns", *also) and getattr(arguments, name) != usual:
+            raise AdjudgeError(f"--{name.replace('_', '-')} is for judgments and runs, not for --effectiveness")
+
+
+def measures_of_table(given: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Names of measures of a table, each option one of them or several with spaces between."""
+    names = [name for text in given for name in ([text] if text in known else text.split())]
+    if not names:
+        raise AdjudgeError("expected a measure, got an empty string")
+    return list(dict.fromkeys(names))
+
+
 def evaluated(arguments: argparse.Namespace, collection: Collection | None = None) -> Effectiveness:
     """Effectiveness alone."""
     return read_and_evaluated(arguments, collection)[0]
@@ -121,15 +140,11 @@ def read_and_evaluated(
     return eff, collection
 
 
+@command(add_collection, add_scoring, add_output, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, evaluate, show."""
-    check_scoring(arguments)
-    show_scores(arguments, with_users_file(evaluated(arguments), arguments))
-
-
-def check_scoring(arguments: argparse.Namespace) -> None:
-    """Refuse what can be refused before any work is done."""
+    """Mean effectiveness of every system under every measure, its interval, and how much was judged."""
     check_output(arguments, forms=TABLE_FORMS)
+    show_scores(arguments, with_users_file(evaluated(arguments), arguments))
 
 
 def show_scores(arguments: argparse.Namespace, eff: Effectiveness) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from adjudge.checks import PORT, WORKERS
 from adjudge.cli.campaign.store import add_store, settings_of
-from adjudge.cli.options import Subparsers
+from adjudge.cli.command import command
 from adjudge.errors import AdjudgeError, shown
 from adjudge.extras import need
 
@@ -26,15 +26,7 @@ _EXAMPLES = """examples:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "serve",
-        help="run campaigns on the web",
-        description="A server for participants and organisers. Ctrl-C stops it; everything stays in the data folder.",
-        epilog=_EXAMPLES,
-    )
-    add_store(parser)
+def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("reaching it")
     group.add_argument(
         "--host", default="127.0.0.1", metavar="H", help="where to listen; 127.0.0.1 is for this machine only"
@@ -46,7 +38,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     )
     parser.add_argument("--demo", action="store_true", help="with the embedded demo as campaigns, sound and all")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
-    parser.set_defaults(run=run)
 
 
 def need_server() -> None:
@@ -54,8 +45,9 @@ def need_server() -> None:
     need("web", "The server needs")
 
 
+@command(add_store, _add_options, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Bring the database up to date, perhaps make the demo, serve."""
+    """A server for participants and organisers. Ctrl-C stops it; everything stays in the data folder."""
     need_server()
     from adjudge.web.serving import check_port, check_workers, serve
 
@@ -102,8 +94,8 @@ def _settings(arguments: argparse.Namespace) -> Settings:
 def _demo(settings: Settings) -> tuple[list[str], str]:
     """Make the demo; what to say about it, and the page to open."""
     from adjudge.cli.output import progress
-    from adjudge.web.database import open_database
     from adjudge.web.demo import STEPS, make_demo
+    from adjudge.web.store.database import open_database
 
     database = open_database(settings)
     try:
@@ -136,9 +128,9 @@ def _demo(settings: Settings) -> tuple[list[str], str]:
 
 def _open_tunes(settings: Settings) -> None:
     """Make the sound of the demo's tunes, where there are any, while the server runs."""
-    from adjudge.web.database import open_database
     from adjudge.web.demo import LOGIN
-    from adjudge.web.demo_rankings import can_draw, open_ranking_demo
+    from adjudge.web.kinds.ranking.demo import can_draw, open_ranking_demo
+    from adjudge.web.store.database import open_database
 
     if not can_draw():
         return

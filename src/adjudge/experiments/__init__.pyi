@@ -1,14 +1,14 @@
+from .comparing import parse_procedure, parse_procedures
 from .error_rates import Errors
 from .goodness import Fit
 from .optimality import Optimality
 from .power import Power
-from .procedures import parse_procedure, parse_procedures
 from .reliability import Reliability
 from .report import experiment_report
 from .run import open_experiment, resume_experiment, run_experiment
 from .samples import Sample, Samples, samples_of, strata_of
 from .simulate.collection import CollectionModel, fit_collection
-from .simulate.dependence import DEPENDENCES
+from .simulate.copulas import DEPENDENCES
 from .simulate.margins import MARGINS
 from .spec import EXPERIMENTS, Experiment, Findings
 from .stability import Stability

@@ -1,25 +1,17 @@
 """Goodness of fit: which distribution, fitted to some queries, predicts effectiveness on others best.
 
-Sections 4.2.2 and 4.2.3 of Urbano's thesis. In a trial some queries are drawn, every family of
-:data:`~adjudge.stats.distributions.DISTRIBUTIONS` is fitted to what each system has on them, and held against the
-queries that were left over.
+In a trial some queries are drawn, every family of :data:`~adjudge.stats.distributions.DISTRIBUTIONS` is fitted to what
+each system has on them, and held against the queries that were left over. All systems are fitted at once, with the
+numbers of :func:`~adjudge.stats.distributions.omega` for each; a family without a formula here is fitted system by
+system.
 
-Urbano, J. Evaluation in Audio Music Similarity. PhD thesis, Universidad Carlos III de Madrid, 2013.
+Urbano, J. Evaluation in Audio Music Similarity. PhD thesis, Universidad Carlos III de Madrid, 2013, sections 4.2.2 and
+4.2.3 (Figure 4.5, Tables 4.4 and 4.5).
 
 >>> import adjudge as aj
->>> from adjudge.experiments.chunks import run_chunk
->>> from adjudge.experiments.samples import samples_of
->>> samples = samples_of(aj.evaluate(aj.demo(), ["CG@5"]), scale="0..3")
->>> spec = Fit(trials=40, sizes=(20,)).prepared(samples)
->>> print(spec.findings(samples, run_chunk(spec, samples, 0, 40), samples.provenance).sentences()[0])
+>>> samples = aj.experiments.samples_of(aj.evaluate(aj.demo(), ["CG@5"]), scale="0..3")
+>>> print(aj.experiment(Fit(trials=40, sizes=(20,)), samples, workers=1).sentences()[0])
 CG@5 on 0..3: fitted to 20 queries, beta and normal cannot be told apart as the best.
-
-Distributions fitted to all systems at once, and how far they are from queries that they were not fitted to.
-
-The numbers are those of :data:`~adjudge.stats.distributions.DISTRIBUTIONS` and
-:func:`~adjudge.stats.distributions.omega`, system by system; a family that has no formula here is fitted that way.
-
-Report of how well distributions fitted to some queries predict others (Figure 4.5, Tables 4.4 and 4.5).
 """
 
 from __future__ import annotations
@@ -34,16 +26,16 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints, Mask
+from adjudge.arrays import Floats, Mask
 from adjudge.errors import AdjudgeError
-from adjudge.experiments.comparing import Drawing, draw_subsets
-from adjudge.experiments.report import EXPERIMENT_SECTIONS, conclusion
+from adjudge.experiments.comparing import SubsetExperiment, draw_subsets
+from adjudge.experiments.report import conclusion, curve_of
 from adjudge.experiments.samples import Sample, Samples
-from adjudge.experiments.spec import Draws, Findings, Rows, experiment
+from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
 from adjudge.model.scales import parse_scale
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
-from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.reporting.figures import Curves, Panel, curves
 from adjudge.results import Column
 from adjudge.stats.distributions import DISTRIBUTIONS, prediction_interval
 from adjudge.stats.intervals import t_interval
@@ -55,6 +47,9 @@ if TYPE_CHECKING:
 
 
 Both = tuple[Floats, Floats]  # F̂(x), and F̂ just below x, which differ where F̂ has a step
+SIZES = (10, 20, 30, 40, 50)
+"""The numbers of queries that the thesis fits to."""
+_SPELT_OUT = 6  # samples that have a sentence each; more are counted
 _ROUNDING = 1e-12  # as the distributions have it
 _SHARPEST = 1e8
 
@@ -92,7 +87,7 @@ def _fitted(sample: Floats, x: Floats, name: str) -> Both:
 
 
 def _one_by_one(name: str) -> Callable[[Floats, Floats], Both]:
-    """A family of which nothing is known but that it can be fitted."""
+    """A family without a formula here."""
 
     def fit(sample: Floats, x: Floats) -> Both:
         members = [DISTRIBUTIONS[name].fit(row) for row in sample]
@@ -156,19 +151,14 @@ _FAMILIES: dict[str, Callable[[Floats, Floats], Both]] = {
 }
 
 
-SIZES = (10, 20, 30, 40, 50)
-"""The numbers of queries that the thesis fits to."""
-_SPELT_OUT = 6  # samples of which each has a sentence of its own
-
-
 @experiment("fit")
 @dataclass(frozen=True, kw_only=True)
-class Fit(Drawing):
+class Fit(SubsetExperiment):
     """Families fitted to ``sizes`` queries, drawn at random, and compared with those left over.
 
     A row is a system under a family: ``omega`` is ω̂ of thesis eq 4.7, ``kolmogorov`` the largest distance D between
-    the two distributions. ``sizes`` are those of the thesis as far as a query is left over, ``distributions`` all
-    families. One that is defined on [0, 1] only is left out of samples whose effectiveness goes beyond.
+    the two distributions. Default ``sizes`` are those of the thesis that leave a query over, default ``distributions``
+    all families. One that is defined on [0, 1] only is left out of samples whose effectiveness goes beyond.
     """
 
     title: ClassVar[str] = "Goodness of fit"
@@ -209,44 +199,36 @@ class Fit(Drawing):
         return {**super().names(samples), "distribution": self.distributions}
 
     def trial(self, samples: Samples, draws: Draws) -> Rows:
-        place = {name: i for i, name in enumerate(samples.systems)}
         parts = []
         for size in self.sizes:
-            for code, sample in enumerate(samples):
+            for code, (sample, systems) in enumerate(zip(samples, samples.codes, strict=True)):
                 (chosen,) = draw_subsets(draws.generator(size), sample.stratum, size)
-                systems = np.array([place[name] for name in sample.systems])
-                parts += [
-                    _rows(sample, chosen, name, (code, size, systems, self.distributions.index(name)))
-                    for name in self.usable(sample)
-                ]
+                fitted_to, held_out = sample.values[chosen].T, np.delete(sample.values, chosen, axis=0).T
+                for name in self.usable(sample):
+                    omega, kolmogorov = distances(fitted_to, held_out, name)
+                    parts.append(
+                        {
+                            "sample": np.full(len(systems), code),
+                            "n_queries": np.full(len(systems), size, dtype=np.int32),
+                            "system": systems,
+                            "distribution": np.full(len(systems), self.distributions.index(name)),
+                            "omega": omega,
+                            "kolmogorov": kolmogorov,
+                        }
+                    )
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     def findings(self, samples: Samples, rows: pl.DataFrame, provenance: Provenance) -> FitFindings:
         return FitFindings(self, samples, rows, provenance)
 
 
-def _rows(sample: Sample, chosen: Ints, name: str, key: tuple[int, int, Ints, int]) -> Rows:
-    code, size, systems, family = key
-    held_out = np.delete(sample.values, chosen, axis=0)
-    omega, kolmogorov = distances(sample.values[chosen].T, held_out.T, name)
-    n = len(systems)
-    return {
-        "sample": np.full(n, code),
-        "n_queries": np.full(n, size, dtype=np.int32),
-        "system": systems,
-        "distribution": np.full(n, family),
-        "omega": omega,
-        "kolmogorov": kolmogorov,
-    }
-
-
 @dataclass(frozen=True)
 class FitCell:
-    """A family fitted to so many queries of a sample.
+    """A family fitted to ``n_queries`` queries of a sample.
 
     ``omega`` is the mean of ω̂ over systems and trials, with its Monte-Carlo interval; it is a sum over the ``n_left``
-    queries left over, so that it can be compared within a size only. ``rms`` = ω̂ / sqrt(n_left) is the distance a query
-    and can be compared between sizes too; it never reaches 0, since the queries left over are a sample themselves.
+    queries left over, so that it can be compared within a size only. ``rms`` = ω̂ / sqrt(n_left) is the distance per
+    query and can be compared between sizes too; it never reaches 0, as the queries left over are a sample themselves.
     ``best_for`` is the share of systems that no other family predicts as well on average, ``best`` whether this one has
     the lowest mean of all, and ``as_good`` whether trials cannot tell it from that one: the interval of their
     difference, trial by trial, has 0 inside. ``rule`` says whether prediction intervals would take it here.
@@ -271,6 +253,8 @@ class FitCell:
 class FitFindings(Findings):
     """What predicts new queries best, by sample and number of queries."""
 
+    experiment: Fit
+
     row_type = FitCell
 
     @cached_property
@@ -279,10 +263,10 @@ class FitFindings(Findings):
         keys = ("sample", "n_queries", "distribution")
         parts = self.rows.sort(*keys, "trial", maintain_order=True).partition_by(*keys, as_dict=True)
         members = {sample.name: sample for sample in self.samples}
-        found: dict[tuple[str, int], dict[str, pl.DataFrame]] = {}
+        by_case: dict[tuple[str, int], dict[str, pl.DataFrame]] = {}
         for (sample, size, name), part in parts.items():
-            found.setdefault((sample, size), {})[name] = part
-        return tuple(cell for (sample, size), by in found.items() for cell in _cells(members[sample], size, by))
+            by_case.setdefault((sample, size), {})[name] = part
+        return tuple(cell for (sample, size), by in by_case.items() for cell in _cells(members[sample], size, by))
 
     @cached_property
     def cases(self) -> dict[tuple[str, int], tuple[FitCell, ...]]:
@@ -292,43 +276,49 @@ class FitFindings(Findings):
     @property
     def left_out(self) -> dict[str, tuple[str, ...]]:
         """Families that could not be fitted, by sample."""
-        spec = self.experiment
-        if not isinstance(spec, Fit):
-            return {}
-        missing = {one.name: tuple(set(spec.distributions) - set(spec.usable(one))) for one in self.samples}
-        return {name: tuple(sorted(families)) for name, families in missing.items() if families}
+        missing = {
+            sample.name: tuple(sorted(set(self.experiment.distributions) - set(self.experiment.usable(sample))))
+            for sample in self.samples
+        }
+        return {name: families for name, families in missing.items() if families}
 
     def _rows(self) -> tuple[FitCell, ...]:
         return self.cells
 
     def sentences(self) -> list[str]:
         names = self.samples.names
-        said = [self._of(name) for name in names] if len(names) <= _SPELT_OUT else self._counted()
+        said = [self._describe(name) for name in names] if len(names) <= _SPELT_OUT else self._count_best()
         beyond = [
             f"{name} goes beyond [0, 1], where {listed(families)} cannot be fitted."
             for name, families in self.left_out.items()
         ]
         return [*said, *self._worst(), self._rule(), *beyond]
 
-    def _of(self, name: str) -> str:
-        sizes = {size: _winners(cells) for (sample, size), cells in self.cases.items() if sample == name}
-        spans = [
-            (best, [size for size, _ in group]) for best, group in groupby(sizes.items(), key=lambda item: item[1])
-        ]
-        said = [
-            f"{'fitted to' if i == 0 else 'with'} {_span(of)}{' queries' if i == 0 else ''}, {_predicts(best, i)}"
-            for i, (best, of) in enumerate(spans)
-        ]
+    def _describe(self, name: str) -> str:
+        """The best families of a sample, by spans of sizes with the same ones."""
+        best = {}
+        for (sample, size), cells in self.cases.items():
+            if sample == name:
+                ordered = sorted(cells, key=lambda cell: (not cell.best, cell.omega))
+                best[size] = tuple(cell.distribution for cell in ordered if cell.as_good)
+        said: list[str] = []
+        for families, group in groupby(best, key=best.__getitem__):
+            sizes = list(group)
+            span = str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+            with_span = f"with {span}" if said else f"fitted to {span} queries"
+            if len(families) > 1:
+                said.append(f"{with_span}, {listed(families)} cannot be told apart as the best")
+            else:
+                said.append(f"{with_span}, {families[0]}{'' if said else ' predicts new ones best'}")
         return f"{name}: {'; '.join(said)}."
 
-    def _counted(self) -> list[str]:
+    def _count_best(self) -> list[str]:
         said = []
         for size in sorted({size for _, size in self.cases}):
-            cells = [cell for (_, n), of in self.cases.items() if n == size for cell in of if cell.best]
-            won = Counter(cell.distribution for cell in cells).most_common()
-            counts = [f"{name} for {count}" for name, count in won]
+            best = [cell.distribution for cell in self.cells if cell.n_queries == size and cell.best]
+            counts = [f"{name} for {count}" for name, count in Counter(best).most_common()]
             said.append(
-                f"Fitted to {size} queries, what predicts new ones best is {listed(counts)} of {len(cells)} samples."
+                f"Fitted to {size} queries, what predicts new ones best is {listed(counts)} of {len(best)} samples."
             )
         return said
 
@@ -347,14 +337,14 @@ class FitFindings(Findings):
             if taken and not taken[0].as_good:
                 missed.append((taken[0].omega / best.omega - 1, sample, size, taken[0].distribution, best.distribution))
         right, total = len(self.cases) - len(missed), len(self.cases)
-        said = (
+        text = (
             f"What prediction intervals choose by themselves is the best, or as good, in {right} of {total} cases here"
         )
         if not missed:
-            return f"{said}."
+            return f"{text}."
         more, sample, size, taken_name, best_name = max(missed)
         return (
-            f"{said}; it is furthest off for {sample} with {size} queries, where it takes {taken_name} and "
+            f"{text}; it is furthest off for {sample} with {size} queries, where it takes {taken_name} and "
             f"{best_name} would be {share(1 - 1 / (1 + more), 0)} closer."
         )
 
@@ -364,12 +354,14 @@ def _cells(sample: Sample, size: int, by: Mapping[str, pl.DataFrame]) -> list[Fi
     shape = (-1, len(sample.systems))
     omegas = np.stack([part["omega"].to_numpy().reshape(shape) for part in by.values()])  # families, trials, systems
     over = omegas.mean(axis=2)
-    omega, half, _ = t_interval(over.T)  # the error of having run so many trials
+    omega, half, _ = t_interval(over.T)  # the error of having run this number of trials
     best = int(omega.argmin())
     behind, unsure, _ = t_interval((over - over[best]).T)
     winner = omegas.mean(axis=1).argmin(axis=0)
     n_left = len(sample.queries) - size
-    rule = _chosen(sample, size)
+    levels = levels_of(sample.scale)
+    intervals = (prediction_interval(np.ascontiguousarray(x), levels=levels, n_queries=size) for x in sample.values.T)
+    rule = Counter(interval.distribution for interval in intervals).most_common(1)[0][0]
     return [
         FitCell(
             sample.name,
@@ -390,18 +382,8 @@ def _cells(sample: Sample, size: int, by: Mapping[str, pl.DataFrame]) -> list[Fi
     ]
 
 
-def _chosen(sample: Sample, size: int) -> str:
-    """What prediction intervals take for most systems of the sample, with so many queries."""
-    levels = levels_of(sample.scale)
-    taken = [
-        prediction_interval(values, levels=levels, n_queries=size).distribution
-        for values in np.ascontiguousarray(sample.values.T)
-    ]
-    return Counter(taken).most_common(1)[0][0]
-
-
 def levels_of(scale: str) -> int | None:
-    """How many levels a scale has by its name, as far as that says it.
+    """How many levels a scale has, where its name says so.
 
     >>> levels_of("fine"), levels_of("graded3"), levels_of("binary40"), levels_of("0..4"), levels_of("")
     (101, 3, 2, 5, None)
@@ -415,22 +397,6 @@ def levels_of(scale: str) -> int | None:
         return parse_scale(name).levels
     except AdjudgeError:
         return None
-
-
-def _winners(cells: Sequence[FitCell]) -> tuple[str, ...]:
-    """The best family, and those that cannot be told from it."""
-    ordered = sorted(cells, key=lambda cell: (not cell.best, cell.omega))
-    return tuple(cell.distribution for cell in ordered if cell.as_good)
-
-
-def _predicts(best: Sequence[str], place: int) -> str:
-    if len(best) == 1:
-        return f"{best[0]} predicts new ones best" if place == 0 else f"{best[0]}"
-    return f"{listed(best)} cannot be told apart as the best"
-
-
-def _span(sizes: Sequence[int]) -> str:
-    return str(sizes[0]) if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
 
 
 _NOTE = (
@@ -454,13 +420,15 @@ def _families(findings: FitFindings) -> list[str]:
 
 
 def _figure(findings: FitFindings) -> FigureBlock:
-    panels = tuple(
-        Panel(
-            name, tuple(_curve(findings, name, family) for family in _families(findings) if _of(findings, name, family))
-        )
-        for name in findings.samples.names
-    )
-    data = Curves("queries fitted to", "mean distance ω̂", panels, log_y=True)
+    panels = []
+    for name in findings.samples.names:
+        lines = []
+        for family in _families(findings):
+            cells = [cell for cell in findings.cells if (cell.sample, cell.distribution) == (name, family)]
+            if cells:
+                lines.append(curve_of(family, cells, "n_queries", "omega", "low", "high"))
+        panels.append(Panel(name, tuple(lines)))
+    data = Curves("queries fitted to", "mean distance ω̂", tuple(panels), log_y=True)
     caption = (
         "Mean distance ω̂ between distributions fitted to some queries and the queries left over, with the error of the "
         "trials as a band; lower is better. More queries leave fewer over to sum up, which lowers all curves."
@@ -470,41 +438,27 @@ def _figure(findings: FitFindings) -> FigureBlock:
     return FigureBlock("fit-curves", caption, alt, data, curves)
 
 
-def _of(findings: FitFindings, sample: str, family: str) -> list[FitCell]:
-    return [cell for cell in findings.cells if (cell.sample, cell.distribution) == (sample, family)]
-
-
-def _curve(findings: FitFindings, sample: str, family: str) -> Curve:
-    cells = _of(findings, sample, family)
-    x, y, low, high = (
-        np.array([getattr(cell, name) for cell in cells]) for name in ("n_queries", "omega", "low", "high")
-    )
-    return Curve(family, x.astype(np.float64), y, low, high)
-
-
 def _table(findings: FitFindings, size: int) -> TableBlock:
     families = _families(findings)
+    about = "mean distance ω̂, and the share of systems for which it is the lowest"
+    best = "distance of the best as a root mean square over queries, comparable between tables"
     columns = (
         Heading("Sample", "left"),
-        *(
-            Heading(name, about="mean distance ω̂, and the share of systems for which it is the lowest")
-            for name in families
-        ),
-        Heading("A query", about="distance of the best as a root mean square over queries, comparable between tables"),
+        *(Heading(name, about=about) for name in families),
+        Heading("Per query", about=best),
         Heading("Chosen", "left", about="what prediction intervals take here by themselves"),
     )
     rows, emphasised = [], set()
     for row, name in enumerate(findings.samples.names):
         cells = {cell.distribution: cell for cell in findings.cases[name, size]}
-        emphasised |= {(row, 1 + i) for i, family in enumerate(families) if family in cells and cells[family].best}
-        rows.append(
-            (
-                name,
-                *(_cell(cells.get(family)) for family in families),
-                f"{next(cell.rms for cell in cells.values() if cell.best):.3f}",
-                next((cell.distribution for cell in cells.values() if cell.rule), ""),
-            )
-        )
+        texts = ["–"] * len(families)
+        for i, cell in ((families.index(family), cell) for family, cell in cells.items()):
+            star = "*" if cell.as_good and not cell.best else ""
+            texts[i] = f"{cell.omega:.4f}{star} ({share(cell.best_for, 0)})"
+            emphasised |= {(row, 1 + i)} if cell.best else set()
+        rms = next(cell.rms for cell in cells.values() if cell.best)
+        rule = next((cell.distribution for cell in cells.values() if cell.rule), "")
+        rows.append((name, *texts, f"{rms:.3f}", rule))
     left = sorted({cell.n_left for cell in findings.cells if cell.n_queries == size})
     caption = (
         f"Mean distance ω̂ of distributions fitted to {size} queries from the {' or '.join(map(str, left))} left over, "
@@ -512,9 +466,3 @@ def _table(findings: FitFindings, size: int) -> TableBlock:
     )
     records = [record for record in findings.to_dicts() if record["n_queries"] == size]
     return TableBlock(f"fit-{size}", caption, columns, tuple(rows), records, frozenset(emphasised))
-
-
-def _cell(cell: FitCell | None) -> str:
-    if cell is None:
-        return "–"
-    return f"{cell.omega:.4f}{'*' if cell.as_good and not cell.best else ''} ({share(cell.best_for, 0)})"

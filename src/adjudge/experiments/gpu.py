@@ -1,34 +1,24 @@
 """Resamples on a graphics card, where PyTorch finds one; never needed.
 
 The card draws resamples of its own, with PyTorch's Philox generator: p-values differ from those of the processor by
-Monte-Carlo error, and are the same again for the same seed on the same card. Two ways count them:
+Monte-Carlo error, and are the same again for the same seed on the same card. What is not drawn at random (all sign
+flips of few queries), systems that lack queries and other schemes than the two registered ones stay on the processor.
+Two ways count resamples:
 
-- one kernel that multiplies, compares and counts (:mod:`~adjudge.experiments.gpu`), up to 128 queries, where
-  Triton is installed and the card has what it needs, for pairs whose differences it holds precisely enough;
+- one kernel that multiplies, compares and counts, so that sums never leave the card's registers; up to 128 queries,
+  where Triton, which comes with PyTorch, is installed and the card has what it needs, for pairs whose differences it
+  holds precisely enough. A program takes a block of pairs and runs over blocks of resamples: two products of
+  half-precision matrices into one single-precision sum, compared with the bounds of the pair and counted.
 - products in double precision otherwise, as on the processor, with any number of queries.
 
-What is not drawn at random (all sign flips of few queries), systems that lack queries and other schemes than the two
-registered ones stay on the processor.
-
-One kernel that multiplies differences by weights and counts the sums, which never leave the card's registers.
-
-Written in Triton, which comes with PyTorch. A program takes a block of pairs and runs over blocks of resamples: two
-products of half-precision matrices into one single-precision sum (:mod:`~adjudge.experiments.gpu`), compared
-with the bounds of the pair and counted.
-
-Differences as whole numbers small enough for a graphics card's matrix units to add them up without rounding.
-
-Matrix units multiply half-precision numbers (whole to 2,048) and add in single precision (whole to 2^24). Differences
-*d* of a pair of systems on *n* queries become v = rint(d s), where s makes the largest of them 2^b with n 2^b <= 2^24,
-and v is written as two halves, ``v = 512 high + 512 low``. Weights are signs or counts that sum to n, so no sum of
-weighted v passes 2^24: every sum is exact, in whatever order, and the same on all cards and in NumPy.
-
-What is not exact is v. With e the largest of ``|d s - v|``, a sum is off by at most n e, because weights sum to n in
-magnitude. A resample counts when its sum reaches what was observed less that: all that tie do, and of the others only
-those that are closer than 2 n e, at most 2^-18 n of the largest difference when n is 50. Values on a grid that s
-keeps whole have e = 0.
-
-Everything here takes NumPy arrays or PyTorch tensors: ``xp`` is the one module or the other.
+The kernel adds without rounding. Matrix units multiply half-precision numbers (whole to 2,048) and add in single
+precision (whole to 2^24). Differences *d* of a pair of systems on *n* queries become v = rint(d s), where s makes the
+largest of them 2^b with n 2^b <= 2^24, and v is written as two halves, ``v = 512 high + 512 low``. Weights are signs or
+counts that sum to n, so no sum of weighted v passes 2^24: every sum is exact, in whatever order, and the same on all
+cards and in NumPy. What is not exact is v. With e the largest of ``|d s - v|``, a sum is off by at most n e, because
+weights sum to n in magnitude. A resample counts when its sum reaches what was observed less that: all that tie do, and
+of the others only those that are closer than 2 n e, at most 2^-18 n of the largest difference when n is 50. Values on a
+grid that s keeps whole have e = 0. This arithmetic takes NumPy arrays or PyTorch tensors: ``xp`` is either module.
 """
 
 from __future__ import annotations
@@ -151,7 +141,7 @@ _LEAST = 1e-250  # differences below are 0: their scale would overflow
 
 
 @dataclass(frozen=True)
-class Fixed:
+class FixedPoint:
     """Differences of pairs (pairs x queries) and the bounds their weighted sums are held against, all over 512.
 
     ``coarse`` says of which pairs one difference is so much larger than all others that those lost too many digits.
@@ -173,7 +163,7 @@ def bits(n_queries: int) -> int:
     return min(_MOST_BITS, _EXACT_BITS - (n_queries - 1).bit_length())
 
 
-def fixed_point(values: Any, first: Any, second: Any, *, centred: bool, two_sided: bool, xp: Any) -> Fixed:
+def fixed_point(values: Any, first: Any, second: Any, *, centred: bool, two_sided: bool, xp: Any) -> FixedPoint:
     """Differences of ``values[first]`` and ``values[second]`` (systems x queries), and their bounds.
 
     Two-sided, magnitudes of sums count from ``least``; otherwise sums count from ``least`` above and to ``most`` below.
@@ -201,7 +191,7 @@ def fixed_point(values: Any, first: Any, second: Any, *, centred: bool, two_side
     beyond = 2.0 ** (_EXACT_BITS + 1)  # no sum gets there
     least = xp.ceil((xp.abs(observed) if two_sided else observed) * scale - slack)
     most = xp.floor(observed * scale + slack)
-    return Fixed(
+    return FixedPoint(
         high,
         whole / UNIT - high,
         xp.clip(least, -beyond, beyond) / UNIT,
@@ -219,8 +209,8 @@ _CAPABLE = (8, 0)  # compute capability that the kernel needs
 def resampled_tests_on_gpu(matrices: Sequence[Floats], how: How, scheme: Resampling) -> list[Outcome]:
     """The same as :func:`~adjudge.stats.paired.resampled_tests`, with draws of the card's own.
 
-    Matrices with as many queries share the draws. A call has some milliseconds to itself, so that all matrices of a
-    trial should come in one; more than that gains nothing.
+    Matrices with as many queries share the draws. A call costs some milliseconds, so that all matrices of a trial
+    should come in one; more than that gains nothing.
     """
     device = cuda_device()
     outcomes: dict[int, Outcome] = {}
@@ -231,7 +221,9 @@ def resampled_tests_on_gpu(matrices: Sequence[Floats], how: How, scheme: Resampl
         else:
             by_size.setdefault(len(values), []).append(i)
     for members in by_size.values():
-        found = _together([matrices[i] for i in members], how, scheme, device)
+        several = [matrices[i] for i in members]
+        table = tabled(several)
+        found = _outcomes(several, table, how, *count_table(table, how, scheme, device))
         outcomes.update(zip(members, found, strict=True))
     return [outcomes[i] for i in range(len(matrices))]
 
@@ -284,12 +276,6 @@ def _pairs(n_systems: int) -> tuple[Ints, Ints]:
     return first, second
 
 
-def _together(matrices: Sequence[Floats], how: How, scheme: Resampling, device: Any) -> list[Outcome]:
-    table = tabled(matrices)
-    upper, lower = count_table(table, how, scheme, device)
-    return _outcomes(matrices, table, how, upper, lower)
-
-
 def count_table(
     table: Table, how: How, scheme: Resampling, device: Any, *, fused: bool | None = None
 ) -> tuple[Ints, Ints]:
@@ -305,7 +291,7 @@ def count_table(
 
 
 def can_fuse(n_queries: int, device: Any) -> bool:
-    """Whether the kernel can take so many queries, here."""
+    """Whether the kernel can take this number of queries on this device."""
     import torch
 
     nvidia = device.type == "cuda" and torch.version.hip is None
@@ -315,13 +301,13 @@ def can_fuse(n_queries: int, device: Any) -> bool:
 
 
 def on_card(table: Table, rows: slice, device: Any) -> tuple[Any, Any, Any]:
-    """Some pairs, and the values of those systems only that they are about."""
+    """Some pairs, and the values of only the systems that they are about."""
     import torch
 
     first, second = table.first[rows], table.second[rows]
     lo, hi = int(first.min()), int(second.max()) + 1
     arrays = (table.values[lo:hi], first - lo, second - lo)
-    values, first, second = (torch.from_numpy(one).to(device) for one in arrays)
+    values, first, second = (torch.from_numpy(array).to(device) for array in arrays)
     return values, first, second
 
 
@@ -350,7 +336,7 @@ def _fused(table: Table, rows: slice, how: How, scheme: Resampling, device: Any)
     if len(coarse):
         places = np.arange(len(table.first))[rows][coarse.cpu().numpy()]
         again = Table(table.values, table.first[places], table.second[places])
-        upper[coarse], lower[coarse] = (one.int() for one in _plain(again, slice(None), how, scheme, device))
+        upper[coarse], lower[coarse] = (counts.int() for counts in _plain(again, slice(None), how, scheme, device))
     return upper, lower
 
 

@@ -1,18 +1,32 @@
-"""Rates over trials, with intervals that allow for the dependence of pairs within a trial."""
+"""Rates over trials, with intervals that allow for the dependence of pairs within one, and which of several lead."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.checks import CONFIDENCE, checked
+from adjudge.checks import ALPHA, CONFIDENCE, checked
 from adjudge.errors import AdjudgeError
 from adjudge.stats.intervals import wilson_interval
 
+LEVELS: tuple[float, ...] = (
+    *(float(f"{digit}e-{power}") for power in (4, 3, 2) for digit in range(1, 10)),
+    *(0.1, 0.2, 0.3, 0.4, 0.5),
+)
+"""The 32 levels of significance of thesis section 5.4."""
 _ROUNDING = 1e-24  # of a squared rate: a variance up to this is rounding of sums
+_CLEAR = 0.975  # of Student's distribution: beyond that many errors two rates are called different
+
+
+def check_levels(levels: Sequence[float], *, where: str = "") -> Floats:
+    """Levels of significance in ascending order."""
+    if not len(levels):
+        raise AdjudgeError(f"{where}expected at least one level, got none")
+    return np.unique([float(ALPHA.check("levels", level, where=where)) for level in levels])
 
 
 @dataclass(frozen=True)
@@ -88,3 +102,45 @@ def _certainty(squares: Floats, confidence: float) -> Floats:
     level = (1 + confidence) / 2
     certainty: Floats = (float(ndtri(level)) / stdtrit(freedom, level)) ** 2
     return certainty
+
+
+def leave_one_out(hits: Floats, cases: Floats) -> Floats:
+    """Rates without one trial each, trials x ...: how rates of the same trials move together."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        without: Floats = (hits.sum(axis=0) - hits) / (cases.sum(axis=0) - cases)
+    return without
+
+
+def jackknife_error(without: Floats) -> Floats:
+    """Monte-Carlo error of a statistic from its values without one trial each; infinite with one trial.
+
+    sqrt((m - 1) / m Σ (s_i - mean(s))²) over m trials.
+    """
+    m = len(without)
+    if m < 2:
+        return np.full(without.shape[1:], np.inf)
+    error: Floats = np.sqrt((m - 1) / m * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    return error
+
+
+def find_leaders(names: Sequence[str], value: Floats, without: Floats, *, highest: bool = False) -> tuple[str, ...]:
+    """Names with the lowest (or highest) value: the first leads, others are not clearly behind it.
+
+    ``without`` has the values without one trial each, trials x names. Trials are shared, so that differences are more
+    certain than intervals suggest: what counts is the jackknife error of the difference, times Student's 97.5 %
+    quantile for this number of trials. Names without a value are left out; if none has one, or nothing tells them
+    apart, all lead.
+
+    >>> moved = np.array([[0.50, 0.51, 0.70], [0.52, 0.50, 0.71], [0.48, 0.49, 0.69]])
+    >>> find_leaders(["t", "permutation", "sign"], moved.mean(axis=0), moved)
+    ('t', 'permutation')
+    """
+    from scipy.special import stdtrit
+
+    if np.isnan(value).all():
+        return tuple(names)
+    behind = np.where(np.isnan(value), np.inf, -value if highest else value)
+    best = int(np.argmin(behind))
+    margin = float(stdtrit(max(len(without) - 1, 1), _CLEAR)) * jackknife_error(without - without[:, [best]])
+    order = [int(k) for k in np.argsort(behind, kind="stable") if k != best and np.isfinite(behind[k])]
+    return tuple(names[k] for k in (best, *(k for k in order if not behind[k] - behind[best] > margin[k])))

@@ -6,33 +6,23 @@ correlation of the systems' means on the two is what Eρ² is an estimate of: co
 trials before they are divided, as Eρ² is a ratio of expected variances; correlations averaged trial by trial differ.
 
 Queries are drawn without replacement, so that mean squares of a set are right on average for those of all queries.
-Two things are to be kept in mind. The value with all queries is an estimate itself, and a set is part of them: from the
-truth an estimate is further off than from that value, by a factor of about 1 / sqrt(1 - n/N) for n of N queries.
+Two things must be kept in mind. The value with all queries is an estimate itself, and a set is part of them: an
+estimate is further from the truth than from that value, by a factor of about 1 / sqrt(1 - n/N) for n of N queries.
 And systems stay the same, while F intervals are for systems drawn at random too: they cover more than they say.
+Simulation solves the first: queries are drawn from a model of the collection, as new as those of another year, and its
+components are the truth. The findings then hold for collections such as the model's.
 
-The first is mended by simulation: queries are drawn from a model of the collection, as new as those of another year,
-and its components are the truth. What is found then holds for collections such as the model's.
+Mean squares are in closed form, for many query sets at once; variances, indices and F intervals are those of
+:func:`~adjudge.stats.gtheory.gstudy.gstudy`.
 
 Urbano, J., Marrero, M., Martín, D. On the Measurement of Test Collection Reliability. SIGIR 2013.
 doi:10.1145/2484028.2484038. Thesis, sections 6.1 and 6.2.
 
 >>> import adjudge as aj
->>> from adjudge.experiments.chunks import run_chunk
->>> from adjudge.experiments.samples import samples_of
->>> samples = samples_of(aj.evaluate(aj.demo(), ["CG@5"]))
->>> spec = Reliability(trials=50, sizes=(20,)).prepared(samples)
->>> found = spec.findings(samples, run_chunk(spec, samples, 0, 50), samples.provenance)
+>>> samples = aj.experiments.samples_of(aj.evaluate(aj.demo(), ["CG@5"]))
+>>> found = aj.experiment(Reliability(trials=50, sizes=(20,)), samples, workers=1)
 >>> found.estimates[0].needed_known, round(found.estimates[0].all_known, 3)
 (37.0, 0.969)
-
-Variance components of many query sets at once: systems x queries, in closed form.
-
-The numbers are those of :func:`~adjudge.stats.gtheory.gstudy.gstudy` and its F intervals; a trial has no need of
-everything else that a G-study keeps.
-
-What G-studies of many query sets say together: how estimates of reliability scatter, and what repeating shows.
-
-Report of how far estimates of reliability from few queries can be trusted.
 """
 
 from __future__ import annotations
@@ -43,25 +33,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from adjudge.arrays import Floats
+from adjudge.arrays import Floats, Mask
 from adjudge.checks import CONFIDENCE, TARGET, Constraints
 from adjudge.errors import AdjudgeError, unknown
-from adjudge.experiments.comparing import Drawing, draw_subsets
+from adjudge.experiments.comparing import SubsetExperiment, draw_subsets
 from adjudge.experiments.rates import rates
-from adjudge.experiments.report import EXPERIMENT_SECTIONS, conclusion, table_of
+from adjudge.experiments.report import TableColumn, conclusion, curve_of, table_of
 from adjudge.experiments.samples import Sample, Samples
 from adjudge.experiments.simulate.collection import models_of
-from adjudge.experiments.spec import Draws, Findings, Rows, experiment
+from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Findings, Rows, experiment
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
-from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.reporting.figures import Curves, Panel, curves
 from adjudge.results import Column, columns_of
 from adjudge.stats.gtheory.dstudy import INDICES, Errors, coefficient, expected_tau, queries_for
 from adjudge.stats.intervals import t_interval
 from adjudge.stats.matrices import dense_ranks
-from adjudge.tables import Heading
 from adjudge.text import listed, percent, share
 
 if TYPE_CHECKING:
@@ -70,8 +58,24 @@ if TYPE_CHECKING:
     from adjudge.experiments.simulate.collection import CollectionModel
 
 
+COLLECTION, SIMULATED = "collection", "simulated"
+TRUTHS = (COLLECTION, SIMULATED)
+"""What estimates can be held against."""
 _DRAWN, _BLOCK, _SEED = 1 << 17, 1 << 13, 20130728  # queries of a model from which its covariances are taken
-_ROUNDING = 1e-12  # of the total, as the G-study has it
+_ROUNDING = 1e-12  # of the total, as in the G-study
+_STEP = 10  # between sizes
+_EFFECTS = ("system", "query", "residual")
+_MODEL = {"margin": "auto", "dependence": "empirical"}  # default settings of the model
+_MOST_SAMPLES = 4  # in sentences; tables have them all
+_SPREAD = (0.05, 0.95)  # ends of the spread of an estimate
+_OF_COLLECTION = "The value with all queries is an estimate too, and the sets are part of it: the truth is further off."
+_OF_MODEL = (
+    "Queries are simulated, and the truth is that of a model fitted to the collection: of collections such as this one."
+)
+_OF_SYSTEMS = (
+    "Systems stay the same in all trials, while F intervals are for systems drawn at random: they cover more than they "
+    "say."
+)
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class Components:
         return Errors(by_query, np.zeros_like(by_query))
 
     def index(self, n_queries: int, *, absolute: bool) -> Floats:
-        """Eρ², or Φ if ``absolute``, of a collection with so many queries (eq 6.4 and 6.5)."""
+        """Eρ², or Φ if ``absolute``, of a collection with ``n_queries`` (eq 6.4 and 6.5)."""
         return coefficient(self.variances[0], self.error(absolute=absolute).at(n_queries))
 
     def needed(self, target: float, *, absolute: bool) -> Floats:
@@ -108,9 +112,11 @@ class Components:
         return queries_for(target, self.variances[0], self.error(absolute=absolute))
 
     def interval(self, n_queries: int, *, absolute: bool, confidence: float) -> tuple[Floats, Floats]:
-        """Ends of the F interval of the index for so many queries."""
-        low, high = (self._end(p, absolute=absolute) for p in ((1 + confidence) / 2, (1 - confidence) / 2))
-        return _of_ratio(low, n_queries), _of_ratio(high, n_queries)
+        """Ends of the F interval of the index for ``n_queries``."""
+        ratios = [self._end(p, absolute=absolute) for p in ((1 + confidence) / 2, (1 - confidence) / 2)]
+        with np.errstate(invalid="ignore"):
+            low, high = (np.where(np.isinf(x), 1.0, n_queries * x / (1 + n_queries * x)) for x in ratios)
+        return low, high
 
     def _end(self, p: float, *, absolute: bool) -> Floats:
         """Feldt's end of σ²_s / σ²_e, or that of Arteaga et al. of σ²_s / (σ²_q + σ²_e)."""
@@ -176,33 +182,20 @@ def true_components(model: CollectionModel, n_queries: int) -> Components:
     return Components(np.array(system), np.array(query), np.array(residual), n_queries, n_systems)
 
 
-def _of_ratio(ratio: Floats, n_queries: int) -> Floats:
-    with np.errstate(invalid="ignore"):
-        share: Floats = np.where(np.isinf(ratio), 1.0, n_queries * ratio / (1 + n_queries * ratio))
-    return share
-
-
-COLLECTION, SIMULATED = "collection", "simulated"
-TRUTHS = (COLLECTION, SIMULATED)
-"""What estimates can be held against."""
-_STEP = 10
-_MODEL = {"margin": "auto", "dependence": "empirical"}  # settings of the model, as they are where none are given
-
-
 @experiment("reliability")
 @dataclass(frozen=True, kw_only=True)
-class Reliability(Drawing):
+class Reliability(SubsetExperiment):
     """G-studies of sets of ``sizes`` queries, and what a second set of the same size then shows.
 
     A row is a sample: the mean squares of the first set (from which variances, Eρ² and Φ for any number of queries
     follow), and of the two sets together the ``covariance`` of the systems' means with their ``variance`` and
     ``variance_again``, Kendall's ``tau`` (b, for ties) and ``tau_ap`` (the first ranking against the second; ties in
     the order of the sample), the share of pairs of systems ``swapped``, and the root mean square difference of means,
-    ``rmse``. Sizes are tens up to half of the queries where none are given. ``target`` is the reliability that a number
-    of queries is asked for, ``confidence`` that of F intervals.
+    ``rmse``. Default sizes are tens up to half of the queries. ``target`` is the reliability to find the number of
+    queries for, ``confidence`` that of F intervals.
 
-    ``truth`` is what estimates are held against. ``collection``: sets are drawn from the queries that there are, and
-    the truth is what all of them say. ``simulated``: queries are drawn from a model fitted to the sample, with the
+    ``truth`` is what estimates are held against. ``collection``: sets are drawn from the queries of the sample, and the
+    truth is what all of them say. ``simulated``: queries are drawn from a model fitted to the sample, with the
     ``margin`` and ``dependence`` of :func:`~adjudge.experiments.simulate.collection.fit_collection`, and the truth is
     that of the model; sizes may then exceed the sample's, and new queries have no strata.
 
@@ -214,7 +207,7 @@ class Reliability(Drawing):
     title: ClassVar[str] = "Reliability of G-theory estimates"
     question: ClassVar[str] = "How far can the reliability estimated from few queries be trusted?"
 
-    constraints: ClassVar[Constraints] = {**Drawing.constraints, "target": TARGET, "confidence": CONFIDENCE}
+    constraints: ClassVar[Constraints] = {**SubsetExperiment.constraints, "target": TARGET, "confidence": CONFIDENCE}
 
     target: float = 0.95
     confidence: float = 0.95
@@ -231,7 +224,7 @@ class Reliability(Drawing):
                 raise AdjudgeError(f"reliability: {name!r} is of the model behind the truth {SIMULATED!r}")
 
     def prepared(self, samples: Samples) -> Reliability:
-        """With the sizes settled; samples without so many queries, or to which no model can be fitted, are refused."""
+        """With sizes settled; samples with too few queries, or to which no model can be fitted, are refused."""
         if self.truth == COLLECTION:
             self.check_sizes(samples, count=2)
         else:
@@ -241,15 +234,16 @@ class Reliability(Drawing):
 
     def trial(self, samples: Samples, draws: Draws) -> Rows:
         """Two sets of every size, of every sample."""
-        rows = [
-            {"sample": code, "n_queries": size, **_observed(first, second)}
-            for size in self.sizes
-            for code, (first, second) in enumerate(self._drawn(samples, draws, size))
-        ]
+        rows = []
+        for size in self.sizes:
+            for code, (first, second) in enumerate(self._draw_sets(samples, draws, size)):
+                squares, means = components(first), (first.mean(axis=0), second.mean(axis=0))
+                observed = {f"ms_{effect}": float(getattr(squares, effect)) for effect in _EFFECTS}
+                rows.append({"sample": code, "n_queries": size, **observed, **compared_means(*means)})
         columns: Rows = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         return {**columns, "n_queries": columns["n_queries"].astype(np.int32)}
 
-    def _drawn(self, samples: Samples, draws: Draws, size: int) -> Iterator[Floats]:
+    def _draw_sets(self, samples: Samples, draws: Draws, size: int) -> Iterator[Floats]:
         """Two sets of queries of every sample: sets x queries x systems. Samples share the random numbers."""
         if self.truth == COLLECTION:
             for sample in samples:
@@ -271,16 +265,6 @@ class Reliability(Drawing):
     def findings(self, samples: Samples, rows: pl.DataFrame, provenance: Provenance) -> ReliabilityFindings:
         """How estimates scatter, and what repeating showed."""
         return ReliabilityFindings(self, samples, rows, provenance)
-
-
-def _observed(first: Floats, second: Floats) -> dict[str, float]:
-    squares = components(first)
-    return {
-        "ms_system": float(squares.system),
-        "ms_query": float(squares.query),
-        "ms_residual": float(squares.residual),
-        **compared_means(first.mean(axis=0), second.mean(axis=0)),
-    }
 
 
 def compared_means(first: Floats, second: Floats) -> dict[str, float]:
@@ -310,20 +294,16 @@ def compared_means(first: Floats, second: Floats) -> dict[str, float]:
     }
 
 
-_MOST_SAMPLES = 4  # that sentences go through; tables have them all
-_SPREAD = (0.05, 0.95)  # ends of what is called the spread of an estimate
-_OBSERVED = ("covariance", "variance", "variance_again", "tau", "tau_ap", "swapped", "rmse")
-
-
 @dataclass(frozen=True)
 class Estimate:
     """An index, Eρ² or Φ, as G-studies of ``n_queries`` queries of a sample estimate it.
 
     ``mean``, ``sd``, ``low`` and ``high`` (5 % and 95 % of trials) are of the index for as many queries; those that
-    start with ``all_`` of the index for ``n_all``, all queries. What is ``known`` is so with all queries, or in truth
-    where queries are simulated. ``all_bias`` is what estimates are off it on average, ``all_off`` what 90 % of them are
-    off at most. ``needed`` is the median number of queries for the target, and ``needed_off`` the share of trials more
-    than twice or less than half of what is known. ``covered`` is the share of F intervals with ``all_known`` inside.
+    start with ``all_`` of the index for ``n_all``, all queries. What is ``known`` is the value with all queries, or the
+    truth where queries are simulated. ``all_bias`` is the mean error of estimates, ``all_off`` the error that 90 % of
+    them do not exceed. ``needed`` is the median number of queries for the target, and ``needed_off`` the share of
+    trials more than twice or less than half of what is known. ``covered`` is the share of F intervals with
+    ``all_known`` inside.
     """
 
     sample: Annotated[str, Column("the sample", key=True)]
@@ -355,8 +335,8 @@ class Estimate:
 
 
 @dataclass(frozen=True)
-class Repeated:
-    """What a second set of ``n_queries`` showed, beside what the first said of it.
+class Repetition:
+    """What a second set of ``n_queries`` showed, beside what the first predicted.
 
     ``correlation`` is that of the systems' means on the two sets, pooled over trials, with its Monte-Carlo interval;
     ``correlation_predicted`` is the mean of Eρ² by the first set, and ``correlation_known`` that of all queries.
@@ -393,7 +373,12 @@ class ReliabilityFindings(Findings):
     @property
     def simulated(self) -> bool:
         """Whether queries are those of a model, whose truth is known."""
-        return self.experiment.truth == "simulated"
+        return self.experiment.truth == SIMULATED
+
+    @property
+    def known(self) -> str:
+        """What estimates are held against, in words."""
+        return "in truth" if self.simulated else "with all queries"
 
     @cached_property
     def _parts(self) -> list[tuple[Sample, Components, dict[str, Floats]]]:
@@ -401,11 +386,10 @@ class ReliabilityFindings(Findings):
         frame = self.rows.sort("sample", "n_queries", "trial", maintain_order=True)
         found = []
         for (name, size), part in frame.partition_by("sample", "n_queries", as_dict=True, maintain_order=True).items():
-            columns = {one: part[one].to_numpy() for one in part.columns if one.startswith("ms_") or one in _OBSERVED}
-            system, query, residual = (columns[f"ms_{effect}"] for effect in ("system", "query", "residual"))
-            found.append(
-                (members[name], Components(system, query, residual, size, len(members[name].systems)), columns)
-            )
+            columns = {column: part[column].to_numpy() for column in part.columns if column != "sample"}
+            system, query, residual = (columns[f"ms_{effect}"] for effect in _EFFECTS)
+            squares = Components(system, query, residual, size, len(members[name].systems))
+            found.append((members[name], squares, columns))
         return found
 
     @cached_property
@@ -418,68 +402,54 @@ class ReliabilityFindings(Findings):
         )
 
     @cached_property
-    def repeated(self) -> tuple[Repeated, ...]:
+    def repeated(self) -> tuple[Repetition, ...]:
         """What a second set showed, by sample and size."""
         return tuple(
-            _repeated(sample, squares, columns, self.truths[sample.name]) for sample, squares, columns in self._parts
+            _repetition(sample, squares, columns, self.truths[sample.name]) for sample, squares, columns in self._parts
         )
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """Those of the estimates, and of what a second set showed."""
-        return (*columns_of(Estimate), *columns_of(Repeated)[2:])
+        return (*columns_of(Estimate), *columns_of(Repetition)[2:])
 
     def _rows(self) -> list[dict[str, Any]]:
-        by_key = {(one.sample, one.n_queries): asdict(one) for one in self.repeated}
-        return [{**asdict(one), **by_key[one.sample, one.n_queries]} for one in self.estimates]
+        by_key = {(row.sample, row.n_queries): asdict(row) for row in self.repeated}
+        return [{**asdict(row), **by_key[row.sample, row.n_queries]} for row in self.estimates]
 
     def sentences(self) -> list[str]:
-        caution = _OF_MODEL if self.simulated else _OF_COLLECTION
         names = self.samples.names
-        said = [text for name in names[:_MOST_SAMPLES] for text in self._of(name)]
-        left = len(names) - _MOST_SAMPLES
-        more = [f"Tables have {left} more {'sample' if left == 1 else 'samples'}."] if left > 0 else []
-        return [*said, *more, f"{caution} {_SYSTEMS}"]
+        said = [sentence for name in names[:_MOST_SAMPLES] for sentence in self._describe(name)]
+        if len(names) > _MOST_SAMPLES:
+            said.append(f"Tables have {len(names) - _MOST_SAMPLES} more {'sample' if len(names) == 5 else 'samples'}.")
+        return [*said, f"{_OF_MODEL if self.simulated else _OF_COLLECTION} {_OF_SYSTEMS}"]
 
-    def _of(self, name: str) -> list[str]:
-        wanted = min({one.n_queries for one in self.estimates}, key=lambda size: (abs(size - 20), size))
-        chosen = [one for one in self.estimates if (one.sample, one.n_queries) == (name, wanted)]
-        shown = next(one for one in self.repeated if (one.sample, one.n_queries) == (name, wanted))
-        off = [f"{INDICES[one.index]} within ±{one.all_off:.3f}" for one in chosen]
-        needed = chosen[0]
-        short = "out of reach" if np.isinf(needed.needed_known) else f"{needed.needed_known:.0f}"
-        said, by = ("of the truth", "in truth") if self.simulated else ("of what all of them say", "by all of them")
-        covered = [f"{INDICES[one.index]} in {share(one.covered)}" for one in chosen]
-        level = percent(self.experiment.confidence)
+    def _describe(self, name: str) -> list[str]:
+        size = min({row.n_queries for row in self.estimates}, key=lambda size: (abs(size - 20), size))
+        chosen = [row for row in self.estimates if (row.sample, row.n_queries) == (name, size)]
+        shown = next(row for row in self.repeated if (row.sample, row.n_queries) == (name, size))
+        first = chosen[0]
+        off = listed([f"{INDICES[row.index]} within ±{row.all_off:.3f}" for row in chosen])
+        covered = listed([f"{INDICES[row.index]} in {share(row.covered)}" for row in chosen])
+        needed = "out of reach" if np.isinf(first.needed_known) else f"{first.needed_known:.0f}"
+        of, by, by_all = ("of what all of them say", "by all of them", "by all queries")
+        if self.simulated:
+            of, by, by_all = "of the truth", "in truth", "in truth"
+        gap = shown.correlation_known - shown.correlation
+        is_right = shown.correlation_low <= shown.correlation_known <= shown.correlation_high
+        verdict = "as observed" if is_right else f"{abs(gap):.3f} too {'high' if gap > 0 else 'low'}"
         return [
-            f"{name}: from {wanted} queries, the reliability of {chosen[0].n_all} is estimated, in 90 % of trials, "
-            f"{listed(off)} {said}.",
-            f"Queries needed for {INDICES[needed.index]} = {self.experiment.target:g}: {short} {by}; "
-            f"from {wanted} it is off by more than a factor 2 in {share(needed.needed_off)} of trials.",
-            _prediction(shown, "in truth" if self.simulated else "by all queries"),
-            f"{level} F intervals from {wanted} queries cover the value {by}: {listed(covered)} of trials.",
+            f"{name}: from {size} queries, the reliability of {first.n_all} is estimated, in 90 % of trials, {off} "
+            f"{of}.",
+            f"Queries needed for {INDICES[first.index]} = {self.experiment.target:g}: {needed} {by}; from {size} it is "
+            f"off by more than a factor 2 in {share(first.needed_off)} of trials.",
+            f"On two sets of {size} queries, means of systems correlate by {shown.correlation:.3f} "
+            f"[{shown.correlation_low:.3f}, {shown.correlation_high:.3f}]; Eρ² {by_all} is "
+            f"{shown.correlation_known:.3f}, {verdict}, and by one such set {shown.correlation_predicted:.3f} on "
+            "average.",
+            f"{percent(self.experiment.confidence)} F intervals from {size} queries cover the value {by}: {covered} of "
+            "trials.",
         ]
-
-
-_OF_COLLECTION = "The value with all queries is an estimate too, and the sets are part of it: the truth is further off."
-_OF_MODEL = (
-    "Queries are simulated, and the truth is that of a model fitted to the collection: of collections such as this one."
-)
-_SYSTEMS = (
-    "Systems stay the same in all trials, while F intervals are for systems drawn at random: they cover more than they "
-    "say."
-)
-
-
-def _prediction(shown: Repeated, by: str) -> str:
-    right = shown.correlation_low <= shown.correlation_known <= shown.correlation_high
-    gap = shown.correlation_known - shown.correlation
-    verdict = "as observed" if right else f"{abs(gap):.3f} too {'high' if gap > 0 else 'low'}"
-    return (
-        f"On two sets of {shown.n_queries} queries, means of systems correlate by {shown.correlation:.3f} "
-        f"[{shown.correlation_low:.3f}, {shown.correlation_high:.3f}]; Eρ² {by} is "
-        f"{shown.correlation_known:.3f}, {verdict}, and by one such set {shown.correlation_predicted:.3f} on average."
-    )
 
 
 def _estimate(sample: Sample, squares: Components, index: str, whole: Components, spec: Reliability) -> Estimate:
@@ -487,55 +457,46 @@ def _estimate(sample: Sample, squares: Components, index: str, whole: Components
     here, everywhere = (squares.index(n, absolute=absolute) for n in (squares.n_queries, n_all))
     known = float(whole.index(n_all, absolute=absolute))
     ends = squares.interval(n_all, absolute=absolute, confidence=spec.confidence)
-    inside = _share((ends[0] <= known) & (known <= ends[1]))
     needed, right = squares.needed(spec.target, absolute=absolute), float(whole.needed(spec.target, absolute=absolute))
-    low, middle, high = np.quantile(needed, (_SPREAD[0], 0.5, _SPREAD[1]), method="inverted_cdf")
-    off = _share((needed > 2 * right) | (needed < right / 2))
-    all_ends = np.quantile(everywhere, _SPREAD)
-    ends_here = np.quantile(here, _SPREAD)
+    low, middle, high = np.quantile(needed, (_SPREAD[0], 0.5, _SPREAD[1]), method="inverted_cdf").tolist()
     return Estimate(
         sample=sample.name,
         n_queries=squares.n_queries,
         index=index,
-        mean=float(here.mean()),
-        sd=_sd(here),
-        low=float(ends_here[0]),
-        high=float(ends_here[1]),
+        **_spread("", here),
         known=float(whole.index(squares.n_queries, absolute=absolute)),
         n_all=n_all,
-        all_mean=float(everywhere.mean()),
-        all_sd=_sd(everywhere),
-        all_low=float(all_ends[0]),
-        all_high=float(all_ends[1]),
+        **_spread("all_", everywhere),
         all_known=known,
         all_bias=float(everywhere.mean()) - known,
         all_off=float(np.quantile(np.abs(everywhere - known), 0.9)),
-        needed=float(middle),
-        needed_low=float(low),
-        needed_high=float(high),
+        needed=middle,
+        needed_low=low,
+        needed_high=high,
         needed_known=right,
-        needed_off=off[0],
-        needed_off_low=off[1],
-        needed_off_high=off[2],
-        covered=inside[0],
-        covered_low=inside[1],
-        covered_high=inside[2],
+        **_share("needed_off", (needed > 2 * right) | (needed < right / 2)),
+        **_share("covered", (ends[0] <= known) & (known <= ends[1])),
     )
 
 
-def _sd(values: Floats) -> float:
-    return float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+def _spread(prefix: str, values: Floats) -> dict[str, float]:
+    low, high = np.quantile(values, _SPREAD).tolist()
+    sd = float(values.std(ddof=1)) if len(values) > 1 else float("nan")
+    ends = {f"{prefix}low": low, f"{prefix}high": high}
+    return {f"{prefix}mean": float(values.mean()), f"{prefix}sd": sd, **ends}
 
 
-def _share(hits: npt.NDArray[np.bool_]) -> tuple[float, float, float]:
-    return rates(hits.astype(np.float64), np.ones(len(hits))).bounded
+def _share(name: str, hits: Mask) -> dict[str, float]:
+    value, low, high = rates(hits.astype(np.float64), np.ones(len(hits))).bounded
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
-def _repeated(sample: Sample, squares: Components, columns: dict[str, Floats], whole: Components) -> Repeated:
+def _repetition(sample: Sample, squares: Components, columns: dict[str, Floats], whole: Components) -> Repetition:
     predicted = squares.index(squares.n_queries, absolute=False)
     correlation, half = _pooled(columns["covariance"], columns["variance"], columns["variance_again"])
     rmse = np.sqrt(2 * squares.error(absolute=True).at(squares.n_queries))
-    return Repeated(
+    tau, tau_ap, swapped = (float(t_interval(columns[name])[0]) for name in ("tau", "tau_ap", "swapped"))
+    return Repetition(
         sample=sample.name,
         n_queries=squares.n_queries,
         correlation=correlation,
@@ -543,10 +504,10 @@ def _repeated(sample: Sample, squares: Components, columns: dict[str, Floats], w
         correlation_high=correlation + half,
         correlation_predicted=float(predicted.mean()),
         correlation_known=float(whole.index(squares.n_queries, absolute=False)),
-        tau=_mean(columns["tau"]),
+        tau=tau,
         tau_predicted=float(expected_tau(predicted).mean()),
-        tau_ap=_mean(columns["tau_ap"]),
-        swapped=_mean(columns["swapped"]),
+        tau_ap=tau_ap,
+        swapped=swapped,
         rmse=float(np.sqrt(np.mean(columns["rmse"] ** 2))),
         rmse_predicted=float(np.sqrt(np.mean(rmse**2))),
     )
@@ -563,71 +524,49 @@ def _pooled(covariance: Floats, variance: Floats, again: Floats) -> tuple[float,
     return correlation, float(t_interval(linear)[1])
 
 
-def _mean(values: Sequence[float] | Floats) -> float:
-    return float(t_interval(np.asarray(values, dtype=np.float64))[0])
-
-
-_PREDICTED = (
-    ("Eρ², predicted", "correlation_predicted"),
-    ("Eρ², {known}", "correlation_known"),
-    ("correlation, observed", "correlation"),
-    ("τ, predicted", "tau_predicted"),
-    ("τ, observed", "tau"),
-)
-
-
 @EXPERIMENT_SECTIONS.register("reliability")
 def reliability_sections(findings: ReliabilityFindings) -> Sequence[Section]:
     """The conclusion, estimates with their spread, and what a second set of queries shows."""
     text = "Eρ² of one set of queries predicts how systems' means correlate with those on another; τ follows from it."
+    repeated = (Paragraph(text), _repetition_table(findings), _repetition_figure(findings))
     return [
         Section("reliability", "Can estimates of reliability be trusted", tuple(conclusion(findings))),
-        Section("estimates", "Rates by number of queries", (_estimates(findings), _spread(findings))),
-        Section(
-            "repeated", "What a second set shows", (Paragraph(text), _observed_table(findings), _against(findings))
-        ),
+        Section("estimates", "Rates by number of queries", (_estimate_table(findings), _spread_figure(findings))),
+        Section("repeated", "What a second set shows", repeated),
     ]
 
 
-def _known(findings: ReliabilityFindings) -> str:
-    """What estimates are held against."""
-    return "in truth" if findings.simulated else "with all queries"
-
-
-def _spread(findings: ReliabilityFindings) -> FigureBlock:
+def _spread_figure(findings: ReliabilityFindings) -> FigureBlock:
     panels = []
     for name in findings.samples.names:
         lines, levels = [], []
         for index, label in INDICES.items():
-            cells = [one for one in findings.estimates if (one.sample, one.index) == (name, index)]
-            x, y, low, high = (
-                np.array([getattr(one, value) for one in cells], dtype=np.float64)
-                for value in ("n_queries", "all_mean", "all_low", "all_high")
-            )
-            lines.append(Curve(label, x, y, low, high))
+            cells = [row for row in findings.estimates if (row.sample, row.index) == (name, index)]
+            lines.append(curve_of(label, cells, "n_queries", "all_mean", "all_low", "all_high"))
             levels.append(cells[0].all_known)
         panels.append(Panel(name, tuple(lines), tuple(levels)))
     caption = (
         "Reliability of the whole collection as estimated from some of its queries: mean over trials, and where 90 % "
-        f"of them lie. Dotted lines are the values {_known(findings)}."
+        f"of them lie. Dotted lines are the values {findings.known}."
     )
-    alt = (
-        "Curves of estimated Eρ² and Φ by number of queries, with bands that narrow towards the value "
-        f"{_known(findings)}."
-    )
+    bands = f"bands that narrow towards the value {findings.known}"
+    alt = f"Curves of estimated Eρ² and Φ by number of queries, with {bands}."
     data = Curves("queries estimated from", "reliability of all queries", tuple(panels))
     return FigureBlock("reliability-spread", caption, alt, data, curves)
 
 
-def _against(findings: ReliabilityFindings) -> FigureBlock:
+def _repetition_figure(findings: ReliabilityFindings) -> FigureBlock:
+    labels = {
+        "correlation_predicted": "Eρ², predicted",
+        "correlation_known": f"Eρ², {findings.known}",
+        "correlation": "correlation, observed",
+        "tau_predicted": "τ, predicted",
+        "tau": "τ, observed",
+    }
     panels = []
     for name in findings.samples.names:
-        cells = [one for one in findings.repeated if one.sample == name]
-        x = np.array([one.n_queries for one in cells], dtype=np.float64)
-        lines = [
-            Curve(label.format(known=_known(findings)), x, np.array([getattr(one, value) for one in cells]))
-            for label, value in _PREDICTED
-        ]
+        cells = [row for row in findings.repeated if row.sample == name]
+        lines = [curve_of(label, cells, "n_queries", y) for y, label in labels.items()]
         panels.append(Panel(name, tuple(lines)))
     caption = (
         "What one set of queries predicts of another of the same size, and what is observed: the correlation of "
@@ -642,73 +581,48 @@ def _against(findings: ReliabilityFindings) -> FigureBlock:
     return FigureBlock("reliability-repeated", caption, alt, data, curves)
 
 
-def _estimates(findings: ReliabilityFindings) -> TableBlock:
-    known = _known(findings)
-    columns = (
-        Heading("Sample", "left"),
-        Heading("Queries"),
-        Heading("Index", "left"),
-        Heading("For as many", about="the index for as many queries, and where 90 % of trials lie"),
-        Heading("For all", about="the index for all queries, and where 90 % of trials lie"),
-        Heading("Bias", about=f"mean less the value {known}"),
-        Heading("Queries needed", about="median for the target, and where 90 % of trials lie"),
-        Heading("Off by 2", about=f"trials more than twice or less than half of the number {known}"),
-        Heading("Covered", about=f"F intervals with the value {known} inside"),
-    )
-    rows = [
+def _estimate_table(findings: ReliabilityFindings) -> TableBlock:
+    def needed(row: dict[str, Any]) -> str:
+        numbers = (row[name] for name in ("needed", "needed_low", "needed_high"))
+        middle, low, high = (f"{n:,.0f}" if np.isfinite(n) else "∞" for n in numbers)
+        return f"{middle} [{low}, {high}]"
+
+    of_trials, known = "and where 90 % of trials lie", findings.known
+    columns: list[TableColumn] = [
+        ("Sample", "{sample}", ""),
+        ("Queries", "{n_queries:d}", ""),
+        ("Index", "{symbol}", ""),
+        ("For as many", "{mean:.3f} [{low:.3f}, {high:.3f}]", f"the index for as many queries, {of_trials}"),
+        ("For all", "{all_mean:.4f} [{all_low:.4f}, {all_high:.4f}]", f"the index for all queries, {of_trials}"),
+        ("Bias", "{all_bias:+.4f}", f"mean less the value {known}"),
+        ("Queries needed", needed, f"median for the target, {of_trials}"),
         (
-            one.sample,
-            f"{one.n_queries}",
-            INDICES[one.index],
-            f"{one.mean:.3f} [{one.low:.3f}, {one.high:.3f}]",
-            f"{one.all_mean:.4f} [{one.all_low:.4f}, {one.all_high:.4f}]",
-            f"{one.all_bias:+.4f}",
-            f"{_number(one.needed)} [{_number(one.needed_low)}, {_number(one.needed_high)}]",
-            share(one.needed_off),
-            share(one.covered),
-        )
-        for one in findings.estimates
+            "Off by 2",
+            lambda row: share(row["needed_off"]),
+            f"trials more than twice or less than half of the number {known}",
+        ),
+        ("Covered", lambda row: share(row["covered"]), f"F intervals with the value {known} inside"),
     ]
-    target = findings.experiment.target
-    caption = f"Reliability estimated from some of the queries, and queries needed for {target:g}."
+    caption = f"Reliability estimated from some of the queries, and queries needed for {findings.experiment.target:g}."
+    rows = [{**asdict(row), "symbol": INDICES[row.index]} for row in findings.estimates]
     return table_of("reliability-estimates", caption, columns, rows, findings.to_dicts())
 
 
-def _observed_table(findings: ReliabilityFindings) -> TableBlock:
-    columns = (
-        Heading("Sample", "left"),
-        Heading("Queries"),
-        Heading("Correlation"),
-        Heading("Eρ²", about="what the first set predicts of the correlation, on average"),
-        Heading("Eρ² known", about=f"Eρ² {_known(findings)}, which predicts the correlation"),
-        Heading("τ"),
-        Heading("τ predicted"),
-        Heading("τ_AP"),
-        Heading("Swapped", about="pairs of systems in another order"),
-        Heading("Difference", about="of a system's means on two sets, root mean square"),
-        Heading("Predicted"),
-    )
-    rows = [
-        (
-            one.sample,
-            f"{one.n_queries}",
-            f"{one.correlation:.3f} [{one.correlation_low:.3f}, {one.correlation_high:.3f}]",
-            f"{one.correlation_predicted:.3f}",
-            f"{one.correlation_known:.3f}",
-            f"{one.tau:.3f}",
-            f"{one.tau_predicted:.3f}",
-            f"{one.tau_ap:.3f}",
-            share(one.swapped),
-            f"{one.rmse:.4f}",
-            f"{one.rmse_predicted:.4f}",
-        )
-        for one in findings.repeated
+def _repetition_table(findings: ReliabilityFindings) -> TableBlock:
+    columns: list[TableColumn] = [
+        ("Sample", "{sample}", ""),
+        ("Queries", "{n_queries:d}", ""),
+        ("Correlation", "{correlation:.3f} [{correlation_low:.3f}, {correlation_high:.3f}]", ""),
+        ("Eρ²", "{correlation_predicted:.3f}", "what the first set predicts of the correlation, on average"),
+        ("Eρ² known", "{correlation_known:.3f}", f"Eρ² {findings.known}, which predicts the correlation"),
+        ("τ", "{tau:.3f}", ""),
+        ("τ predicted", "{tau_predicted:.3f}", ""),
+        ("τ_AP", "{tau_ap:.3f}", ""),
+        ("Swapped", lambda row: share(row["swapped"]), "pairs of systems in another order"),
+        ("Difference", "{rmse:.4f}", "of a system's means on two sets, root mean square"),
+        ("Predicted", "{rmse_predicted:.4f}", ""),
     ]
     caption = (
         "Systems on two disjoint sets of queries, beside what the first predicts; intervals are those of the trials."
     )
-    return table_of("reliability-observed", caption, columns, rows, [vars(one).copy() for one in findings.repeated])
-
-
-def _number(n: float) -> str:
-    return f"{n:,.0f}" if np.isfinite(n) else "∞"
+    return table_of("reliability-observed", caption, columns, findings.repeated)

@@ -1,7 +1,4 @@
-"""What experiments draw queries from: effectiveness of systems, by one measure or by several.
-
-Strata of queries that are documents themselves, as in music similarity: what the metadata say of the query.
-"""
+"""What experiments draw queries from: effectiveness of systems by one or several measures, and strata of queries."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _FEWEST_QUERIES = 4  # two for each of two halves
-_LARGEST = 1e70  # up to a sign: fourth powers, and sums of many, are numbers still
+_LARGEST = 1e70  # in magnitude: sums of many fourth powers do not overflow
 _KEYS = ("collection", "measure", "scale")
 
 
@@ -55,10 +52,7 @@ class Sample:
         """The stratum of each query as a number from 0; all 0 where there are none."""
         if not self.strata:
             return np.zeros(len(self.queries), dtype=np.int64)
-        codes: Ints = np.unique(np.array(self.strata, dtype=object).astype(str), return_inverse=True)[1].astype(
-            np.int64
-        )
-        return codes
+        return np.unique(np.array(self.strata, dtype=str), return_inverse=True)[1].astype(np.int64)
 
     @property
     def n_pairs(self) -> int:
@@ -73,7 +67,7 @@ class Sample:
 class Samples:
     """Samples of one experiment; those with the same queries are always drawn together.
 
-    ``notes`` say what is worth knowing about them, such as queries that were left out; numbers do not depend on them.
+    ``notes`` say, for example, which queries were left out; numbers do not depend on them.
     """
 
     members: tuple[Sample, ...]
@@ -108,6 +102,12 @@ class Samples:
         """Systems of any sample, each once."""
         return tuple(dict.fromkeys(name for sample in self.members for name in sample.systems))
 
+    @cached_property
+    def codes(self) -> tuple[Ints, ...]:
+        """The systems of each sample as places among all."""
+        place = {name: i for i, name in enumerate(self.systems)}
+        return tuple(np.array([place[name] for name in sample.systems]) for sample in self.members)
+
     @property
     def fewest_queries(self) -> int:
         """Queries of the smallest sample."""
@@ -115,12 +115,12 @@ class Samples:
 
     @cached_property
     def largest(self) -> float:
-        """The effectiveness that is furthest from 0."""
+        """The largest magnitude of effectiveness."""
         return max(float(np.abs(sample.values).max()) for sample in self.members)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything that results can depend on."""
+        """SHA-256 of everything that results depend on."""
         content = hashlib.sha256()
         for sample in self.members:
             for words in ((sample.name,), sample.queries, sample.systems, sample.strata):
@@ -129,40 +129,35 @@ class Samples:
         return content.hexdigest()
 
     def to_polars(self) -> pl.DataFrame:
-        """A row for every value: ``collection, measure, scale, stratum, query_id, run, value``."""
+        """One row per value: ``collection, measure, scale, stratum, query_id, run, value``."""
         import polars as pl
 
-        return pl.concat([_long(sample) for sample in self.members], rechunk=True)
+        parts = []
+        for sample in self.members:
+            n_queries = len(sample.queries)
+            texts = {name: [getattr(sample, name)] * sample.values.size for name in _KEYS} | {
+                "stratum": [name for name in sample.strata or ("",) * n_queries for _ in sample.systems],
+                "query_id": [name for name in sample.queries for _ in sample.systems],
+                "run": list(sample.systems) * n_queries,
+            }
+            frame = pl.DataFrame(texts, schema=dict.fromkeys(texts, pl.String))
+            parts.append(frame.with_columns(value=np.ascontiguousarray(sample.values).reshape(-1)))
+        return pl.concat(parts, rechunk=True)
 
     @classmethod
     def from_polars(
         cls, frame: pl.DataFrame, provenance: Provenance | None = None, notes: Sequence[str] = ()
     ) -> Samples:
         """The samples that :meth:`to_polars` wrote, value by value."""
-        parts = frame.partition_by(_KEYS, maintain_order=True)
-        return cls(tuple(_sample(part) for part in parts), provenance or Provenance(), tuple(notes))
-
-
-def _long(sample: Sample) -> pl.DataFrame:
-    import polars as pl
-
-    n_queries = len(sample.queries)
-    columns: dict[str, Any] = {name: [getattr(sample, name)] * sample.values.size for name in _KEYS}
-    strata = sample.strata or ("",) * n_queries
-    columns["stratum"] = [name for name in strata for _ in sample.systems]
-    columns["query_id"] = [name for name in sample.queries for _ in sample.systems]
-    columns["run"] = list(sample.systems) * n_queries
-    columns["value"] = np.ascontiguousarray(sample.values).reshape(-1)
-    return pl.DataFrame(columns, schema_overrides={name: pl.String for name in columns if name != "value"})
-
-
-def _sample(part: pl.DataFrame) -> Sample:
-    systems = tuple(part["run"].unique(maintain_order=True))
-    first = part[:: len(systems)]
-    values = part["value"].to_numpy().reshape(first.height, len(systems)).copy()
-    strata = tuple(first["stratum"]) if any(first["stratum"]) else ()
-    measure, scale, collection = (part[name][0] for name in ("measure", "scale", "collection"))
-    return Sample(values, tuple(first["query_id"]), systems, measure, scale, collection, strata)
+        members = []
+        for part in frame.partition_by(_KEYS, maintain_order=True):
+            systems = tuple(part["run"].unique(maintain_order=True))
+            first = part[:: len(systems)]
+            values = part["value"].to_numpy().reshape(first.height, len(systems)).copy()
+            strata = tuple(first["stratum"]) if any(first["stratum"]) else ()
+            names = {name: part[name][0] for name in _KEYS}
+            members.append(Sample(values, tuple(first["query_id"]), systems, **names, strata=strata))
+        return cls(tuple(members), provenance or Provenance(), tuple(notes))
 
 
 def samples_of(
@@ -171,9 +166,10 @@ def samples_of(
     strata: Mapping[str, str] | None = None,
     scale: str = "",
 ) -> Samples:
-    """Every measure of some effectiveness as a sample; a mapping names the collections.
+    """Make a sample of every measure of some effectiveness; a mapping names the collections.
 
-    ``strata`` maps queries to a name, such as their genre. Queries that any system lacks are left out, and said so.
+    ``strata`` maps queries to a name, such as their genre. Queries without a value of some system are left out, with a
+    warning and a note.
 
     >>> from adjudge.model.effectiveness import Effectiveness
     >>> eff = Effectiveness.from_matrix([[0.1, 0.2], [0.3, 0.5], [0.4, 0.4], [0.1, 0.3]], measure="AP")
@@ -181,27 +177,31 @@ def samples_of(
     (<Sample: AP, 4 queries x 2 systems>,)
     """
     if isinstance(values, Samples):
-        return replace(values, members=tuple(_stratified(one, strata) for one in values)) if strata else values
-    several = _named(values)
-    notes = dict.fromkeys(note for _, eff in several for note in eff.notes)
-    members = []
+        return replace(values, members=tuple(_stratified(sample, strata) for sample in values)) if strata else values
+    several = _by_collection(values)
+    members, notes = [], [note for _, eff in several for note in eff.notes]
     for collection, eff in several:
-        for m in range(len(eff.measures)):
-            notes |= dict.fromkeys(_gaps(eff, m))
-            members.append(_stratified(_complete(eff, m, scale, collection), strata))
+        for m, measure in enumerate(eff.measures):
+            complete: Mask = np.isnan(eff.values[:, :, m]).sum(axis=1) == 0
+            if n_gaps := np.count_nonzero(~complete):
+                missing = f"{n_gaps} of {len(eff.queries)} queries lack a value of some system and are left out."
+                notes.append(f"{measure}: {missing}")
+                warn(notes[-1])
+            queries = tuple(query for query, kept in zip(eff.queries, complete.tolist(), strict=True) if kept)
+            matrix = np.ascontiguousarray(eff.values[complete, :, m])
+            members.append(_stratified(Sample(matrix, queries, eff.systems, measure, scale, collection), strata))
+            _check_size(members[-1])
     inputs = dict(pair for _, eff in several for pair in eff.provenance.inputs)
-    settings = dict(several[0][1].provenance.settings) if several else {}
-    return Samples(tuple(members), Provenance(tuple(inputs.items()), settings), tuple(notes))
+    settings = dict(several[0][1].provenance.settings)
+    return Samples(tuple(members), Provenance(tuple(inputs.items()), settings), tuple(dict.fromkeys(notes)))
 
 
-def _named(
+def _by_collection(
     values: Effectiveness | Mapping[str, Effectiveness] | Sequence[Effectiveness],
 ) -> list[tuple[str, Effectiveness]]:
-    if isinstance(values, Effectiveness):
-        return [("", values)]
-    several = list(values) if isinstance(values, list | tuple) else []
-    named = list(values.items()) if isinstance(values, Mapping) else [("", one) for one in several]
-    if not named or not all(isinstance(one, Effectiveness) for _, one in named):
+    several = list(values) if isinstance(values, list | tuple) else [values]
+    named: list[Any] = list(values.items()) if isinstance(values, Mapping) else [("", eff) for eff in several]
+    if not named or not all(isinstance(eff, Effectiveness) for _, eff in named):
         raise AdjudgeError(
             "expected effectiveness, as aj.evaluate makes and aj.formats.read_effectiveness reads it, or several in a "
             f"list or by collection, got {shown(values)}"
@@ -209,52 +209,37 @@ def _named(
     return named
 
 
-def _whole(eff: Effectiveness, m: int) -> Mask:
-    """Queries for which every system has a value."""
-    whole: Mask = np.isnan(eff.values[:, :, m]).sum(axis=1) == 0
-    return whole
-
-
-def _gaps(eff: Effectiveness, m: int) -> list[str]:
-    """What is left out, if anything is."""
-    n_gaps = int(np.count_nonzero(~_whole(eff, m)))
-    left_out = f"{n_gaps} of {len(eff.queries)} queries lack a value of some system and are left out."
-    return [f"{eff.measures[m]}: {left_out}"] if n_gaps else []
-
-
-def _complete(eff: Effectiveness, m: int, scale: str, collection: str) -> Sample:
-    values, measure, whole = eff.values[:, :, m], eff.measures[m], _whole(eff, m)
-    for note in _gaps(eff, m):
-        warn(note)
-    queries = tuple(name for name, kept in zip(eff.queries, whole.tolist(), strict=True) if kept)
-    needed = f"{measure}: an experiment needs at least"
-    if len(queries) < _FEWEST_QUERIES:
-        raise AdjudgeError(f"{needed} {_FEWEST_QUERIES} queries that all systems have, got {len(queries)}")
-    if len(eff.systems) < 2:
-        raise AdjudgeError(f"{needed} 2 systems, got {len(eff.systems)}")
-    largest = float(np.abs(values[whole]).max())
+def _check_size(sample: Sample) -> None:
+    needed = f"{sample.measure}: an experiment needs at least"
+    if len(sample.queries) < _FEWEST_QUERIES:
+        raise AdjudgeError(f"{needed} {_FEWEST_QUERIES} queries that all systems have, got {len(sample.queries)}")
+    if len(sample.systems) < 2:
+        raise AdjudgeError(f"{needed} 2 systems, got {len(sample.systems)}")
+    largest = float(np.abs(sample.values).max())
     if largest > _LARGEST:
         raise AdjudgeError(
-            f"{measure}: expected effectiveness of at most {_LARGEST:g}, whose squares can be added up, got {largest:g}"
+            f"{sample.measure}: expected effectiveness of at most {_LARGEST:g}, whose squares can be added up, "
+            f"got {largest:g}"
         )
-    return Sample(np.ascontiguousarray(values[whole]), queries, eff.systems, measure, scale, collection)
 
 
 def _stratified(sample: Sample, strata: Mapping[str, str] | None) -> Sample:
     if strata is None:
         return sample
-    unknown = [query for query in sample.queries if query not in strata]
-    if unknown:
-        which = listed([shown(query) for query in unknown], most=1)
-        raise AdjudgeError(f"expected a stratum for every query, got none for {which}")
+    _refuse_missing([query for query in sample.queries if query not in strata], "a stratum for every query")
     return replace(sample, strata=tuple(strata[query] for query in sample.queries))
 
 
-def strata_of(known: Collection | Metadata, column: str, queries: Sequence[str] | None = None) -> dict[str, str]:
-    """The value of a column, such as the genre, for every query that is a document: query to stratum.
+def _refuse_missing(queries: Sequence[str], wanted: str) -> None:
+    if queries:
+        raise AdjudgeError(f"expected {wanted}, got none for {listed([shown(query) for query in queries], most=1)}")
 
-    Without ``queries`` they are the judged ones of the collection, or every document of the metadata. A query without
-    a value is refused, since strata of some queries only would not balance anything.
+
+def strata_of(known: Collection | Metadata, column: str, queries: Sequence[str] | None = None) -> dict[str, str]:
+    """Map every query that is a document, as in music similarity, to its value of a column, such as the genre.
+
+    Without ``queries``, those judged in the collection, or every document of the metadata. A query without a value is
+    refused, because strata of only some queries would not balance anything.
 
     >>> from adjudge.embedded import demo
     >>> genres = strata_of(demo(queries=10), "genre")
@@ -265,14 +250,12 @@ def strata_of(known: Collection | Metadata, column: str, queries: Sequence[str] 
     if metadata is None:
         raise AdjudgeError(f"strata by {shown(column)} need metadata of the documents that queries are, got none")
     codes, names = metadata.values(column)
-    if queries is None:
-        judgments = known.need_judgments() if isinstance(known, Collection) else None
-        queries = tuple(metadata.documents if judgments is None else judgments.queries)
-        queries = queries if judgments is None else queries[: judgments.n_queries]
-    places = metadata.documents.find(list(queries))
-    stratum = [-1 if place < 0 else int(codes[place]) for place in places.tolist()]
-    missing = [query for query, code in zip(queries, stratum, strict=True) if code < 0]
-    if missing:
-        which = listed([shown(query) for query in missing], most=1)
-        raise AdjudgeError(f"expected {shown(column)} in the metadata for every query, got none for {which}")
-    return {query: names[code] for query, code in zip(queries, stratum, strict=True)}
+    if queries is None and isinstance(known, Collection):
+        judgments = known.need_judgments()
+        queries = tuple(judgments.queries)[: judgments.n_queries]
+    wanted = tuple(metadata.documents) if queries is None else queries
+    places = metadata.documents.find(list(wanted)).tolist()
+    stratum = {query: -1 if place < 0 else int(codes[place]) for query, place in zip(wanted, places, strict=True)}
+    missing = [query for query, code in stratum.items() if code < 0]
+    _refuse_missing(missing, f"{shown(column)} in the metadata for every query")
+    return {query: names[code] for query, code in stratum.items()}

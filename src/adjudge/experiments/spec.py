@@ -1,8 +1,8 @@
-"""An experiment before it is run: a frozen specification, its trials, and what is made of them.
+"""An experiment before it is run: a frozen specification, its trials, and its findings.
 
 A trial is a pure function of the specification, the samples and its number: trial *i* draws from
-``SeedSequence(seed, spawn_key=(i,))`` and from nothing else, so that numbers never depend on how many workers there
-are, how trials are cut into chunks, or how often the work was interrupted. Experiments are registered by name.
+``SeedSequence(seed, spawn_key=(i,))`` and from nothing else, so that numbers never depend on the number of workers, the
+chunks or interruptions. Experiments are registered by name.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.checks import SEED_NUMBER, TRIALS, Constraints, check_all
+from adjudge.checks import SEED, TRIALS, Constraints, check_all
 from adjudge.errors import AdjudgeError, unknown
-from adjudge.experiments.procedures import Procedure
 from adjudge.experiments.samples import Samples
 from adjudge.model.provenance import Provenance
 from adjudge.parallel import job_rng
 from adjudge.registry import Registry
+from adjudge.reporting.document import Section
 from adjudge.results import Result
-from adjudge.text import counted
+from adjudge.seeds import Seed, as_seed
+from adjudge.text import counted, listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,13 +35,13 @@ Rows = dict[str, npt.NDArray[Any]]  # columns of equal length; names are coded a
 
 @dataclass(frozen=True)
 class Draws:
-    """The randomness of one trial: as many independent generators as it needs, each by its number."""
+    """The randomness of a trial: as many independent generators as it needs, numbered by purpose."""
 
     seed: int
     trial: int
 
     def generator(self, purpose: int = 0) -> np.random.Generator:
-        """A generator of its own for each purpose within the trial."""
+        """The generator for one purpose within the trial."""
         return job_rng(self.seed, self.trial, purpose)
 
     def number(self, purpose: int = 0) -> int:
@@ -56,20 +57,22 @@ class Experiment(ABC):
     name: ClassVar[str]
     title: ClassVar[str]
     question: ClassVar[str]
-    """What it answers, in a sentence for people."""
+    """What it answers, in one sentence."""
 
-    constraints: ClassVar[Constraints] = {"trials": TRIALS, "seed": SEED_NUMBER}
+    constraints: ClassVar[Constraints] = {"trials": TRIALS, "seed": SEED}
 
     trials: int = 500
-    seed: int = 0
+    seed: Seed = 0
+    """A generator or None gives one number here, which the specification keeps: trials are drawn from it alone."""
 
     def __post_init__(self) -> None:
         check_all(self, where=f"{self.name}: ")
+        object.__setattr__(self, "seed", as_seed(self.seed))
 
     def prepared(self, samples: Samples) -> Experiment:
-        """The same experiment with what was left open settled by the samples, such as the sizes to look at.
+        """The same experiment with open settings, such as the sizes, settled by the samples.
 
-        Samples that it cannot work with are refused here, before any work is done.
+        Samples that it cannot work with are refused here, before any trial.
         """
         return self
 
@@ -78,31 +81,33 @@ class Experiment(ABC):
         """The rows of one trial."""
 
     def names(self, samples: Samples) -> Mapping[str, Sequence[str]]:
-        """Which columns hold places of names, and those names."""
+        """Columns that hold positions in a list of names, and those names."""
         return {"sample": samples.names, "system": samples.systems, "other": samples.systems}
 
     @abstractmethod
     def findings(self, samples: Samples, rows: pl.DataFrame, provenance: Provenance) -> Findings:
-        """What all trials together say."""
+        """What all trials together show."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON, from which :func:`experiment_from` makes the same experiment."""
-        values = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
-        return {"experiment": self.name, **values}
+        return {"experiment": self.name, **{field.name: _plain(getattr(self, field.name)) for field in fields(self)}}
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Procedure):
-        return str(value)
-    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
 E = TypeVar("E", bound=Experiment)
 EXPERIMENTS: Registry[type[Experiment]] = Registry("experiment", "adjudge.experiments.*")
+SectionsFunction = Callable[[Any], Sequence[Section]]
+EXPERIMENT_SECTIONS: Registry[SectionsFunction] = Registry("report of an experiment", "adjudge.experiments.*")
+_MOST_NAMED = 12  # samples in an introduction
 
 
 def experiment(name: str) -> Callable[[type[E]], type[E]]:
-    """Register an experiment; the class comes back unchanged."""
+    """Register an experiment; the class is returned unchanged."""
 
     def decorate(kind: type[E]) -> type[E]:
         kind.name = name
@@ -112,34 +117,30 @@ def experiment(name: str) -> Callable[[type[E]], type[E]]:
     return decorate
 
 
-def make_experiment(name: str, **settings: Any) -> Experiment:
-    """An experiment by its name; settings that it does not have are refused, with those that it has.
+def experiment_from(values: Mapping[str, Any]) -> Experiment:
+    """The experiment that :meth:`Experiment.to_dict` described: its name under ``experiment``, and its settings.
 
-    >>> make_experiment("power", trial=10)
+    >>> experiment_from({"experiment": "power", "trial": 10})
     Traceback (most recent call last):
     adjudge.errors.UnknownNameError: No setting of power is called 'trial'. Did you mean 'trials'?
     """
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+    }
+    if "experiment" not in settings:
+        raise AdjudgeError("expected the description of an experiment, got none")
+    name = str(settings.pop("experiment"))
     kind = EXPERIMENTS[name]
-    known = [one.name for one in fields(kind)]
+    known = [field.name for field in fields(kind)]
     for setting in settings:
         if setting not in known:
             raise unknown(f"setting of {name}", setting, known)
     return kind(**settings)
 
 
-def experiment_from(values: Mapping[str, Any]) -> Experiment:
-    """The experiment that :meth:`Experiment.to_dict` described."""
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    try:
-        name = given.pop("experiment")
-    except KeyError:
-        raise AdjudgeError("expected the description of an experiment, got none") from None
-    return make_experiment(str(name), **given)
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Findings(Result):
-    """What an experiment found; ``rows`` are all its trials, as they are kept in ``trials.parquet``."""
+    """What an experiment found; ``rows`` are all its trials, as in ``trials.parquet``."""
 
     experiment: Experiment
     samples: Samples
@@ -154,12 +155,22 @@ class Findings(Result):
 
     @abstractmethod
     def sentences(self) -> list[str]:
-        """What it means, in plain language; the first is the conclusion."""
+        """What it means in plain language, the conclusion first."""
 
     @property
     def title(self) -> str:
         """What the experiment is about."""
         return self.experiment.title
+
+    def introduction(self) -> tuple[str, ...]:
+        """What was asked, and of what: the question, the trials and the samples; then the notes on these."""
+        spec, names = self.experiment, listed(self.samples.names, most=_MOST_NAMED)
+        setup = f"{spec.question} {counted(spec.trials, 'trial')}, seed {spec.seed}: {names}."
+        return setup, *self.samples.notes
+
+    def sections(self) -> tuple[Section, ...]:
+        """The sections of its report: the conclusion first, then what it rests on."""
+        return tuple(EXPERIMENT_SECTIONS[self.experiment.name](self))
 
     def _facts(self) -> dict[str, Any]:
         return {

@@ -7,59 +7,63 @@ when the sign is opposite. When it is significant on both with opposite signs th
 
 Urbano, J., Martín, D., Marrero, M. and Morato, J. Audio Music Similarity and Retrieval: Evaluation Power and Stability.
 ISMIR 2011, pp. 609-614, sections 5, 6.2 and 7.
-
-Reports of the power and the stability of an evaluation, with the figures of the paper that they come from.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from adjudge.arrays import Floats
-from adjudge.experiments.comparing import AGAIN, TIE, Comparing
-from adjudge.experiments.power import (
+from adjudge.experiments.comparing import (
+    ABOUT_INTERVALS,
+    AGAIN,
+    CURVE_KEYS,
     FRIEDMAN_AND_WILCOXON,
-    Counts,
+    TIE,
+    ComparisonExperiment,
     CurveFindings,
     CurveRow,
-    PowerFindings,
+    Procedure,
+    ProcedureField,
     RateCurve,
-    cases_of,
     count_pairs,
     default_sizes,
-    described,
-    significant_with_all,
-    strata_sentence,
+    figure_name,
+    rate_panels,
 )
-from adjudge.experiments.power import RateCurve as Found
-from adjudge.experiments.procedures import Procedure
 from adjudge.experiments.rates import Rates, rates
-from adjudge.experiments.report import EXPERIMENT_SECTIONS, conclusion, table_of
-from adjudge.experiments.samples import Sample, Samples
-from adjudge.experiments.spec import Draws, Rows, experiment
+from adjudge.experiments.report import TableColumn, conclusion, share_of, table_of
+from adjudge.experiments.samples import Samples
+from adjudge.experiments.spec import EXPERIMENT_SECTIONS, Draws, Rows, experiment
 from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import FigureBlock, Paragraph, Section, TableBlock
-from adjudge.reporting.figures import Curve, Curves, Panel, curves
+from adjudge.reporting.figures import curves
 from adjudge.results import Column, columns_of, interval_columns
-from adjudge.tables import Heading, Table
-from adjudge.text import percent, share, share_with
+from adjudge.text import share, share_with
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-RATES = ("power", "conflicts", "lack_of_power", "minor", "major", "unrepeated")
+_ABOUT = {
+    "power": "share of pairs that are significant on a set",
+    "conflicts": "share of pairs that are significant on one of two sets only",
+    "lack_of_power": "conflicts with the same sign",
+    "minor": "conflicts with opposite signs",
+    "major": "share of pairs that are significant on both sets with opposite signs",
+    "unrepeated": "share of significant results that the other set does not repeat",
+}
+RATES = tuple(_ABOUT)
 """Rates of a curve, in the order of the main table."""
 
 
 @experiment("stability")
 @dataclass(frozen=True, kw_only=True)
-class Stability(Comparing):
+class Stability(ComparisonExperiment):
     """How often two disjoint sets of as many queries disagree on what is significant, up to half of the queries.
 
     >>> Stability(trials=10, procedures=("t", "wilcoxon-1@0.01")).to_dict()["procedures"]
@@ -69,47 +73,46 @@ class Stability(Comparing):
     title: ClassVar[str] = "Stability of the evaluation"
     question: ClassVar[str] = "How many significant differences would not be found again with other queries?"
 
-    procedures: tuple[Procedure, ...] = FRIEDMAN_AND_WILCOXON
+    procedures: ProcedureField = FRIEDMAN_AND_WILCOXON
 
     def prepared(self, samples: Samples) -> Stability:
-        """With sizes settled, and refused where the samples have not two disjoint sets of them."""
+        """With sizes settled, and refused where the samples have no two disjoint sets of them."""
         self.check_sizes(samples, count=2)
         n_queries = samples.fewest_queries
-        return self if self.sizes else replace(self, sizes=default_sizes(n_queries, n_queries // 2))
+        return replace(self, sizes=self.sizes or default_sizes(n_queries, n_queries // 2))
 
     def trial(self, samples: Samples, draws: Draws) -> Rows:
         """All pairs of systems on two disjoint subsets of every size."""
-        return self.compared(samples, draws, count=2)
+        return self.compare_pairs(samples, draws, count=2)
 
     def findings(self, samples: Samples, rows: pl.DataFrame, provenance: Provenance) -> StabilityFindings:
         """Rates of conflicts, by sample, procedure and size."""
-        counted = {
-            f"{one.name} {name}": expression
-            for one in self.procedures
-            for name, expression in _conditions(one, samples.largest).items()
+        conditions = {
+            f"{procedure.name} {name}": condition
+            for procedure in self.procedures
+            for name, condition in _conditions(procedure, samples.largest).items()
         }
-        counts = count_pairs(rows, samples, counted)
-        whole = significant_with_all(samples, self)
-        cases = cases_of(samples, counts)
-        sizes = np.array(counts.sizes, dtype=np.int64)
-        curves = []
-        for one in self.procedures:
-            found = _rates(counts, one, cases)
+        sizes, cases, counts = count_pairs(rows, samples, conditions)
+        whole = self.count_significant(samples)
+        found = []
+        for procedure in self.procedures:
+            named = {name: counts[f"{procedure.name} {name}"] for name in _conditions(procedure, 0.0)}
+            by_name = _rates(named, cases)
             for i, sample in enumerate(samples):
-                parts = {name: each.at(i) for name, each in found.items()}
-                curves.append(StabilityCurve(sample, one, sizes, **parts, whole=whole[sample.name, one.name]))
-        return StabilityFindings(self, samples, rows, provenance, tuple(curves))
+                parts = {name: rate.at(i) for name, rate in by_name.items()}
+                found.append(StabilityCurve(sample, procedure, sizes, whole[sample.name, procedure.name], **parts))
+        return StabilityFindings(self, samples, rows, provenance, tuple(found))
 
 
 def _conditions(procedure: Procedure, largest: float) -> dict[str, pl.Expr]:
-    """What is counted of the rows of one procedure; means that differ by rounding only have no sign."""
+    """What is counted in the rows of one procedure; means that differ by rounding only have no sign."""
     import polars as pl
 
     def sign(column: str) -> pl.Expr:
         return pl.when(pl.col(column).abs() > TIE * largest).then(pl.col(column).sign()).otherwise(0.0)
 
     first, second = pl.col(procedure.name) <= procedure.alpha, pl.col(procedure.name + AGAIN) <= procedure.alpha
-    # signs, not the product of differences, which can be too small for a number
+    # signs, because the product of differences may underflow
     opposite = sign("difference") * sign("difference" + AGAIN) < 0
     return {
         "first": first,
@@ -120,21 +123,20 @@ def _conditions(procedure: Procedure, largest: float) -> dict[str, pl.Expr]:
     }
 
 
-def _rates(counts: Counts, procedure: Procedure, cases: Floats) -> dict[str, Rates]:
+def _rates(counts: Mapping[str, Floats], cases: Floats) -> dict[str, Rates]:
     """The rates of a procedure: of pairs, of which power has two chances each; ``unrepeated`` of significant results.
 
     A significant result is a pair on one of the two subsets; it is not repeated when the other subset has no
-    significant difference of the same sign, so that a major conflict makes two of them.
+    significant difference of the same sign, so that a major conflict counts twice.
     """
-    of = {name: counts.of[f"{procedure.name} {name}"] for name in ("first", "second", "conflicts", "minor", "major")}
-    results = of["first"] + of["second"]
+    results, conflicts = counts["first"] + counts["second"], counts["conflicts"]
     return {
         "power": rates(results, 2 * cases),
-        "conflicts": rates(of["conflicts"], cases),
-        "lack_of_power": rates(of["conflicts"] - of["minor"], cases),
-        "minor": rates(of["minor"], cases),
-        "major": rates(of["major"], cases),
-        "unrepeated": rates(of["conflicts"] + 2 * of["major"], results),
+        "conflicts": rates(conflicts, cases),
+        "lack_of_power": rates(conflicts - counts["minor"], cases),
+        "minor": rates(counts["minor"], cases),
+        "major": rates(counts["major"], cases),
+        "unrepeated": rates(conflicts + 2 * counts["major"], results),
     }
 
 
@@ -147,7 +149,6 @@ class StabilityCurve(RateCurve):
     ``major`` the share that is significant on both with opposite signs. ``unrepeated`` is the share of significant
     results, not of pairs, that the other subset does not repeat with the same sign, ``repeated`` the share that it
     does; NaN where nothing was significant.
-    ``whole`` is the number of pairs that are significant with all queries.
     """
 
     power: Rates
@@ -156,7 +157,6 @@ class StabilityCurve(RateCurve):
     minor: Rates
     major: Rates
     unrepeated: Rates
-    whole: int
 
     @property
     def stable(self) -> Floats:
@@ -174,49 +174,30 @@ class StabilityCurve(RateCurve):
     @property
     def both(self) -> Floats:
         """Share of pairs that are significant on both subsets with the same sign: power less half the conflicts."""
-        both: Floats = np.maximum(self.power.value - self.conflicts.value / 2 - self.major.value, 0.0)  # not rounding
-        return both
-
-    @property
-    def power_of_all(self) -> float:
-        """Share of pairs that are significant with all queries."""
-        return self.whole / self.sample.n_pairs
+        return np.maximum(self.power.value - self.conflicts.value / 2 - self.major.value, 0.0)  # not rounding
 
     @property
     def stable_of_all(self) -> float:
         """Power with all queries less the conflicts of the largest subsets: as if these no longer changed."""
-        return self.power_of_all - float(self.conflicts.value[-1])
+        return self.whole_share - float(self.conflicts.value[-1])
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """The columns of a point; ends of intervals in ``_low`` and ``_high``."""
         return (*columns_of(CurveRow), *_RATE_COLUMNS)
 
-    def points(self) -> list[dict[str, Any]]:
-        """A row for every number of queries; ends of intervals in ``_low`` and ``_high``."""
+    def _points(self) -> dict[str, Floats]:
         columns: dict[str, Floats] = {}
         for name in RATES:
-            each: Rates = getattr(self, name)
-            columns |= {name: each.value, f"{name}_low": each.low, f"{name}_high": each.high}
-        columns |= {"repeated": self.repeated, "both": self.both}
-        return [
-            {**self.identity(), "n_queries": size, **{name: float(column[i]) for name, column in columns.items()}}
-            for i, size in enumerate(self.n_queries.tolist())
-        ]
+            rate: Rates = getattr(self, name)
+            columns |= {name: rate.value, f"{name}_low": rate.low, f"{name}_high": rate.high}
+        return {**columns, "repeated": self.repeated, "both": self.both}
 
 
-_RATES_ABOUT = (
-    "share of pairs that are significant on a set",
-    "share of pairs that are significant on one of two sets only",
-    "conflicts with the same sign",
-    "conflicts with opposite signs",
-    "share of pairs that are significant on both sets with opposite signs",
-    "share of significant results that the other set does not repeat",
-)
 _RATE_COLUMNS = (
     *(
         column
-        for name, about in zip(RATES, _RATES_ABOUT, strict=True)
+        for name, about in _ABOUT.items()
         for column in interval_columns(name, Column(about, ".3f", shown=name not in ("lack_of_power", "minor")))
     ),
     Column("share of significant results that the other set repeats", ".3f", name="repeated", shown=False),
@@ -232,77 +213,75 @@ class StabilityFindings(CurveFindings[StabilityCurve]):
 
     def summary(self) -> list[dict[str, Any]]:
         """The largest subsets: what is significant and what repeats; and what is significant with all queries."""
+        names = ("n_queries", "power", "conflicts", "both", "repeated", "unrepeated")
         return [
             {
-                **one.identity(),
-                "n_queries": int(one.n_queries[-1]),
-                **{name: float(getattr(one, name).value[-1]) for name in ("power", "conflicts")},
-                **{name: float(getattr(one, name)[-1]) for name in ("both", "repeated")},
-                "unrepeated": float(one.unrepeated.value[-1]),
-                "all_queries": len(one.sample.queries),
-                "all_power": one.power_of_all,
+                **curve.identity(),
+                **{name: row[name] for name in names},
+                "all_queries": len(curve.sample.queries),
+                "all_power": curve.whole_share,
             }
-            for one in self.curves
+            for curve in self.curves
+            for row in curve._rows()[-1:]
         ]
 
     def sentences(self) -> list[str]:
         """What would not repeat, what conflicts are made of, how samples compare."""
-        n = len(self.samples)
-        main = self.curves[::n]
-        told = [_unrepeated(one) for one in main]
-        told += [_conflicting(one) for one in main]
-        told += [_measures(self.curves[i : i + n]) for i in range(0, len(self.curves), n)] if n > 1 else []
-        told += [_swaps(self), strata_sentence(self.samples)]
-        return told
+        by_procedure = self.by_procedure()
+        said = [_unrepeated(several[0]) for several in by_procedure]
+        said += [_conflicting(several[0]) for several in by_procedure]
+        said += [_by_measure(several) for several in by_procedure] if len(self.samples) > 1 else []
+        return [*said, _swaps(self), self.strata_sentence()]
 
-    def table(self, *, digits: int | None = None) -> Table:
-        """Every sample and procedure with the largest subsets."""
-        names = ("queries", "power", "conflicts", "on both", "repeated", "major")
-        rows = [
+    def _summary_block(self) -> TableBlock:
+        """What is significant with the largest sets, and what repeats."""
+        columns: list[TableColumn] = [
+            *CURVE_KEYS,
+            ("Power", _share("power"), _ABOUT["power"]),
+            ("Conflicts", _share("conflicts"), "share of pairs that are significant on one of two disjoint sets only"),
+            ("On both", _share("both"), "share of pairs that are significant on both sets with the same sign"),
             (
-                curve.title,
-                str(curve.n_queries[-1]),
-                *(share(float(x[-1])) for x in (curve.power.value, curve.conflicts.value, curve.both)),
-                *(share(float(x[-1])) for x in (curve.repeated, curve.major.value)),
-            )
-            for curve in self.curves
+                "Repeated",
+                _share("repeated"),
+                "share of significant results that the other set repeats with the same sign",
+            ),
+            ("Power, all", _share("all_power"), "share of pairs that are significant with all queries"),
         ]
-        return Table([Heading("", "left"), *map(Heading, names)], rows, self.title, self.sentences())
+        caption = "What is significant with the largest sets, and what repeats."
+        return table_of("repeated", caption, columns, self.summary())
 
 
-def _unrepeated(one: StabilityCurve) -> str:
-    size, found = int(one.n_queries[-1]), one.unrepeated
-    start = f"With {size} queries,"
-    if not np.isfinite(found.value[-1]):
-        return f"{start} nothing is significant by {one.sample.name}, {one.described}."
-    rate = share_with(*found.at(-1).bounded)
+def _unrepeated(curve: StabilityCurve) -> str:
+    size, described = int(curve.n_queries[-1]), curve.procedure.described
+    last = curve.unrepeated.at(-1)
+    if not np.isfinite(last.value):
+        return f"With {size} queries, nothing is significant by {curve.title}."
     return (
-        f"{start} {rate} of the significant results of {one.described} by {one.sample.name} would not repeat with "
-        f"{size} other queries."
+        f"With {size} queries, {share_with(*last.bounded)} of the significant results of {described} by "
+        f"{curve.sample.name} would not repeat with {size} other queries."
     )
 
 
-def _conflicting(one: StabilityCurve) -> str:
+def _conflicting(curve: StabilityCurve) -> str:
     """Conflicts, of all pairs, and what they are made of."""
-    size, conflicts = int(one.n_queries[-1]), float(one.conflicts.value[-1])
-    found = (
-        f"Of all {one.sample.n_pairs:,} pairs, {share(float(one.power.value[-1]))} are significant by {one.described} "
-        f"with {size} queries, and {share(conflicts)} on one of two sets only"
+    size, conflicts = int(curve.n_queries[-1]), float(curve.conflicts.value[-1])
+    text = (
+        f"Of all {curve.sample.n_pairs:,} pairs, {share(float(curve.power.value[-1]))} are significant by "
+        f"{curve.procedure.described} with {size} queries, and {share(conflicts)} on one of two sets only"
     )
     if conflicts == 0:
-        return f"{found}."
-    lack = float(one.lack_of_power.value[-1]) / conflicts
-    return f"{found}; {share(lack)} of these conflicts have the same sign on both sets."
+        return f"{text}."
+    lack = float(curve.lack_of_power.value[-1]) / conflicts
+    return f"{text}; {share(lack)} of these conflicts have the same sign on both sets."
 
 
-def _measures(curves: tuple[StabilityCurve, ...]) -> str:
+def _by_measure(several: Sequence[StabilityCurve]) -> str:
     """Which samples conflict least and most with the largest sets."""
-    order = sorted(curves, key=lambda one: float(one.conflicts.value[-1]))
-    least, most = order[0], order[-1]
-    fewest, largest = (share(float(one.conflicts.value[-1])) for one in (least, most))
+    order = sorted(several, key=lambda curve: float(curve.conflicts.value[-1]))
+    fewest, most = ((curve.sample.name, share(float(curve.conflicts.value[-1]))) for curve in (order[0], order[-1]))
     return (
-        f"By {least.described}, {least.sample.name} has the fewest conflicts ({fewest} of pairs) and "
-        f"{most.sample.name} the most ({largest})."
+        f"By {order[0].procedure.described}, {fewest[0]} has the fewest conflicts ({fewest[1]} of pairs) and "
+        f"{most[0]} the most ({most[1]})."
     )
 
 
@@ -310,191 +289,52 @@ def _swaps(findings: StabilityFindings) -> str:
     """Differences that are significant both ways, in all trials and sizes."""
     trials = findings.rows["trial"].n_unique()
     parts = []
-    for procedure in findings.experiment.procedures:
-        curves = [one for one in findings.curves if one.procedure == procedure]
-        swaps = sum(float(one.major.value.sum()) * one.sample.n_pairs * trials for one in curves)
-        looked = sum(len(one.n_queries) * one.sample.n_pairs * trials for one in curves)
+    for several in findings.by_procedure():
+        swaps = sum(float(curve.major.value.sum()) * curve.sample.n_pairs * trials for curve in several)
+        looked = sum(len(curve.n_queries) * curve.sample.n_pairs * trials for curve in several)
         number = "none" if round(swaps) == 0 else f"{round(swaps):,}"
-        parts.append(f"{number} of {looked:,} comparisons by {procedure.name}")
+        parts.append(f"{number} of {looked:,} comparisons by {several[0].procedure.name}")
     return f"Significant on both sets with opposite signs, over all sizes: {', '.join(parts)}."
-
-
-_ERROR = (
-    "Intervals hold 95 % and are the error of having run so many trials, not that of having one collection. "
-    "Subsets of one collection overlap, so that curves near all its queries are smoother than new queries would be."
-)
-
-
-@EXPERIMENT_SECTIONS.register("power")
-def power_sections(findings: PowerFindings) -> Sequence[Section]:
-    """What all queries find and how many would do, then the curves of every procedure."""
-    figures = [_power_figure(findings, one) for one in findings.experiment.procedures]
-    return (
-        Section("power", "How many differences are found", (*conclusion(findings), _power_summary(findings))),
-        Section(
-            "power-by-size", "Power over the number of queries", (Paragraph(_ERROR), *figures, _power_table(findings))
-        ),
-    )
 
 
 @EXPERIMENT_SECTIONS.register("stability")
 def stability_sections(findings: StabilityFindings) -> Sequence[Section]:
     """What would not repeat, then the curves of every procedure and what conflicts are made of."""
-    figures = [_stability_figure(findings, one) for one in findings.experiment.procedures]
+    conflicts: list[TableColumn] = [
+        *CURVE_KEYS,
+        ("Conflicts", share_of("conflicts"), "share of pairs, with its interval"),
+        ("Lack of power", _share("lack_of_power"), "conflicts with the same sign on both sets"),
+        ("Minor", _share("minor"), _ABOUT["minor"]),
+        ("Major", _share("major"), _ABOUT["major"]),
+        ("Not repeated", _share("unrepeated"), _ABOUT["unrepeated"]),
+    ]
+    by_size = "Conflicts by number of queries."
+    table = table_of("conflicts", by_size, conflicts, findings._rows(), findings.to_dicts())
+    figures = [_figure(findings, several) for several in findings.by_procedure()]
     return (
-        Section("stability", "How many results would not repeat", (*conclusion(findings), _repeated_table(findings))),
+        Section("stability", "How many results would not repeat", (*conclusion(findings), findings._summary_block())),
         Section(
             "stability-by-size",
             "Conflicts over the number of queries",
-            (Paragraph(_ERROR), *figures, _conflict_table(findings)),
+            (Paragraph(ABOUT_INTERVALS), *figures, table),
         ),
     )
 
 
-def _named(one: Found) -> tuple[str, str]:
-    return one.sample.name, one.described
+def _share(name: str) -> Callable[[dict[str, Any]], str]:
+    return lambda row: share(row[name])
 
 
-_NAMES = (Heading("Sample", "left"), Heading("Test", "left"))
-
-
-def _power_summary(findings: PowerFindings) -> TableBlock:
-    part = percent(findings.experiment.enough)
-    columns = (
-        *_NAMES,
-        Heading("Significant", about="pairs of systems, with all queries"),
-        Heading(f"{part} with", about=f"fewest queries that find {part} as many pairs as all queries do"),
-        Heading("As the first", about="fewest queries that find as many pairs as the first test does with all queries"),
-        Heading("Doubling adds", about="pairs, by the logarithm fitted to the upper half of the curve"),
-    )
-    records = findings.summary()
-    rows = [
-        (
-            *_named(one),
-            f"{one.whole:,} of {one.sample.n_pairs:,}",
-            str(row["enough"] or "–"),
-            str(row["as_first"] or "–"),
-            f"{row['twice_the_queries']:,.1f}",
-        )
-        for one, row in zip(findings.curves, records, strict=True)
-    ]
-    return table_of("power-summary", "Power with all queries, and with fewer.", columns, rows, records)
-
-
-def _power_table(findings: PowerFindings) -> TableBlock:
-    columns = (
-        *_NAMES,
-        Heading("Queries"),
-        Heading("Power", about="share of pairs that are significant, with its interval"),
-        Heading("Pairs", about="mean number of significant pairs"),
-        Heading("Lost", about="significant pairs fewer than with all queries"),
-    )
-    rows = [
-        (
-            *_named(one),
-            str(row["n_queries"]),
-            share_with(row["power"], row["low"], row["high"]),
-            f"{row['significant']:,.1f}",
-            f"{row['lost']:,.1f}",
-        )
-        for one in findings.curves
-        for row in one.points()
-    ]
-    return table_of("power-by-size", "Power by number of queries.", columns, rows, findings.to_dicts())
-
-
-def _repeated_table(findings: StabilityFindings) -> TableBlock:
-    columns = (
-        *_NAMES,
-        Heading("Queries"),
-        Heading("Power", about="share of pairs that are significant on a set"),
-        Heading("Conflicts", about="share of pairs that are significant on one of two disjoint sets only"),
-        Heading("On both", about="share of pairs that are significant on both sets with the same sign"),
-        Heading("Repeated", about="share of significant results that the other set repeats with the same sign"),
-        Heading("Power, all", about="share of pairs that are significant with all queries"),
-    )
-    records = findings.summary()
-    names = ("power", "conflicts", "both", "repeated", "all_power")
-    rows = [
-        (*_named(one), str(row["n_queries"]), *(share(row[name]) for name in names))
-        for one, row in zip(findings.curves, records, strict=True)
-    ]
-    return table_of("repeated", "What is significant with the largest sets, and what repeats.", columns, rows, records)
-
-
-def _conflict_table(findings: StabilityFindings) -> TableBlock:
-    columns = (
-        *_NAMES,
-        Heading("Queries"),
-        Heading("Conflicts", about="share of pairs, with its interval"),
-        Heading("Lack of power", about="conflicts with the same sign on both sets"),
-        Heading("Minor", about="conflicts with opposite signs"),
-        Heading("Major", about="share of pairs that are significant on both sets with opposite signs"),
-        Heading("Not repeated", about="share of significant results that the other set does not repeat"),
-    )
-    rows = [
-        (
-            *_named(one),
-            str(row["n_queries"]),
-            share_with(row["conflicts"], row["conflicts_low"], row["conflicts_high"]),
-            *(share(row[name]) for name in ("lack_of_power", "minor", "major", "unrepeated")),
-        )
-        for one in findings.curves
-        for row in one.points()
-    ]
-    return table_of("conflicts", "Conflicts by number of queries.", columns, rows, findings.to_dicts())
-
-
-def _power_figure(findings: PowerFindings, procedure: Procedure) -> FigureBlock:
-    first = {one.sample.name: one.whole / one.sample.n_pairs for one in findings.curves[: len(findings.samples)]}
-    chosen = [one for one in findings.curves if one.procedure == procedure]
-    data = _panels(chosen, "significant pairs", lambda one: one.power, lambda sample: first[sample.name], 1.0)
-    caption = (
-        f"Power of {described(procedure)}: pairs of systems that are significant. The dotted line is what "
-        f"{described(findings.experiment.procedures[0])} finds with all queries by the first measure of a panel."
-    )
-    ends = "; ".join(f"{one.sample.name} {share(float(one.power.value[-1]))}" for one in chosen)
-    alt = f"Share of significant pairs by {described(procedure)} over the number of queries. With all: {ends}."
-    return FigureBlock(f"power-{_file_name(procedure)}", caption, alt, data, curves)
-
-
-def _stability_figure(findings: StabilityFindings, procedure: Procedure) -> FigureBlock:
-    chosen = [one for one in findings.curves if one.procedure == procedure]
-    last = {one.sample.name: float(one.conflicts.value[-1]) for one in chosen}
-    highest = max(float(np.nanmax(one.conflicts.high)) for one in findings.curves)
+def _figure(findings: StabilityFindings, several: Sequence[StabilityCurve]) -> FigureBlock:
+    described = several[0].procedure.described
+    last = {curve.sample.name: float(curve.conflicts.value[-1]) for curve in several}
+    highest = max(float(np.nanmax(curve.conflicts.high)) for curve in findings.curves)
     top = min(np.ceil(highest * 10) / 10, 1.0)  # of all tests, so that their figures can be compared
-    data = _panels(chosen, "pairs in conflict", lambda one: one.conflicts, lambda sample: last[sample.name], top)
+    data = rate_panels(several, "conflicts", "pairs in conflict", levels=last, top=top)
     caption = (
-        f"Conflicts of {described(procedure)}: pairs of systems that are significant on one of two disjoint sets of "
-        "queries only. The dotted line is the rate of the first measure of a panel with the largest sets."
+        f"Conflicts of {described}: pairs of systems that are significant on one of two disjoint sets of queries only. "
+        "The dotted line is the rate of the first measure of a panel with the largest sets."
     )
     ends = "; ".join(f"{name} {share(rate)}" for name, rate in last.items())
-    alt = f"Share of pairs in conflict by {described(procedure)} over the number of queries. Largest sets: {ends}."
-    return FigureBlock(f"stability-{_file_name(procedure)}", caption, alt, data, curves)
-
-
-def _file_name(procedure: Procedure) -> str:
-    """The procedure as part of the name of a file or anchor, which brackets would break."""
-    return re.sub(r"[^\w.+-]+", "-", procedure.name).strip("-")
-
-
-def _panels(
-    chosen: Sequence[Any],
-    y_label: str,
-    rates: Callable[[Any], Rates],
-    level: Callable[[Sample], float],
-    top: float,
-) -> Curves:
-    """A panel for every scale and collection, a line for every measure."""
-    groups: dict[tuple[str, str], list[Found | StabilityCurve]] = {}
-    for one in chosen:
-        groups.setdefault((one.sample.collection, one.sample.scale), []).append(one)
-    panels = tuple(
-        Panel(" ".join(filter(None, key)), tuple(_line(one, rates(one)) for one in group), (level(group[0].sample),))
-        for key, group in groups.items()
-    )
-    return Curves("queries", y_label, panels, y_top=top)
-
-
-def _line(one: Found, found: Rates) -> Curve:
-    return Curve(one.sample.measure, one.n_queries.astype(np.float64), found.value, found.low, found.high)
+    alt = f"Share of pairs in conflict by {described} over the number of queries. Largest sets: {ends}."
+    return FigureBlock(figure_name("stability", several[0].procedure), caption, alt, data, curves)

@@ -1,13 +1,13 @@
 """What a file format is, and the plain tables that every format reads into and writes from.
 
-A reader turns a :class:`~adjudge.formats.source.Source` into a Polars frame with these columns, a writer turns such a
-frame into bytes. Nothing past this package knows about files.
+A reader turns a :class:`~adjudge.formats.source.Source` into a Polars frame with these columns; a writer turns such a
+frame into bytes.
 
 =========== ====================================================================================================
 runs        ``system, query, document`` and optionally ``score`` (higher is better), ``rank``, ``team``.
-            Without scores the order of ``rank``, or else of the rows, is the ranking.
-judgments   ``query, document, grade`` and optionally ``assessor``, ``subtopic`` (also one that is always the same:
-            only all files together say whether it means anything), and ``group`` where grades only say the order
+            Without scores, the order of ``rank``, or else of the rows, is the ranking.
+judgments   ``query, document, grade`` and optionally ``assessor``, ``subtopic`` (even if it is always the same: only
+            all files together show whether it means anything), and ``group`` where only the order of grades counts
 metadata    ``document`` and any other column
 =========== ====================================================================================================
 """
@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from adjudge.errors import AdjudgeError, InputError, shown
-from adjudge.formats.source import Source, with_article
+from adjudge.formats.source import Source
 from adjudge.io import COMPRESSIONS, without_compression
 from adjudge.registry import Registry
+from adjudge.text import with_article
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,10 +35,10 @@ Kind = Literal["runs", "judgments", "metadata"]
 class Format(ABC):
     """One file format. Subclass, give ``name``, ``about`` and ``kinds``, and decorate with :func:`register`.
 
-    Files are recognised by what is in them: ``sniff`` looks inside, and the registry is asked in order, so put the
-    format with the sharper test first. ``suffixes`` only choose the format of a file that is written.
-    ``excludes_query`` says that rankings in this format hold the query itself, which is removed unless asked otherwise,
-    ``rows_are_lines`` that every line which is neither blank nor a comment is a row.
+    Files are recognised by their content: ``sniff`` looks inside, in the order of the registry, so put the format with
+    the sharper test first. ``suffixes`` only choose the format of a file that is written. ``excludes_query`` says that
+    rankings in this format hold the query itself, which is removed by default; ``rows_are_lines`` that every line that
+    is neither blank nor a comment is a row.
     """
 
     name: ClassVar[str]
@@ -61,15 +62,14 @@ class Format(ABC):
         """The file that holds this table; only called for kinds in ``writes``."""
 
     def line(self, source: Source, kind: Kind, row: int) -> int | None:
-        """Line of the file that row ``row`` (from 0) of its table came from, where the format has one a row."""
+        """Line of the file that row ``row`` (from 0) of its table came from, where the format has one line per row."""
         lines = islice(source.lines(), row, None) if self.rows_are_lines else iter(())
         return next((number for number, _ in lines), None)
 
 
 FORMATS: Registry[Format] = Registry(  # in the order in which they are tried, sharper tests first
-    "format", "adjudge.formats.trec", "adjudge.formats.mirex", "adjudge.formats.tables", "adjudge.formats.json"
+    "format", "adjudge.formats.trec", "adjudge.formats.mirex", "adjudge.formats.tables"
 )
-_PACKED = " ".join(known.suffix for known in COMPRESSIONS)
 
 
 def register(format_class: type[Format]) -> type[Format]:
@@ -79,7 +79,7 @@ def register(format_class: type[Format]) -> type[Format]:
 
 
 def format_for(path: str | Path, kind: Kind, name: str | None = None) -> Format:
-    """Format in which to write a kind into a file: the one named, else that of its suffix."""
+    """Format in which to write a kind into a file: the one named, or else that of its suffix."""
     able = [candidate for candidate in FORMATS.values() if kind in candidate.writes]
     if name is not None:
         if FORMATS[name] not in able:
@@ -91,15 +91,15 @@ def format_for(path: str | Path, kind: Kind, name: str | None = None) -> Format:
         if suffix in candidate.suffixes or (candidate.name == "trec" and suffix in ("", ".txt")):
             return candidate
     suffixes = " ".join(suffix for candidate in able for suffix in candidate.suffixes)
-    came = shown(suffix) if suffix else "none"
+    packed = " ".join(compression.suffix for compression in COMPRESSIONS)
     raise AdjudgeError(
-        f"{path}: expected a suffix that says how to write {kind} ({suffixes}; then {_PACKED}) "
-        f"or a format (--to, format=), got {came}"
+        f"{path}: expected a suffix that says how to write {kind} ({suffixes}; then {packed}) "
+        f"or a format (--to, format=), got {shown(suffix) if suffix else 'none'}"
     )
 
 
 def refuse(frame: pl.DataFrame, columns: Sequence[str], pattern: str, wanted: str) -> None:
-    """Raise for the first identifier that a file could not hold and give back."""
+    """Raise for the first identifier that a file could not hold."""
     for name in columns:
         if name in frame.columns:
             bad = frame[name].str.contains(pattern).fill_null(False)

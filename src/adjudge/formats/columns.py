@@ -1,9 +1,9 @@
 """What columns of tables hold and what people call them: one dictionary for every reader of tables.
 
-Names are compared without case, spaces, dots, hyphens and underscores, and without the ``Input.`` and ``Answer.`` that
-Mechanical Turk puts before them: ``Query-ID``, ``queryId`` and ``query_id`` are one. A name that often holds text
+Names are compared without case, spaces, dots, hyphens and underscores, and without the prefixes ``Input.`` and
+``Answer.`` of Mechanical Turk: ``Query-ID``, ``queryId`` and ``query_id`` are the same. A name that often holds text
 (``query``, ``document``, ``track`` …) gives way to an identifier beside it (``query_id``), and Terrier's internal
-``docid`` to its ``docno``; any other two columns for the same thing are refused. Some names are taken only where a
+``docid`` to its ``docno``; any other two columns for the same thing are refused. Some names are accepted only where a
 table needs them and has no better one: ``id`` is the document, ``score`` the grade of judgments, ``user_id`` the query
 of a table without queries (recommenders answer users) and the assessor of any other table.
 :func:`naming_columns` says which column holds what where names do not.
@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from adjudge.errors import AdjudgeError, InputError, shown, unknown
+from adjudge.text import listed
 
 ErrorAt = Callable[[str, int | None], InputError]
 """Builds the error for a message and the row (from 0) it is about, if any."""
@@ -26,16 +27,16 @@ ErrorAt = Callable[[str, int | None], InputError]
 
 @dataclass(frozen=True)
 class Column:
-    """What a column holds, and its names, the surest first: a weaker name gives way to a surer one beside it.
+    """What a column holds, and its names in tiers, the surest first: a weaker name gives way to a surer one beside it.
 
-    Beyond the first ``sure`` tiers, names stand for it only in a table that needs such a column and has no other.
-    ``told`` is how the documentation tells names that are made by a rule.
+    Names beyond the first ``sure`` tiers count only in a table that needs such a column and has no other. ``rule``
+    describes, for the documentation, names that are made by a rule.
     """
 
     holds: str
     names: tuple[tuple[str, ...], ...]
     sure: int = 9
-    told: str = ""
+    rule: str = ""
 
     @cached_property
     def tiers(self) -> tuple[frozenset[str], ...]:
@@ -46,19 +47,14 @@ class Column:
 _PEOPLE = ("assessor", "judge", "annotator", "rater", "worker", "participant", "expert", "evaluator", "labeler")
 _THINGS = ("product", "movie", "song", "clip", "video", "image", "article", "book", "passage", "incipit", "candidate")
 _OPTIONS = ("document", "doc", "item", "track", "incipit", "clip", "song", "candidate", "option")
-_SIDES = {"a": ("a", "1", "left", "first"), "b": ("b", "2", "right", "second")}
 
 
-def _ids(nouns: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{noun}_id" for noun in nouns)
-
-
-def _side(side: str) -> Column:
-    signs = _SIDES[side]
-    names = (*(f"{option}_{sign}" for option in _OPTIONS for sign in signs), side, *signs[2:])
-    endings = ", ".join(f"_{sign}" for sign in signs)
-    told = f"{', '.join(_OPTIONS)} with {endings}; {', '.join((side, *signs[2:]))}"
-    return Column(f"the {signs[3]} document of a pair", (names,), told=told)
+def _side(side: str, *endings: str) -> Column:
+    """One of the two documents of a pair: ``document_a``, ``doc_1``, ``track_left``, …, ``a``, ``left``, ``first``."""
+    alone = (side, *endings[2:])
+    rule = f"{', '.join(_OPTIONS)} with {', '.join(f'_{ending}' for ending in endings)}; {', '.join(alone)}"
+    names = (*(f"{option}_{ending}" for option in _OPTIONS for ending in endings), *alone)
+    return Column(f"the {endings[3]} document of a pair", (names,), rule=rule)
 
 
 COLUMNS: dict[str, Column] = {
@@ -79,7 +75,7 @@ COLUMNS: dict[str, Column] = {
         (
             ("document_id", "doc_id", "docno", "did", "corpus_id", "item_id", "track_id"),
             ("document", "doc", "track", "item"),
-            (*_ids(_THINGS), "pid", "sku", "asin"),
+            (*(f"{thing}_id" for thing in _THINGS), "pid", "sku", "asin"),
             ("id", *_THINGS, "melody"),
         ),
         sure=2,
@@ -117,7 +113,13 @@ COLUMNS: dict[str, Column] = {
     "group": Column("the group in a partially ordered list, 1 is the most similar", (("group",),)),
     "assessor": Column(
         "who judged, ranked or answered",
-        (_ids(_PEOPLE), _PEOPLE, ("user_id", "subject_id", "reviewer_id"), ("user",), ("subject", "reviewer")),
+        (
+            tuple(f"{person}_id" for person in _PEOPLE),
+            _PEOPLE,
+            ("user_id", "subject_id", "reviewer_id"),
+            ("user",),
+            ("subject", "reviewer"),
+        ),
         sure=4,
     ),
     "subtopic": Column("the sub-topic of the query", (("subtopic", "subtopic_id", "iteration", "iter"),)),
@@ -127,8 +129,8 @@ COLUMNS: dict[str, Column] = {
     "upper": Column("the upper bound of effectiveness", (("upper",),)),
     "error": Column("the error of effectiveness", (("error",),)),
     "judged": Column("the share of documents that are judged", (("judged",),)),
-    "document_a": _side("a"),
-    "document_b": _side("b"),
+    "document_a": _side("a", "a", "1", "left", "first"),
+    "document_b": _side("b", "b", "2", "right", "second"),
     "answer": Column(
         "which of two documents is more similar: a, b or same",
         (("answer", "choice", "preference", "preferred", "response", "radio"),),
@@ -140,8 +142,8 @@ COLUMNS: dict[str, Column] = {
 }
 """What a column may hold, by the name that Adjudge gives it."""
 
-_APART = ({"system", "score", "rank", "team"}, {"grade", "assessor", "subtopic"})  # only in runs, only in judgments
-_NEAR = 0.75  # how alike names must be, from 0 to 1, that one may be meant by the other
+_APART = ({"system", "score", "rank", "team"}, {"grade", "assessor", "subtopic"})  # in runs only, in judgments only
+_NEAR = 0.75  # similarity, from 0 to 1, from which on one name may stand for another
 _PREFIX = re.compile(r"^\s*(?:input|answer)\.", re.IGNORECASE)
 
 
@@ -156,12 +158,15 @@ def fold(name: str) -> str:
 
 @dataclass
 class _Naming:
-    """What the user says that columns hold, which of it must be and was found, and the columns of the last table."""
+    """The columns that the user names, by what they hold; which are needed, and which were found so far.
+
+    ``seen`` are the columns of the last table.
+    """
 
     names: dict[str, str]
     needed: set[str]
     found: set[str] = field(default_factory=set)
-    came: Sequence[str] = ()
+    seen: Sequence[str] = ()
 
 
 _naming: ContextVar[_Naming | None] = ContextVar("adjudge_columns", default=None)
@@ -169,11 +174,11 @@ _naming: ContextVar[_Naming | None] = ContextVar("adjudge_columns", default=None
 
 @contextmanager
 def naming_columns(columns: Mapping[str, str] | str | None, *, is_strict: bool = True) -> Iterator[None]:
-    """Read tables meanwhile with these names: ``{"query": "userId"}``, or ``query=userId,document=movieId``.
+    """Read tables inside the block with these names: ``{"query": "userId"}``, or ``query=userId,document=movieId``.
 
     A table that has such a column uses it for nothing else; a table without it is read by the usual names. A name that
-    no table has is refused at the end, if ``is_strict``, or earlier by :func:`check_columns`. Inside another such
-    block, the names of both hold.
+    no table has is refused at the end, if ``is_strict``, or earlier by :func:`check_columns`. Nested blocks add their
+    names.
 
     >>> with naming_columns("query=userId"):
     ...     places_of(["userId", "topic"], "query"), places_of(["userId", "topic"], "assessor")
@@ -182,7 +187,7 @@ def naming_columns(columns: Mapping[str, str] | str | None, *, is_strict: bool =
     if columns is None:
         yield
         return
-    given, around = _parsed(columns) if isinstance(columns, str) else dict(columns), _naming.get()
+    given, around = _parse_names(columns) if isinstance(columns, str) else dict(columns), _naming.get()
     own = {_target(name): column for name, column in given.items()}
     if len(own) < len(given):
         raise AdjudgeError(f"columns: expected each thing once, got {', '.join(map(shown, given))}")
@@ -198,7 +203,7 @@ def naming_columns(columns: Mapping[str, str] | str | None, *, is_strict: bool =
 
 
 def _target(name: str) -> str:
-    """What a column holds by the name that Adjudge gives it, or by another that means nothing else.
+    """What a column holds, from the name that Adjudge gives it or another that means nothing else.
 
     >>> _target("query"), _target("expert"), _target("doc_id")
     ('query', 'assessor', 'document')
@@ -212,19 +217,19 @@ def _target(name: str) -> str:
 
 
 def check_columns() -> None:
-    """Refuse names of :func:`naming_columns` that no table has so far; called once all tables are read."""
+    """Refuse names of :func:`naming_columns` that no table has had so far; for when all tables are read."""
     naming = _naming.get()
     if naming is None:
         return
     for target in sorted(naming.needed - naming.found):
-        came = f"the columns {listed(naming.came)}" if naming.came else "no table with names of columns"
+        came = f"the columns {listed_names(naming.seen)}" if naming.seen else "no table with names of columns"
         raise AdjudgeError(f"columns: expected {shown(naming.names[target])} for the {worded(target)}, got {came}")
 
 
-def _parsed(text: str) -> dict[str, str]:
+def _parse_names(text: str) -> dict[str, str]:
     """Names by what they hold, as people type them.
 
-    >>> _parsed("query=Query, text,grade = rating")
+    >>> _parse_names("query=Query, text,grade = rating")
     {'query': 'Query, text', 'grade': 'rating'}
     """
     names: dict[str, str] = {}
@@ -236,13 +241,13 @@ def _parsed(text: str) -> dict[str, str]:
     return names
 
 
-def listed(names: Sequence[str]) -> str:
+def listed_names(names: Sequence[str]) -> str:
     """The first names, for a message."""
-    return ", ".join(map(shown, names[:8])) + (", …" if len(names) > 8 else "")
+    return listed([shown(name) for name in names], most=8)
 
 
 def places_of(names: Sequence[str], target: str, *, needed: bool = False) -> list[int]:
-    """Which columns hold something by their names; a table that has it ``needed`` takes weaker names, too.
+    """Which columns hold something by their names; weaker names count only where the table ``needed`` it.
 
     >>> places_of(["Query Text", "qid", "_id"], "query"), places_of(["qid", "_id"], "document", needed=True)
     ([1], [1])
@@ -250,7 +255,8 @@ def places_of(names: Sequence[str], target: str, *, needed: bool = False) -> lis
     said = places_said(names)
     if target in said:
         return [said[target]]
-    taken = {place for other, place in said.items() if not _is_apart(other, target)}
+    apart = next((others for own, others in (_APART, _APART[::-1]) if target in own), set())
+    taken = {place for other, place in said.items() if other not in apart}
     folded = ["" if i in taken else fold(name) for i, name in enumerate(names)]
     for tier in COLUMNS[target].tiers[: None if needed else COLUMNS[target].sure]:
         if found := [i for i, name in enumerate(folded) if name in tier]:
@@ -260,17 +266,12 @@ def places_of(names: Sequence[str], target: str, *, needed: bool = False) -> lis
     return []
 
 
-def _is_apart(one: str, other: str) -> bool:
-    """Whether two things are never in the same table, as scores of runs and grades of judgments."""
-    return any(one in some and other in others for some, others in (_APART, _APART[::-1]))
-
-
 def places_said(names: Sequence[str]) -> dict[str, int]:
     """Which columns hold what, as far as :func:`naming_columns` says so."""
     naming = _naming.get()
     if naming is None:
         return {}
-    naming.came, places = names, {}
+    naming.seen, places = names, {}
     for target, name in naming.names.items():
         exact = [i for i, given in enumerate(names) if given.strip() == name]
         found = exact or [i for i, given in enumerate(names) if fold(given) == fold(name)]
@@ -281,39 +282,55 @@ def places_said(names: Sequence[str]) -> dict[str, int]:
 
 
 def place_of(names: Sequence[str], target: str, error: ErrorAt, *, needed: bool = False, first: str = "") -> int | None:
-    """Which column holds something; several are refused, unless one has the name to take ``first``."""
+    """Which column holds something; several are refused, unless one has the name that comes ``first``."""
     found = places_of(names, target, needed=needed)
     if len(found) > 1:
         found = [i for i in found if fold(names[i]) == first] or found
     if len(found) > 1:
-        several = " and ".join(shown(names[i]) for i in found)
+        several = listed([shown(names[i]) for i in found])
         raise error(f"expected one column for the {worded(target)}, got {several}{hint(target)}", None)
     return found[0] if found else None
 
 
 def missing_column(names: Sequence[str], target: str) -> str:
-    """What to say where a needed column is not there."""
+    """What to say where a needed column is missing, with the column whose name is nearly a known one."""
+    from difflib import get_close_matches
+
     if target not in COLUMNS:
-        return f"expected a column {shown(target)}, got the columns {listed(names)}"
-    known = list(dict.fromkeys([target, *(name for tier in COLUMNS[target].names for name in tier)]))
-    few, came = (
-        ", ".join([*known[:4], *(["…"] if known[4:] else [])]),
-        f"{listed(names)}{hint(target, name=_nearest(names, known))}",
-    )
+        return f"expected a column {shown(target)}, got the columns {listed_names(names)}"
+    known = _known_names(target)
+    folded = {fold(name): name for name in reversed(names)}
+    near = (match for name in known for match in get_close_matches(fold(name), folded, 1, _NEAR))
+    meant = next((folded[match] for match in near), "NAME")
+    few = ", ".join([*known[:4], *(["…"] if known[4:] else [])])
+    came = f"{listed_names(names)}{hint(target, name=meant)}"
     return f"expected a column for the {worded(target)} ({few}), got the columns {came}"
 
 
-def _nearest(names: Sequence[str], known: Sequence[str]) -> str:
-    """The column whose name is nearly one that is known.
+def _known_names(target: str) -> list[str]:
+    tiers = COLUMNS[target].names if target in COLUMNS else ()
+    return list(dict.fromkeys([target, *(name for tier in tiers for name in tier)]))
 
-    >>> _nearest(["doc", "garde"], ["grade", "label"]), _nearest(["doc", "comment"], ["grade", "label"])
-    ('garde', 'NAME')
+
+def find_misnamed(cells: Sequence[str], targets: Sequence[str]) -> str | None:
+    """The first column whose name is misspelt, where each cell is the name of its column or nearly so, else None.
+
+    What begins with a name is data: systems may be called system1 and their teams team1.
+
+    >>> find_misnamed(["systm", "team"], ["system", "team"]), find_misnamed(["system1", "team1"], ["system", "team"])
+    ('system', None)
     """
     from difflib import get_close_matches
 
-    folded = {fold(name): name for name in reversed(names)}
-    near = (match for name in known for match in get_close_matches(fold(name), folded, 1, _NEAR))
-    return next((folded[match] for match in near), "NAME")
+    misnamed = None
+    for cell, target in zip(map(fold, cells), targets, strict=True):
+        known = [fold(name) for name in _known_names(target)]
+        if cell in known:
+            continue
+        if cell.startswith(tuple(known)) or not get_close_matches(cell, known, 1, _NEAR):
+            return None
+        misnamed = misnamed or target
+    return misnamed
 
 
 def worded(target: str) -> str:
@@ -322,7 +339,7 @@ def worded(target: str) -> str:
 
 
 def hint(*targets: str, about: str = "say which it is", name: str = "NAME") -> str:
-    """What to do where columns have other names, or which name of :func:`naming_columns` is not there."""
+    """What to do where columns have other names, or which name of :func:`naming_columns` is missing."""
     naming = _naming.get()
     wrong = [naming.names[target] for target in targets if naming is not None and target in naming.names]
     if wrong:

@@ -1,11 +1,11 @@
-"""Effectiveness that was computed before: tables of last year's results, or of another tool, as they are.
+"""Effectiveness that was computed before: tables of earlier results, or of another tool.
 
 ====== =========================================================================================================
 long   a row for every system, query and measure, in columns for them and for the value, as ``adjudge score
-       --per-query`` writes it (``--csv`` and ``--json``), and ir_measures and PyTerrier; with a column for the
-       assessor, effectiveness by each assessor. Columns with other names are dropped
-wide   a row for every query, a column for every system, one measure. The first column is the query when it has no
-       name, one that queries have, or mostly values that are no numbers; else queries are q1, q2, …
+       --per-query`` (``--csv`` and ``--json``), ir_measures and PyTerrier write it; with a column for the
+       assessor, effectiveness by each assessor. Other columns are dropped
+wide   a row for every query, a column for every system, one measure. The first column holds the queries if it has
+       no name, a name of queries, or mostly values that are not numbers; else queries are q1, q2, …
 ====== =========================================================================================================
 
 Both as CSV, TSV, Parquet, JSON records or lines, or a data frame; text as in :mod:`adjudge.formats.source`, but always
@@ -26,7 +26,7 @@ import polars as pl
 from adjudge.arrays import Floats
 from adjudge.errors import InputError, shown, unknown, warn
 from adjudge.formats.base import FORMATS, Kind
-from adjudge.formats.columns import COLUMNS, fold, hint, listed, naming_columns, places_of, places_said
+from adjudge.formats.columns import COLUMNS, fold, hint, listed_names, naming_columns, places_of, places_said
 from adjudge.formats.schema import (
     Field,
     Schema,
@@ -37,7 +37,7 @@ from adjudge.formats.schema import (
     table_of_records,
     with_points,
 )
-from adjudge.formats.source import BLANKS, Source, is_json, is_number, json_lines, open_source, parse_json
+from adjudge.formats.source import SPACES, Source, is_json, is_number, json_lines, open_source, parse_json
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.model.vocabulary import Vocabulary
@@ -56,28 +56,25 @@ _LONG = Schema(
     ),
     is_quoted=None,
 )
-_INDEX = {*COLUMNS["query"].tiers[0], *COLUMNS["query"].tiers[1], "id", ""}  # names of the queries of a wide table
+_INDEX = {*COLUMNS["query"].tiers[0], *COLUMNS["query"].tiers[1], "id", ""}  # names of queries in a wide table
 _OTHERS: dict[Kind, str] = {"judgments": "judgments", "runs": "a run"}
 _MEASURE = "effectiveness"
 _MOST_CELLS = 250_000_000  # two gigabytes, unless at least every tenth is filled
 
 
 def read_effectiveness(
-    given: Tabular,
-    *,
-    measure: str | None = None,
-    columns: Mapping[str, str] | str | None = None,
+    given: Tabular, *, measure: str | None = None, columns: Mapping[str, str] | str | None = None
 ) -> Effectiveness | AssessedEffectiveness:
     """Effectiveness that was computed before: a table file (``-`` is standard input), a data frame or records.
 
-    ``measure`` names the measure of a table that does not say it (``effectiveness`` when not given), and chooses one
-    from a table with several. Names stay as they are written, in the order in which they first come; a long table
-    without systems is one system, called as its file. ``columns`` says which column holds what where names do not:
-    ``{"system": "engine", "value": "result"}``. Share judged, bounds and error are kept where there are any.
+    ``measure`` names the measure of a table that does not (``effectiveness`` if not given), and chooses one from a
+    table with several. Names keep their spelling and order of appearance; a long table without systems is one system,
+    named after its file. ``columns`` says which column holds what where names do not: ``{"system": "engine", "value":
+    "result"}``. Share judged, bounds and error are kept where there are any.
 
-    With a column for the assessor, the answer is by assessor. Missing values are NaN, with a warning, but for queries
-    that an assessor did not judge at all. Effectiveness may be outside [0, 1]. Refused, with their line: text or
-    infinity in place of a number, anything that comes twice, and tables of something else (runs, judgments, means).
+    With a column for the assessor, the result is by assessor. Missing values are NaN, with a warning, except for
+    queries that an assessor did not judge at all. Effectiveness may be outside [0, 1]. Refused, with their line: text
+    or infinity instead of a number, anything that comes twice, and tables of something else (runs, judgments, means).
 
     >>> frame = pl.DataFrame({"name": ["a", "b"], "qid": [7, 7], "measure": ["AP", "AP"], "value": [0.5, 0.25]})
     >>> read_effectiveness(frame).mean()
@@ -87,28 +84,37 @@ def read_effectiveness(
     (('q1', 'q2'), {'nDCG@10': {'a': 0.6, 'b': 0.35}})
     """
     with naming_columns(columns):
-        table, notes = _table(given)
-        return _effectiveness(table, notes, measure)
-
-
-def _effectiveness(table: Table, notes: Sequence[str], measure: str | None) -> Effectiveness | AssessedEffectiveness:
-    found = {one.name for one in _LONG.fields if places_of(table.names, one.name, needed=bool(one.weak))}
-    _refuse_runs_and_judgments(table, found)
-    if found.issuperset({"query", "value"}) and found & {"system", "measure", "assessor"}:
-        axes, arrays = _from_long(table, measure)
-    else:
-        _refuse_half_long(table)
-        axes, arrays = _from_wide(table, measure)
-    notes = (*_gaps(table, axes, arrays["value"]), *notes)
+        table, notes = _open(given)
+        found = {
+            column.name for column in _LONG.fields if places_of(table.names, column.name, needed=bool(column.weak))
+        }
+        _refuse_runs_and_judgments(table, found)
+        if found.issuperset({"query", "value"}) and found & {"system", "measure", "assessor"}:
+            axes, arrays = _from_long(table, measure)
+        else:
+            _refuse_half_long(table)
+            axes, arrays = _from_wide(table, measure)
+        notes = (*_note_gaps(table, axes, arrays["value"]), *notes)
     inputs = () if table.source is None else ((table.source.name, table.source.sha256),)
-    return _result(axes, arrays, notes, Provenance(inputs, {} if measure is None else {"measure": measure}))
+    provenance = Provenance(inputs, {} if measure is None else {"measure": measure})
+    values, (queries, systems, *assessors, measures) = arrays["value"], axes.values()
+    if assessors:
+        return AssessedEffectiveness(values, queries, systems, assessors[0], measures, notes, provenance)
+    lower, upper = (arrays.get(name) if {"lower", "upper"} <= set(arrays) else None for name in ("lower", "upper"))
+    judged, error = arrays.get("judged", np.full_like(values, np.nan)), arrays.get("error")
+    return Effectiveness(values, queries, systems, measures, judged, lower, upper, error, (), notes, provenance)
 
 
-def _table(given: Tabular) -> tuple[Table, Sequence[str]]:
-    """The table of a file or a data frame, and the notes of what ``adjudge score --per-query --json`` writes."""
+def _open(given: Tabular) -> tuple[Table, Sequence[str]]:
+    """The table of a file or a data frame, and the notes that ``adjudge score --per-query --json`` writes."""
     notes: Sequence[str] = ()
     if is_frame(given):
-        table = _with_index(given)
+        frame: Any = given
+        if not isinstance(frame, pl.DataFrame | pl.LazyFrame):  # the index of a wide frame of pandas holds the queries
+            index = frame.index
+            if index.nlevels == 1 and index.name is None and index.tolist() != list(range(len(frame))):
+                frame = frame.reset_index(names="")
+        table = table_of_frame(frame)
     elif isinstance(given, list | Mapping):
         table = _LONG.open(given)
     elif not isinstance(given, str | os.PathLike):
@@ -126,21 +132,12 @@ def _table(given: Tabular) -> tuple[Table, Sequence[str]]:
             _refuse_headless(source, table.names, table.heading)
     if not table.height:
         raise table.error("expected at least one row of data, got none")
-    objects = [_text(column) if column.dtype == pl.Object else column for column in table.frame]
+    objects = [_as_text(column) if column.dtype == pl.Object else column for column in table.frame]
     return replace(table, frame=pl.DataFrame(objects)), notes
 
 
-def _with_index(frame: Any) -> Table:
-    """The table of a data frame; the index of a wide one of pandas holds the queries."""
-    if not isinstance(frame, pl.DataFrame | pl.LazyFrame):
-        index = frame.index
-        if index.nlevels == 1 and index.name is None and index.tolist() != list(range(len(frame))):
-            frame = frame.reset_index(names="")
-    return table_of_frame(frame)
-
-
 def _refuse_headless(source: Source, names: Sequence[str], line: int) -> None:
-    """Refuse a first line that holds data: that of a TREC file, or numbers where systems should be named."""
+    """Refuse a first line of data: of a TREC file, or with numbers instead of names of systems."""
     if fold(names[0]) in _INDEX or not (len(names) == 1 or any(map(is_number, names))):
         return
     for kind, what in _OTHERS.items():
@@ -156,17 +153,17 @@ def _refuse_runs_and_judgments(table: Table, found: set[str]) -> None:
         return
     for what, *typical in (("judgments", "grade"), ("a run", "score", "rank")):
         if any(places_of(table.names, target) for target in typical):
-            came = f"{what}: it has the columns {listed(table.names)}"
+            came = f"{what}: it has the columns {listed_names(table.names)}"
             raise table.header_error(f"expected effectiveness, but this looks like {came}")
 
 
 def _refuse_half_long(table: Table) -> None:
-    """Refuse tables that name systems, measures or assessors in rows, but no query or no value: means, for example."""
+    """Refuse tables that have systems, measures or assessors in rows, but no query or no value, such as means."""
     axes = ("system", "measure", "assessor")
     named = {place for axis in axes for place in places_of(table.names, axis, needed=axis == "system")}
     if any(_is_text(table, place) for place in named):
         wanted = "columns for system, query and value, or a row for every query and a column for every system"
-        came = listed(table.names) + hint("value", about="say which is which")
+        came = listed_names(table.names) + hint("value", about="say which is which")
         raise table.header_error(f"expected {wanted}, got the columns {came}")
 
 
@@ -207,24 +204,24 @@ def _spread(keys: pl.DataFrame, numbers: Mapping[str, Floats], table: Table) -> 
 
 
 def _from_wide(table: Table, measure: str | None) -> _Cells:
-    names = [name.strip(BLANKS) for name in table.names]
+    names = [name.strip(SPACES) for name in table.names]
     columns = [table.frame.to_series(i) for i in range(len(names))]
-    systems = [i for i, name in enumerate(names) if name or i == 0 or not _is_empty(columns[i])]
+    systems = [i for i, name in enumerate(names) if name or i == 0 or len(_present(columns[i]))]
     if names[0] == "" and len(names) > 1 and fold(names[1]) in _INDEX:
-        systems = systems[1:]  # numbers of rows that a data frame was written with
+        systems = systems[1:]  # row numbers of a data frame
     first = systems[0]
     queries = tuple(f"q{row + 1}" for row in range(table.frame.height))
     if fold(names[first]) in _INDEX or places_said(names).get("query") == first or _is_text(table, first):
         systems = systems[1:]
         queries = _distinct_queries(table, first)
     if not systems:
-        raise table.header_error(f"expected a column for every system, got only {listed(table.names)}")
+        raise table.header_error(f"expected a column for every system, got only {listed_names(table.names)}")
     for i in systems:
         if not names[i]:
             raise table.header_error(f"expected a system as the name of column {i + 1}, got nothing")
         if names[i] in names[first:i]:
             raise table.header_error(f"expected each column once, got {shown(names[i])} twice")
-    values = np.column_stack([_values(table, i) for i in systems])
+    values = np.column_stack([_read_system(table, i) for i in systems])
     if first == systems[0] and _is_numbering(values):
         came = f"the whole numbers of the column {shown(names[first])}"
         raise table.header_error(f"expected effectiveness, got {came}: call it 'query', or number queries before it")
@@ -232,8 +229,8 @@ def _from_wide(table: Table, measure: str | None) -> _Cells:
     return axes, {"value": values[:, :, None]}
 
 
-def _values(table: Table, place: int) -> Floats:
-    """The effectiveness of a system, NaN where there is none."""
+def _read_system(table: Table, place: int) -> Floats:
+    """The effectiveness of a system, NaN where it is missing."""
     wanted = f"a finite number for the system {shown(table.names[place])}"
     system = Field(table.names[place], "number", full=False, holds=None, blank=_MISSING, wanted=wanted)
     values: Floats = table.read(system, place).fill_null(math.nan).to_numpy()
@@ -251,54 +248,39 @@ def _distinct_queries(table: Table, place: int) -> tuple[str, ...]:
 
 
 def _refuse_means(queries: pl.Series, table: Table) -> None:
-    why = "expected a query, got 'all', which is how trec_eval calls the mean over queries"
+    why = "expected a query, got 'all', which is trec_eval's name for the mean over queries"
     table.refuse((queries == "all").to_numpy(), lambda row: why)
 
 
 def _is_numbering(values: Floats) -> bool:
-    """Whether the first column counts on in whole numbers beyond 1, while others do not hold whole numbers."""
+    """Whether the first column has increasing whole numbers beyond 1, while others do not hold whole numbers."""
     is_whole, first = (values == np.round(values)).all(axis=0), values[:, 0]
     return bool(is_whole[0] and not is_whole[1:].all() and (np.diff(first) > 0).all() and len(first) > 1 < first[-1])
 
 
-def _text(column: pl.Series) -> pl.Series:
+def _as_text(column: pl.Series) -> pl.Series:
     if column.dtype in (pl.Object, pl.Binary) or column.dtype.is_nested():
         return pl.Series([None if item is None else str(item) for item in column.to_list()], dtype=pl.String)
-    return column.cast(pl.String).str.strip_chars(BLANKS)
+    return column.cast(pl.String).str.strip_chars(SPACES)
 
 
 def _present(column: pl.Series) -> pl.Series:
-    """Numbers as they are, anything else as text, null where it counts as missing."""
+    """The values that do not count as missing: numbers as they are, anything else as text."""
     if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
-        return column
-    text = _text(column)
-    return text.set(text.str.to_lowercase().is_in(("", *_MISSING)), None)
-
-
-def _is_empty(column: pl.Series) -> bool:
-    return column.null_count() == len(column) or (column.dtype == pl.String and not any(_text(column).drop_nulls()))
+        return column.drop_nulls()
+    text = _as_text(column)
+    return text.set(text.str.to_lowercase().is_in(("", *_MISSING)), None).drop_nulls()
 
 
 def _is_text(table: Table, place: int) -> bool:
-    """Whether most of what a column holds are no numbers."""
+    """Whether most values of a column are not numbers."""
     column = table.frame.to_series(place)
-    given = _present(with_points(column) if table.has_decimal_commas else column).drop_nulls()
+    given = _present(with_points(column) if table.has_decimal_commas else column)
     return given.cast(pl.Float64, strict=False).null_count() * 2 > len(given)
 
 
-def _result(
-    axes: Mapping[str, tuple[str, ...]], given: Mapping[str, Floats], notes: tuple[str, ...], provenance: Provenance
-) -> Effectiveness | AssessedEffectiveness:
-    values, (queries, systems, *assessors, measures) = given["value"], axes.values()
-    if assessors:
-        return AssessedEffectiveness(values, queries, systems, assessors[0], measures, notes, provenance)
-    lower, upper = (given.get(name) if {"lower", "upper"} <= set(given) else None for name in ("lower", "upper"))
-    judged, error = given.get("judged", np.full_like(values, np.nan)), given.get("error")
-    return Effectiveness(values, queries, systems, measures, judged, lower, upper, error, (), notes, provenance)
-
-
-def _gaps(table: Table, axes: Mapping[str, tuple[str, ...]], values: Floats) -> list[str]:
-    """Say aloud how many cells are empty, if any; those of queries that an assessor did not judge are meant to be."""
+def _note_gaps(table: Table, axes: Mapping[str, tuple[str, ...]], values: Floats) -> list[str]:
+    """Warn about empty cells, if any; those of queries that an assessor did not judge are meant to be empty."""
     empty = np.isnan(values)
     if empty.all():
         raise table.error("expected effectiveness, got no value at all")
@@ -308,11 +290,6 @@ def _gaps(table: Table, axes: Mapping[str, tuple[str, ...]], values: Floats) -> 
         return []
     first = zip(axes.items(), np.argwhere(empty)[0], strict=True)
     place = ", ".join(f"{axis} {shown(names[i])}" for (axis, names), i in first)
-    text = str(
-        InputError(
-            f"empty cells (NaN): {np.count_nonzero(empty)}, first {place}.",
-            source=None if table.source is None else table.source.name,
-        )
-    )
-    warn(text, stacklevel=4)
-    return [text]
+    note = str(table.error(f"empty cells (NaN): {np.count_nonzero(empty)}, first {place}."))
+    warn(note, stacklevel=3)
+    return [note]

@@ -1,9 +1,9 @@
 """Result files of the MIREX tasks: ranked lists, sparse and full distance matrices.
 
-A list has one query a line, ``query<TAB>document<TAB>document…`` in rank order, where each document may carry its
+A list has one line per query, ``query<TAB>document<TAB>document…`` in rank order, where each document may carry its
 distance (``document,distance``: the sparse matrix), or ``query: document document…`` as in query by humming. A full
 matrix numbers its files, ``1<TAB>path/to/file.wav``, and then has a line ``Q/R<TAB>1<TAB>2…`` and one row of distances
-a query. The first line of either may name the algorithm; without it the system is called as the file.
+per query. The first line of either may name the algorithm; without it the system is named after the file.
 
 Directories are dropped from names, suffixes stay. Distances become scores by changing their sign. Every document stays,
 the query itself included: filters come later. Distances of a full matrix cannot be negative; those of a list may be, so
@@ -13,7 +13,6 @@ that any score can be written as one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from adjudge.errors import InputError, shown
 from adjudge.formats.base import Format, Kind, refuse, register
 from adjudge.formats.schema import SCHEMAS, negated
-from adjudge.formats.source import BLANKS, Source, is_number
+from adjudge.formats.source import SPACES, Source, is_number
 
 _RUNS: frozenset[Kind] = frozenset({"runs"})
 _HUMMED = r"^[^\t]*?\S:(?:\s|$)"
@@ -35,7 +34,7 @@ class MirexMatrix(Format):
     """Full distance matrix."""
 
     name = "mirex-matrix"
-    about = "MIREX full distance matrix: numbered files, then a Q/R line and one row of distances a query"
+    about = "MIREX full distance matrix: numbered files, then a Q/R line and one row of distances per query"
     kinds = _RUNS
     writes = _RUNS
     excludes_query = True
@@ -48,22 +47,24 @@ class MirexMatrix(Format):
 
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read all cells of the matrix, row by row."""
-        top = _read_top(source)
-        cells = _read_cells(source, top)
-        rows = _numbered(top, cells[:, 0], source)
-        columns = _numbered(top, np.array(top.columns, dtype=np.float64), source)
-        n_rows, n_columns = len(cells), len(top.columns)
-        names = pl.Series("name", top.names).str.replace(_DIRECTORIES, "")
+        system, files, columns, line = _read_top(source)
+        cells = _read_cells(source, len(columns) + 1, line)
+        place = {number: i for i, number in enumerate(files)}
+        for number in [*cells[:, 0], *columns]:
+            if number not in place:
+                raise source.error(f"expected a file for every number of the matrix, got none for {number:g}", line)
+        names = pl.Series("name", list(files.values())).str.replace(_DIRECTORIES, "")
+        rows = np.repeat([place[int(number)] for number in cells[:, 0]], len(columns))
         return pl.DataFrame(
             {
-                "query": names.gather(np.repeat(rows, n_columns)),
-                "document": names.gather(np.tile(columns, n_rows)),
+                "query": names.gather(rows),
+                "document": names.gather(np.tile([place[number] for number in columns], len(cells))),
                 "score": 0.0 - cells[:, 1:].ravel(),
             }
-        ).select(pl.lit(top.system or source.stem).alias("system"), pl.all())
+        ).select(pl.lit(system or source.stem).alias("system"), pl.all())
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
-        """Write the distances (scores with their sign changed) of one system, where none is missing or negative."""
+        """Write the distances (scores with their sign changed) of one system; none may be missing or negative."""
         system = _only_system(frame)
         refuse(frame, ["query", "document"], r"[\t\n\r/\\]|^\s|\s$|^$", "without tabs and slashes")
         if "score" not in frame.columns or frame["score"].max() > 0:  # type: ignore[operator]
@@ -99,14 +100,14 @@ class MirexList(Format):
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether lines hold distances, a colon after the query, or too many columns for a table.
 
-        Three or four columns without distances are taken as a list only below a line that names the algorithm: they may
-        be a table of systems, queries and documents as well. Lines of a list begin with different queries, and no list
-        has the columns of a TREC run, or all of them but one.
+        Three or four columns without distances are a list only below a line that names the algorithm: they may be a
+        table of systems, queries and documents as well. Lines of a list begin with different queries, and no list has
+        the columns of a TREC run, or all but one of them.
         """
         head = source.head()
         if not head or head[0].lstrip()[:1] in ("{", "[") or b"\nQ/R\t" in source.text:
             return False
-        lines = [line.rstrip(BLANKS + ",").split("\t") for line in head]
+        lines = [line.rstrip(SPACES + ",").split("\t") for line in head]
         if len(lines[0]) > 1 and (SCHEMAS[kind].is_header(lines[0]) or _is_like_run(lines)):
             return False
         if len(lines) > 1 and len(lines[1]) > 1 and SCHEMAS[kind].is_header(lines[1]):
@@ -129,7 +130,7 @@ class MirexList(Format):
         first, system = lines["text"][0], None
         if "\t" not in first and not (is_hummed and re.search(_HUMMED, first)):
             system, lines = _algorithm(first), lines.slice(1)
-        table = _cells(_hummed(lines, source) if is_hummed else _tabbed(lines, source), source)
+        table = _explode(_split_hummed(lines, source) if is_hummed else _split_tabbed(lines, source), source)
         return table.select(pl.lit(system or source.stem).alias("system"), pl.all())
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
@@ -147,7 +148,7 @@ class MirexList(Format):
 
 
 def _is_like_run(lines: list[list[str]]) -> bool:
-    """Whether lines are those of a TREC run or lack one of its columns: Q0 second, a number fourth."""
+    """Whether lines are those of a TREC run, perhaps without one of its columns: Q0 second, a number fourth."""
     if not all(len(line) in (5, 6) and is_number(line[3]) for line in lines):
         return False
     second = {line[1].upper() for line in lines}
@@ -155,7 +156,7 @@ def _is_like_run(lines: list[list[str]]) -> bool:
 
 
 def _algorithm(line: str) -> str | None:
-    """Take the algorithm's name from a header, without an address to write to.
+    """The algorithm's name from a header, without an e-mail address.
 
     >>> _algorithm("Timbre distance 0.1 (someone@example.org)")
     'Timbre distance 0.1'
@@ -173,7 +174,7 @@ def _only_system(frame: pl.DataFrame) -> str:
 
 
 def _distance(cell: str) -> float | None:
-    """Give the number after the last comma of ``document,distance``."""
+    """The number after the last comma of ``document,distance``."""
     name, comma, number = cell.rstrip(", ").rpartition(",")
     try:
         return float(number) if comma and name else None
@@ -182,26 +183,26 @@ def _distance(cell: str) -> float | None:
 
 
 def _list_lines(source: Source) -> pl.DataFrame:
-    """Keep, with their numbers, the lines that are neither blank nor comments."""
+    """The lines that are neither blank nor comments, with their numbers."""
     text = pl.Series("text", source.text.decode().split("\n"))
     lines = pl.DataFrame({"line": pl.int_range(1, len(text) + 1, eager=True), "text": text})
-    lines = lines.filter(pl.col("text").str.strip_chars(BLANKS) != "", ~pl.col("text").str.starts_with("#"))
+    lines = lines.filter(pl.col("text").str.strip_chars(SPACES) != "", ~pl.col("text").str.starts_with("#"))
     if lines.is_empty():
         raise source.error("expected data, got only comments")
     return lines
 
 
-def _tabbed(lines: pl.DataFrame, source: Source) -> pl.DataFrame:
+def _split_tabbed(lines: pl.DataFrame, source: Source) -> pl.DataFrame:
     """Split lines at tabs; a query with a tab and nothing after it has an empty list."""
     single = lines.filter(~pl.col("text").str.contains("\t", literal=True))
     if not single.is_empty():
         line, text = single.row(0)
         raise source.error(f"expected a query and its documents separated by tabs, got {shown(text)}", line)
-    parts = pl.col("text").str.strip_chars_end(BLANKS + ",").str.split("\t")
+    parts = pl.col("text").str.strip_chars_end(SPACES + ",").str.split("\t")
     return lines.select("line", query=parts.list.first(), cell=parts.list.slice(1))
 
 
-def _hummed(lines: pl.DataFrame, source: Source) -> pl.DataFrame:
+def _split_hummed(lines: pl.DataFrame, source: Source) -> pl.DataFrame:
     """Split lines at the first colon before white space, and then at white space."""
     parts = pl.col("text").str.extract_groups(r"^(?P<query>[^\t]*?\S):(?:[ \t]+(?P<cell>.*))?$")
     split = lines.select("line", "text", parts.alias("parts")).unnest("parts")
@@ -212,12 +213,12 @@ def _hummed(lines: pl.DataFrame, source: Source) -> pl.DataFrame:
     return split.select("line", "query", cell=words)
 
 
-def _cells(lists: pl.DataFrame, source: Source) -> pl.DataFrame:
-    """Make one row a document; all have distances when the first does."""
+def _explode(lists: pl.DataFrame, source: Source) -> pl.DataFrame:
+    """One row per document; all have distances if the first does."""
     cells = lists.filter(pl.col("cell").list.len() > 0).explode("cell")
     if cells.is_empty():
         raise source.error("expected at least one query with documents, got none")
-    cells = cells.with_columns(pl.col("query").str.strip_chars(BLANKS + ","), pl.col("cell").str.strip_chars(BLANKS))
+    cells = cells.with_columns(pl.col("query").str.strip_chars(SPACES + ","), pl.col("cell").str.strip_chars(SPACES))
     has_distances = _distance(cells["cell"][0]) is not None
     if has_distances:
         bare = pl.col("cell").str.strip_chars_end(", ")
@@ -240,29 +241,21 @@ def _refuse_rows(cells: pl.DataFrame, bad: pl.Expr, wanted: str, source: Source)
         raise source.error(f"expected {wanted}, got {shown(faults['cell'][0])}", faults["line"][0])
 
 
-@dataclass(frozen=True)
-class _Top:
-    """What stands above the rows of a full matrix."""
-
-    system: str | None
-    numbers: list[int]
-    names: list[str]
-    columns: list[int]
-    line: int
+_Top = tuple[str | None, dict[int, str], list[int], int]
 
 
 def _read_top(source: Source) -> _Top:
-    """Read the header, the numbered files and the line of column numbers."""
+    """What is above the rows of a full matrix: the system, names of files by number, numbers of columns, their line."""
     system: str | None = None
     files: dict[int, str] = {}
     for number, line in source.lines():
         key, tab, rest = line.partition("\t")
-        key = key.strip(BLANKS)
+        key = key.strip(SPACES)
         if key == "Q/R":
             columns = rest.split()
-            if not columns or not all(_is_whole(column) for column in columns):
+            if not columns or not all(map(_is_whole, columns)):
                 raise source.error(f"expected numbers of files after Q/R, got {shown(rest)}", number)
-            return _Top(system, list(files), list(files.values()), [int(column) for column in columns], number)
+            return system, files, list(map(int, columns)), number
         if _is_whole(key) and tab and rest.strip():
             if int(key) in files:
                 raise source.error(f"expected each file number once, got {int(key)} again", number)
@@ -278,30 +271,29 @@ def _is_whole(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 16
 
 
-def _read_cells(source: Source, top: _Top) -> NDArray[np.float64]:
-    """Read the numbers below the Q/R line, a query number and its distances a row."""
+def _read_cells(source: Source, width: int, top: int) -> NDArray[np.float64]:
+    """The numbers below the Q/R line, which is line ``top``: per row, a query number and its distances."""
     text = source.text
     body = text[re.search(rb"(?m)^[ \v\f]*Q/R[ \v\f]*\t.*$", text).end() :]  # type: ignore[union-attr]
     body = _regular(body)
-    width = len(top.columns) + 1
     ends = np.flatnonzero(np.frombuffer(body, np.uint8) == 10)
     try:
         values = pl.read_csv(
             body.replace(b"\t", b"\n"), has_header=False, quote_char=None, schema={"cell": pl.Float64}
         )["cell"]
     except pl.exceptions.PolarsError:
-        raise _first_fault(source, top) from None
+        raise _first_fault(source, width, top) from None
     is_whole = len(values) == width * len(ends) and not values.null_count() and len(ends) > 0
     if not is_whole or not _has_even_rows(body, ends, width):
-        raise _first_fault(source, top)
+        raise _first_fault(source, width, top)
     cells = values.to_numpy().reshape(-1, width)
     if not np.isfinite(cells).all() or cells.min() < 0:
-        raise _first_fault(source, top)
+        raise _first_fault(source, width, top)
     return cells
 
 
 def _regular(body: bytes) -> bytes:
-    """No blanks, no trailing tabs, no blank or comment lines, a line end at the end."""
+    """The text without spaces, trailing tabs, blank lines and comments, with a line end at the end."""
     if b"#" in body:
         body = re.sub(rb"(?m)^#.*$", b"", body)
     body = body.translate(None, b" \v\f").strip(b"\n\t") + b"\n"
@@ -320,25 +312,15 @@ def _has_even_rows(body: bytes, ends: NDArray[np.int64], width: int) -> bool:
     return bool((per_line[:, -1] < ends).all() and (per_line[1:, 0] > ends[:-1]).all())
 
 
-def _numbered(top: _Top, numbers: NDArray[np.float64], source: Source) -> NDArray[np.int64]:
-    """Find the positions of the files with these numbers."""
-    place = {number: i for i, number in enumerate(top.numbers)}
-    missing = [number for number in numbers if number not in place]
-    if missing:
-        raise source.error(f"expected a file for every number of the matrix, got none for {missing[0]:g}", top.line)
-    return np.array([place[int(number)] for number in numbers], dtype=np.int64)
-
-
-def _first_fault(source: Source, top: _Top) -> InputError:
-    """Find the first row of the matrix that is not as it should be."""
-    width = len(top.columns) + 1
+def _first_fault(source: Source, width: int, top: int) -> InputError:
+    """The error for the first row of the matrix that is wrong."""
     for number, line in source.lines():
-        if number <= top.line:
+        if number <= top:
             continue
-        cells = line.rstrip(BLANKS).split("\t")
+        cells = line.rstrip(SPACES).split("\t")
         if len(cells) != width:
             return source.error(f"expected {width} columns, got {len(cells)}", number)
-        values = pl.Series(cells).str.strip_chars(BLANKS).cast(pl.Float64, strict=False)
+        values = pl.Series(cells).str.strip_chars(SPACES).cast(pl.Float64, strict=False)
         bad = ~(values.is_finite() & (values >= 0)).fill_null(False)
         if bad.any():
             came = shown(cells[bad.arg_true()[0]])

@@ -1,13 +1,10 @@
-"""Files, data frames and dictionaries in; a collection out, and from there into files again.
+"""Files, data frames and dictionaries in, a collection out; and from there into files again.
 
-What was given means files, or is read as it is; a file's format is recognised, and a file in none is told what is wrong
-with it, with its line. So are judgments that only the model can refuse: it sees tables, people see files.
-
-Identifiers that runs and judgments spell differently are said, and mended where there is only one way to do it. A run
-none of whose documents is judged scores 0. Mostly the spelling is to blame: ``id:ns:product::sku-1`` in one file,
-``sku-1`` in the other. Then one side carries something more in all its identifiers: folders, an extension, a prefix or
-a suffix. It is removed where exactly one such removal keeps the identifiers of that side distinct and makes a tenth of
-the smaller side match; a note says so. Otherwise a warning shows identifiers of both sides.
+The format of a file is recognised; where none fits, the error says what is wrong, with the line. Runs and judgments may
+spell identifiers differently: ``id:ns:product::sku-1`` in one file, ``sku-1`` in the other. Then no document of a run
+is judged, and the run would score 0. Mostly one side carries something more in all its identifiers: folders, an
+extension, a prefix or a suffix. It is removed, with a note, where exactly one such removal keeps the identifiers of
+that side distinct and makes a tenth of the smaller side match. Otherwise a warning shows identifiers of both sides.
 """
 
 from __future__ import annotations
@@ -18,23 +15,23 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, SupportsFloat, TypeAlias, TypeVar
 
-import numpy as np
 import polars as pl
 
 from adjudge.checks import COUNT, Combine, Exclude, Names, Precision, checked
 from adjudge.errors import AdjudgeError, InputError, shown, warn
 from adjudge.formats.base import FORMATS, Format, Kind, format_for
 from adjudge.formats.columns import naming_columns
-from adjudge.formats.json import frame_from_object, names_pairs
-from adjudge.formats.schema import Field, Records, Schema, is_frame
+from adjudge.formats.schema import Field, Frame, Records, Schema, is_frame
 from adjudge.formats.source import STDIN, Source, open_source, unreadable
+from adjudge.formats.tables import frame_from_object, names_pairs
 from adjudge.io import deliver
 from adjudge.model.collection import (
     Collection,
@@ -49,12 +46,49 @@ from adjudge.model.provenance import Provenance
 from adjudge.model.runs import Runs
 from adjudge.model.scales import Scale, parse_scale
 from adjudge.model.vocabulary import Vocabulary
+from adjudge.text import listed, plural
 
-_LOOKS: dict[Kind, tuple[Kind, str]] = {"judgments": ("runs", "a run"), "runs": ("judgments", "judgments")}
+PathLike: TypeAlias = str | os.PathLike[str]
+Paths: TypeAlias = PathLike | Iterable[PathLike]
+"""A file, a directory, a pattern such as ``runs/*.txt``, ``-`` for standard input, or any number of these."""
+TableLike: TypeAlias = (
+    PathLike
+    | Frame
+    | Iterable[PathLike | Frame | Mapping[str, object] | tuple[object, ...]]
+    | Mapping[str, Sequence[object]]
+)
+"""Files, data frames of pandas or Polars, records (dictionaries or named tuples), or lists of values by column."""
+_Number: TypeAlias = SupportsFloat | str
+_Ranking: TypeAlias = Mapping[Any, _Number] | Sequence[object]  # keys become text, whatever they are
+RunsLike: TypeAlias = (
+    TableLike | Mapping[str, PathLike | Frame] | Mapping[Any, Mapping[Any, _Ranking]] | Mapping[Any, _Ranking]
+)
+"""Runs as files or tables (see ``read``), as files or data frames by system, or as nested dictionaries ``{system:
+{query: {document: score}}}``; a list of documents in rank order may stand for ``{document: score}``."""
+JudgmentsLike: TypeAlias = (
+    TableLike
+    | Mapping[Any, Mapping[Any, _Number]]
+    | Mapping[Any, Mapping[Any, Mapping[Any, _Number]]]
+    | Mapping[Any, Sequence[Sequence[object]]]
+)
+"""Judgments as files or tables (see ``read``), as nested dictionaries ``{query: {document: grade}}`` or ``{query:
+{document: {assessor: grade}}}``, or as partially ordered lists ``{query: [[document, document], [document]]}``."""
+MetadataLike: TypeAlias = TableLike | Mapping[Any, Mapping[str, object]]
+"""Metadata as files or tables (see ``read``), or as dictionaries ``{document: {column: value}}``."""
+
+T = TypeVar("T")
+Inputs = list[tuple[str, str]]
+"""Names and digests of the files that were read."""
+Note = Callable[[str], None]
+Progress = Callable[[int, int], None]
+
+_OTHERS: dict[Kind, tuple[Kind, str]] = {"judgments": ("runs", "a run"), "runs": ("judgments", "judgments")}
+_ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice", "citation", "makefile"}
+_NO_DATA = {".md", ".rst", ".pdf", ".html", ".htm", ".tex", ".bib", ".log", ".py", ".ipynb", ".sh", ".png", ".jpg"}
 
 
 def read_table(source: Source, kind: Kind, format_name: str | None = None) -> tuple[pl.DataFrame, Format]:
-    """Read one file into the plain table of its kind, and say in which format it was."""
+    """The plain table of a file, and its format."""
     chosen = pick(source, kind) if format_name is None else FORMATS[format_name]
     if kind not in chosen.kinds:
         raise AdjudgeError(f"The format {chosen.name} holds {', '.join(sorted(chosen.kinds))}, not {kind}.")
@@ -64,83 +98,57 @@ def read_table(source: Source, kind: Kind, format_name: str | None = None) -> tu
 def pick(source: Source, kind: Kind) -> Format:
     """The first registered format that recognises the file.
 
-    Where none does, the error is what the nearest one finds wrong, with its line.
+    Where none does, the error says what the nearest one finds wrong, with the line.
     """
     if source.is_spreadsheet:
         return FORMATS["spreadsheet"]
     for candidate in FORMATS.values():
         if kind in candidate.kinds and candidate.sniff(source, kind):
             return candidate
-    source.uncommented()  # a file that is empty, binary or all comments is refused as that
-    other, name = _LOOKS.get(kind, (kind, ""))
+    source.uncommented()  # refuses a file that is empty, binary or all comments
+    other, name = _OTHERS.get(kind, (kind, ""))
     if name and FORMATS["trec"].sniff(source, other):
         raise source.error(
             f"expected {kind}, but this looks like {name}; "
             "on the command line judgments come before runs, in aj.read after them"
         )
     first = source.head(1)[0]
-    nearest = _nearest(first, kind)
-    if nearest is not None:
-        FORMATS[nearest].read(source, kind)
+    words = first.split()
+    is_like_trec = kind != "metadata" and len(words) > 1
+    if is_like_trec and words[1].upper() in ("Q0", "0"):
+        FORMATS["trec"].read(source, kind)
+    elif "\t" in first.strip():
+        FORMATS["tsv"].read(source, kind)
+    elif "," in first or ";" in first:
+        FORMATS["csv"].read(source, kind)
+    elif is_like_trec:
+        FORMATS["trec"].read(source, kind)
     able = ", ".join(name for name, candidate in FORMATS.items() if kind in candidate.kinds)
     raise source.error(f"expected {kind} in a known format ({able}), got a file that begins with {shown(first)}")
 
 
-def _nearest(line: str, kind: Kind) -> str | None:
-    """Name the format that a line is nearest to by its shape, if any.
-
-    >>> _nearest("q1 Q0 d,1 1 0.5", "runs"), _nearest("q1,d1", "runs"), _nearest("hello", "runs")
-    ('trec', 'csv', None)
-    """
-    words = line.split()
-    is_trec = kind != "metadata" and len(words) > 1
-    if is_trec and words[1].upper() in ("Q0", "0"):
-        return "trec"
-    if "\t" in line.strip():
-        return "tsv"
-    if "," in line or ";" in line:
-        return "csv"
-    return "trec" if is_trec else None
-
-
-_ABOUT = {"readme", "license", "licence", "copying", "changelog", "notice", "citation", "makefile"}
-_NO_DATA = {".md", ".rst", ".pdf", ".html", ".htm", ".tex", ".bib", ".log", ".py", ".ipynb", ".sh", ".png", ".jpg"}
-
-Note = Callable[[str], None]
-
-
-def _ignore(text: str) -> None:
-    """Say nothing."""
-
-
-def settled(given: Any) -> Any:
-    """Make a list of an iterable that may be walked only once, in order of name where it has no order."""
+def settled(given: object) -> Any:
+    """A list instead of an iterable that may be walked only once; sorted if it has no order."""
     if isinstance(given, str | bytes | os.PathLike | Mapping) or is_frame(given) or not isinstance(given, Iterable):
         return given
     items = list(given)
     return sorted(items, key=str) if isinstance(given, set | frozenset) else items
 
 
-def is_path(given: Any) -> bool:
-    """Whether something names a file."""
+def _is_path(given: object) -> bool:
     return isinstance(given, str | os.PathLike)
 
 
-def files_of(given: Any, kind: Kind, note: Note = _ignore) -> dict[Path, str | None] | None:
-    """Files meant by what was given, with the system that each is called after; None where no files were given.
+def files_of(given: object, kind: Kind, note: Note = lambda text: None) -> dict[Path, str | None] | None:
+    """The files that were given, with the system that each is named after, if any; None where no files were given.
 
-    A path names files, a list of paths does, and a dictionary ``{system: path}`` of runs.
+    Files are given as a path, a list of paths, or for runs as a dictionary ``{system: path}``.
     """
-    if isinstance(given, Mapping):
-        if kind != "runs" or not given or not all(map(is_path, given.values())) or names_pairs(given):
-            return None
-        return _files_by_system(given)
-    if is_path(given) or (isinstance(given, list) and given and all(map(is_path, given))):
-        return dict.fromkeys(expand(given, kind, note))
-    return None
-
-
-def _files_by_system(given: Mapping[Any, Any]) -> dict[Path, str | None]:
+    if not isinstance(given, Mapping):
+        paths: list[Any] = given if isinstance(given, list) else [given]
+        return dict.fromkeys(expand(paths, kind, note)) if paths and all(map(_is_path, paths)) else None
+    if kind != "runs" or not given or not all(map(_is_path, given.values())) or names_pairs(given):
+        return None
     files: dict[Path, str | None] = {}
     for system, item in given.items():
         found = expand(item, "runs")
@@ -151,13 +159,11 @@ def _files_by_system(given: Mapping[Any, Any]) -> dict[Path, str | None]:
     return files
 
 
-def expand(
-    given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], kind: Kind, note: Note = _ignore
-) -> list[Path]:
-    """Files meant by paths, directories and patterns, each once, sorted within a pattern or directory.
+def expand(given: Paths, kind: Kind, note: Note = lambda text: None) -> list[Path]:
+    """The files of paths, directories and patterns, each once, sorted within a pattern or directory.
 
-    ``-`` is standard input. Among several files, those that are no data by their names (``README.md``) are passed over.
-    ``note`` hears of them, and of files that are given twice.
+    ``-`` is standard input. Among several files, those that are not data by their names (``README.md``) are skipped.
+    ``note`` is told about these, and about files that are given twice.
     """
     found: dict[Path, None] = {}
     for item in [given] if isinstance(given, str | os.PathLike) else given:
@@ -175,12 +181,12 @@ def expand(
     if not data:
         return list(found)
     for path in sorted(found.keys() - data):
-        note(f"{path}: passed over, as its name is not that of {kind}.")
+        note(f"{path}: skipped, as its name is not that of {kind}.")
     return data
 
 
-def _inside(item: str | os.PathLike[str], kind: Kind) -> list[Path]:
-    """Files that one path means."""
+def _inside(item: PathLike, kind: Kind) -> list[Path]:
+    """The files of one path, directory or pattern."""
     path = Path(item)
     if path.is_dir():
         inside = sorted(child for child in path.iterdir() if child.is_file() and not child.name.startswith("."))
@@ -195,81 +201,22 @@ def _inside(item: str | os.PathLike[str], kind: Kind) -> list[Path]:
     return [path]
 
 
-def refuse_second_stdin(given: Mapping[str, Any]) -> None:
+def _refuse_second_stdin(**given: object) -> None:
     """Raise where more than one of the things to read is standard input."""
-    asking = [name for name, one in given.items() if "-" in _flat(one)]
+    asking = []
+    for name, paths in given.items():
+        items = paths.values() if isinstance(paths, Mapping) else paths if isinstance(paths, list) else [paths]
+        if any(isinstance(item, str) and item == "-" for item in items):
+            asking.append(name)
     if len(asking) > 1:
-        raise AdjudgeError(f"Standard input can be read once, got '-' for {' and '.join(asking)}.")
-
-
-def _flat(given: Any) -> list[str]:
-    """Paths among what was given, as they were written."""
-    items = given.values() if isinstance(given, Mapping) else given if isinstance(given, list) else [given]
-    return [item for item in items if isinstance(item, str)]
-
-
-@dataclass(frozen=True)
-class FileTable(Table):
-    """A table and the format in which it lay in the file ``source``; None where it cannot be read again."""
-
-    origin: Format | None = None
-
-
-@contextmanager
-def naming_lines(judgments: Sequence[Table], scale: Scale | None) -> Iterator[None]:
-    """Give errors about judgments, which know only the names of files, the file and the line."""
-    try:
-        yield
-    except InputError as error:
-        names = ", ".join(table.source for table in judgments)
-        row = _faulty_row(judgments, scale) if error.line is None and error.source == names else None
-        if row is None:
-            raise
-        source, line = _place(judgments, row)
-        message = str(error).removeprefix(str(InputError("", source=error.source)))
-        raise InputError(message, source=source, line=line) from None
-
-
-def _faulty_row(tables: Sequence[Table], scale: Scale | None) -> int | None:
-    """Find the row, counted through all tables, that contradicts an earlier one or is above the scale."""
-    columns = tables[0].frame.columns
-    frame = pl.concat([table.frame.select(columns) for table in tables]).with_row_index("row")
-    keys = [name for name in columns if name not in ("grade", "group")]
-    clashes = frame.with_columns(
-        first=pl.col("row").min().over(keys),  # the model names the pair that comes first
-        given=pl.col("grade").first().over(keys),
-    ).filter(pl.col("grade") != pl.col("given"))
-    if clashes.height:
-        return int(clashes.sort("first", "row")["row"][0])
-    highest = np.inf if scale is None else scale.maximum
-    outside = np.flatnonzero(frame["grade"].to_numpy() > highest)
-    return int(outside[0]) if len(outside) else None
-
-
-def _place(tables: Sequence[Table], row: int) -> tuple[str, int | None]:
-    """Say in which file, and if possible in which line, a row lies."""
-    for table in tables:
-        if row < table.frame.height:
-            break
-        row -= table.frame.height
-    if not isinstance(table, FileTable) or table.origin is None:
-        return table.source, None
-    try:
-        return table.source, table.origin.line(Source.open(Path(table.source)), "judgments", row)
-    except InputError:  # the file is no longer what it was
-        return table.source, None
-
-
-A = TypeVar("A")
-B = TypeVar("B")
-Progress = Callable[[int, int], None]
+        raise AdjudgeError(f"Standard input can be read once, got '-' for {listed(asking)}.")
 
 
 @checked(names=Names, depth=COUNT, score_precision=Precision)
 def read(
-    runs: Any,
-    judgments: Any = None,
-    metadata: Any = None,
+    runs: RunsLike,
+    judgments: JudgmentsLike | None = None,
+    metadata: MetadataLike | None = None,
     *,
     scale: str | Scale | None = None,
     teams: Mapping[str, str] | str | Path | None = None,
@@ -291,10 +238,10 @@ def read(
     with ``format`` (see ``adjudge formats``). ``columns`` says which columns of tables hold what where their names do
     not: ``{"query": "userId", "document": "movieId", "grade": "rating"}``.
 
-    ``scale`` is the relevance scale (``broad``, ``fine``, ``binary``, ``0..4``); the highest grade found when not
-    given. ``teams`` maps systems to teams, or is a file with columns system and team. ``names`` says whether a system
-    is called after the tag in its file or after the ``file``. ``artist_filter`` removes the query itself and its
-    artist's documents from every ranking; when not given, MIREX distance matrices and lists are filtered (by artist
+    ``scale`` is the relevance scale (``broad``, ``fine``, ``binary``, ``0..4``); if not given, it ends at the highest
+    grade. ``teams`` maps systems to teams, or is a file with columns system and team. ``names`` says whether a system
+    is named after the tag in its file or after the ``file``. ``artist_filter`` removes the query itself and its
+    artist's documents from every ranking; if not given, MIREX distance matrices and lists are filtered (by artist
     where metadata have one) and other formats are not. ``depth`` cuts rankings. Scores are compared in ``single``
     precision as trec_eval 9, pytrec_eval and ir_measures do, or in ``double`` as trec_eval 10 does.
 
@@ -303,20 +250,19 @@ def read(
     (('a',), Judgments(1 grade, 1 query, scale broad (0..2)))
     """
     runs, judgments, metadata = settled(runs), settled(judgments), settled(metadata)
-    refuse_second_stdin({"judgments": judgments, "runs": runs, "metadata": metadata, "teams": teams})
+    _refuse_second_stdin(judgments=judgments, runs=runs, metadata=metadata, teams=teams)
     inputs: Inputs = []
     with naming_columns(columns):
-        judged = [] if judgments is None else _judged(judgments, judgments_format, inputs)
-        known = None if metadata is None else _only(list(_tables(metadata, "metadata", metadata_format, inputs)))
+        judged = [] if judgments is None else _judgment_tables(judgments, judgments_format, inputs)
+        known = None if metadata is None else _metadata_table(metadata, metadata_format, inputs)
         exclusion = _Exclusion(artist_filter, known)
-        team_of, used = read_teams(teams, inputs), _scale(scale)
+        team_of, used = read_teams(teams, inputs), _as_scale(scale)
         tables = _tables(runs, "runs", format, inputs, names=names, exclude=exclusion, progress=progress)
         if judged:
             judged, tables = matched(judged, tables)
-        with naming_lines(judged, used):
-            collection = build_collection(
-                tables, judged, known, scale=used, teams=team_of, depth=depth, score_precision=score_precision
-            )
+        collection = build_collection(
+            tables, judged, known, scale=used, teams=team_of, depth=depth, score_precision=score_precision
+        )
     exclusion.say()
     formats = {"format": format, "judgments_format": judgments_format, "metadata_format": metadata_format}
     chosen = {**formats, "columns": columns, "names": names, "artist_filter": exclusion.applied, "depth": depth}
@@ -326,7 +272,7 @@ def read(
 
 
 def read_judgments(
-    given: Any,
+    given: JudgmentsLike,
     *,
     scale: str | Scale | None = None,
     format: str | None = None,  # noqa: A002 - the word users know
@@ -334,31 +280,28 @@ def read_judgments(
 ) -> Judgments:
     """Judgments alone, checked as :func:`read` checks them."""
     with naming_columns(columns):
-        tables, used = _judged(settled(given), format, []), _scale(scale)
-        with naming_lines(tables, used):
-            return encode_all_judgments(tables, Vocabulary(), Vocabulary(), used)
+        tables = _judgment_tables(settled(given), format, [])
+        return encode_all_judgments(tables, Vocabulary(), Vocabulary(), _as_scale(scale))
 
 
 def read_metadata(
-    given: Any,
+    given: MetadataLike,
     *,
     format: str | None = None,  # noqa: A002 - the word users know
     columns: Mapping[str, str] | str | None = None,
 ) -> Metadata:
     """Metadata alone, checked as :func:`read` checks them."""
     with naming_columns(columns):
-        table = _only(list(_tables(settled(given), "metadata", format, [])))
+        table = _metadata_table(settled(given), format, [])
     return encode_metadata(table.frame, documents=Vocabulary(), source=table.source)
 
 
-def _scale(scale: str | Scale | None) -> Scale | None:
-    if scale is None or isinstance(scale, Scale):
-        return scale
-    return parse_scale(str(scale))
+def _as_scale(scale: str | Scale | None) -> Scale | None:
+    return scale if scale is None or isinstance(scale, Scale) else parse_scale(str(scale))
 
 
 class _Exclusion:
-    """What to remove from rankings, by the format that they came in; remembers what was applied."""
+    """What to remove from rankings, by the format of their file; remembers what was applied."""
 
     def __init__(self, asked: bool | None, metadata: Table | None) -> None:
         has_artists = metadata is not None and "artist" in metadata.frame.columns
@@ -369,32 +312,26 @@ class _Exclusion:
         self.applied: Exclude | None = None if asked is None else "artist" if asked else "nothing"
 
     def __call__(self, origin: Format | None) -> Exclude:
-        if self.asked is None and origin is not None and origin.excludes_query:
+        if self.asked is None:
+            if origin is None or not origin.excludes_query:
+                return "nothing"
             self.applied = self.automatic
-            return self.automatic
-        return "nothing" if self.asked is None or self.applied is None else self.applied
+        return self.applied or "nothing"
 
     def say(self) -> None:
-        """Warn of what was removed without being asked."""
+        """Warn about what was removed by default."""
         if self.asked is None and self.applied is not None:
-            removed = (
-                "the query itself was removed; without the artist filter it stays."
-                if self.applied == "query"
-                else "the query itself and its artist's documents were removed; without the artist filter they stay."
-            )
-            warn(f"Rankings in MIREX formats: {removed}", stacklevel=3)
+            what = "the query itself" if self.applied == "query" else "the query itself and its artist's documents"
+            was = "was removed; it stays" if self.applied == "query" else "were removed; they stay"
+            warn(f"Rankings in MIREX formats: {what} {was} without the artist filter.", stacklevel=3)
 
 
-def _judged(given: Any, format_name: str | None, inputs: Inputs) -> list[Table]:
-    """Tables of judgments that agree on whether there are sub-topics."""
-    return _harmonised(list(_tables(given, "judgments", format_name, inputs)))
+def _judgment_tables(given: object, format_name: str | None, inputs: Inputs) -> list[Table]:
+    """Tables of judgments; sub-topics that are the same everywhere are dropped, else tables without any get ``0``.
 
-
-def _harmonised(tables: list[Table]) -> list[Table]:
-    """Drop sub-topics that are the same everywhere; otherwise, tables without any have sub-topic ``0``.
-
-    The second column of most qrels is always 0 and means nothing, but only all files together say so.
+    The second column of most qrels is always 0 and means nothing, but only all files together show it.
     """
+    tables = list(_tables(given, "judgments", format_name, inputs))
     found: set[str] = set()
     for table in tables:
         found.update(table.frame["subtopic"].unique() if "subtopic" in table.frame.columns else ["0"])
@@ -407,8 +344,16 @@ def _harmonised(tables: list[Table]) -> list[Table]:
     ]
 
 
+def _metadata_table(given: object, format_name: str | None, inputs: Inputs) -> Table:
+    tables = list(_tables(given, "metadata", format_name, inputs))
+    if len(tables) == 1:
+        return tables[0]
+    names = ", ".join(table.source for table in tables)
+    return Table(pl.concat([table.frame for table in tables], how="diagonal_relaxed"), names)
+
+
 def _tables(
-    given: Any,
+    given: object,
     kind: Kind,
     format_name: str | None,
     inputs: Inputs,
@@ -423,34 +368,49 @@ def _tables(
         yield Table(frame_from_object(given, kind, name="run"), f"the {kind} given", exclude(None))
         return
 
-    def load(path: Path) -> tuple[Table, str, str | None]:
+    def load(path: Path) -> tuple[Table, tuple[str, str | None]]:
         source = open_source(path)
         frame, origin = read_table(source, kind, format_name)
         system = files[path] or (source.stem if kind == "runs" and names == "file" else None)
-        if system is not None:
-            frame = _named(frame, system, source)
-        elif origin.name == "trec" and kind == "runs":
-            _note_several_tags(frame, source)
-        table = FileTable(frame, source.name, exclude(origin), None if path is STDIN else origin)
-        return table, source.sha256, source.sheet
+        if kind == "runs":
+            frame = _named_run(frame, system, source, origin)
+        line = (lambda row: None) if path is STDIN else partial(_line_of, path, origin, kind)
+        return Table(frame, source.name, exclude(origin), line), (source.sha256, source.sheet)
 
-    earlier: dict[tuple[str, str | None], tuple[str, str]] = {}
-    for done, (table, digest, sheet) in enumerate(_one_ahead(load, list(files)), start=1):
-        inputs.append((table.source, digest))
-        if kind != "runs" or not _is_again(table, (digest, sheet), earlier):
+    earlier: dict[tuple[str, str | None], tuple[str, str]] = {}  # source and system by digest and sheet
+    for done, (table, content) in enumerate(_load_ahead(load, list(files)), start=1):
+        inputs.append((table.source, content[0]))
+        if kind != "runs" or not _is_again(table, content, earlier):
             yield table
-        del table  # while the next one is waited for
+        del table  # while the next one is loaded
         if progress is not None:
             progress(done, len(files))
+
+
+def _named_run(frame: pl.DataFrame, system: str | None, source: Source, origin: Format) -> pl.DataFrame:
+    """A run under the name of its system, if that is given; several tags in a TREC file are noted."""
+    if system is not None:
+        if frame["system"].n_unique() > 1:
+            raise source.error("expected one system in a file that names it, got several tags")
+        return frame.with_columns(pl.lit(system).alias("system"))
+    tags = frame["system"].unique(maintain_order=True).to_list() if origin.name == "trec" else []
+    if len(tags) > 1:
+        found = f"{len(tags)} tags in one file ({listed(tags, most=3)})"
+        warn(f"{source.name}: {found} are read as one system each; trec_eval reads one run.", stacklevel=3)
+    return frame
+
+
+def _line_of(path: Path, origin: Format, kind: Kind, row: int) -> int | None:
+    """The line of a row, from the file, which is read again; None where it has changed."""
+    with suppress(InputError):
+        return origin.line(Source.open(path), kind, row)
+    return None
 
 
 def _is_again(
     table: Table, content: tuple[str, str | None], earlier: dict[tuple[str, str | None], tuple[str, str]]
 ) -> bool:
-    """Whether a file of runs came before under the same name; either way, say that it came before.
-
-    ``content`` is the digest of the file and the sheet of it that was named.
-    """
+    """Whether a run came before under the same name; warns also where it came under another."""
     this = (table.source, str(table.frame["system"][0]))
     source, system = earlier.setdefault(content, this)
     if source == table.source:
@@ -460,12 +420,12 @@ def _is_again(
     return system == this[1]
 
 
-def _one_ahead(load: Callable[[A], B], paths: Sequence[A]) -> Iterator[B]:
-    """Load files in order, the next one already while the last one is used: reading and coding keep two cores busy."""
+def _load_ahead(load: Callable[[Path], T], paths: Sequence[Path]) -> Iterator[T]:
+    """Load files in order, the next one while the last one is used: reading and coding keep two cores busy."""
     if len(paths) == 1:  # and standard input can be interrupted
         yield load(paths[0])
         return
-    context = copy_context()  # so that what reading says is kept where the caller keeps it
+    context = copy_context()  # so that warnings are kept where the caller keeps them
     with ThreadPoolExecutor(max_workers=1) as executor:
         ahead = executor.submit(context.run, load, paths[0])
         for path in paths[1:]:
@@ -476,68 +436,42 @@ def _one_ahead(load: Callable[[A], B], paths: Sequence[A]) -> Iterator[B]:
         yield ahead.result()
 
 
-def _note_several_tags(frame: pl.DataFrame, source: Source) -> None:
-    """Say that a TREC run is split by its tags."""
-    tags = frame["system"].unique(maintain_order=True)
-    if len(tags) > 1:
-        few = ", ".join(tags[:3]) + (", …" if len(tags) > 3 else "")
-        warn(
-            f"{source.name}: {len(tags)} tags ({few}) in one file: each is read as a system of its own, "
-            "where trec_eval reads one run.",
-            stacklevel=3,
-        )
-
-
-def _named(frame: pl.DataFrame, system: str, source: Source) -> pl.DataFrame:
-    """Call the only system of a file otherwise."""
-    if frame["system"].n_unique() > 1:
-        raise source.error("expected one system in a file that names it, got several tags")
-    return frame.with_columns(pl.lit(system).alias("system"))
-
-
-def _only(tables: list[Table]) -> Table:
-    if len(tables) == 1:
-        return tables[0]
-    return Table(pl.concat([t.frame for t in tables], how="diagonal_relaxed"), ", ".join(t.source for t in tables))
-
-
 _LEAST_SHARE = 0.1  # of the smaller side that must match before anything is removed
-_TELLING = 20  # judged documents from which on it is strange that a run among others has none of them
+_TELLING = 20  # judged documents from which on a run without any of them, among others, deserves a warning
 _SAMPLE = 20  # rows that mostly suffice to see that a run matches: the top of a ranking
 _FOLDERS = r"^.*[/\\]"
 _EXTENSION = r"\.[A-Za-z0-9]{1,5}$"
-_PLURALS = {"query": "queries", "document": "documents"}
+_MATCHED = ("query", "document")
 
 
 def matched(judged: Sequence[Table], runs: Iterator[Table]) -> tuple[list[Table], Iterator[Table]]:
     """Judgments and runs whose queries and documents match where they can be made to.
 
-    Judgments change by the first table of runs alone; what differs in a later one is removed from that one.
+    Judgments are changed for the first table of runs alone; differences in later ones are removed from these.
     """
     first = next(runs, None)
     if first is None:
         return list(judged), runs
     tables = list(judged)
-    for column in _PLURALS:
+    for column in _MATCHED:
         wanted = _unique(tables, column)
         if _has_match(first.frame[column], wanted):
             continue
         ids = first.frame[column].unique(maintain_order=True)
-        if _removal(ids, wanted) is not None:
+        if _find_removal(ids, wanted) is not None:
             continue
-        removal = _removal(wanted, ids)
-        if removal is None and column == "query":
-            break  # runs for other queries say nothing of documents
+        removal = _find_removal(wanted, ids)
         if removal is not None:
-            _note(", ".join(table.source for table in judged), column, removal, "runs")
-            tables = [replace(t, frame=t.frame.with_columns(removal(t.frame[column]))) for t in tables]
+            tables = _remove(removal, column, tables, "runs")
+        elif column == "query":
+            break  # runs for other queries say nothing about documents
     return tables, _matched_runs(tables, chain([first], runs))
 
 
 def _matched_runs(judged: Sequence[Table], runs: Iterator[Table]) -> Iterator[Table]:
-    """The runs one by one; at the end, what is left without any judged document is said."""
-    known = {column: _unique(judged, column) for column in _PLURALS}
-    strangers: list[tuple[str, str]] = []
+    """The runs one by one; at the end, a warning about those without any judged document."""
+    known = {column: _unique(judged, column) for column in _MATCHED}
+    strangers: list[tuple[str, pl.Series]] = []
     n_tables = 0
     for table in runs:
         n_tables += 1
@@ -545,39 +479,41 @@ def _matched_runs(judged: Sequence[Table], runs: Iterator[Table]) -> Iterator[Ta
             if _has_match(table.frame[column], wanted):
                 continue
             ids = table.frame[column].unique(maintain_order=True)
-            removal = _removal(ids, wanted)
+            removal = _find_removal(ids, wanted)
             if removal is not None:
-                _note(table.source, column, removal, "judgments")
-                table = replace(table, frame=table.frame.with_columns(removal(table.frame[column])))  # noqa: PLW2901
+                (table,) = _remove(removal, column, [table], "judgments")  # noqa: PLW2901
             elif column == "query":
-                break  # of which evaluating says more
+                break  # evaluating says more about it
             else:
-                strangers.append((table.source, _some(ids)))
+                strangers.append((table.source, ids.head(2)))
         yield table
-        del table  # while the next one is waited for
+        del table  # while the next one is loaded
     documents = known["document"]
     if strangers and (len(strangers) == n_tables or len(documents) >= _TELLING):
-        sources = strangers[0][0] + (f" and {len(strangers) - 1} more" if len(strangers) > 1 else "")
-        warn(
-            f"{sources}: no document is judged. The runs have documents such as {strangers[0][1]}; "
-            f"the judgments have {_some(documents)}.",
-            stacklevel=4,
-        )
+        sources = listed([source for source, _ in strangers], most=1)
+        theirs, ours = (listed([shown(name) for name in ids]) for ids in (strangers[0][1], documents.head(2)))
+        said = f"The runs have documents such as {theirs}; the judgments have {ours}"
+        warn(f"{sources}: no document is judged. {said}.", stacklevel=4)
 
 
-@dataclass(frozen=True)
-class _Removal:
-    """Something to remove from all identifiers of one side, with an example of what that does."""
+class _Removal(NamedTuple):
+    """Something to remove from all identifiers of one side, with an identifier before and after."""
 
     what: str
     remove: Callable[[pl.Series], pl.Series]
-    example: tuple[str, str]
-
-    def __call__(self, column: pl.Series) -> pl.Series:
-        return self.remove(column)
+    before: str
+    after: str
 
 
-def _removal(ids: pl.Series, wanted: pl.Series) -> _Removal | None:
+def _remove(removal: _Removal, column: str, tables: Sequence[Table], other: str) -> list[Table]:
+    """The tables with changed identifiers, and a note about it."""
+    sources, example = ", ".join(table.source for table in tables), f"{shown(removal.before)} is {shown(removal.after)}"
+    said = f"{plural(column)} are read without {removal.what}, to match those of the {other}: {example}"
+    warn(f"{sources}: {said}.", stacklevel=5)
+    return [replace(t, frame=t.frame.with_columns(removal.remove(t.frame[column]))) for t in tables]
+
+
+def _find_removal(ids: pl.Series, wanted: pl.Series) -> _Removal | None:
     """The only removal that makes ``ids`` match ``wanted`` and keeps them distinct; None for none or several."""
     found: list[tuple[_Removal, pl.Series]] = []
     for what, remove in _candidates(ids):
@@ -587,7 +523,7 @@ def _removal(ids: pl.Series, wanted: pl.Series) -> _Removal | None:
         matches = stripped.is_in(wanted.implode())
         if matches.sum() >= max(1, _LEAST_SHARE * min(len(ids), len(wanted))):
             first = int(matches.arg_true()[0])
-            found.append((_Removal(what, remove, (ids[first], stripped[first])), stripped))
+            found.append((_Removal(what, remove, ids[first], stripped[first]), stripped))
     return found[0][0] if len(found) == 1 else None
 
 
@@ -618,10 +554,10 @@ def _prefixes(ids: pl.Series) -> list[str]:
 
 
 def _has_match(ids: pl.Series, wanted: pl.Series) -> bool:
-    """Whether any identifier is among the wanted ones, which are sorted; the first rows mostly tell."""
+    """Whether any identifier is among the wanted ones, which are sorted; the first rows mostly suffice."""
     for name in ids.head(_SAMPLE):
-        place = bisect_left(wanted, name)
-        if place < len(wanted) and wanted[place] == name:
+        i = bisect_left(wanted, name)
+        if i < len(wanted) and wanted[i] == name:
             return True
     return bool(ids.is_in(wanted.implode()).any())
 
@@ -630,24 +566,11 @@ def _unique(tables: Sequence[Table], column: str) -> pl.Series:
     return pl.concat([table.frame[column] for table in tables]).unique().sort()
 
 
-def _some(ids: pl.Series) -> str:
-    return ", ".join(shown(name) for name in ids.head(2))
-
-
-def _note(source: str, column: str, removal: _Removal, other: str) -> None:
-    before, after = map(shown, removal.example)
-    warn(
-        f"{source}: {_PLURALS[column]} are read without {removal.what}, to match those of the {other}: "
-        f"{before} is {after}.",
-        stacklevel=5,
-    )
-
-
 def write(part: Runs | Judgments | Metadata, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
     """Write a collection's runs, judgments or metadata, in the format that the suffix or ``format`` names.
 
-    ``.txt`` and no suffix at all mean TREC's runs and judgments; ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are
-    compressed. The file appears when it is complete; an older one stays until then. ``-`` is standard output.
+    ``.txt`` and no suffix mean TREC's runs and judgments; ``.gz``, ``.zst``, ``.bz2`` and ``.xz`` are compressed. The
+    file appears when it is complete; an older one stays until then. ``-`` is standard output.
     """
     kinds: dict[type, Kind] = {Runs: "runs", Judgments: "judgments", Metadata: "metadata"}
     kind = kinds.get(type(part))
@@ -659,7 +582,7 @@ def write(part: Runs | Judgments | Metadata, path: str | Path, *, format: str | 
 
 
 def convert(
-    given: Any,
+    given: RunsLike | JudgmentsLike | MetadataLike,
     target: str | Path,
     *,
     kind: Kind,
@@ -671,53 +594,29 @@ def convert(
 ) -> None:
     """Read files of one ``kind`` and write them as one file; ``to`` names its format where the suffix does not.
 
-    ``names`` is for runs: whether systems are called after their ``tag`` or their ``file``. ``combine`` is for
-    judgments: it writes one grade a pair, combined over assessors (and the highest over sub-topics). ``columns`` is as
-    for :func:`~adjudge.read`.
+    ``names`` is for runs: whether systems are named after their ``tag`` or their ``file``. ``combine`` is for
+    judgments: it writes one grade per pair, combined over assessors (and the highest over sub-topics). ``columns`` is
+    as for :func:`~adjudge.read`.
     """
     for option, value, meant in (("names", names, "runs"), ("combine", combine, "judgments")):
         if value is not None and kind != meant:
             raise AdjudgeError(f"'{option}' is for {meant}, not for {kind}.")
     given = settled(given)
-    format_for(target, kind, to)  # refused before any work is done
-    _refuse_input(given, target, kind)
+    chosen = format_for(target, kind, to)
+    if str(target) != "-" and os.path.exists(target):
+        inputs = [path for path in files_of(given, kind) or () if os.path.exists(path)]
+        if any(os.path.samefile(path, target) for path in inputs):
+            raise AdjudgeError(f"{target}: is an input, and would be overwritten")
     if kind == "runs":
         collection = read(given, format=format, names=names or "tag", artist_filter=False, columns=columns)
-        write(collection.runs, target, format=to)
+        frame = collection.runs.to_polars()
     elif kind == "judgments":
         judgments = read_judgments(given, format=format, columns=columns)
-        write(judgments if combine is None else combined(judgments, combine), target, format=to)
+        frame = judgments.to_polars() if combine is None else judgments.combined(combine).pairs()
     else:
-        write(read_metadata(given, format=format, columns=columns), target, format=to)
+        frame = read_metadata(given, format=format, columns=columns).table
+    deliver(chosen.write(frame, kind), target)
 
-
-def combined(judgments: Judgments, how: Combine) -> Judgments:
-    """Judgments with one grade a pair, as measures see them."""
-    pool = judgments.combined(how).pool
-    query = np.repeat(np.arange(len(pool.offsets) - 1, dtype=np.int32), np.diff(pool.offsets))
-    return replace(
-        judgments,
-        query=query,
-        document=pool.documents,
-        grade=pool.grades,
-        assessor=None,
-        assessors=(),
-        subtopic=None,
-        subtopics=(),
-    )
-
-
-def _refuse_input(given: Any, target: str | Path, kind: Kind) -> None:
-    """Raise where the target is one of the files to read."""
-    if str(target) == "-" or not os.path.exists(target):
-        return
-    for path in files_of(given, kind) or ():
-        if os.path.exists(path) and os.path.samefile(path, target):
-            raise AdjudgeError(f"{target}: is an input, and would be overwritten")
-
-
-Inputs = list[tuple[str, str]]
-"""Names and digests of the files that were read."""
 
 _TEAMS = Schema((Field("system", needed=True), Field("team", needed=True)), orders=(("system", "team"),))
 _STRATA = Schema(
@@ -726,34 +625,31 @@ _STRATA = Schema(
 
 
 def read_teams(teams: Mapping[str, str] | str | Path | None, inputs: Inputs) -> Mapping[str, str] | None:
-    """Teams by system, as given or from a table; the file is noted in ``inputs`` with its digest.
-
-    Columns are system and team, or what a header says.
-    """
+    """Teams by system, as given or from a table (system and team, or with a header); ``inputs`` notes the file."""
     if teams is None or isinstance(teams, Mapping):
         return teams
     source = open_source(teams)
     inputs.append((source.name, source.sha256))
-    return _belonging(_TEAMS.read(source), "system", "team")
+    return _read_pairs(_TEAMS.read(source), "system", "team")
 
 
 def read_strata(path: str | Path) -> dict[str, str]:
-    """Strata by query from a table, with a header or without.
+    """Strata by query from a table of queries and strata, with a header or without.
 
-    Columns are query and stratum; of two columns, the one that is not called a query is the stratum.
+    Of two columns, the one that is not named as a query is the stratum.
     """
     table = _STRATA.open(path)
     query = table.place(_STRATA.field("query"))
     if query is not None and len(table.names) == 2:
         table = replace(table, names=["query", "stratum"] if query == 0 else ["stratum", "query"])
-    return _belonging(_STRATA.read(table), "query", "stratum")
+    return _read_pairs(_STRATA.read(table), "query", "stratum")
 
 
-def _belonging(records: Records, thing: str, whole: str) -> dict[str, str]:
-    """What each thing belongs to; one that belongs to two is refused."""
+def _read_pairs(records: Records, key: str, value: str) -> dict[str, str]:
+    """The value of each key; a key with two values is refused."""
     found: dict[str, str] = {}
-    for row, (name, value) in enumerate(zip(records[thing], records[whole], strict=True)):
-        if found.setdefault(name, value) != value:
-            came = f"{shown(found[name])} and {shown(value)}"
-            raise records.table.error(f"expected one {whole} for the {thing} {shown(name)}, got {came}", row)
+    for row, (name, text) in enumerate(zip(records[key], records[value], strict=True)):
+        if found.setdefault(name, text) != text:
+            came = f"{shown(found[name])} and {shown(text)}"
+            raise records.table.error(f"expected one {value} for the {key} {shown(name)}, got {came}", row)
     return found

@@ -1,23 +1,23 @@
-"""The one reader of tables: a schema says what a table holds, and reads it from wherever it lies.
+"""The one reader of tables: a schema says what a table holds, and reads it from wherever it is.
 
-A :class:`Schema` declares columns: what each holds (by the names of :mod:`adjudge.formats.columns`, or by its own), of
-which kind its values are, whether the table needs it and whether cells may be empty. It reads text (CSV, TSV),
-spreadsheets, Parquet, JSON records and lines, data frames of pandas and Polars, records and columns of Python, and says
-what is wrong in the same words everywhere, with the line where there are lines.
+A :class:`Schema` declares columns: what each holds (by the names of :mod:`adjudge.formats.columns`, or by its own), the
+kind of its values, whether the table needs it and whether cells may be empty. It reads text (CSV, TSV), spreadsheets,
+Parquet, JSON records and lines, data frames of pandas and Polars, and records and columns of Python. Errors have the
+same wording everywhere, with the line where there are lines.
 
 Identifiers become text without surrounding spaces (7 and 7.0 become ``"7"``, ``"007"`` stays), numbers finite floats.
-An optional column that is empty altogether counts as missing.
+An optional column without any value counts as missing.
 
 ``SCHEMAS`` are those of runs, judgments and metadata. Distances become scores by changing their sign. Where judgments
-have no grade but a ``group``, as partially ordered lists have, the last group of each query becomes grade 1, the one
-before it 2.
+have a ``group`` instead of a grade, as partially ordered lists have, the last group of each query becomes grade 1, the
+one before it 2.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Number
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -28,9 +28,19 @@ import polars as pl
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import InputError, shown, warn
 from adjudge.formats.base import Kind
-from adjudge.formats.columns import COLUMNS, fold, hint, missing_column, place_of, places_of, places_said, worded
+from adjudge.formats.columns import (
+    COLUMNS,
+    find_misnamed,
+    fold,
+    hint,
+    missing_column,
+    place_of,
+    places_of,
+    places_said,
+    worded,
+)
 from adjudge.formats.source import (
-    BLANKS,
+    SPACES,
     Layout,
     Source,
     find_layout,
@@ -42,9 +52,8 @@ from adjudge.formats.source import (
     parquet_frame,
     parse_json,
     read_cells,
-    with_article,
 )
-from adjudge.text import listed
+from adjudge.text import listed, with_article
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,13 +76,12 @@ _KNOWN_DESCRIPTIONS = {*_DESCRIPTIONS, "year", "label", "duration"}
 class Field:
     """A column of a schema, which the reader calls ``name``.
 
-    It goes by all names of what it ``holds`` in the dictionary of columns (its own name, when not given), or with None
-    by its own alone. A ``pattern`` stands for any number of columns whose names, in lower case, match its name.
+    It has all names of what it ``holds`` in the dictionary of columns (its own name, if not given), or with None only
+    its own. A ``pattern`` stands for any number of columns whose names, in lower case, match its name.
 
-    ``needed``: the table must have it; ``full``: none of its cells may be empty. Words in ``blank`` count as empty,
-    ``wanted`` is what messages want. ``weak`` says whether names are taken that are not sure (where the column is
-    needed, when not given), ``first`` is the name that wins over others, and ``stands_for`` names another column of
-    which this one may take the place.
+    ``needed``: the table must have it; ``full``: none of its cells may be empty. Words in ``blank`` count as empty;
+    ``wanted`` is what messages ask for. ``weak`` says whether names that are not sure count (if not given, where the
+    column is needed); ``first`` is a name that wins over others; ``stands_for`` a column that this one may replace.
     """
 
     name: str
@@ -93,31 +101,27 @@ class Field:
 
     @property
     def target(self) -> str | None:
-        """What the column holds, by the dictionary of columns; None where it is not in there."""
+        """What the column holds, by the dictionary of columns; None where that does not have it."""
         target = self.name if self.holds == "" else self.holds
         return target if target in COLUMNS else None
 
     def wants(self) -> str:
-        """What messages want in a cell."""
+        """What messages ask for in a cell."""
         if self.wanted or self.values == "text":
             return self.wanted or with_article(worded(self.name))
         if self.values == "choice":
-            return f"{_either(list(self.choices))} as {self.name}"
+            return f"{listed(list(self.choices), 'or')} as {self.name}"
         kind = "whole number" if self.values == "whole" else "number"
         bound = f" of {self.least:g} or more" if np.isfinite(self.least) else ""
         bound = f" of more than {self.above:g}" if np.isfinite(self.above) else bound
         return f"a {kind if bound or kind != 'number' else 'finite number'}{bound} as {self.name}"
 
 
-def _either(words: Sequence[str]) -> str:
-    return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-
-
 @dataclass(frozen=True)
 class Table:
-    """A table as it came: columns may have any type, and names may repeat.
+    """A table before its columns are checked: they may have any type, and names may repeat.
 
-    ``at`` says where a row stands, by its line or in words, ``heading`` is the line of the names. ``rows`` are those of
+    ``at`` says where a row is, by its line or in words; ``heading`` is the line of the names. ``rows`` are the rows of
     the file that are left, where some were left out.
     """
 
@@ -135,7 +139,7 @@ class Table:
         return self.frame.height
 
     def error(self, message: str, row: int | None = None) -> InputError:
-        """Make the error for a row, counted from 0, or for the table; a row that stands nowhere is counted from 1."""
+        """The error for a row, counted from 0, or for the table; a row without a place is numbered from 1."""
         if row is not None:
             row = int(row if self.rows is None else self.rows[row])
             place = self.at(row)
@@ -145,7 +149,7 @@ class Table:
         return InputError(message) if self.source is None else self.source.error(message)
 
     def header_error(self, message: str) -> InputError:
-        """Make the error for what is wrong with the names of columns."""
+        """The error for what is wrong with the names of columns."""
         return InputError(message) if self.source is None else self.source.error(message, self.heading)
 
     def refuse(self, bad: Mask | pl.Series, message: Callable[[int], str]) -> None:
@@ -155,7 +159,7 @@ class Table:
             raise self.error(message(int(rows[0])), int(rows[0]))
 
     def refuse_repeats(self, keys: pl.DataFrame, rows: Ints | None = None) -> None:
-        """Raise for the first row whose keys stand in an earlier one; ``rows`` are those of the table, if not all."""
+        """Raise for the first row whose keys an earlier row has; ``rows`` are those of the table, if not all."""
         again = np.flatnonzero(~first_of_kind(keys))
         if not len(again):
             return
@@ -175,7 +179,7 @@ class Table:
         said, target = places_said(self.names), column.target
         if (target or column.name) in said:
             return said[target or column.name]
-        if target != column.name:  # what the reader calls it is the surest name
+        if target != column.name:  # the reader's own name is the surest
             taken, wanted = said.values(), fold(column.name)
             found = [i for i, name in enumerate(self.names) if fold(name) == wanted and i not in taken]
             if found:
@@ -188,85 +192,85 @@ class Table:
 
     def read(self, column: Field, place: int) -> pl.Series:
         """The values of a column, checked: text, floats, integers, or the numbers of choices; null where empty."""
-        given = self.frame.to_series(place).alias(column.name)
+        given, name = self.frame.to_series(place).alias(column.name), self.names[place]
         if given.dtype == pl.Null:
             given = given.cast(pl.String)
-        if column.values == "text":
-            values, bad = self._text(given, column, place)
-        elif column.values == "choice":
-            values, bad = self._choices(given, column, place)
-        else:
-            values, bad = self._numbers(given, column, place)
+        check = {"text": _read_text, "choice": _read_choices}.get(column.values, _read_numbers)
+        checked = check(given, column, has_decimal_commas=self.has_decimal_commas)
+        if checked is None:
+            where = "" if fold(name) == fold(column.name) else f" in {shown(name)}"
+            wanted = "text" if column.values in ("text", "choice") else "numbers"
+            came = f"a column of {given.dtype.base_type()}"
+            raise self.header_error(f"expected {wanted} as {column.name}{where}, got {came}")
+        values, bad = checked
         if bad.any():
-            row, name = int(bad.arg_true()[0]), self.names[place]
-            is_text = column.values == "text"  # then what is bad is empty
-            came = "nothing" if is_text or _says_nothing(given[row]) else shown(given[row])
+            row = int(bad.arg_true()[0])
+            is_empty = given[row] is None or (isinstance(given[row], str) and not given[row].strip(SPACES))
+            came = "nothing" if column.values == "text" or is_empty else shown(given[row])  # bad text is empty
             where = "" if fold(name) in ("", fold(column.name), fold(column.target or "")) else f" in {shown(name)}"
             raise self.error(f"expected {column.wants()}{where}, got {came}", row)
         return values
 
-    def _text(self, given: pl.Series, column: Field, place: int) -> tuple[pl.Series, pl.Series]:
-        if given.dtype.is_nested() or given.dtype == pl.Object:
-            raise self._misfit("text", given, column, place)
-        if given.dtype.is_float():
-            value = pl.col(given.name).fill_nan(None)
-            whole = value.cast(pl.Int64, strict=False)
-            text = pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
-            given = given.to_frame().select(text.alias(given.name)).to_series()
-        try:
-            values = given.cast(pl.String).str.strip_chars(BLANKS)
-        except pl.exceptions.PolarsError:
-            raise self._misfit("text", given, column, place) from None
-        empty = (values == "").fill_null(True)
+
+_Checked = tuple[pl.Series, pl.Series] | None  # values and which of them are bad; None where the type does not fit
+
+
+def _read_text(given: pl.Series, column: Field, **_: bool) -> _Checked:
+    if given.dtype.is_nested() or given.dtype == pl.Object:
+        return None
+    if given.dtype.is_float():
+        value = pl.col(given.name).fill_nan(None)
+        whole = value.cast(pl.Int64, strict=False)
+        text = pl.when(value == whole).then(whole.cast(pl.String)).otherwise(value.cast(pl.String))
+        given = given.to_frame().select(text.alias(given.name)).to_series()
+    try:
+        values = given.cast(pl.String).str.strip_chars(SPACES)
+    except pl.exceptions.PolarsError:
+        return None
+    empty = (values == "").fill_null(True)
+    if column.blank:
+        empty |= values.str.to_lowercase().is_in(column.blank).fill_null(False)
+    if column.full:
+        return values, empty
+    return (values.set(empty, None) if empty.any() else values), empty & False
+
+
+def _read_numbers(given: pl.Series, column: Field, *, has_decimal_commas: bool) -> _Checked:
+    if given.dtype == pl.String:
+        text = given.str.strip_chars(SPACES)
+        empty = text.is_null() | (text == "")
         if column.blank:
-            empty |= values.str.to_lowercase().is_in(column.blank).fill_null(False)
-        if column.full:
-            return values, empty
-        return (values.set(empty, None) if empty.any() else values), empty & False
-
-    def _numbers(self, given: pl.Series, column: Field, place: int) -> tuple[pl.Series, pl.Series]:
-        if given.dtype == pl.String:
-            text = given.str.strip_chars(BLANKS)
-            silent = text.is_null() | (text == "")
-            if column.blank:
-                silent |= text.str.to_lowercase().is_in(column.blank).fill_null(False)
-            values = (with_points(text) if self.has_decimal_commas else text).cast(pl.Float64, strict=False)
-            values = values.set(silent, None) if column.blank else values
-        elif given.dtype.is_numeric() or given.dtype == pl.Boolean:
-            values = given.cast(pl.Float64)
-            values = values if column.full else values.fill_nan(None)
-            silent = values.is_null()
-        else:
-            raise self._misfit("numbers", given, column, place)
-        good = values.is_finite()
-        if np.isfinite(column.least) or np.isfinite(column.above):
-            good &= (values >= column.least) & (values > column.above)
-        if column.values == "whole":
-            good &= (values == values.round()) & (values.abs() < 2**53)
-        good = good.fill_null(False)
-        bad = ~good if column.full else ~(good | silent)
-        return values.cast(pl.Int64, strict=False) if column.values == "whole" else values, bad
-
-    def _choices(self, given: pl.Series, column: Field, place: int) -> tuple[pl.Series, pl.Series]:
-        text, _ = self._text(given, replace(column, full=False), place)
-        words, codes = list(column.choices), list(column.choices.values())
-        values = text.str.to_lowercase().replace_strict(words, codes, default=None, return_dtype=pl.Int64)
-        unknown = values.is_null() if column.full else values.is_null() & text.is_not_null()
-        return values, unknown
-
-    def _misfit(self, wanted: str, given: pl.Series, column: Field, place: int) -> InputError:
-        where = "" if fold(self.names[place]) == fold(column.name) else f" in {shown(self.names[place])}"
-        came = f"a column of {given.dtype.base_type()}"
-        return self.header_error(f"expected {wanted} as {column.name}{where}, got {came}")
+            empty |= text.str.to_lowercase().is_in(column.blank).fill_null(False)
+        values = (with_points(text) if has_decimal_commas else text).cast(pl.Float64, strict=False)
+        values = values.set(empty, None) if column.blank else values
+    elif given.dtype.is_numeric() or given.dtype == pl.Boolean:
+        values = given.cast(pl.Float64)
+        values = values if column.full else values.fill_nan(None)
+        empty = values.is_null()
+    else:
+        return None
+    good = values.is_finite()
+    if np.isfinite(column.least) or np.isfinite(column.above):
+        good &= (values >= column.least) & (values > column.above)
+    if column.values == "whole":
+        good &= (values == values.round()) & (values.abs() < 2**53)
+        values = values.cast(pl.Int64, strict=False)
+    good = good.fill_null(False)
+    return values, ~good if column.full else ~(good | empty)
 
 
-def _says_nothing(value: object) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip(BLANKS))
+def _read_choices(given: pl.Series, column: Field, **_: bool) -> _Checked:
+    checked = _read_text(given, replace(column, full=False))
+    if checked is None:
+        return None
+    text, words, codes = checked[0], list(column.choices), list(column.choices.values())
+    values = text.str.to_lowercase().replace_strict(words, codes, default=None, return_dtype=pl.Int64)
+    return values, values.is_null() if column.full else values.is_null() & text.is_not_null()
 
 
 @dataclass(frozen=True)
 class Records:
-    """The columns of a table that a schema asks for, checked, by the names that the schema gives them."""
+    """The checked columns of a table, by the names that its schema gives them."""
 
     table: Table
     columns: Mapping[str, pl.Series]
@@ -275,7 +279,7 @@ class Records:
         return name in self.columns
 
     def __getitem__(self, name: str) -> pl.Series:
-        """A column; nothing but null where the table does not have it."""
+        """A column; all null where the table does not have it."""
         return self.columns.get(name, pl.Series(name, [None] * self.table.height, dtype=pl.String))
 
     def numbers(self, name: str) -> Floats:
@@ -293,10 +297,10 @@ class Records:
 class Schema:
     """The columns of a table, in order, and how it is read.
 
-    ``unique`` columns together stand once. Without a header, the number of columns says which of ``orders`` they stand
-    in; where there are no orders, a table needs a header. Any name of a column in ``telling`` makes one, or any two
-    names. ``distinct``: no two columns have the same name. ``has_comments`` and ``is_quoted`` are about text: None
-    leaves quotes to the separator.
+    No two rows agree in all ``unique`` columns. Without a header, the number of columns says which of ``orders`` they
+    are in; without orders, a table needs a header. A line is a header if it has a name of a column in ``telling``, or
+    any two names. ``distinct``: no two columns have the same name. ``has_comments`` and ``is_quoted`` are about text;
+    None lets the separator decide about quotes.
     """
 
     fields: tuple[Field, ...]
@@ -309,18 +313,17 @@ class Schema:
 
     def field(self, name: str) -> Field:
         """The column of a name."""
-        return next(one for one in self.fields if one.name == name)
+        return next(column for column in self.fields if column.name == name)
 
     def read(self, given: Tabular | Table) -> Records:
-        """Read a file (``-`` is standard input), a data frame, records, columns, or a table that is open already."""
+        """Read a file (``-`` is standard input), a data frame, records, columns, or an open table."""
         table = given if isinstance(given, Table) else self.open(given)
         columns: dict[str, pl.Series] = {}
         for name, place in self.places(table).items():
-            values = table.frame.to_series(place)
             column = self.field(name)
-            if not column.needed and not column.stands_for and _is_empty(values):
-                continue
-            columns[name] = table.read(column, place)
+            is_empty = table.frame.to_series(place).null_count() == table.height
+            if column.needed or column.stands_for or not is_empty:
+                columns[name] = table.read(column, place)
         for column in self.fields:
             if column.pattern:
                 for place, given_name in enumerate(table.names):
@@ -332,20 +335,20 @@ class Schema:
         return Records(table, columns)
 
     def open(self, given: Tabular) -> Table:
-        """The table that something holds, before its columns are looked at; one without rows is refused."""
+        """The table that something holds, before its columns are checked; one without rows is refused."""
         if is_frame(given):
             table = table_of_frame(given)
         elif isinstance(given, Source | str | os.PathLike):
-            source = given if isinstance(given, Source) else open_source(given)
-            table = self._open_file(source)
+            table = self._open_file(given if isinstance(given, Source) else open_source(given))
         elif isinstance(given, Mapping):
             table = table_of_columns(given)
         else:
             table = table_of_records(list(given))  # type: ignore[arg-type]
         if not table.height:
             raise table.error("expected at least one row of data, got none")
-        if self.distinct:
-            refuse_same_names(table)
+        names = [name.lower() for name in table.names]
+        if self.distinct and (twice := [name for name in names if name and names.count(name) > 1]):
+            raise table.header_error(f"expected each column once, got {shown(twice[0])} again")
         return table
 
     def _open_file(self, source: Source) -> Table:
@@ -361,19 +364,19 @@ class Schema:
                 return table_of_columns(content, source)
             content = [content]
         if not isinstance(content, list):
-            raise source.error(f"expected records with {listed(self._names())}, got other JSON")
+            raise source.error(f"expected records with {listed(self._needed_names())}, got other JSON")
         return table_of_records(content, source, None if lines is None else [number for number, _ in lines])
 
-    def _names(self) -> list[str]:
-        return [one.name for one in self.fields if one.needed]
+    def _needed_names(self) -> list[str]:
+        return [column.name for column in self.fields if column.needed]
 
     def open_text(self, source: Source, separators: str, *, is_quoted: bool | None = None) -> Table:
-        """The cells of a text, by the names of its header or by its columns' order."""
+        """The cells of a text, named by its header or by the order of its columns."""
         if self.has_comments:
-            source.uncommented()  # a file of comments only is refused as that
+            source.uncommented()  # refuses a file of comments alone
         layout = self.layout(source, separators, is_quoted=is_quoted)
         frame = read_cells(source, layout)
-        names = [name.strip(BLANKS) for name in layout.names]
+        names = [name.strip(SPACES) for name in layout.names]
         return Table(
             names, frame, source, lambda row: line_of(source, layout, row), layout.line, layout.has_decimal_commas
         )
@@ -388,7 +391,7 @@ class Schema:
         return replace(found, has_header=True, skipped=max(found.skipped, found.line))
 
     def find_layout(self, source: Source, separators: str, *, is_quoted: bool | None = None) -> Layout:
-        """How a text is written, as far as it shows."""
+        """How a text is written, with the first line that may be its header."""
         options: dict[str, Any] = {"is_quoted": is_quoted, "has_comments": self.has_comments}
         layout = find_layout(source, separators, self.is_header, fits=self.fits, **options)
         if layout.has_header or self.orders:
@@ -420,33 +423,35 @@ class Schema:
 
     def _misplaced(self, order: Sequence[str], cells: Sequence[str]) -> str | None:
         """The first column of numbers that holds something else, if any."""
-        kinds = {one.name: one.values for one in self.fields}
+        numbers = {column.name for column in self.fields if column.values == "number"}
         for name, cell in zip(order, cells, strict=True):
-            if kinds.get(name) == "number" and not is_number(cell.strip(BLANKS).replace(",", ".", 1)):
+            if name in numbers and not is_number(cell.strip(SPACES).replace(",", ".", 1)):
                 return name
         return None
 
     def _ordered(self, cells: Sequence[str], source: Source, line: int) -> list[str]:
         """Names of the columns of a table without a header."""
-        what_to_do = hint(*self._names(), about="where it is a header")
+        what_to_do = hint(*self._needed_names(), about="where it is a header")
         for order in self.orders:
             if len(order) == len(cells):
                 if (name := self._misplaced(order, cells)) is not None:
                     came = shown(cells[order.index(name)])
                     raise source.error(f"expected a finite number as {name}, got {came}{what_to_do}", line)
+                if misnamed := find_misnamed(cells, [self.field(name).target or name for name in order]):
+                    raise source.error(missing_column(cells, misnamed), line)
                 return list(order)
-        widths = _either([str(len(order)) for order in self.orders])
+        widths = listed([str(len(order)) for order in self.orders], "or")
         came = f"{len(cells)} in {shown(cells[0])}…{what_to_do}"
         raise source.error(f"expected a header with known names, or {widths} columns, got {came}", line)
 
     def places(self, table: Table) -> dict[str, int]:
-        """Which column holds what; a needed one that is not there is refused."""
+        """Which column holds what; a needed one that is missing is refused."""
         places: dict[str, int] = {}
         for column in self.fields:
             if column.pattern or column.stands_for:
                 continue
             held, place = column, table.place(column)
-            instead = next((one for one in self.fields if one.stands_for == column.name), None)
+            instead = next((other for other in self.fields if other.stands_for == column.name), None)
             if place is None and instead is not None:
                 held, place = instead, table.place(instead)
             taken = next((other for other, there in places.items() if there == place), None)
@@ -460,24 +465,13 @@ class Schema:
         return places
 
 
-def refuse_same_names(table: Table) -> None:
-    """Raise where two columns have the same name."""
-    names = [name.lower() for name in table.names]
-    if twice := [name for name in names if name and names.count(name) > 1]:
-        raise table.header_error(f"expected each column once, got {shown(twice[0])} again")
-
-
-def _is_empty(column: pl.Series) -> bool:
-    return column.null_count() == len(column)
-
-
 def origin(table: Table) -> tuple[str, str]:
-    """The name and the digest of the file that a table came from; empty where it came from none."""
+    """Name and digest of the file that a table came from; empty without a file."""
     return ("", "") if table.source is None else (table.source.name, table.source.sha256)
 
 
 def first_of_kind(frame: pl.DataFrame) -> Mask:
-    """Which rows are not as any row above them."""
+    """Which rows differ from all rows above them."""
     is_first: Mask = frame.select(pl.struct(pl.all()).is_first_distinct()).to_series().to_numpy()
     return is_first
 
@@ -505,7 +499,7 @@ def table_of_frame(frame: Any) -> Table:
 
 
 def _pandas_column(name: str, column: Any) -> pl.Series:
-    """Copy numbers as they lie; anything else value by value, with whatever pandas calls missing as null."""
+    """Numbers as they are; anything else value by value, with null for whatever pandas calls missing."""
     if column.dtype.kind in "iufb" and type(column.dtype).__module__.startswith("numpy"):
         return pl.Series(name, column.to_numpy())
     values = column.tolist()
@@ -517,7 +511,7 @@ def _pandas_column(name: str, column: Any) -> pl.Series:
 def table_of_records(
     records: Sequence[object], source: Source | None = None, lines: Sequence[int] | None = None
 ) -> Table:
-    """The table of dictionaries with the same keys, more or less, or of named tuples with the same fields."""
+    """The table of dictionaries, which may lack keys, or of named tuples with the same fields."""
     at: Callable[[int], int | None] = (lambda row: None) if lines is None else lines.__getitem__
     table, names, rows = Table((), pl.DataFrame(), source, at), dict[str, None](), list[Mapping[str, object]]()
     for row, given in enumerate(records):
@@ -544,7 +538,7 @@ def table_of_columns(columns: Mapping[Any, Any], source: Source | None = None) -
 
 
 def column_of(name: str, values: Sequence[object]) -> pl.Series:
-    """Make a column of Python values: of one type where they have one, else of floats or of text.
+    """A column of Python values: of one type where they have one, else of floats or of text.
 
     >>> column_of("doc", [7, "a", None]).to_list()
     ['7', 'a', None]
@@ -562,18 +556,18 @@ def column_of(name: str, values: Sequence[object]) -> pl.Series:
 
 
 def with_points(column: pl.Series) -> pl.Series:
-    """Numbers as text with a point where they have a decimal comma; anything else as it is.
+    """Numbers in text with a point instead of a decimal comma; anything else unchanged.
 
     >>> with_points(pl.Series(["0,5", " 12 ", "1.5", "1,5,2"])).to_list()
     ['0.5', '12', '1.5', '1,5,2']
     """
     if column.dtype != pl.String:
         return column
-    return column.str.strip_chars(BLANKS).str.replace(_DECIMAL_COMMA, "$1.$2")
+    return column.str.strip_chars(SPACES).str.replace(_DECIMAL_COMMA, "$1.$2")
 
 
 class _Metadata(Schema):
-    """Documents and anything that is known of them, in any number of columns."""
+    """Documents and what is known about them, in any number of columns."""
 
     def is_header(self, names: Sequence[str]) -> bool:
         return not _DESCRIPTIONS.isdisjoint(map(fold, names)) or bool(places_of(names, "document", needed=True))
@@ -585,8 +579,9 @@ class _Metadata(Schema):
         if len(cells) < 2:
             came = f"{len(cells)} in {shown(cells[0])}…{hint('document', about='where it is a header')}"
             raise source.error(f"expected a header with known names, or 2 or more columns, got {came}", line)
-        known = len(cells) == 3
-        return ["document", *(("artist", "genre") if known else (f"column_{i + 2}" for i in range(len(cells) - 1)))]
+        if len(cells) == 3:
+            return ["document", "artist", "genre"]
+        return ["document", *(f"column_{i}" for i in range(2, len(cells) + 1))]
 
 
 _PAIR = (Field("query", needed=True), Field("document", needed=True))
@@ -614,21 +609,28 @@ SCHEMAS: dict[Kind, Schema] = {
 
 
 def plain_table(table: Table, kind: Kind, *, name: str) -> pl.DataFrame:
-    """Make the plain table of a kind from any table with recognisable columns; ``name`` is a run's system.
+    """The plain table of a kind from any table with recognisable columns; ``name`` is a run's system.
 
-    Unknown columns of runs and judgments are dropped; those of metadata are kept under their own names, as they are
-    typed, but for descriptions such as artist and genre, which are text and in lower case (``Artist`` is ``artist``).
+    Unknown columns of runs and judgments are dropped; those of metadata are kept under their own names and types, but
+    for descriptions such as artist and genre, which are text and in lower case (``Artist`` is ``artist``).
     """
     if not table.height:
         raise table.error("expected at least one row of data, got none")
     schema = SCHEMAS[kind]
-    if kind == "metadata":
-        records = schema.read(table)
-        return pl.DataFrame([records["document"], *_descriptions(table, schema.places(table)["document"])])
     places = schema.places(table)
-    if kind == "runs":
-        _refuse_judgments(table, places)
-    _note_users(table, places)
+    if kind == "metadata":
+        return pl.DataFrame([schema.read(table)["document"], *_descriptions(table, places["document"])])
+    grade = places_of(table.names, "grade")
+    if kind == "runs" and grade and places.keys().isdisjoint(("system", "score", "rank")):
+        given = table.names[grade[0]]  # as a run it would be a system that nobody built
+        raise table.error(
+            f"expected a run, got judgments: a column {shown(given)}, but no score, rank or system; where "
+            f"{shown(given)} holds scores: --columns score={given} (in Python, columns=)"
+        )
+    asked = table.names[places["query"]]
+    if fold(asked) in ("user", "userid") and "query" not in places_said(table.names):
+        note = f"no column is named for the query; {shown(asked)} is used, as recommenders answer users."
+        warn(str(table.error(note)), stacklevel=2)
     columns = dict(schema.read(table).columns)
     if "score" in columns and fold(table.names[places["score"]]) in _DISTANCES:
         columns["score"] = pl.select(negated(pl.lit(columns["score"]))).to_series().alias("score")
@@ -636,24 +638,6 @@ def plain_table(table: Table, kind: Kind, *, name: str) -> pl.DataFrame:
     if "group" in columns:
         return graded(frame)
     return frame if kind != "runs" or "system" in columns else frame.select(pl.lit(name).alias("system"), pl.all())
-
-
-def _refuse_judgments(table: Table, places: Collection[str]) -> None:
-    """Refuse a table with grades and nothing that only runs have: as a run it would be a system nobody built."""
-    graded = places_of(table.names, "grade")
-    if graded and not {"system", "score", "rank"} & set(places):
-        name = table.names[graded[0]]
-        raise table.error(
-            f"expected a run, got judgments: a column {shown(name)}, but no score, rank or system; where {shown(name)} "
-            f"holds scores: --columns score={name} (in Python, columns=)"
-        )
-
-
-def _note_users(table: Table, places: Mapping[str, int]) -> None:
-    taken = table.names[places["query"]]
-    if fold(taken) in ("user", "userid") and "query" not in places_said(table.names):
-        note = f"no column is named for the query; {shown(taken)} is taken for it, as recommenders answer users."
-        warn(str(table.error(note)), stacklevel=2)
 
 
 def _descriptions(table: Table, document: int) -> list[pl.Series]:
@@ -672,7 +656,7 @@ def _descriptions(table: Table, document: int) -> list[pl.Series]:
 
 
 def graded(table: pl.DataFrame) -> pl.DataFrame:
-    """Add ``grade`` to a column ``group`` (1 is the most similar); each assessor's groups count by themselves.
+    """Add a ``grade`` to the ``group`` (1 is the most similar), for each assessor separately.
 
     >>> graded(pl.DataFrame({"query": "q", "document": ["A", "B", "C"], "group": [1, 1, 2]}))["grade"].to_list()
     [2.0, 2.0, 1.0]

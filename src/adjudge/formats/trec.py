@@ -1,21 +1,16 @@
-"""TREC runs and judgments ("qrels"), as trec_eval reads them.
+"""TREC runs and judgments ("qrels"), as trec_eval reads them, and partially ordered lists as text.
 
-A run has six columns, ``query Q0 document rank score system``; judgments have four, ``query subtopic document grade``.
-Columns are separated by any white space; lines that are blank or begin with ``#`` are skipped. The rank is ignored: the
-score decides, as in trec_eval. What follows the system is ignored, too, with a note; judgments with a fifth column are
-refused, there as here. The second column of judgments is the sub-topic.
+A run has six columns, ``query Q0 document rank score system``; judgments have four, ``query subtopic document grade``;
+lists have three, ``query group document``, where group 1 is the most similar. Columns are separated by any white space;
+lines that are blank or begin with ``#`` are skipped. The rank is ignored: the score decides, as in trec_eval. Columns
+after the system are ignored, too, with a note; judgments with a fifth column are refused, there as here.
 
-Files whose columns are separated by single blanks or tabs, nearly all of them, go straight to Polars; others are
-made regular first. The file is read by Python line by line only to say which line is wrong.
+Lists have three columns on purpose: with four, any other tool would take the groups for grades, upside down. Files that
+Adjudge writes say on their first line what they are. Without it, and without the suffix ``.groups``, a file whose
+documents are all numbers does not count as lists, because the last of three numbers may as well be a grade.
 
-Partially ordered lists as text: ``query group document``, group 1 is the most similar.
-
-There are three columns on purpose: with four, any other tool would take the groups for grades, upside down. Columns are
-separated by any white space; lines that are blank or begin with ``#`` are skipped. Files that Adjudge writes say on
-their first line what they are. Without it, and under another name than ``.groups``, a file whose documents are all
-numbers is not taken for lists, because the last of three numbers may as well be a grade.
-
-Tables may hold lists, too, with a column ``group`` instead of a grade, and so may JSON: ``{query: [[documents], …]}``.
+Files whose columns are separated by single spaces or tabs, nearly all of them, go straight to Polars; others are made
+regular first. Python reads a file line by line only to find the line that is wrong.
 """
 
 from __future__ import annotations
@@ -62,9 +57,9 @@ class Trec(Format):
     def sniff(self, source: Source, kind: Kind) -> bool:
         """Whether the first line has the columns of the kind, with numbers where numbers belong.
 
-        Tabs around columns that hold spaces are no TREC file, nor are six columns of which both the second (Q0) and
-        the sixth (the system) vary in the next lines: that is a list of documents. More than six are only a run where
-        the second is ``Q0`` or ``0``.
+        Tabs around columns that hold spaces are not TREC, nor are six columns of which both the second (Q0) and the
+        sixth (the system) vary in the next lines: that is a list of documents. More than six are a run only where the
+        second is ``Q0`` or ``0``.
         """
         head = source.head()
         n, number = (6, 4) if kind == "runs" else (4, 3)
@@ -83,14 +78,13 @@ class Trec(Format):
         return read_columns(source, _QRELS, "grade")
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
-        """Write a run, its ranks as its rows stand (without scores, by ``rank``, and scores are ``-rank``), or qrels.
+        """Write a run, ranked in the order of its rows (without scores, by ``rank``, with scores ``-rank``), or qrels.
 
         Identifiers with white space and assessors, which the format cannot hold, are refused.
         """
         if "assessor" in frame.columns:
             raise InputError("TREC qrels hold no assessors; combine them first: --combine mean")
-        refuse(frame, ["system", "query", "document", "subtopic"], r"[ \t\n\r\x0B\x0C]|^$", "without white space")
-        refuse(frame, ["query"], "^#", "that does not begin with '#'")
+        _refuse_names(frame, "system", "query", "document", "subtopic")
         if kind == "runs":
             if "score" not in frame.columns and "rank" in frame.columns:
                 frame = frame.sort("rank", maintain_order=True)
@@ -99,13 +93,14 @@ class Trec(Format):
             table = frame.select("query", pl.lit("Q0"), "document", rank.alias("rank"), score.alias("score"), "system")
         else:
             subtopic = pl.col("subtopic") if "subtopic" in frame.columns else pl.lit("0")
-            table = frame.select("query", subtopic.alias("subtopic"), "document", _plain("grade"))
+            grade = pl.col("grade").cast(pl.String).str.strip_suffix(".0")  # so that whole grades look as they were
+            table = frame.select("query", subtopic.alias("subtopic"), "document", grade)
         return table.write_csv(separator=" ", include_header=False, quote_style="never").encode()
 
 
-def _plain(column: str) -> pl.Expr:
-    """Drop a trailing ``.0``, so that integer grades look as they came."""
-    return pl.col(column).cast(pl.String).str.strip_suffix(".0")
+def _refuse_names(frame: pl.DataFrame, *columns: str) -> None:
+    refuse(frame, columns, r"[ \t\n\r\x0B\x0C]|^$", "without white space")
+    refuse(frame, ["query"], "^#", "that does not begin with '#'")
 
 
 def _fits(fields: list[str], n: int, kind: Kind) -> bool:
@@ -125,15 +120,13 @@ def _read_run(source: Source) -> pl.DataFrame:
         text, n_longer = _FURTHER.subn(rb"\1", _regular(text))
         if not n_longer or (table := _table(text, _RUN, "score")) is None:
             raise _first_fault(source, list(_RUN), "score")
-        warn(
-            f"{source.name}: what follows the tag is ignored, as trec_eval does, in {counted(n_longer, 'line')}.",
-            stacklevel=2,
-        )
+        said = f"columns after the tag are ignored, as in trec_eval, in {counted(n_longer, 'line')}"
+        warn(f"{source.name}: {said}.", stacklevel=2)
     return table
 
 
 def read_columns(source: Source, schema: dict[str, type[pl.DataType]], number: str) -> pl.DataFrame:
-    """Read white-space separated columns; ``number`` is the column that must hold finite numbers."""
+    """Read columns separated by white space; the column ``number`` must hold finite numbers."""
     table = _table(_spaced(source), schema, number)
     if table is None:
         raise _first_fault(source, list(schema), number)
@@ -147,48 +140,36 @@ def _spaced(source: Source) -> bytes:
 
 
 def _table(text: bytes, schema: dict[str, type[pl.DataType]], number: str) -> pl.DataFrame | None:
-    """The columns of a text, None where a line does not have them."""
+    """The columns of a text; None where a line does not have exactly these: none missing, none too many."""
     wanted = [name for name in schema if not name.startswith("_")]
     for is_raw in (True, False):
         data = text if is_raw else _regular(text)
         try:
-            frame = pl.scan_csv(
-                data,
-                separator=" ",
-                has_header=False,
-                quote_char=None,
-                schema=schema,
-            ).select(wanted)
+            frame = pl.scan_csv(data, separator=" ", has_header=False, quote_char=None, schema=schema).select(wanted)
             table = frame.collect(engine="streaming")  # its peak of memory is the steadiest
         except pl.exceptions.PolarsError:
             continue
-        if _is_sound(table, data, number, len(schema)):
+        is_full = not any(table.null_count().row(0)) and bool(table[number].is_finite().all())
+        if is_full and _count_single_spaces(data) == (len(schema) - 1) * table.height:
             return table
     return None
 
 
-def _is_sound(table: pl.DataFrame, data: bytes, number: str, n_columns: int) -> bool:
-    """Whether every line had exactly its columns: none empty or missing, none too many (blanks add up)."""
-    if any(table.null_count().row(0)) or not bool(table[number].is_finite().all()):
-        return False
-    return _single_blanks(data) == (n_columns - 1) * table.height
-
-
-def _single_blanks(data: bytes) -> int | None:
-    """Number of blanks, None when two stand side by side."""
+def _count_single_spaces(data: bytes) -> int | None:
+    """Number of spaces; None where two are side by side."""
     codes, total = np.frombuffer(data, np.uint8), 0
-    blank = np.empty(_BLOCK + 1, dtype=np.bool_)  # a small buffer stays in cache: five times faster than a whole file
+    space = np.empty(_BLOCK + 1, dtype=np.bool_)  # a small buffer stays in cache: five times faster than a whole file
     for start in range(0, len(codes), _BLOCK):
         part = codes[start : start + _BLOCK + 1]  # one more, to see pairs across blocks
-        is_blank = np.equal(part, 32, out=blank[: len(part)])
-        if (is_blank[:-1] & is_blank[1:]).any():
+        is_space = np.equal(part, 32, out=space[: len(part)])
+        if (is_space[:-1] & is_space[1:]).any():
             return None
-        total += int(np.count_nonzero(is_blank[:_BLOCK]))
+        total += int(np.count_nonzero(is_space[:_BLOCK]))
     return total
 
 
 def _regular(text: bytes) -> bytes:
-    """Single blanks between columns, none at the ends of lines, no empty lines."""
+    """The text with single spaces between columns, none at the ends of lines, and no empty lines."""
     for irregular, regular in ((b"  ", b" "), (b" \n", b"\n"), (b"\n ", b"\n"), (b"\n\n", b"\n")):
         while irregular in text:
             text = text.replace(irregular, regular)
@@ -196,7 +177,7 @@ def _regular(text: bytes) -> bytes:
 
 
 def _first_fault(source: Source, columns: list[str], number: str) -> Exception:
-    """Find the first line that is not as it should be."""
+    """The error for the first line that is wrong."""
     n, place = len(columns), columns.index(number)
     for line_number, line in source.lines():
         fields = white_fields(line)
@@ -235,7 +216,7 @@ class Groups(Format):
             return True
         head = [white_fields(line) for line in lines]
         if source.suffix == ".groups" and len(head[0]) == 3:
-            return True  # what is wrong with its groups is said by line
+            return True  # reading says which line is wrong
         fitting = [fields for fields in head if _fits_groups(fields)]
         if not _fits_groups(head[0]) or len(fitting) * 2 < len(head):
             return False
@@ -249,8 +230,7 @@ class Groups(Format):
         group = table["group"]
         bad = ((group < 1) | (group != group.round()) | (group > 1e9)).arg_true()
         if len(bad):
-            row = bad[0]
-            line, text = next(islice(source.lines(), row, None))
+            line, text = next(islice(source.lines(), bad[0], None))
             raise source.error(f"expected a group from 1 on, got {shown(white_fields(text)[1])}", line)
         return graded(table).select("query", "document", "grade", "group")
 
@@ -260,7 +240,7 @@ class Groups(Format):
 
 
 def grouped(frame: pl.DataFrame) -> pl.DataFrame:
-    """Table ``query, group, document`` of judgments, group by group; documents graded 0 or less are left out, aloud.
+    """Table ``query, group, document`` of judgments, by group; documents graded 0 or less are left out with a warning.
 
     >>> frame = pl.DataFrame({"query": "q", "document": ["C", "A"], "grade": [1.0, 2.0]})
     >>> grouped(frame).rows()
@@ -274,9 +254,8 @@ def grouped(frame: pl.DataFrame) -> pl.DataFrame:
         raise InputError("expected documents with grades above 0 to put into groups, got none")
     if listed.height < frame.height:
         n, lost = frame.height - listed.height, frame["query"].n_unique() - listed["query"].n_unique()
-        gone = f"; nothing is left of {lost} {'query' if lost == 1 else 'queries'}" if lost else ""
-        what = "1 document with a grade of 0 or less is" if n == 1 else f"{n:,} documents with grades of 0 or less are"
-        warn(f"{what} in no group and left out{gone}.", stacklevel=3)
+        gone = f"; nothing is left of {counted(lost, 'query')}" if lost else ""
+        warn(f"{counted(n, 'document')} with a grade of 0 or less left out{gone}.", stacklevel=3)
     group = pl.col("grade").rank("dense", descending=True).over("query").cast(pl.Int64)
     first = pl.col("row").min().over("query")
     table = listed.with_row_index("row").select("query", group.alias("group"), "document", first.alias("first"))
@@ -289,8 +268,7 @@ def _fits_groups(fields: list[str]) -> bool:
 
 def lists_text(table: pl.DataFrame) -> bytes:
     """The file that holds a table ``query, group, document``; identifiers with white space are refused."""
-    refuse(table, ["query", "document"], r"[ \t\n\r\x0B\x0C]|^$", "without white space")
-    refuse(table, ["query"], "^#", "that does not begin with '#'")
+    _refuse_names(table, "query", "document")
     rows = table.select("query", "group", "document").write_csv(
         separator=" ", include_header=False, quote_style="never"
     )

@@ -1,3 +1,4 @@
+from .answers import Preferences, PreferredQuery, RankedQuery, Rankings
 from .building import (
     FUNCTIONS,
     BuiltList,
@@ -9,8 +10,15 @@ from .building import (
     parse_construction,
 )
 from .comparing import ComparedConstructions, ComparedSystems, compare_constructions, compare_systems
-from .consistency import inconsistencies, list_consistency, non_transitive_triples
-from .evidence import COMPARISONS, DEFAULT_ALPHA, Evidence, comparison
+from .evidence import (
+    COMPARISONS,
+    DEFAULT_ALPHA,
+    Evidence,
+    comparison,
+    inconsistencies,
+    list_consistency,
+    non_transitive_triples,
+)
 from .files import (
     read_experts,
     read_lists,
@@ -21,8 +29,6 @@ from .files import (
     write_rankings,
 )
 from .lists import PartialList, PartialLists
-from .preferences import Preferences, PreferredQuery
-from .rankings import RankedQuery, Rankings
 from .report import Experts, experts_of
 from .simulated import SimulatedPreferences, SimulatedRankings, simulate_preferences, simulate_rankings
 

@@ -1,21 +1,19 @@
 """Lists from experts' answers: compare the documents of each query, arrange them, aggregate them into groups.
 
-Aggregation functions: an arrangement and the significant differences in it become groups.
+An *aggregation function* makes groups of an arrangement and the significant differences in it. It walks from top to
+bottom, and says at each document whether a new group begins. *All*, *Any* and *Prev* are those of Urbano et al. 2010
+(All with two tails is the original of Typke et al. 2005). *Best* does not walk: of all ways to cut the arrangement into
+groups it takes the most consistent one.
 
-The arrangement is walked from top to bottom, and at each document a function says whether a new group begins. *All*,
-*Any* and *Prev* are those of Urbano et al. 2010 (All with two tails is the original of Typke et al. 2005). *Best* does
-not walk: of all ways to cut the arrangement into groups it takes the most consistent one.
-
-Lists that were made elsewhere, measured by experts' answers.
-
-What is to be said of lists: one record a query, totals, and sentences.
+Lists that were made elsewhere can be measured by the same answers. Either way a :class:`GroundTruth` has a record per
+list, totals, and sentences.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any, TypedDict
@@ -23,30 +21,27 @@ from typing import Annotated, Any, TypedDict
 import numpy as np
 
 from adjudge.arrays import Ints, Mask
-from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, SEED, checked
+from adjudge.checks import ALPHA, COUNT, DEFAULT_CONSTRUCTION, SEED, Kind, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, shown, warn
-from adjudge.groundtruth.consistency import (
+from adjudge.groundtruth.answers import Preferences, PreferredQuery, QueryError, RankedQuery, Rankings, Unranked
+from adjudge.groundtruth.evidence import (
+    COMPARISONS,
+    DEFAULT_ALPHA,
+    Evidence,
     Inconsistencies,
+    QueryAnswers,
+    Tails,
+    Takes,
     Triples,
+    check_tails,
+    default_comparison,
     expansion_scores,
     inconsistencies,
     list_consistency,
     non_transitive_triples,
 )
-from adjudge.groundtruth.evidence import (
-    COMPARISONS,
-    DEFAULT_ALPHA,
-    Asked,
-    Evidence,
-    Tails,
-    Takes,
-    check_tails,
-    default_comparison,
-)
 from adjudge.groundtruth.lists import PartialList, PartialLists
-from adjudge.groundtruth.preferences import Preferences, PreferredQuery
-from adjudge.groundtruth.rankings import QueryError, RankedQuery, Rankings, Unranked
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
@@ -97,7 +92,7 @@ def _walked(evidence: Evidence, alpha: float, tails: Tails, begins: Callable[[Ma
 
 @aggregation("All", about="a new group begins with a document that differs from all of the current group")
 def differs_from_all(evidence: Evidence, alpha: float, tails: Tails) -> Ints:
-    """The most lenient: groups grow as long as one of their documents is like the next."""
+    """The most lenient: a group grows as long as one of its documents is like the next."""
     return _walked(evidence, alpha, tails, lambda differs: bool(differs.all()))
 
 
@@ -138,8 +133,8 @@ def most_consistent(evidence: Evidence, alpha: float, tails: Tails) -> Ints:
 
 
 Answers = Rankings | Preferences
-Progress = Callable[[int, int], None]
-"""Told how much is done, and of how much."""
+ANSWERS = Kind(Answers, "rankings or preferences (from adjudge.groundtruth.read_rankings or read_preferences)")
+_LISTS = Kind(PartialLists, "partially ordered lists (from adjudge.groundtruth.read_lists)")
 _NOTATION = re.compile(r"(?P<function>\w+)-(?P<tails>[12])(?::(?P<by>[\w-]+))?")
 
 
@@ -164,7 +159,7 @@ class Construction:
         """The comparison for a kind of answers."""
         name = self.by or default_comparison(takes)
         if COMPARISONS[name].takes != takes:
-            able = ", ".join(one.name for one in COMPARISONS.values() if one.takes == takes)
+            able = ", ".join(known.name for known in COMPARISONS.values() if known.takes == takes)
             raise AdjudgeError(f"Construction {self}: {name} compares {COMPARISONS[name].takes}; for {takes}: {able}")
         return name
 
@@ -189,7 +184,7 @@ def parse_construction(text: str) -> Construction:
     return Construction(function, 1 if match["tails"] == "1" else 2, by)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BuiltList:
     """The list of one query with the evidence that it was made from, and that it is measured by.
 
@@ -221,7 +216,7 @@ class BuiltList:
 
     @property
     def mean_group_size(self) -> float:
-        """Documents a group."""
+        """Documents per group."""
         return len(self.list) / len(self.list.groups)
 
 
@@ -229,13 +224,13 @@ class ListRecord(TypedDict):
     """One list in numbers: its size, its consistency, what contradicts it.
 
     ``intra``, ``inter`` and ``misordered`` count pairs; ``pairs_within`` and ``pairs_between`` are how many there could
-    be. Triples are of three kinds, see :class:`~adjudge.groundtruth.consistency.Triples`.
+    be. Triples are of three kinds, see :class:`~adjudge.groundtruth.evidence.Triples`.
     """
 
     query: Annotated[str, Column("the query", key=True)]
     documents: Annotated[int, Column("documents of the list", ",d")]
     groups: Annotated[int, Column("its groups", ",d")]
-    documents_a_group: Annotated[float, Column("documents per group", ".2f", shown=False)]
+    documents_per_group: Annotated[float, Column("documents per group", ".2f", shown=False)]
     adr_1: Annotated[float, Column("consistency by one-tailed tests", ".3f", label="ADR-1")]
     adr_2: Annotated[float, Column("consistency by two-tailed tests", ".3f", label="ADR-2")]
     intra: Annotated[int, Column("pairs inside a group that differ", ",d", shown=False)]
@@ -251,7 +246,7 @@ class ListRecord(TypedDict):
     left_out: Annotated[int, Column("documents that are in no list", ",d", shown=False)]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class GroundTruth(Result, Mapping[str, BuiltList]):
     """Lists of all queries, made in one way from the same answers; ``construction`` is None if that was elsewhere."""
 
@@ -264,13 +259,13 @@ class GroundTruth(Result, Mapping[str, BuiltList]):
     notes: tuple[str, ...] = field(default=())
 
     def __getitem__(self, query: str) -> BuiltList:
-        for one in self.built:
-            if one.list.query == query:
-                return one
+        for built in self.built:
+            if built.list.query == query:
+                return built
         raise KeyError(query)
 
     def __iter__(self) -> Iterator[str]:
-        return (one.list.query for one in self.built)
+        return (built.list.query for built in self.built)
 
     def __len__(self) -> int:
         return len(self.built)
@@ -279,7 +274,7 @@ class GroundTruth(Result, Mapping[str, BuiltList]):
         return f"GroundTruth({len(self.built)} queries, {self.made_by})"
 
     row_type = ListRecord
-    rows_name = "lists"
+    rows_name = "queries"
 
     @property
     def title(self) -> str:
@@ -291,7 +286,8 @@ class GroundTruth(Result, Mapping[str, BuiltList]):
 
     def _facts(self) -> dict[str, Any]:
         names = ("alpha", "measured_by", "unranked", "seed", "notes")
-        return {"construction": self.made_by, **{name: getattr(self, name) for name in names}}
+        facts = {name: getattr(self, name) for name in names}
+        return {"construction": self.made_by, **facts, "lists": self.lists.to_groups()}
 
     def _notes(self) -> list[str]:
         return sentences(self)[:2]
@@ -304,17 +300,17 @@ class GroundTruth(Result, Mapping[str, BuiltList]):
     @property
     def lists(self) -> PartialLists:
         """The lists alone."""
-        return PartialLists(tuple(one.list for one in self.built))
+        return PartialLists(tuple(built.list for built in self.built))
 
     def consistency(self, tails: Tails = 1) -> float:
         """Mean consistency over queries whose list has at least two documents; NaN where there is none."""
-        values = [one.consistency(tails) for one in self.built]
-        known = [value for value in values if not np.isnan(value)]
-        return float(np.mean(known)) if known else float("nan")
+        values = np.array([built.consistency(tails) for built in self.built])
+        known = values[~np.isnan(values)]
+        return float(known.mean()) if len(known) else float("nan")
 
 
-@renamed({"unranked": {"left out": "skip"}})
-@checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, seed=SEED)
+@renamed({"unranked": {"left out": "skip"}}, "ground_truth")
+@checked(answers=ANSWERS, alpha=ALPHA, unranked=Unranked, least_experts=COUNT, seed=SEED)
 def build(
     answers: Answers,
     construction: str | Construction = DEFAULT_CONSTRUCTION,
@@ -351,27 +347,34 @@ def make_all(
     least_experts: int = 1,
     seed: int = 0,
 ) -> list[GroundTruth]:
-    """Lists of several constructions from the same answers, compared once; what there is to say is in their notes."""
-    measured_by, notes = default_comparison(takes_of(answers)), list[str]()
+    """Lists of several constructions from the same answers, compared once; notes say what was left out."""
+    measured_by = default_comparison(takes_of(answers))
+    usable = [_usable(asked, unranked, least_experts) for asked in answers.queries]
     built: list[list[BuiltList]] = [[] for _ in constructions]
-    for one, left_out in _usable(answers, unranked=unranked, least_experts=least_experts, notes=notes):
-        measured = COMPARISONS[measured_by].compare(one, seed=seed)
-        cuts = cut_lists(one, constructions, alpha=alpha, seed=seed, known={measured_by: measured})
+    for asked, left_out in usable:
+        evidence = COMPARISONS[measured_by].compare(asked, seed=seed)
+        cuts = cut_lists(asked, constructions, alpha=alpha, seed=seed, known={measured_by: evidence})
         for lists, (made, group) in zip(built, cuts, strict=True):
-            lists.append(_built(made, measured, group, alpha=alpha, left_out=left_out))
+            groups: dict[int, list[str]] = {}
+            for document, number in zip(made.documents, group.tolist(), strict=True):
+                groups.setdefault(number, []).append(document)
+            lists.append(_built(made.query, groups.values(), evidence, left_out, alpha))
+    lost = [f"{name} of {asked.query}" for asked, left_out in usable for name in left_out]
+    few = "nobody" if least_experts <= 1 else f"fewer than {least_experts} experts"
+    notes = _note(lost, "document", ("is", "are"), f"ranked by {few} and in no list")
     return [
-        GroundTruth(tuple(lists), chosen, alpha, measured_by, unranked, seed, tuple(notes))
-        for lists, chosen in zip(built, constructions, strict=True)
+        GroundTruth(tuple(lists), construction, alpha, measured_by, unranked, seed, tuple(notes))
+        for lists, construction in zip(built, constructions, strict=True)
     ]
 
 
-def takes_of(answers: Answers) -> Takes:
+def takes_of(answers: Answers | QueryAnswers) -> Takes:
     """What kind of answers these are."""
-    return "rankings" if isinstance(answers, Rankings) else "preferences"
+    return "rankings" if isinstance(answers, Rankings | RankedQuery) else "preferences"
 
 
 def cut_lists(
-    asked: Asked,
+    asked: QueryAnswers,
     constructions: Sequence[Construction],
     *,
     alpha: float,
@@ -379,51 +382,27 @@ def cut_lists(
     known: Mapping[str, Evidence] | None = None,
 ) -> list[tuple[Evidence, Ints]]:
     """Arrangement and groups of one query by each construction; every comparison is made once, unless it is known."""
-    takes: Takes = "rankings" if isinstance(asked, RankedQuery) else "preferences"
-    evidence = dict(known or {})
-    cuts = []
-    for one in constructions:
-        by = one.comparison(takes)
+    evidence, cuts = dict(known or {}), []
+    for construction in constructions:
+        by = construction.comparison(takes_of(asked))
         if by not in evidence:
             evidence[by] = COMPARISONS[by].compare(asked, seed=seed)
-        cuts.append((evidence[by], FUNCTIONS[one.function].cut(evidence[by], alpha, one.tails)))
+        cuts.append((evidence[by], FUNCTIONS[construction.function].cut(evidence[by], alpha, construction.tails)))
     return cuts
 
 
-def _built(made: Evidence, measured: Evidence, group: Ints, *, alpha: float, left_out: tuple[str, ...]) -> BuiltList:
-    """A list, and its evidence in the order of the list."""
-    groups: dict[int, list[str]] = {}
-    for document, number in zip(made.documents, group.tolist(), strict=True):
-        groups.setdefault(number, []).append(document)
-    made_list = PartialList(made.query, tuple(map(tuple, groups.values())))
-    return BuiltList(made_list, replace(measured.for_documents(made.documents), left_out=left_out), alpha)
+def _built(
+    query: str, groups: Iterable[Iterable[str]], evidence: Evidence, left_out: tuple[str, ...], alpha: float
+) -> BuiltList:
+    """A list, with the evidence in its order."""
+    made = PartialList(query, tuple(map(tuple, groups)))
+    return BuiltList(made, replace(evidence.for_documents(made.documents), left_out=left_out), alpha)
 
 
-def _usable(
-    answers: Answers, *, unranked: Unranked, least_experts: int, notes: list[str]
-) -> list[tuple[Asked, tuple[str, ...]]]:
-    """The answers about each query that lists are made from, and the documents that are in no list."""
-    if isinstance(answers, Preferences):
-        return [(one, ()) for one in answers.queries]
-    usable: list[tuple[Asked, tuple[str, ...]]] = []
-    for one in answers.queries:
-        usable.append(_ranked_enough(one, unranked=unranked, least_experts=least_experts))
-    lost = [(one.query, name) for one, left_out in usable for name in left_out]
-    if lost:
-        few = "nobody" if least_experts <= 1 else f"fewer than {least_experts} experts"
-        some = ", ".join(f"{name} of {query}" for query, name in lost[:3])
-        notes.append(f"{_documents(len(lost))} ranked by {few} and in no list: {some}{', …' if len(lost) > 3 else ''}.")
-    return usable
-
-
-def _documents(n: int) -> str:
-    return "1 document is" if n == 1 else f"{n:,} documents are"
-
-
-def _ranked_enough(
-    asked: RankedQuery, *, unranked: Unranked, least_experts: int
-) -> tuple[RankedQuery, tuple[str, ...]]:
-    """Without the documents that too few experts ranked."""
+def _usable(asked: QueryAnswers, unranked: Unranked, least_experts: int = 1) -> tuple[QueryAnswers, tuple[str, ...]]:
+    """The answers about the documents that enough experts ranked, and the other documents."""
+    if isinstance(asked, PreferredQuery):
+        return asked, ()
     enough = asked.times_ranked >= max(least_experts, 1)
     if enough.sum() < 2:
         who = "somebody" if least_experts <= 1 else f"{least_experts} or more experts"
@@ -433,8 +412,16 @@ def _ranked_enough(
     return kept, tuple(name for name, keep in zip(asked.documents, enough, strict=True) if not keep)
 
 
+def _note(names: Sequence[str], noun: str, verbs: tuple[str, str], rest: str) -> list[str]:
+    """A sentence with the number of names, the verb for one or for several, and the first three names."""
+    if not names:
+        return []
+    some = f"{', '.join(names[:3])}{', …' if len(names) > 3 else ''}"
+    return [f"{counted(len(names), noun)} {verbs[len(names) > 1]} {rest}: {some}."]
+
+
 @renamed({"unranked": {"left out": "skip"}})
-@checked(alpha=ALPHA, unranked=Unranked, seed=SEED)
+@checked(lists=_LISTS, answers=ANSWERS, alpha=ALPHA, unranked=Unranked, seed=SEED)
 def check_lists(
     lists: PartialLists,
     answers: Answers,
@@ -457,70 +444,43 @@ def check_lists(
     """
     seed = as_seed(seed)
     by = default_comparison(takes_of(answers))
-    notes: list[str] = []
-    asked = {one.query: one for one in answers.queries}
-    both = [one for one in lists.values() if one.query in asked]
-    if not both:
+    answered: dict[str, QueryAnswers] = {asked.query: asked for asked in answers.queries}
+    if not answered.keys() & lists.keys():
         raise AdjudgeError("Lists and answers: expected queries in common, got none")
-    silent = [query for query in lists if query not in asked]
-    are = "is of a query" if len(silent) == 1 else "are of queries"
-    _note(notes, silent, f"{counted(len(silent), 'list')} {are} that nobody was asked about")
-    without = [query for query in asked if query not in lists]
-    have = "has" if len(without) == 1 else "have"
-    _note(notes, without, f"{counted(len(without), 'query')} of the answers {have} no list")
-    built, unknown = [], []
-    for one in both:
-        spoken = _spoken_of(asked[one.query], unranked)
-        evidence = COMPARISONS[by].compare(spoken, seed=seed)
-        unknown += [f"{name} of {one.query}" for name in one.documents if name not in spoken.documents]
-        built.append(_measured(one, evidence, asked[one.query].documents, alpha))
-    verbs = ("was", "does") if len(unknown) == 1 else ("were", "do")
-    said = f"{counted(len(unknown), 'document')} of the lists {verbs[0]} put to nobody and {verbs[1]} not count"
-    _note(notes, unknown, said)
+    built, unknown = [], list[str]()
+    for query in (query for query in lists if query in answered):
+        asked, _ = _usable(answered[query], unranked)
+        evidence = COMPARISONS[by].compare(asked, seed=seed)
+        place = {name: i for i, name in enumerate(evidence.documents)}
+        unknown += [f"{name} of {query}" for name in lists[query].documents if name not in place]
+        groups = [sorted(place.keys() & set(group), key=place.__getitem__) for group in lists[query].groups]
+        if not any(groups):
+            raise AdjudgeError(f"Query {shown(query)}: nobody was asked about any document of its list")
+        kept = {name for group in groups for name in group}
+        left_out = tuple(name for name in answered[query].documents if name not in kept)
+        built.append(_built(query, filter(None, groups), evidence, left_out, alpha))
+    without_answers, without_list = [q for q in lists if q not in answered], [q for q in answered if q not in lists]
+    notes = [
+        *_note(without_answers, "list", ("is of a query", "are of queries"), "that nobody was asked about"),
+        *_note(without_list, "query", ("of the answers has", "of the answers have"), "no list"),
+        *_note(unknown, "document", ("of the lists was", "of the lists were"), "put to nobody and not counted"),
+    ]
     for note in notes:
         warn(note, stacklevel=2)
     return GroundTruth(tuple(built), None, alpha, by, unranked, seed, tuple(notes))
 
 
-def _spoken_of(asked: RankedQuery | PreferredQuery, unranked: Unranked) -> RankedQuery | PreferredQuery:
-    """The answers about the documents that somebody ranked."""
-    if isinstance(asked, PreferredQuery):
-        return asked
-    ranked = np.flatnonzero(asked.times_ranked > 0)
-    if len(ranked) < 2:
-        raise QueryError("expected at least two documents that somebody ranked, got one", query=asked.query)
-    return asked.filled(unranked).of_documents(ranked.tolist())
+_NEAR = 0.005  # consistencies that are nearer than this are not called better and worse
 
 
-def _measured(given: PartialList, evidence: Evidence, documents: tuple[str, ...], alpha: float) -> BuiltList:
-    """The list, its groups arranged as the answers say, with the evidence in its order."""
-    place = {name: i for i, name in enumerate(evidence.documents)}
-    groups = [sorted((name for name in group if name in place), key=lambda name: place[name]) for group in given.groups]
-    kept = tuple(tuple(group) for group in groups if group)
-    if not kept:
-        raise AdjudgeError(f"Query {shown(given.query)}: nobody was asked about any document of its list")
-    measured = PartialList(given.query, kept)
-    left_out = tuple(name for name in documents if name not in set(measured.documents))
-    return BuiltList(measured, replace(evidence.for_documents(measured.documents), left_out=left_out), alpha)
-
-
-def _note(notes: list[str], names: list[str], what: str) -> None:
-    if names:
-        notes.append(f"{what}: {', '.join(names[:3])}{', …' if len(names) > 3 else ''}.")
-
-
-SPLIT_HAIRS = 0.005
-"""Lists whose consistencies are nearer than this are not called better and worse."""
-
-
-def list_record(built: BuiltList, *, tails: Tails = 1) -> dict[str, Any]:
-    """One list in numbers, as :class:`ListRecord` declares them; pairs are counted by tests with ``tails``."""
-    wrong, triples = built.inconsistencies(tails), built.triples
+def list_record(built: BuiltList) -> dict[str, Any]:
+    """One list in numbers, as :class:`ListRecord` declares them; pairs are counted by one-tailed tests."""
+    wrong, triples = built.inconsistencies(), built.triples
     return {
         "query": built.list.query,
         "documents": len(built.list),
         "groups": len(built.list.groups),
-        "documents_a_group": built.mean_group_size,
+        "documents_per_group": built.mean_group_size,
         "adr_1": built.consistency(1),
         "adr_2": built.consistency(2),
         "intra": len(wrong.intra),
@@ -537,16 +497,16 @@ def list_record(built: BuiltList, *, tails: Tails = 1) -> dict[str, Any]:
     }
 
 
-def list_records(truth: GroundTruth, *, tails: Tails = 1) -> list[dict[str, Any]]:
+def list_records(truth: GroundTruth) -> list[dict[str, Any]]:
     """A record for each list, in order."""
-    return [list_record(one, tails=tails) for one in truth.built]
+    return [list_record(built) for built in truth.built]
 
 
-def total_record(truth: GroundTruth, *, tails: Tails = 1) -> dict[str, Any]:
-    """All lists in numbers: sums, except that consistencies and documents a group are means over queries."""
-    records = list_records(truth, tails=tails)
-    total: dict[str, Any] = {name: sum(one[name] for one in records) for name in records[0] if name != "query"}
-    total["documents_a_group"] /= len(records)
+def total_record(truth: GroundTruth) -> dict[str, Any]:
+    """All lists in numbers: sums, except that consistencies and documents per group are means over queries."""
+    records = list_records(truth)
+    total: dict[str, Any] = {name: sum(record[name] for record in records) for name in records[0] if name != "query"}
+    total["documents_per_group"] /= len(records)
     return {"query": "all", **total, "adr_1": truth.consistency(1), "adr_2": truth.consistency(2)}
 
 
@@ -561,103 +521,80 @@ def sentences(truth: GroundTruth, answers: Answers | None = None) -> list[str]:
     ADR-1 consistency is 1.000 (ADR-2 1.000): experts bear out everything that the list says.
     """
     total = total_record(truth)
-    made, borne_out = _made(truth, total, answers), _borne_out(truth, total)
-    return [made, borne_out, *_undivided(truth), *_uncompared(truth, total), *_worst(truth), *_triples(total)]
-
-
-def _made(truth: GroundTruth, total: dict[str, Any], answers: Answers | None) -> str:
     size = f"{counted(total['documents'], 'document')} in {counted(total['groups'], 'group')}"
-    made = truth.made_by if answers is None else f"{truth.made_by}, {_given(truth, answers)}"
-    return f"{counted(len(truth), 'list')} of {size}, {made}."
-
-
-def _given(truth: GroundTruth, answers: Answers) -> str:
-    """The answers about the queries that have a list; lists from elsewhere were not made from them."""
-    about = answers.without({one.query for one in answers.queries} - set(truth))
-    return f"{'measured by' if truth.construction is None else 'from'} {asked_of(about)}"
+    made = truth.made_by
+    if answers is not None:  # those about queries that have a list; lists from elsewhere were not made from them
+        about = answers.without({asked.query for asked in answers.queries} - set(truth))
+        made += f", {'measured by' if truth.construction is None else 'from'} {asked_of(about)}"
+    n_compared = total["pairs_within"] + total["pairs_between"]
+    n_pairs = sum(math.comb(len(built.list), 2) for built in truth.built)
+    others = f"{n_compared:,} of {counted(n_pairs, 'pair')} of documents were compared; the others count neither way."
+    said = [f"{counted(len(truth), 'list')} of {size}, {made}.", _consistency_sentence(truth, total)]
+    said += [_alike_sentence(truth), others if n_compared < n_pairs else "", _extremes_sentence(truth)]
+    return [text for text in (*said, _triples_sentence(total)) if text]
 
 
 def asked_of(answers: Answers) -> str:
-    """How much was asked of how many.
+    """How much was asked, of how many people.
 
     >>> asked_of(Rankings.from_orders([("q", "ann", [["a"], ["b"]], [])]))
     '2 ranks by 1 expert'
     """
     if isinstance(answers, Rankings):
         return f"{counted(answers.n_ranks, 'rank')} by {counted(answers.n_experts, 'expert')}"
-    people = len({who for one in answers.queries for who in one.assessor.tolist()} - {-1})
+    people = len({who for asked in answers.queries for who in asked.assessor.tolist()} - {-1})
     return counted(answers.n_answers, "preference") + (f" by {counted(people, 'person')}" if people else "")
 
 
-def _borne_out(truth: GroundTruth, total: dict[str, Any]) -> str:
-    one_tail, two_tails = total["adr_1"], total["adr_2"]
-    if math.isnan(one_tail):
+def _consistency_sentence(truth: GroundTruth, total: dict[str, Any]) -> str:
+    if math.isnan(total["adr_1"]):
         return "No two documents of a list were compared, so that nothing can be said of consistency."
-    they = "the list says" if len(truth) == 1 else "the lists say"
-    mean = "" if len(truth) == 1 else "Mean "
-    figures = f"{mean}ADR-1 consistency is {one_tail:.3f} (ADR-2 {two_tails:.3f})"
-    if one_tail == 1 and not total["intra"] + total["inter"] + total["misordered"]:
+    mean, they = ("", "the list says") if len(truth) == 1 else ("Mean ", "the lists say")
+    figures = f"{mean}ADR-1 consistency is {total['adr_1']:.3f} (ADR-2 {total['adr_2']:.3f})"
+    intra, inter, misordered = total["intra"], total["inter"], total["misordered"]
+    if total["adr_1"] == 1 and not intra + inter + misordered:
         return f"{figures}: experts bear out everything that {they}."
-    wrong = [
-        f"{total['intra']:,} of {counted(total['pairs_within'], 'pair')} inside groups "
-        f"{'differs' if total['intra'] == 1 else 'differ'}",
-        f"{total['inter']:,} of {counted(total['pairs_between'], 'pair')} across groups "
-        f"{'does' if total['inter'] == 1 else 'do'} not",
-    ]
-    stand = "stands" if total["misordered"] == 1 else "stand"
-    return f"{figures}: {', '.join(wrong)}, {total['misordered']:,} {stand} in the wrong order."
+    differ, do = "differs" if intra == 1 else "differ", "does" if inter == 1 else "do"
+    return (
+        f"{figures}: {intra:,} of {counted(total['pairs_within'], 'pair')} inside groups {differ}, "
+        f"{inter:,} of {counted(total['pairs_between'], 'pair')} across groups {do} not, "
+        f"{misordered:,} {'stands' if misordered == 1 else 'stand'} in the wrong order."
+    )
 
 
-def _undivided(truth: GroundTruth) -> list[str]:
+def _alike_sentence(truth: GroundTruth) -> str:
     """A list of one group is wholly consistent where no two documents differ; that is no news about the documents."""
     alike = [
-        one.list.query
-        for one in truth.built
-        if len(one.list) > 1 and not one.evidence.differs(one.alpha, 1).any() and one.evidence.compared.any()
+        built.list.query
+        for built in truth.built
+        if len(built.list) > 1 and not built.evidence.differs(built.alpha, 1).any() and built.evidence.compared.any()
     ]
     if not alike:
-        return []
-    where = "" if len(truth) == 1 else f" of {_named(alike)}"
+        return ""
+    names = listed(alike, most=3 if len(alike) > 4 else None, more="more queries")
+    where = "" if len(truth) == 1 else f" of {names}"
     why = "people see no difference, disagree, or are too few to show one"
-    return [f"No two documents{where} differ significantly (α = {truth.alpha:g}): {why}."]
+    return f"No two documents{where} differ significantly (α = {truth.alpha:g}): {why}."
 
 
-def _named(queries: list[str]) -> str:
-    """A few names.
-
-    >>> _named(["q1", "q2", "q3", "q4", "q5"])
-    'q1, q2, q3 and 2 more queries'
-    """
-    return listed(queries, most=3 if len(queries) > 4 else None, more="more queries")
-
-
-def _worst(truth: GroundTruth) -> list[str]:
-    every = [(one.consistency(1), one.list.query) for one in truth.built]
+def _extremes_sentence(truth: GroundTruth) -> str:
+    every = [(built.consistency(1), built.list.query) for built in truth.built]
     known = [(value, query) for value, query in every if not math.isnan(value)]
-    if len(known) < 2 or max(known)[0] - min(known)[0] < SPLIT_HAIRS:
-        return []
+    if len(known) < 2 or max(known)[0] - min(known)[0] < _NEAR:
+        return ""
     (lowest, query), (highest, best) = min(known), max(known)
-    return [f"The least consistent list is that of {query} ({lowest:.3f}), the most that of {best} ({highest:.3f})."]
+    return f"The least consistent list is that of {query} ({lowest:.3f}), the most that of {best} ({highest:.3f})."
 
 
-def _triples(total: dict[str, Any]) -> list[str]:
-    kinds = (
-        ("alike", "alike in two pairs but not in the third"),
-        ("ordered", "ordered in two pairs but not in the third"),
-        ("circular", "going round in a circle"),
-    )
-    found = [f"{total[f'triples_{kind}']:,} {words}" for kind, words in kinds if total[f"triples_{kind}"]]
-    if not found:
-        return []
-    triples = counted(total["triples"], "triple")
-    kinds_found = ", ".join(found) if len(found) > 1 else found[0].partition(" ")[2]
-    none = f"{total['triples_broken']:,} cannot be put right by any list: {kinds_found}"
-    return [f"Of {triples} of documents compared with one another, {none}."]
-
-
-def _uncompared(truth: GroundTruth, total: dict[str, Any]) -> list[str]:
-    n_compared = total["pairs_within"] + total["pairs_between"]
-    n_pairs = sum(len(one.list) * (len(one.list) - 1) // 2 for one in truth.built)
-    if n_compared == n_pairs:
-        return []
-    return [f"{n_compared:,} of {counted(n_pairs, 'pair')} of documents were compared; the others count neither way."]
+def _triples_sentence(total: dict[str, Any]) -> str:
+    kinds = {
+        "alike": "alike in two pairs but not in the third",
+        "ordered": "ordered in two pairs but not in the third",
+        "circular": "going round in a circle",
+    }
+    words = {words: total[f"triples_{kind}"] for kind, words in kinds.items() if total[f"triples_{kind}"]}
+    if not words:
+        return ""
+    which = ", ".join(f"{n:,} {text}" for text, n in words.items()) if len(words) > 1 else next(iter(words))
+    wrong = f"{total['triples_broken']:,} cannot be put right by any list: {which}"
+    return f"Of {counted(total['triples'], 'triple')} of documents compared with one another, {wrong}."

@@ -2,20 +2,17 @@
 
 Consistency says how well a list repeats what the tests found, not how well it finds what is true. With rankings by many
 experts the two go together: on simulated experts (:mod:`~adjudge.groundtruth.simulated`) the constructions stand in
-much the same order by either. With ten preferences a pair they do not: whoever sorts by asking asks mostly about
+much the same order by either. With ten preferences per pair they do not: whoever sorts by asking asks mostly about
 documents that are close, few of those pairs are significant, and large groups look consistent because the tests are
 weak. There Any and Bradley-Terry, which uses all answers for every pair, recover more of the truth and are the least
 consistent with the pairs taken one at a time, by held-out answers as well
 (:func:`~adjudge.groundtruth.simulated.simulate_preferences`). Choose by consistency among constructions of rankings,
 not of sparse preferences.
-
-Consistency with answers that lists were not made from: half of the experts make the lists, the others measure.
-
-How systems fare by lists of several constructions, and how their ranking changes.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,21 +24,20 @@ from adjudge.arrays import Floats, Ints
 from adjudge.checks import ALPHA, COUNT, COUNT_OR_NONE, DEFAULT_CONSTRUCTION, SEED, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, warn
+from adjudge.groundtruth.answers import PreferredQuery, Unranked
 from adjudge.groundtruth.building import (
+    ANSWERS,
     Answers,
     Construction,
     GroundTruth,
-    Progress,
     cut_lists,
     make_all,
     parse_construction,
     takes_of,
 )
-from adjudge.groundtruth.consistency import list_consistency
-from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, Asked, Evidence, default_comparison
+from adjudge.groundtruth.evidence import COMPARISONS, DEFAULT_ALPHA, QueryAnswers, default_comparison, list_consistency
 from adjudge.groundtruth.lists import PartialLists
-from adjudge.groundtruth.preferences import PreferredQuery
-from adjudge.groundtruth.rankings import Unranked
+from adjudge.parallel import Progress
 from adjudge.results import Column, Result, columns_of
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats.matrices import ROUNDING, dense_ranks
@@ -70,60 +66,42 @@ def held_out_consistency(
     """
     values = np.full((max(halves, 1), 2, len(constructions), len(answers.queries)), np.nan)
     by = default_comparison(takes_of(answers))
-    queries: Sequence[Asked] = answers.queries
+    queries: Sequence[QueryAnswers] = answers.queries
     for half in range(halves):
         for place, asked in enumerate(queries):
             rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(half, place)))
             both = _halved(asked, unranked, rng)
             if both is None:
                 continue
-            known = [COMPARISONS[by].compare(one, seed=seed) for one in both]  # makes lists, and measures the others'
+            known = [COMPARISONS[by].compare(side, seed=seed) for side in both]  # makes lists, and measures the others'
             for turn, making in enumerate(both):
                 cuts = cut_lists(making, constructions, alpha=alpha, seed=seed, known={by: known[turn]})
                 for row, (made, group) in enumerate(cuts):
-                    values[half, turn, row, place] = _measured(made, group, known[1 - turn], alpha)
+                    other = known[1 - turn].for_documents(made.documents)
+                    values[half, turn, row, place] = list_consistency(other, group, alpha=alpha, tails=1)
             if progress is not None:
                 progress(half * len(queries) + place + 1, halves * len(queries))
-    return _mean_known(values.reshape(-1, *values.shape[2:]))
+    n = np.isfinite(values).sum(axis=(0, 1))
+    total = np.nansum(values.reshape(-1, *n.shape), axis=0)
+    means: Floats = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+    return means
 
 
-def _measured(made: Evidence, group: Ints, measured: Evidence, alpha: float) -> float:
-    """Consistency of a list by other evidence."""
-    return list_consistency(measured.for_documents(made.documents), group, alpha=alpha, tails=1)
-
-
-def _halved(asked: Asked, unranked: Unranked, rng: np.random.Generator) -> tuple[Asked, Asked] | None:
+def _halved(asked: QueryAnswers, unranked: Unranked, rng: np.random.Generator) -> Sequence[QueryAnswers] | None:
     """Two halves of the answers about the same documents; None where they have no two documents in common."""
-    if isinstance(asked, PreferredQuery):
-        return _halved_preferences(asked, rng)
+    if isinstance(asked, PreferredQuery):  # each pair's answers are dealt out in turn, in random order
+        pair = np.minimum(asked.first, asked.second) * len(asked.documents) + np.maximum(asked.first, asked.second)
+        order = np.lexsort((rng.random(len(pair)), pair))
+        _, start, code = np.unique(pair[order], return_index=True, return_inverse=True)
+        turn = (np.arange(len(pair)) - start[code] + rng.integers(2, size=len(start))[code]) % 2
+        return asked.of_answers(np.sort(order[turn == 0])), asked.of_answers(np.sort(order[turn == 1]))
     order = rng.permutation(len(asked.experts))
     sides = order[: len(order) // 2], order[len(order) // 2 :]
     ranked = [np.isfinite(asked.ranks[side]).any(axis=0) for side in sides]
     common = np.flatnonzero(ranked[0] & ranked[1]).tolist()
     if len(common) < 2:
         return None
-    one, other = (asked.of_experts(side.tolist()).filled(unranked).of_documents(common) for side in sides)
-    return one, other
-
-
-def _halved_preferences(asked: PreferredQuery, rng: np.random.Generator) -> tuple[PreferredQuery, PreferredQuery]:
-    """Every pair's answers dealt out in turn, in a random order; which half gets an odd one is drawn, too."""
-    low, high = np.minimum(asked.first, asked.second), np.maximum(asked.first, asked.second)
-    pair = low * len(asked.documents) + high
-    order = np.lexsort((rng.random(len(pair)), pair))
-    _, start, code = np.unique(pair[order], return_index=True, return_inverse=True)
-    side = (np.arange(len(pair)) - start[code] + rng.integers(2, size=len(start))[code]) % 2
-    return asked.of_answers(np.sort(order[side == 0])), asked.of_answers(np.sort(order[side == 1]))
-
-
-def _mean_known(values: Floats) -> Floats:
-    """Means over the first axis of what is known; NaN where nothing is."""
-    known = np.isfinite(values)
-    n = known.sum(axis=0)
-    means: Floats = np.divide(
-        np.where(known, values, 0.0).sum(axis=0), n, out=np.full(values.shape[1:], np.nan), where=n > 0
-    )
-    return means
+    return [asked.of_experts(side.tolist()).filled(unranked).of_documents(common) for side in sides]
 
 
 @dataclass(frozen=True)
@@ -182,16 +160,13 @@ class ComparedSystems(Result):
 
     def _facts(self) -> dict[str, Any]:
         """Means of each system by each construction."""
-        means = {
-            name: dict(zip(self.systems, row, strict=True))
-            for name, row in zip(self.constructions, self.means.tolist(), strict=True)
-        }
+        rows = zip(self.constructions, self.means.tolist(), strict=True)
         return {
             "measure": self.measure,
             "baseline": self.constructions[self.baseline],
             "queries": self.queries,
             "resamples": self.resamples,
-            "means": means,
+            "means": {name: dict(zip(self.systems, row, strict=True)) for name, row in rows},
         }
 
 
@@ -207,15 +182,15 @@ def compare_systems(
 ) -> ComparedSystems:
     """Evaluate every system by each set of lists, and compare their rankings with that by one of them.
 
-    ``baseline`` is the place of that one. Grades are the levels of the lists; judgments of the collection are not
-    looked at. Queries that no system has are left out. The same queries are resampled for all constructions, so that an
-    interval says how far the agreement of two rankings hangs on the queries at hand.
+    ``baseline`` is the place of that one. Grades are the levels of the lists; judgments of the collection are ignored.
+    Queries that no system has are left out. The same queries are resampled for all constructions, so that an interval
+    says how far the agreement of two rankings depends on the queries at hand.
 
     >>> import adjudge as aj
     >>> from adjudge.groundtruth.simulated import simulate_rankings
     >>> from adjudge.groundtruth.building import build
     >>> simulated = simulate_rankings(queries=4, documents=6, experts=9, groups=3)
-    >>> good = {query: list(one.documents) for query, one in simulated.truth.items()}
+    >>> good = {query: list(true.documents) for query, true in simulated.truth.items()}
     >>> bad = {query: documents[::-1] for query, documents in good.items()}
     >>> runs = aj.read({"good": good, "bad": bad})
     >>> made = [build(simulated.rankings, name) for name in ("All-2", "Any-1")]
@@ -226,12 +201,12 @@ def compare_systems(
     if not 0 <= baseline < len(truths):
         raise AdjudgeError(f"'baseline' must be a place from 0 to {len(truths) - 1}, got {baseline}")
     found = [effectiveness_by_lists(truth.lists, runs, measure) for truth in truths]
-    values = np.stack([one.matrix() for one in found])
+    values = np.stack([eff.matrix() for eff in found])
     queries, n = found[0].queries, values.shape[1]
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
     weights = rng.multinomial(n, np.full(n, 1 / n), size=resamples) / n
     drawn = np.einsum("rq,cqs->crs", weights, values)
-    taus = np.stack([_tau(one, drawn[baseline]) for one in drawn])
+    taus = np.stack([_tau(resampled, drawn[baseline]) for resampled in drawn])
     means = values.mean(axis=1)
     low, high = np.nanpercentile(taus, (2.5, 97.5), axis=1) if len(found[0].systems) > 1 else (taus[:, 0], taus[:, 0])
     return ComparedSystems(
@@ -240,20 +215,20 @@ def compare_systems(
         queries=queries,
         measure=found[0].measures[0],
         values=values,
-        tau=np.concatenate([_tau(one[None], means[[baseline]]) for one in means]),
+        tau=np.concatenate([_tau(row[None], means[[baseline]]) for row in means]),
         tau_low=low,
         tau_high=high,
-        moved=np.array([int((_places(one) != _places(means[baseline])).sum()) for one in means]),
-        swapped=np.array([int((_orders(one) * _orders(means[baseline]) < 0).sum()) for one in means]),
+        moved=np.array([int((_places(row) != _places(means[baseline])).sum()) for row in means]),
+        swapped=np.array([int((_orders(row) * _orders(means[baseline]) < 0).sum()) for row in means]),
         resamples=resamples,
         baseline=baseline,
     )
 
 
 def effectiveness_by_lists(lists: PartialLists, runs: Collection, measure: str = "ADR") -> Effectiveness:
-    """Effectiveness of the systems of a collection by lists, whatever judgments it has; queries without runs are left.
+    """Effectiveness of the systems of a collection by lists, whatever judgments it has.
 
-    A query that some systems have and others not counts 0 for the latter, as everywhere.
+    Queries that no system has are left out; one that some systems have counts 0 for the others, as everywhere.
     """
     import polars as pl
 
@@ -263,16 +238,12 @@ def effectiveness_by_lists(lists: PartialLists, runs: Collection, measure: str =
 
     frame = runs.runs.to_polars()
     known = set(frame["query"].unique())
-    rows = [
-        (query, document, grade)
-        for query, grades in lists.to_grades().items()
-        if query in known
-        for document, grade in grades.items()
-    ]
+    graded = {query: grades for query, grades in lists.to_grades().items() if query in known}
+    rows = [(query, document, grade) for query, grades in graded.items() for document, grade in grades.items()]
     if not rows:
         raise AdjudgeError("Lists and runs: expected queries in common, got none")
     judged = pl.DataFrame(rows, schema=["query", "document", "grade"], orient="row")
-    with kept_warnings():  # about queries that the lists do not have: what is asked for is said above
+    with kept_warnings():  # about queries that the lists do not have
         return evaluate(build_collection([Table(frame, "runs")], [Table(judged, "lists")]), measure)
 
 
@@ -280,8 +251,7 @@ def _orders(means: Floats) -> Floats:
     """Which of each pair of systems is better, by sign; means nearer than rounding are equal."""
     first, second = np.triu_indices(means.shape[-1], 1)
     difference = means[..., first] - means[..., second]
-    signs: Floats = np.where(np.abs(difference) <= ROUNDING * np.abs(means).max(), 0.0, np.sign(difference))
-    return signs
+    return np.where(np.abs(difference) <= ROUNDING * np.abs(means).max(), 0.0, np.sign(difference))
 
 
 def _tau(means: Floats, others: Floats) -> Floats:
@@ -314,7 +284,7 @@ class ConstructionRecord(TypedDict):
     adr_1: Annotated[float, Column("mean consistency by one-tailed tests", ".3f", label="ADR-1")]
     adr_2: Annotated[float, Column("mean consistency by two-tailed tests", ".3f", label="ADR-2")]
     held_out: Annotated[float, Column("ADR-1 consistency with answers that the list was not made from", ".3f")]
-    documents_a_group: Annotated[float, Column("mean documents per group", ".3f", label="documents per group")]
+    documents_per_group: Annotated[float, Column("mean documents per group", ".3f", label="documents per group")]
     groups: Annotated[int, Column("groups of all lists", ",d", shown=False)]
     intra: Annotated[int, Column("pairs inside a group that differ", ",d", shown=False)]
     pairs_within: Annotated[int, Column("compared pairs inside a group", ",d", shown=False)]
@@ -329,10 +299,10 @@ class ConstructionRecord(TypedDict):
 
 @dataclass(frozen=True)
 class ComparedConstruction:
-    """One construction: its lists, and numbers of them; arrays have one value a query, in the order of the lists.
+    """One construction: its lists, and numbers of them; arrays have one value per query, in the order of the lists.
 
     ``adr_1`` and ``adr_2`` are consistencies (NaN for a list of one document), ``held_out`` is ADR-1 consistency with
-    answers that the list was not made from (NaN without halves). ``correlation`` is Pearson's r of documents a group
+    answers that the list was not made from (NaN without halves). ``correlation`` is Pearson's r of documents per group
     and ADR-1 consistency over queries, NaN where either is constant. ``p_consistency`` and ``p_group_size`` are of
     paired one-tailed t-tests over queries against the baseline: more consistent, smaller groups; NaN for the baseline
     itself and where there are fewer than two queries.
@@ -359,38 +329,23 @@ class ComparedConstruction:
         """The construction as it is written."""
         return self.truth.made_by
 
-    @property
-    def intra_share(self) -> float:
-        """Share of compared pairs in one group that differ."""
-        return self.intra / self.n_within if self.n_within else float("nan")
-
-    @property
-    def inter_share(self) -> float:
-        """Share of compared pairs in different groups that do not differ."""
-        return self.inter / self.n_between if self.n_between else float("nan")
-
     def record(self) -> dict[str, Any]:
         """Means over queries and sums of pairs, for a row of a table."""
+        own = ("intra", "inter", "misordered", "correlation", "p_correlation", "p_consistency", "p_group_size")
         return {
             "construction": self.name,
             "adr_1": _mean(self.adr_1),
             "adr_2": _mean(self.adr_2),
             "held_out": _mean(self.held_out),
-            "documents_a_group": _mean(self.group_size),
+            "documents_per_group": _mean(self.group_size),
             "groups": int(self.groups.sum()),
-            "intra": self.intra,
             "pairs_within": self.n_within,
-            "inter": self.inter,
             "pairs_between": self.n_between,
-            "misordered": self.misordered,
-            "correlation": self.correlation,
-            "p_correlation": self.p_correlation,
-            "p_consistency": self.p_consistency,
-            "p_group_size": self.p_group_size,
+            **{name: getattr(self, name) for name in own},
         }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ComparedConstructions(Result):
     """Constructions side by side, in the order given; ``systems`` only where runs were given."""
 
@@ -415,8 +370,8 @@ class ComparedConstructions(Result):
     def pairs_compared(self) -> tuple[int, int]:
         """How many pairs of documents were compared, and how many there are; the same for all constructions."""
         built = self.rows[0].truth.built
-        n_compared = sum(int(np.triu(one.evidence.compared, 1).sum()) for one in built)
-        return n_compared, sum(len(one.list) * (len(one.list) - 1) // 2 for one in built)
+        n_compared = sum(int(np.triu(made.evidence.compared, 1).sum()) for made in built)
+        return n_compared, sum(math.comb(len(made.list), 2) for made in built)
 
     @property
     def best(self) -> ComparedConstruction:
@@ -469,7 +424,15 @@ class ComparedConstructions(Result):
 
 
 @renamed({"unranked": {"left out": "skip"}})
-@checked(alpha=ALPHA, unranked=Unranked, least_experts=COUNT, halves=COUNT_OR_NONE, resamples=COUNT, seed=SEED)
+@checked(
+    answers=ANSWERS,
+    alpha=ALPHA,
+    unranked=Unranked,
+    least_experts=COUNT,
+    halves=COUNT_OR_NONE,
+    resamples=COUNT,
+    seed=SEED,
+)
 def compare_constructions(
     answers: Answers,
     constructions: Sequence[str | Construction] = PAPER_CONSTRUCTIONS,
@@ -490,9 +453,9 @@ def compare_constructions(
     be made to measure (Best is), or follow chance in the answers; ``halves`` times lists are therefore also made from a
     random half of the experts (of the answers about each pair, for preferences) and measured by the other half, and
     the other way round. With fewer answers fewer differences are significant: compare constructions by that number, not
-    that number with the others. The baseline, of tests and of rankings of systems, is All-2 where it is
-    among the constructions, else the first. ``progress`` is called with the number of halves made, of all queries
-    together, and to make.
+    that number with the others. The baseline, of tests and of rankings of systems, is All-2 where it is among the
+    constructions, else the first. ``progress`` is called with the number of halvings done, over all queries, and of
+    all.
 
     With ``runs`` every system is evaluated by each set of lists with ``measure``; see
     :func:`~adjudge.groundtruth.comparing.compare_systems`.
@@ -505,15 +468,14 @@ def compare_constructions(
     ['All-2', 'Any-1']
     """
     seed = as_seed(seed)
-    parsed = [parse_construction(one) if isinstance(one, str) else one for one in constructions]
+    parsed = [parse_construction(name) if isinstance(name, str) else name for name in constructions]
     if not parsed or len(set(parsed)) < len(parsed):
         raise AdjudgeError(f"Constructions: expected some, each once, got {', '.join(map(str, parsed)) or 'none'}")
     truths = make_all(answers, parsed, alpha=alpha, unranked=unranked, least_experts=least_experts, seed=seed)
-    base = next((place for place, one in enumerate(parsed) if str(one) == "All-2"), 0)
+    base = next((place for place, chosen in enumerate(parsed) if str(chosen) == "All-2"), 0)
     systems = None
     if runs is not None:
-        options: dict[str, Any] = {"measure": measure, "baseline": base, "resamples": resamples, "seed": seed}
-        systems = compare_systems(truths, runs, **options)
+        systems = compare_systems(truths, runs, measure=measure, baseline=base, resamples=resamples, seed=seed)
     held_out = held_out_consistency(
         answers, parsed, alpha=alpha, unranked=unranked, halves=halves, seed=seed, progress=progress
     )
@@ -536,35 +498,32 @@ def compare_constructions(
 
 def _compared(truth: GroundTruth, base: GroundTruth, held_out: Floats) -> ComparedConstruction:
     """The numbers of one construction."""
-    wrong = [one.inconsistencies(1) for one in truth.built]
-    consistency, size = _consistencies(truth), _sizes(truth)
+    (consistency, size), (base_consistency, base_size) = (
+        (
+            np.array([built.consistency(1) for built in made.built]),
+            np.array([built.mean_group_size for built in made.built]),
+        )
+        for made in (truth, base)
+    )
+    wrong = [built.inconsistencies(1) for built in truth.built]
     correlation, p_correlation = _pearson(size, consistency)
-    is_base = truth is base
     return ComparedConstruction(
         truth=truth,
         adr_1=consistency,
-        adr_2=np.array([one.consistency(2) for one in truth.built]),
-        groups=np.array([len(one.list.groups) for one in truth.built]),
+        adr_2=np.array([built.consistency(2) for built in truth.built]),
+        groups=np.array([len(built.list.groups) for built in truth.built]),
         group_size=size,
         held_out=held_out,
-        intra=sum(len(one.intra) for one in wrong),
-        inter=sum(len(one.inter) for one in wrong),
-        misordered=sum(len(one.misordered) for one in wrong),
-        n_within=sum(one.n_within for one in wrong),
-        n_between=sum(one.n_between for one in wrong),
+        intra=sum(len(pairs.intra) for pairs in wrong),
+        inter=sum(len(pairs.inter) for pairs in wrong),
+        misordered=sum(len(pairs.misordered) for pairs in wrong),
+        n_within=sum(pairs.n_within for pairs in wrong),
+        n_between=sum(pairs.n_between for pairs in wrong),
         correlation=correlation,
         p_correlation=p_correlation,
-        p_consistency=float("nan") if is_base else _p_greater(consistency, _consistencies(base)),
-        p_group_size=float("nan") if is_base else _p_greater(_sizes(base), size),
+        p_consistency=float("nan") if truth is base else _p_greater(consistency, base_consistency),
+        p_group_size=float("nan") if truth is base else _p_greater(base_size, size),
     )
-
-
-def _consistencies(truth: GroundTruth) -> Floats:
-    return np.array([one.consistency(1) for one in truth.built])
-
-
-def _sizes(truth: GroundTruth) -> Floats:
-    return np.array([one.mean_group_size for one in truth.built])
 
 
 def _p_greater(values: Floats, others: Floats) -> float:
@@ -589,8 +548,8 @@ def _pearson(sizes: Floats, consistency: Floats) -> tuple[float, float]:
     known = np.isfinite(consistency)
     if known.sum() < 3 or min(np.ptp(sizes[known]), np.ptp(consistency[known])) < SAME:
         return float("nan"), float("nan")
-    found = pearsonr(sizes[known], consistency[known])
-    return float(found.statistic), float(found.pvalue)
+    result = pearsonr(sizes[known], consistency[known])
+    return float(result.statistic), float(result.pvalue)
 
 
 def _mean(values: Floats) -> float:

@@ -1,25 +1,19 @@
-"""Tests of experts' ranks of two documents: Mann-Whitney, and the signed-rank test of experts who ranked both.
+"""Tests of two documents: Mann-Whitney of their ranks, signed ranks of experts who ranked both, signs of preferences.
 
-The Mann-Whitney U test of every pair of documents at once, exact or by the normal approximation.
+*Mann-Whitney*, of every pair of documents at once. For samples X and Y of n and m ranks, U is the number of pairs (x,
+y) with x > y, ties counting one half. P(U <= u) under the null hypothesis that both come from one distribution is the
+p-value of "X has smaller ranks than Y"; twice the smaller of both directions, at most 1, is the two-tailed one.
 
-For samples X and Y of n and m ranks, U is the number of pairs (x, y) with x > y, ties counting one half. P(U <= u)
-under the null hypothesis that both come from one distribution is the p-value of "X has smaller ranks than Y"; twice the
-smaller of both directions, at most 1, is the two-tailed one.
+Exact p-values are over all ways of dealing the pooled values, ties included, into samples of n and m: without ties the
+classic table, with ties the conditional one. The normal approximation corrects for ties and continuity, as in SciPy and
+R. Mann & Whitney 1947, doi 10.1214/aoms/1177730491; with ties: Lehmann, Nonparametrics, 1975, section 1.4.
 
-*Exact* is the distribution of U over all ways of dealing the pooled values, as they are, ties included, into samples of
-n and m: without ties the classic table, with ties the conditional one. *Normal* is the approximation with corrections
-for ties and continuity, as in SciPy and R.
-
-Reference: Mann & Whitney 1947, doi 10.1214/aoms/1177730491; with ties: Lehmann, Nonparametrics, 1975, section 1.4.
-
-Sign tests of pairs of documents: how many of those who compared both preferred the one, how many the other.
-
-Preferences are such comparisons; so are rankings, where an expert who ranked both put one before the other or tied
-them. "Alike" is an answer to what groups are about, not a missing one, and so it is split: half of such answers count
-for each document, an odd one for neither. (Leaving them out, the classic way, tests which of the two is preferred by
-those who have a preference, and calls documents different at .25 that eight of ten people call alike and two do not.)
-
-Reference: Dixon & Mood 1946, doi 10.1080/01621459.1946.10501898.
+*Sign tests* count how many of those who compared two documents preferred the one, how many the other. Preferences are
+such comparisons; so are rankings, where an expert who ranked both put one before the other or tied them. "Alike" is an
+answer to what groups are about, not a missing one, and so it is split: half of such answers count for each document, an
+odd one for neither. (Leaving them out, the classic way, tests which of the two is preferred by those who have a
+preference, and calls documents different at .25 that eight of ten people call alike and two do not.)
+Dixon & Mood 1946, doi 10.1080/01621459.1946.10501898.
 """
 
 from __future__ import annotations
@@ -33,9 +27,8 @@ from scipy.special import bdtr, ndtr
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import SEED, checked
+from adjudge.groundtruth.answers import PreferredQuery, RankedQuery
 from adjudge.groundtruth.evidence import Evidence, comparison
-from adjudge.groundtruth.preferences import PreferredQuery
-from adjudge.groundtruth.rankings import RankedQuery
 from adjudge.groundtruth.strengths import answers_about, bradley_terry
 from adjudge.stats.matrices import ROUNDING
 from adjudge.stats.resampling import signed_rank_tails
@@ -101,8 +94,7 @@ def _histograms(ranks: Floats) -> Floats:
 def _u(counts: Floats) -> Floats:
     """U of all pairs, rows against columns: two products of histograms rather than all pairs of ranks."""
     below = np.cumsum(counts, axis=1) - counts / 2  # how many of a document are smaller, the equal ones half
-    u: Floats = counts @ below.T
-    return u
+    return counts @ below.T
 
 
 def _tied(counts: Floats) -> Floats:
@@ -120,8 +112,7 @@ def _normal(u: Floats, sizes: Floats, ties: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = product / 12 * (total + 1 - ties / (total * (total - 1)))
         z = (u - product / 2 + 0.5) / np.sqrt(variance)
-    p: Floats = np.where(variance > 1e-9, ndtr(z), 1.0)
-    return p
+    return np.where(variance > 1e-9, ndtr(z), 1.0)
 
 
 def _exact(twice_u: int, times: tuple[int, ...], n: int, m: int) -> tuple[float, float]:
@@ -138,10 +129,10 @@ def _exact(twice_u: int, times: tuple[int, ...], n: int, m: int) -> tuple[float,
 
 @lru_cache(maxsize=256)
 def _dealt(times: tuple[int, ...], n: int) -> tuple[int, int, int]:
-    """In how many ways a sample of n, of values that come so many times each, has 2U = 0, 1 …; of how many in all.
+    """In how many ways a sample of n, of values that come ``times`` each, has 2U = 0, 1 …; of how many in all.
 
-    The counts are digits of one whole number, each of so many bits (the third result) that the sum of all fits: adding
-    two such numbers adds all their counts, and shifting one adds to U. There is one number for each size of a sample;
+    The counts are digits of one whole number, each with enough bits (the third result) for the sum of all: adding two
+    such numbers adds all their counts, and shifting one adds to U. There is one number for each size of a sample;
     values are dealt in turn, and a size gets the samples that hold the value from the size below. For all of them 2U is
     counted from nothing, which is a sum of doubled mid-ranks of size^2; whole numbers make both tails exact.
     """
@@ -194,8 +185,7 @@ def rank_summaries(asked: RankedQuery) -> tuple[Floats, Floats, Floats, Floats]:
 def by_median_then_mean(middle: Floats, mean: Floats, documents: tuple[str, ...]) -> Ints:
     """The arrangement of the original method; documents equal in both stand by name, so that it never changes."""
     names = np.argsort(np.argsort(np.array(documents, dtype=object)))
-    order: Ints = np.lexsort((names, mean, middle)).astype(np.int64)
-    return order
+    return np.lexsort((names, mean, middle)).astype(np.int64)
 
 
 def rank_evidence(asked: RankedQuery, sooner: Floats, *, compared: Mask) -> Evidence:
@@ -239,7 +229,7 @@ def mann_whitney(asked: RankedQuery, *, seed: int = 0, method: Method = "auto") 
 )
 @checked(seed=SEED)
 def signed_rank(asked: RankedQuery, *, seed: int = 0) -> Evidence:
-    """Differences of the ranks that each expert gave both documents: the same people ranked both, and it is used.
+    """Differences of the ranks that each expert gave both documents, which uses that the same people ranked both.
 
     Exact for up to 49 experts (13 if some differences are equal in size), beyond that normal and corrected for
     continuity. Experts who tied the two are dropped, as in :func:`adjudge.stats.paired.wilcoxon`.
@@ -260,7 +250,7 @@ def signed_rank(asked: RankedQuery, *, seed: int = 0) -> Evidence:
 
 
 Alike = Literal["split", "skip"]
-"""What becomes of answers that call two documents alike."""
+"""What happens to answers that call two documents alike."""
 
 
 @checked(ties=Alike)
@@ -290,7 +280,7 @@ def sign_tests(wins: Floats, alike: Floats, *, ties: Alike = "split") -> Floats:
 def preferred(asked: PreferredQuery, *, seed: int = 0, ties: Alike = "split") -> Evidence:
     """Pairs that were asked, each by its own answers alone; of other pairs nothing is said.
 
-    >>> from adjudge.groundtruth.preferences import Preferences
+    >>> from adjudge.groundtruth.answers import Preferences
     >>> rows = [("q", "a", "b", -1, str(i)) for i in range(5)] + [("q", "b", "c", 1, "0")]
     >>> evidence = preferred(Preferences.from_rows(rows).queries[0])
     >>> evidence.documents, evidence.sooner[0].round(3).tolist()
@@ -322,7 +312,7 @@ def ranked_before(asked: RankedQuery, *, seed: int = 0, ties: Alike = "split") -
     >>> ranked_before(asked).sooner.tolist()
     [[1.0, 0.25], [1.0, 1.0]]
     """
-    before = np.stack([(row[:, None] < row[None, :]) for row in asked.ranks]).sum(axis=0).astype(np.float64)
-    alike = np.stack([(row[:, None] == row[None, :]) for row in asked.ranks]).sum(axis=0).astype(np.float64)
+    rows, columns = asked.ranks[:, :, None], asked.ranks[:, None, :]
+    before, alike = ((rows < columns).sum(axis=0) * 1.0, (rows == columns).sum(axis=0) * 1.0)
     np.fill_diagonal(alike, 0.0)
     return rank_evidence(asked, sign_tests(before, alike, ties=ties), compared=before + before.T + alike > 0)

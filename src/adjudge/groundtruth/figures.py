@@ -1,9 +1,4 @@
-"""Figures of ground truth: consistency by group size, constructions side by side, places of systems. They only draw.
-
-Names of documents and queries that fit beside a figure, whatever they are written in.
-
-A partially ordered list drawn: groups, spread of the answers, the pairs that experts contradict. It only draws.
-"""
+"""Figures of ground truth: consistency by group size, constructions, places of systems, a list. They only draw."""
 
 from __future__ import annotations
 
@@ -16,38 +11,24 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.reporting.figures import PALETTE, canvas
+from adjudge.tables import text_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def n_cells(text: str) -> int:
-    """How wide a text is, in signs of Latin width: those of East Asia count two, combining ones none.
-
-    >>> n_cells("abc"), n_cells("旋律")
-    (3, 4)
-    """
-    return sum(_width_of(sign) for sign in text)
-
-
-def _width_of(sign: str) -> int:
-    if unicodedata.combining(sign) or unicodedata.category(sign) in ("Cc", "Cf"):
-        return 0
-    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
-
-
 def cleaned(name: str) -> str:
-    r"""A name on one line, without signs that do not print.
+    r"""A name on one line, without characters that do not print.
 
     >>> cleaned("two\nlines")
     'two lines'
     """
-    return " ".join("".join(sign if sign.isprintable() else " " for sign in name).split())
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split())
 
 
 def shortened(name: str, longest: int) -> str:
-    """A name of at most so many cells: what is too long loses its middle, as identifiers differ at their ends.
+    """A name of at most ``longest`` cells; a longer one loses its middle, as identifiers differ at their ends.
 
     >>> shortened("000.111.706-1.1.1", 30)
     '000.111.706-1.1.1'
@@ -55,26 +36,26 @@ def shortened(name: str, longest: int) -> str:
     'a-very-lo…ake-12.wav'
     """
     name = cleaned(name)
-    if n_cells(name) <= longest:
+    if text_width(name) <= longest:
         return name
     tail = _fitting(name[::-1], longest // 2)[::-1]
     while tail and unicodedata.combining(tail[0]):
         tail = tail[1:]
-    return f"{_fitting(name, longest - 1 - n_cells(tail))}…{tail}"
+    return f"{_fitting(name, longest - 1 - text_width(tail))}…{tail}"
 
 
 def _fitting(text: str, width: int) -> str:
     """The beginning of a text that is no wider."""
     used = 0
-    for place, sign in enumerate(text):
-        used += _width_of(sign)
+    for place, character in enumerate(text):
+        used += text_width(character)
         if used > width:
             return text[:place]
     return text
 
 
 _WIDTH = 7.2
-_CELL = 0.066  # inches that a sign of a name takes
+_CELL = 0.066  # inches that a character of a name takes
 _SMALL = 7.5
 
 
@@ -88,7 +69,7 @@ class Sizes:
 
 
 def sizes(data: Sizes) -> Figure:
-    """Each query a dot: consistency against documents a group, with names as far as they do not touch."""
+    """A dot per query: consistency against documents per group, with names as far as they do not touch."""
     figure, (axes,) = canvas(3.1)
     axes.plot(data.size, data.consistency, "o", color=PALETTE["accent"], markersize=4.5, alpha=0.75, markeredgewidth=0)
     low, high = float(data.consistency.min()), float(data.consistency.max())
@@ -97,7 +78,7 @@ def sizes(data: Sizes) -> Figure:
     left, right = float(data.size.min()), float(data.size.max())
     width = max(0.5, right - left)
     axes.set_xlim(left - 0.05 * width, right + 0.3 * width)
-    axes.set_xlabel("documents a group, mean of the list")
+    axes.set_xlabel("documents per group, mean of the list")
     axes.set_ylabel("ADR-1 consistency")
     axes.grid()
     axes.set_axisbelow(True)
@@ -113,17 +94,16 @@ def _named(axes: Axes, data: Sizes) -> None:
     taken = [(px - 0.04, py - 0.04, px + 0.04, py + 0.04) for px, py in zip(x, y, strict=True)]
     for i in np.argsort(data.consistency, kind="stable"):
         name = shortened(data.queries[i], 22)
-        box = (x[i] + 0.06, y[i] - 0.06, x[i] + 0.1 + 0.06 * n_cells(name), y[i] + 0.06)
-        if box[2] < 6.4 and not any(_touch(box, other) for other in taken):
+        box = (x[i] + 0.06, y[i] - 0.06, x[i] + 0.1 + 0.06 * text_width(name), y[i] + 0.06)
+        touches = any(
+            box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken
+        )
+        if box[2] < 6.4 and not touches:
             axes.annotate(
                 name, (data.size[i], data.consistency[i]), (5, 0), textcoords="offset points", va="center", fontsize=7,
                 color=PALETTE["muted"],
             )  # fmt: skip
             taken.append(box)
-
-
-def _touch(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 @dataclass(frozen=True)
@@ -147,7 +127,7 @@ def by_construction(data: ByConstruction) -> Figure:
         [data.held_out[y] for y in known], known, "s", color=PALETTE["warm"], markersize=4.2, markeredgewidth=0,
         label="mean, held out",
     )  # fmt: skip
-    for axes, label in ((left, "ADR-1 consistency"), (right, "documents a group")):
+    for axes, label in ((left, "ADR-1 consistency"), (right, "documents per group")):
         axes.set_yticks(np.arange(len(data.names)), [shortened(name, 26) for name in data.names])
         axes.set_ylim(len(data.names) - 0.5, -0.5)
         axes.tick_params(axis="y", length=0)
@@ -199,7 +179,8 @@ def places(data: Places) -> Figure:
     looks = ("accent", "warm", "ink", "soft")
     moving = 0
     for s, name in enumerate(names):
-        place = data.place[:, s] + 0.12 * _shared(data.place, s)
+        shared = (data.place[:, :s] == data.place[:, s : s + 1]).sum(axis=1)  # lines at one place, side by side
+        place = data.place[:, s] + 0.12 * shared
         is_still = bool((data.place[:, s] == data.place[0, s]).all())
         colour = "line" if is_still else looks[moving % len(looks)]
         style = "-" if is_still or moving < len(looks) else (0, (4, 2))
@@ -209,7 +190,7 @@ def places(data: Places) -> Figure:
         axes.annotate(name, (x[0], place[0]), (-6, 0), ha="right", **ends)
         axes.annotate(name, (x[-1], place[-1]), (6, 0), ha="left", **ends)
     axes.set_ylim(float(data.place.max()) + 0.7, 0.3)
-    inches = _CELL * max(map(n_cells, names)) + 0.2
+    inches = _CELL * max(map(text_width, names)) + 0.2
     margin = (len(x) - 1) * inches / (_WIDTH - 2 * inches)
     axes.set_xlim(-margin, len(x) - 1 + margin)
     _construction_axis(axes, data)
@@ -218,19 +199,13 @@ def places(data: Places) -> Figure:
     return figure
 
 
-def _shared(place: Ints, s: int) -> Floats:
-    """How many systems before this one have the same place, by construction: their lines are drawn side by side."""
-    same: Floats = (place[:, :s] == place[:, s : s + 1]).sum(axis=1).astype(np.float64)
-    return same
-
-
 def _construction_axis(axes: Axes, data: Places) -> None:
     """Constructions with their tau; long names are slanted."""
     labels = [
         shortened(name, 26) + ("" if i == data.baseline or np.isnan(tau) else f"\nτ {tau:.2f}")
         for i, (name, tau) in enumerate(zip(data.constructions, data.tau, strict=True))
     ]
-    is_long = max(n_cells(name) for name in data.constructions) * len(labels) > 60
+    is_long = max(text_width(name) for name in data.constructions) * len(labels) > 60
     axes.set_xticks(np.arange(len(labels)), labels, fontsize=_SMALL, rotation=35 if is_long else 0)
     if is_long:
         for label in axes.get_xticklabels():
@@ -280,7 +255,7 @@ def drawn_list(data: DrawnList) -> Figure:
     rows, n = len(data.documents), len(data.group)
     step = 0.165 if rows > 12 else 0.21
     names = [shortened(name, _LONGEST) for name in data.documents]
-    for_names = max(0.7, _CELL * max(map(n_cells, names)) + 0.1)
+    for_names = max(0.7, _CELL * max(map(text_width, names)) + 0.1)
     side = min(2.3, max(1.0, 0.21 * n))
     footer, legend = _footer(data.left_out), _marks(data)
     top = 0.56 + 0.165 * -(-len(legend) // _LEGEND_COLUMNS)
@@ -316,7 +291,7 @@ def _footer(left_out: Sequence[str]) -> list[str]:
     lines, used = ["in no list: "], 0
     for place, name in enumerate(left_out):
         text = shortened(name, _LONGEST) + (", " if place < len(left_out) - 1 else "")
-        if n_cells(lines[-1] + text) > 100:
+        if text_width(lines[-1] + text) > 100:
             if len(lines) == 3:
                 break
             lines.append("")
@@ -383,15 +358,20 @@ def _pairs(axes: Axes, data: DrawnList) -> None:
     from matplotlib.patches import Rectangle
 
     first, last, n = data.start, data.start + len(data.documents) - 1, len(data.group)
-    left, right = _window(data, n)
+    stretches = _stretches(data.group)
+    left, right = 0, n - 1
+    if last - first + 1 < n:  # of a part of a list, the columns that its groups and its pairs reach
+        groups = [(begin, end) for begin, end in stretches if end >= first and begin <= last]
+        pairs = np.concatenate([data.intra, data.inter, data.misordered])
+        reached = [groups[0][0], groups[-1][1], *_shown(pairs, first, last)[:, 1].tolist()]
+        left, right = min(reached), max(reached)
     axes.set_xlim(left - 0.5, right + 0.5)
     _draw_cells(axes, np.stack([np.arange(first, last + 1)] * 2, axis=1), 0.84, PALETTE["line"])
     for row, begin, end in data.unasked:
         axes.add_patch(Rectangle((begin - 0.5, row - 0.5), end - begin + 1, 1, color=PALETTE["line"], alpha=0.45, lw=0))
     _draw_cells(axes, _shown(data.inter, first, last), 0.84, PALETTE["accent"])
     _draw_cells(axes, _shown(data.intra, first, last), 0.84, PALETTE["warm"])
-    _crosses(axes, _shown(data.misordered, first, last))
-    stretches = _stretches(data.group)
+    _draw_crosses(axes, _shown(data.misordered, first, last))
     for begin, end in stretches:
         size = end - begin + 1
         axes.add_patch(
@@ -404,17 +384,6 @@ def _pairs(axes: Axes, data: DrawnList) -> None:
     axes.set_xticks(places, numbers)
     axes.tick_params(axis="x", length=0, labelsize=7, pad=2, bottom=False, labelbottom=False, top=False, labeltop=True)
     axes.set_title("pairs, by group", **_TITLE)
-
-
-def _window(data: DrawnList, n: int) -> tuple[int, int]:
-    """First and last column to show: all of a whole list, of a part what its groups and its pairs reach."""
-    first, last = data.start, data.start + len(data.documents) - 1
-    if last - first + 1 == n:
-        return 0, n - 1
-    rows = [begin_end for begin_end in _stretches(data.group) if begin_end[1] >= first and begin_end[0] <= last]
-    marked = np.concatenate([_shown(pairs, first, last)[:, 1] for pairs in (data.intra, data.inter, data.misordered)])
-    reached = [rows[0][0], rows[-1][1], *marked.tolist()]
-    return min(reached), max(reached)
 
 
 def _labelled(stretches: Sequence[tuple[int, int]], left: int, right: int) -> tuple[list[float], list[str]]:
@@ -434,8 +403,7 @@ def _labelled(stretches: Sequence[tuple[int, int]], left: int, right: int) -> tu
 def _shown(pairs: Ints, first: int, last: int) -> Ints:
     """Rows and columns of pairs in both directions, of the rows that are shown."""
     both: Ints = np.concatenate([pairs, pairs[:, ::-1]]).reshape(-1, 2)
-    shown: Ints = both[(both[:, 0] >= first) & (both[:, 0] <= last)]
-    return shown
+    return both[(both[:, 0] >= first) & (both[:, 0] <= last)]
 
 
 def _draw_cells(axes: Axes, cells: Ints, size: float, colour: str) -> None:
@@ -452,7 +420,7 @@ def _draw_cells(axes: Axes, cells: Ints, size: float, colour: str) -> None:
     axes.add_patch(PathPatch(Path(vertices, codes), facecolor=colour, edgecolor="none", linewidth=0))
 
 
-def _crosses(axes: Axes, cells: Ints) -> None:
+def _draw_crosses(axes: Axes, cells: Ints) -> None:
     """A cross over each pair that stands in the wrong order."""
     if len(cells):
         row, column = cells[:, 0].astype(np.float64), cells[:, 1].astype(np.float64)

@@ -1,6 +1,6 @@
 """Experts' rankings and preferences, and the lists made of them, from files and back.
 
-A *rankings file* has one row a rank::
+A *rankings file* has one row per rank::
 
     query,expert,document,rank
 
@@ -10,7 +10,7 @@ expert (the *wide* form), and experts without any rank for a query were not aske
 ``{query: {expert: [[document, document], [document]]}}``, a document by itself standing for a group of one, or
 ``{query: {expert: {document: rank}}}``.
 
-A *preferences file* has one row an answer::
+A *preferences file* has one row per answer::
 
     query,document_a,document_b,answer,assessor
 
@@ -30,10 +30,10 @@ quotes that begin with ``#`` are skipped.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeGuard, TypeVar
 
 import numpy as np
 import polars as pl
@@ -46,25 +46,33 @@ from adjudge.formats.base import FORMATS, Format, format_for, refuse
 from adjudge.formats.columns import naming_columns
 from adjudge.formats.reading import read_judgments
 from adjudge.formats.schema import Field, Records, Schema, Table, Tabular, graded, origin
-from adjudge.formats.source import BLANKS, Source, is_json, json_lines, open_source, parse_json
+from adjudge.formats.source import SPACES, Source, is_json, json_lines, open_source, parse_json
 from adjudge.formats.trec import grouped, lists_text
+from adjudge.groundtruth.answers import (
+    ANSWERS,
+    Places,
+    Preferences,
+    PreferredQuery,
+    RankedQuery,
+    Rankings,
+    check_left_out,
+)
 from adjudge.groundtruth.lists import PartialList, PartialLists
-from adjudge.groundtruth.preferences import ANSWERS, Preferences, PreferredQuery
-from adjudge.groundtruth.rankings import Places, RankedQuery, Rankings, check_left_out
 from adjudge.io import deliver, without_compression
 from adjudge.model.vocabulary import Vocabulary
-from adjudge.text import counted
+from adjudge.text import counted, listed
 
+Q = TypeVar("Q")
 UNRANKED = ("-", "–", "—", "unranked", "na", "n/a", "nan", "none", "null")
-"""What says, beside nothing at all, that a document was left unranked; case does not count."""
-SAID: dict[str, str] = {
+"""Words that, like an empty cell, say that a document was left unranked; case does not count."""
+MEANINGS: dict[str, str] = {
     **dict.fromkeys(("a", "1", "left", "first", ">", "doca", "documenta", "document_a"), "a"),
     **dict.fromkeys(("b", "2", "-1", "right", "second", "<", "docb", "documentb", "document_b"), "b"),
     **dict.fromkeys(("same", "s", "=", "0", "tie", "tied", "equal", "alike", "neither"), "same"),
 }
 """What answers mean, in lower case."""
 BLANK = ("-", "–", "na", "n/a", "nan", "none", "null", "{}")
-"""What says, beside nothing at all, that there is no answer."""
+"""Words that, like an empty cell, say that there is no answer."""
 
 _RANK = Field(
     "rank", "number", needed=True, full=False, above=0, blank=UNRANKED, wanted="a rank of more than 0, or nothing"
@@ -86,7 +94,7 @@ _PREFERENCES = Schema(
             "choice",
             needed=True,
             full=False,
-            choices={word: ANSWERS[meant] for word, meant in SAID.items()},
+            choices={word: ANSWERS[meant] for word, meant in MEANINGS.items()},
             blank=BLANK,
             wanted="a, b or same as answer",
         ),
@@ -105,14 +113,13 @@ def read_experts(
     without: Collection[str] = (),
     columns: Mapping[str, str] | str | None = None,
 ) -> Rankings | Preferences:
-    """Read experts' answers of either kind, told apart by the columns; see :func:`read_rankings`.
+    """Read experts' answers of either kind; the columns tell which. See :func:`read_rankings`.
 
     Columns for a first and a second document, and none for a document by itself, make preferences.
     """
     with naming_columns(columns):
         content = _content(path, without)
-        has_pairs = isinstance(content, Table) and _has_pairs(content)
-        return _preferences(content) if has_pairs else _rankings(content, places)
+        return _preferences(content) if _has_pairs(content) else _rankings(content, places)
 
 
 @renamed({"places": {"as given": "given"}})
@@ -124,13 +131,13 @@ def read_rankings(
     without: Collection[str] = (),
     columns: Mapping[str, str] | str | None = None,
 ) -> Rankings:
-    r"""Read a rankings file; whatever cannot be used is refused with its line.
+    r"""Read a rankings file; errors name the line of what cannot be used.
 
     A document that an expert ranks twice for a query is refused, as are ranks of 0 or less, ranks from nobody, queries
-    with a single document and queries for which nobody ranked anything. ``places`` says whether ranks are counted anew
-    in each expert's ranking; queries ``without`` which to read are left out before anything of them is looked at, and
-    must be there. ``columns`` says which column holds what where names do not: ``{"assessor": "musician"}``. ``-`` is
-    standard input; a data frame or records may be given, too.
+    with a single document and queries for which nobody ranked anything. ``places`` says whether ranks are counted again
+    in each expert's ranking. Queries in ``without`` are left out unread; they must be there. ``columns`` says which
+    column holds what where names do not: ``{"assessor": "musician"}``. ``-`` is standard input; a data frame or records
+    may be given, too.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "rankings.csv"
@@ -140,7 +147,7 @@ def read_rankings(
     """
     with naming_columns(columns):
         content = _content(path, without)
-        if isinstance(content, Table) and _has_pairs(content):
+        if _has_pairs(content):
             raise content.header_error("expected rankings (query, expert, document, rank), got preferences between two")
         return _rankings(content, places)
 
@@ -148,10 +155,10 @@ def read_rankings(
 def read_preferences(
     path: Tabular, *, without: Collection[str] = (), columns: Mapping[str, str] | str | None = None
 ) -> Preferences:
-    r"""Read a preferences file; whatever cannot be used is refused with its line, blank answers are left out, aloud.
+    r"""Read a preferences file; errors name the line of what cannot be used.
 
-    A document against itself is refused, and so are answers that mean nothing. ``without`` and ``columns`` are as
-    for :func:`read_rankings`. ``-`` is standard input.
+    A document against itself is refused, and so are answers that mean nothing; blank answers are left out with a
+    warning. ``without`` and ``columns`` are as for :func:`read_rankings`. ``-`` is standard input.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "preferences.csv"
@@ -169,7 +176,7 @@ def read_lists(
     format: str | None = None,  # noqa: A002 - the word users know
     columns: Mapping[str, str] | str | None = None,
 ) -> PartialLists:
-    """Read partially ordered lists from any file of judgments; ``format`` names its format (see ``adjudge formats``).
+    """Read partially ordered lists from any file of judgments, in the ``format`` named (see ``adjudge formats``).
 
     Documents with grades of 0 or less are in no list, with a warning that counts them. ``-`` is standard input.
     """
@@ -184,18 +191,31 @@ def read_lists(
     return PartialLists(tuple(PartialList(query, tuple(map(tuple, given))) for query, given in groups.items()))
 
 
+@dataclass(frozen=True)
+class Nested:
+    """What a file of JSON holds that is not a table."""
+
+    source: Source
+    content: object
+
+
 def _content(given: Tabular, without: Collection[str]) -> Table | Nested:
-    """What a file holds, less the queries to leave out: whatever is wrong with those is not looked at."""
+    """What a file holds; queries to leave out are dropped unread."""
     if isinstance(without, str):
         raise AdjudgeError(f"'without' must be names of queries, got the text {shown(without)}")
     content = _whole(given)
     if not without:
         return content
     if isinstance(content, Nested):
-        return content.without(set(without))
+        if not isinstance(content.content, Mapping):
+            return content  # refused later
+        queries = {key: str(key).strip(SPACES) for key in content.content}
+        check_left_out(without, list(queries.values()))
+        kept = {key: value for key, value in content.content.items() if queries[key] not in without}
+        return replace(content, content=kept)
     query = replace(_WIDE.field("query"), full=False)
-    place = _WIDE.places(content)["query"] if "document" in _found(content) else _PREFERENCES.places(content)["query"]
-    names = content.read(query, place)
+    schema = _WIDE if "document" in _found(content) else _PREFERENCES
+    names = content.read(query, schema.places(content)["query"])
     check_left_out(without, names.drop_nulls().unique(maintain_order=True).to_list())
     return content.only(np.flatnonzero(~names.is_in(list(without)).fill_null(False).to_numpy()))
 
@@ -214,41 +234,15 @@ def _whole(given: Tabular) -> Table | Nested:
 
 
 def _found(table: Table) -> set[str]:
-    """Which columns of rankings and preferences a table has; names that are not sure make no document."""
+    """Which columns of rankings and preferences a table has; an uncertain name does not count as a document."""
     fields = (*_RANKINGS.fields, *_PREFERENCES.fields)
-    return {one.name for one in fields if table.place(replace(one, weak=one.name != "document")) is not None}
+    return {field.name for field in fields if table.place(replace(field, weak=field.name != "document")) is not None}
 
 
-def _has_pairs(table: Table) -> bool:
-    """Whether a table holds preferences; experts whose columns are called a and b do not make them."""
-    found = _found(table)
+def _has_pairs(content: Table | Nested) -> TypeGuard[Table]:
+    """Whether a table holds preferences; columns of experts called a and b do not make them."""
+    found = _found(content) if isinstance(content, Table) else set()
     return "document" not in found and found >= {"document_a", "document_b"}
-
-
-def _preferences(content: Table | Nested) -> Preferences:
-    if isinstance(content, Nested):
-        raise content.source.error("expected records with query, document_a, document_b and answer, got other JSON")
-    return preferences_of_table(_PREFERENCES.read(content), stacklevel=3)
-
-
-def _rankings(content: Table | Nested, places: Places) -> Rankings:
-    return rankings_of_json(content, places) if isinstance(content, Nested) else rankings_of_table(content, places)
-
-
-@dataclass(frozen=True)
-class Nested:
-    """What a file of JSON holds, where it is no table."""
-
-    source: Source
-    content: object
-
-    def without(self, queries: Collection[str]) -> Nested:
-        """The same without some queries; names that it does not have are refused."""
-        if not isinstance(self.content, Mapping):
-            return self  # refused later
-        names = {key: str(key).strip(BLANKS) for key in self.content}
-        check_left_out(queries, list(names.values()))
-        return replace(self, content={key: value for key, value in self.content.items() if names[key] not in queries})
 
 
 def in_order(codes: Codes) -> tuple[Ints, Ints]:
@@ -260,20 +254,51 @@ def in_order(codes: Codes) -> tuple[Ints, Ints]:
     return distinct[order].astype(np.int64), place[inverse]
 
 
-def rankings_of_table(table: Table, places: Places) -> Rankings:
-    """Rankings with a row a rank, or with a column an expert where no column holds ranks."""
-    if {"rank", "expert"} & _found(table):
-        records = _RANKINGS.read(table)
-        return _long_rankings(records, np.arange(table.height, dtype=np.int64), places)
-    records, row = _melted(_WIDE.read(table))
-    table.refuse_repeats(pl.DataFrame([records[name] for name in _RANKINGS.unique]), row)
-    return _long_rankings(records, row, places)
+def _by_query(table: Table, query: pl.Series, row: Ints, make: Callable[[str, Ints], Q]) -> tuple[Q, ...]:
+    """What is made of the name and the rows of each query; ``row`` says where in the table each is, for errors."""
+    names = Vocabulary()
+    codes = names.encode(query)
+    order = np.argsort(codes, kind="stable")
+    bounds = np.searchsorted(codes[order], np.arange(len(names) + 1))
+    made = []
+    for code, name in enumerate(names):
+        rows = order[bounds[code] : bounds[code + 1]]
+        try:
+            made.append(make(name, rows))
+        except AdjudgeError as error:
+            raise table.error(str(error), int(row[rows[0]])) from (error if len(names) > 1 else None)
+    return tuple(made)
+
+
+def _rankings(content: Table | Nested, places: Places) -> Rankings:
+    """Rankings of a table with a row per rank, or with a column per expert where none holds ranks; or of JSON."""
+    if isinstance(content, Nested):
+        return _rankings_of_json(content.source, content.content, places)
+    if {"rank", "expert"} & _found(content):
+        records, row = _RANKINGS.read(content), np.arange(content.height, dtype=np.int64)
+    else:
+        records, row = _melted(_WIDE.read(content))
+        content.refuse_repeats(pl.DataFrame([records[name] for name in _RANKINGS.unique]), row)
+    rank, people, words = records.numbers("rank"), Vocabulary(), Vocabulary()
+    expert, document = people.encode(records["expert"]), words.encode(records["document"])
+    experts, documents = np.array(list(people), dtype=object), np.array(list(words), dtype=object)
+
+    def ranked(query: str, rows: Ints) -> RankedQuery:
+        (who, i), (what, j) = in_order(expert[rows]), in_order(document[rows])
+        ranks = np.full((len(who), len(what)), np.nan)
+        ranks[i, j] = rank[rows]
+        asked = RankedQuery(query, tuple(documents[what]), tuple(experts[who]), ranks)
+        return asked.counted() if places == "counted" else asked
+
+    return Rankings(_by_query(content, records["query"], row, ranked), places, *origin(content))
 
 
 def _melted(wide: Records) -> tuple[Records, Ints]:
     """The columns of experts under one another, and the row that each rank came from."""
     table, known = wide.table, set(_WIDE.places(wide.table).values())
-    places = [i for i, name in enumerate(table.names) if i not in known and (name or not _is_surplus(table, i))]
+    has_values = [table.frame.to_series(i).null_count() < table.height for i in range(len(table.names))]
+    # spreadsheets append empty columns without a name
+    places = [i for i, name in enumerate(table.names) if i not in known and (name or has_values[i])]
     if not places:
         _RANKINGS.places(table)  # refused: neither ranks nor experts
     nameless = next((i for i in places if not table.names[i]), None)
@@ -293,40 +318,9 @@ def _melted(wide: Records) -> tuple[Records, Ints]:
     return Records(table, {**named, "expert": experts.gather(kept).alias("expert"), "rank": rank}), rows[kept]
 
 
-def _is_surplus(table: Table, place: int) -> bool:
-    """Whether a column is one of the empty ones that spreadsheets append."""
-    return table.frame.to_series(place).null_count() == table.height
-
-
-def _long_rankings(records: Records, row: Ints, places: Places) -> Rankings:
-    """Rankings of columns; ``row`` says where in the table each rank is."""
-    table, rank = records.table, records.numbers("rank")
-    words = [Vocabulary() for _ in range(3)]
-    query, expert, document = (
-        vocabulary.encode(records[name]) for vocabulary, name in zip(words, _RANKINGS.unique, strict=True)
-    )
-    people, documents = np.array(list(words[1]), dtype=object), np.array(list(words[2]), dtype=object)
-    order = np.argsort(query, kind="stable")
-    bounds = np.searchsorted(query[order], np.arange(len(words[0]) + 1))
-    queries = []
-    for code, name in enumerate(words[0]):
-        rows = order[bounds[code] : bounds[code + 1]]
-        who, i = in_order(expert[rows])
-        what, j = in_order(document[rows])
-        ranks = np.full((len(who), len(what)), np.nan)
-        ranks[i, j] = rank[rows]
-        try:
-            ranked = RankedQuery(name, tuple(documents[what]), tuple(people[who]), ranks)
-        except AdjudgeError as error:
-            raise table.error(str(error), int(row[rows[0]])) from (error if len(words[0]) > 1 else None)
-        queries.append(ranked.counted() if places == "counted" else ranked)
-    return Rankings(tuple(queries), places, *origin(table))
-
-
-def rankings_of_json(nested: Nested, places: Places) -> Rankings:
+def _rankings_of_json(source: Source, content: object, places: Places) -> Rankings:
     """Rankings of ``{query: {expert: [[documents], …]}}`` or ``{query: {expert: {document: rank}}}``."""
-    source = nested.source
-    rows = list(_json_rows(source, nested.content))
+    rows = list(_json_rows(source, content))
     if not rows:
         raise source.error("expected at least one ranking, got none")
     try:
@@ -358,7 +352,7 @@ def _json_rows(source: Source, content: object) -> Iterator[tuple[str, str, str,
 
 
 def _json_rank(source: Source, rank: object, *path: str) -> float:
-    if rank is None or (isinstance(rank, str) and rank.strip(BLANKS).lower() in ("", *UNRANKED)):
+    if rank is None or (isinstance(rank, str) and rank.strip(SPACES).lower() in ("", *UNRANKED)):
         return float("nan")
     if isinstance(rank, bool) or not isinstance(rank, int | float) or not 0 < rank < float("inf"):
         _misfit(source, "a rank of more than 0, or null", rank, *path)
@@ -368,9 +362,9 @@ def _json_rank(source: Source, rank: object, *path: str) -> float:
 def _json_name(source: Source, value: object, *path: str) -> str:
     """A name; whole numbers are names, too."""
     text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
-    if not text.strip(BLANKS):
+    if not text.strip(SPACES):
         _misfit(source, "a name", value, *path)
-    return text.strip(BLANKS)
+    return text.strip(SPACES)
 
 
 def _misfit(source: Source, wanted: str, came: object, *path: str) -> NoReturn:
@@ -378,56 +372,37 @@ def _misfit(source: Source, wanted: str, came: object, *path: str) -> NoReturn:
     raise source.error(f"{where}expected {wanted}, got {shown(came)}")
 
 
-def preferences_of_table(records: Records, stacklevel: int) -> Preferences:
-    """Preferences with a row an answer; those without an answer are counted and left out."""
-    table, answer = records.table, records["answer"]
-    query, first, second = (records[name] for name in ("query", "document_a", "document_b"))
-    table.refuse(first == second, lambda row: f"expected two documents, got {shown(first[row])} against itself")
+def _preferences(content: Table | Nested) -> Preferences:
+    """Preferences with a row per answer; those without an answer are counted and left out."""
+    if isinstance(content, Nested):
+        raise content.source.error("expected records with query, document_a, document_b and answer, got other JSON")
+    records = _PREFERENCES.read(content)
+    answer, query, first, second = (records[name] for name in ("answer", "query", "document_a", "document_b"))
+    content.refuse(first == second, lambda row: f"expected two documents, got {shown(first[row])} against itself")
     rows = np.flatnonzero(answer.is_not_null().to_numpy())
     if not len(rows):
-        raise table.error("expected at least one answer, got only blank ones")
+        raise content.error("expected at least one answer, got only blank ones")
     n_blank = len(answer) - len(rows)
     if n_blank:
         lost = len(set(query.unique()) - set(query.gather(rows).unique()))
         gone = f"; nothing is left of {counted(lost, 'query')}" if lost else ""
-        are = "is" if n_blank == 1 else "are"
-        said = f"{n_blank:,} of {len(answer):,} answers {are} blank and left out{gone}."
-        warn(str(table.error(said)), stacklevel + 1)
-    people = Vocabulary()
-    who = people.encode(records["expert"].gather(rows)) if "expert" in records else np.full(len(rows), -1)
-    columns = (query.gather(rows), first.gather(rows), second.gather(rows))
-    queries = _queries(table, columns, answer.gather(rows).to_numpy(), who.astype(np.int64), rows)
-    return Preferences(queries, tuple(people), n_blank, *origin(table))
+        said = f"left out {counted(n_blank, 'blank answer')} of {len(answer):,}{gone}."
+        warn(str(content.error(said)), stacklevel=3)
+    people, words, n = Vocabulary(), Vocabulary(), len(rows)
+    who = people.encode(records["expert"].gather(rows)).astype(np.int64) if "expert" in records else np.full(n, -1)
+    both = pl.concat([first.gather(rows).alias("d"), second.gather(rows).alias("d")])
+    in_turn = np.arange(2 * n, dtype=np.int64).reshape(2, n).T.ravel()  # first and second document of each answer
+    pairs: Codes = words.encode(both.gather(in_turn)).reshape(-1, 2)
+    documents, answers = np.array(list(words), dtype=object), answer.gather(rows).to_numpy()
 
+    def preferred(name: str, mine: Ints) -> PreferredQuery:
+        what, local = in_order(pairs[mine].ravel())
+        places = local.reshape(-1, 2)
+        return PreferredQuery(name, tuple(documents[what]), places[:, 0], places[:, 1], answers[mine], who[mine])
 
-def _queries(
-    table: Table, columns: tuple[pl.Series, pl.Series, pl.Series], answer: Ints, assessor: Ints, row: Ints
-) -> tuple[PreferredQuery, ...]:
-    """The answers by query; documents stand in the order in which they come."""
-    names, words = Vocabulary(), Vocabulary()
-    query = names.encode(columns[0])
-    both = words.encode(pl.concat([columns[1].alias("d"), columns[2].alias("d")]).gather(_alternating(len(query))))
-    pairs: Codes = both.reshape(-1, 2)
-    documents = np.array(list(words), dtype=object)
-    order = np.argsort(query, kind="stable")
-    bounds = np.searchsorted(query[order], np.arange(len(names) + 1))
-    made = []
-    for code, name in enumerate(names):
-        rows = order[bounds[code] : bounds[code + 1]]
-        what, local = in_order(pairs[rows].ravel())
-        two = local.reshape(-1, 2)
-        try:
-            made.append(
-                PreferredQuery(name, tuple(documents[what]), two[:, 0], two[:, 1], answer[rows], assessor[rows])
-            )
-        except AdjudgeError as error:
-            raise table.error(str(error), int(row[rows[0]])) from (error if len(names) > 1 else None)
-    return tuple(made)
-
-
-def _alternating(n: int) -> Ints:
-    """Places of first and second documents in turn, where all second ones stand after all first ones."""
-    return np.arange(2 * n, dtype=np.int64).reshape(2, n).T.ravel()
+    return Preferences(
+        _by_query(content, query.gather(rows), rows, preferred), tuple(people), n_blank, *origin(content)
+    )
 
 
 _UNFIT = r"^ | $|^$|[\x00-\x1F]"
@@ -454,12 +429,12 @@ def write_rankings(rankings: Rankings, path: str | Path, *, format: str | None =
 def ranking_rows(rankings: Rankings) -> pl.DataFrame:
     """Table ``query, expert, document, rank``, null where a document was left unranked; whole ranks are integers."""
     columns: dict[str, list[str]] = {"query": [], "expert": [], "document": []}
-    for one in rankings.queries:
-        n, m = one.ranks.shape
-        columns["query"] += [one.query] * (n * m)
-        columns["expert"] += [expert for expert in one.experts for _ in range(m)]
-        columns["document"] += one.documents * n
-    ranks = np.concatenate([one.ranks.ravel() for one in rankings.queries])
+    for asked in rankings.queries:
+        n, m = asked.ranks.shape
+        columns["query"] += [asked.query] * (n * m)
+        columns["expert"] += [expert for expert in asked.experts for _ in range(m)]
+        columns["document"] += asked.documents * n
+    ranks = np.concatenate([asked.ranks.ravel() for asked in rankings.queries])
     table = pl.DataFrame(columns).with_columns(pl.Series("rank", ranks).fill_nan(None))
     rank = table["rank"]
     return table.with_columns(rank.cast(pl.Int64)) if bool((rank == rank.round()).all()) else table
@@ -471,13 +446,13 @@ def write_preferences(preferences: Preferences, path: str | Path, *, format: str
     words = pl.Series(sorted(ANSWERS, key=ANSWERS.__getitem__))  # b, same, a
     people = pl.Series(preferences.assessors, dtype=pl.String)
     parts = []
-    for one in preferences.queries:
-        documents = pl.Series(one.documents, dtype=pl.String)
-        columns = {"document_a": documents.gather(one.first), "document_b": documents.gather(one.second)}
-        columns["answer"] = words.gather(one.answer + 1)
+    for asked in preferences.queries:
+        documents = pl.Series(asked.documents, dtype=pl.String)
+        columns = {"document_a": documents.gather(asked.first), "document_b": documents.gather(asked.second)}
+        columns["answer"] = words.gather(asked.answer + 1)
         if len(people):
-            columns["assessor"] = people.gather(one.assessor)
-        parts.append(pl.DataFrame(columns).select(pl.lit(one.query).alias("query"), pl.all()))
+            columns["assessor"] = people.gather(asked.assessor)
+        parts.append(pl.DataFrame(columns).select(pl.lit(asked.query).alias("query"), pl.all()))
     deliver(_table(pl.concat(parts), chosen), path)
 
 
@@ -497,7 +472,10 @@ def write_lists(lists: PartialLists, path: str | Path, *, format: str | None = N
     if chosen.name == "json":
         data = _json(lists.to_groups())
     elif chosen.name == "groups":
-        data = _lists_as_text(table, path)
+        try:
+            data = lists_text(table)
+        except AdjudgeError as error:
+            raise AdjudgeError(f"{path}: {error}; .json and .csv hold any name") from None
     elif chosen.name in _TABLES:
         data = chosen.write(table, "judgments")
     else:
@@ -505,18 +483,10 @@ def write_lists(lists: PartialLists, path: str | Path, *, format: str | None = N
     deliver(data, path)
 
 
-def _lists_as_text(table: pl.DataFrame, path: str | Path) -> bytes:
-    try:
-        return lists_text(table)
-    except AdjudgeError as error:
-        raise AdjudgeError(f"{path}: {error}; .json and .csv hold any name") from None
-
-
 def _table(table: pl.DataFrame, chosen: Format) -> bytes:
     """The file of a table; fields between tabs are quoted where they need it, as they are between commas."""
-    refuse(
-        table, ["query", "expert", "assessor", "document", "document_a", "document_b"], _UNFIT, "that a file can hold"
-    )
+    names = ["query", "expert", "assessor", "document", "document_a", "document_b"]
+    refuse(table, names, _UNFIT, "that a file can hold")
     if chosen.name != "tsv":
         return chosen.write(table, "judgments")
     is_like_comment = bool(table["query"].str.starts_with("#").any())
@@ -530,7 +500,7 @@ def _able(path: str | Path, name: str | None, names: tuple[str, ...], what: str)
     chosen = format_for(path, "judgments", name)
     if chosen.name not in names:
         came = f"the format {chosen.name}" if name else f"a name that says {chosen.name}"
-        raise AdjudgeError(f"{path}: expected {what} to be written as {', '.join(names)}, got {came}")
+        raise AdjudgeError(f"{path}: expected {what} to be written as {listed(names, 'or')}, got {came}")
     return chosen
 
 

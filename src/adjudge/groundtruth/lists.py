@@ -67,8 +67,8 @@ class PartialLists(Result, Mapping[str, PartialList]):
     lists: tuple[PartialList, ...]
 
     def __post_init__(self) -> None:
-        if len({one.query for one in self.lists}) < len(self.lists):
-            raise AdjudgeError("Lists: expected one list a query, got several")
+        if len({ranked.query for ranked in self.lists}) < len(self.lists):
+            raise AdjudgeError("Lists: expected one list per query, got several")
 
     @classmethod
     def from_groups(cls, groups: Mapping[str, Iterable[Sequence[str]]]) -> PartialLists:
@@ -81,13 +81,13 @@ class PartialLists(Result, Mapping[str, PartialList]):
 
     @cached_property
     def _by_query(self) -> dict[str, PartialList]:
-        return {one.query: one for one in self.lists}
+        return {ranked.query: ranked for ranked in self.lists}
 
     def __getitem__(self, query: str) -> PartialList:
         return self._by_query[query]
 
     def __iter__(self) -> Iterator[str]:
-        return (one.query for one in self.lists)
+        return (ranked.query for ranked in self.lists)
 
     def __len__(self) -> int:
         return len(self.lists)
@@ -97,7 +97,7 @@ class PartialLists(Result, Mapping[str, PartialList]):
 
     def to_groups(self) -> dict[str, list[list[str]]]:
         """Plain lists by query, as a JSON file holds them."""
-        return {one.query: [list(group) for group in one.groups] for one in self.lists}
+        return {ranked.query: [list(group) for group in ranked.groups] for ranked in self.lists}
 
     @checked(grading=Grading)
     def to_grades(self, grading: Grading = "levels") -> dict[str, dict[str, float]]:
@@ -111,10 +111,10 @@ class PartialLists(Result, Mapping[str, PartialList]):
         {'q': {'A': 1.0, 'B': 1.0, 'C': 0.5}}
         """
         grades = {}
-        for one in self.lists:
-            n, share = len(one.groups), len(one.groups) if grading == "even" else 1
-            numbered = zip(one.documents, one.group_numbers, strict=True)
-            grades[one.query] = {document: (n - number) / share for document, number in numbered}
+        for ranked in self.lists:
+            n, share = len(ranked.groups), len(ranked.groups) if grading == "even" else 1
+            numbered = zip(ranked.documents, ranked.group_numbers, strict=True)
+            grades[ranked.query] = {document: (n - number) / share for document, number in numbered}
         return grades
 
     row_type = ListedDocument

@@ -6,13 +6,14 @@ document at its place plus normal noise, of a deviation of their own (log-normal
 third or so), and ranks what they see. What lies furthest is left unranked, by each expert a share of their own around
 ``unranked``; documents seen nearer to one another than ``ties`` may be tied.
 
-Preferences are asked for as a sort asks: all documents against one of them, the pivot, by ``answers`` people a pair;
+Preferences are asked for as a sort asks: all documents against one of them, the pivot, by ``answers`` people per pair;
 then those that most people put before the pivot among themselves, and those after it; what most call alike is settled.
-Pairs that a sort need not ask about are never asked about. People see documents as above, anew for each question.
+Pairs that a sort need not ask about are never asked about. People see documents as above, again for each question.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +21,11 @@ import numpy as np
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import COUNT, NOT_NEGATIVE, SEED, SEVERAL, SHARE_BELOW_ALL, checked
 from adjudge.errors import AdjudgeError
+from adjudge.groundtruth.answers import Preferences, PreferredQuery, RankedQuery, Rankings
 from adjudge.groundtruth.lists import PartialList, PartialLists
-from adjudge.groundtruth.preferences import Preferences, PreferredQuery
-from adjudge.groundtruth.rankings import RankedQuery, Rankings
 from adjudge.seeds import Seed, as_seed
 
+_SIZES = {"queries": COUNT, "documents": SEVERAL, "experts": COUNT, "groups": COUNT}
 _PEOPLE_DIFFER = 0.3  # deviation of the logarithm of an expert's noise
 
 
@@ -44,16 +45,7 @@ class SimulatedPreferences:
     truth: PartialLists
 
 
-@checked(
-    queries=COUNT,
-    documents=SEVERAL,
-    experts=COUNT,
-    groups=COUNT,
-    noise=NOT_NEGATIVE,
-    unranked=SHARE_BELOW_ALL,
-    ties=NOT_NEGATIVE,
-    seed=SEED,
-)
+@checked(**_SIZES, noise=NOT_NEGATIVE, unranked=SHARE_BELOW_ALL, ties=NOT_NEGATIVE, seed=SEED)
 def simulate_rankings(
     *,
     queries: int = 11,
@@ -68,32 +60,24 @@ def simulate_rankings(
     """Rankings of ``documents`` by ``experts`` for each query, the same experts for all.
 
     >>> simulated = simulate_rankings(queries=2, documents=5, experts=3, groups=2)
-    >>> simulated.rankings, [len(one.groups) for one in simulated.truth.values()]
+    >>> simulated.rankings, [len(true.groups) for true in simulated.truth.values()]
     (Rankings(2 queries, 3 experts, 27 ranks), [2, 2])
     """
     seed = as_seed(seed)
-    _check_groups(groups, documents)
-    deviation = _deviations(experts, noise, seed)
-    made = []
-    for place in range(queries):
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, place)))
+    deviation, ranked, truth = _deviations(experts, noise, seed), list[RankedQuery](), list[PartialList]()
+    for query in _names("q", queries):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, len(truth))))
         group, at = _placed(documents, groups, rng)
         ranks = _ranks(at, deviation, unranked=unranked, ties=ties, rng=rng)
-        made.append(_named(f"q{place + 1:0{len(str(queries))}d}", group, ranks, rng))
-    ranked, truth = zip(*made, strict=True)
+        names = _names("d", documents, rng)
+        order = np.argsort(names)
+        asked = RankedQuery(query, tuple(names[i] for i in order), _names("e", experts), ranks[:, order])
+        ranked.append(asked.counted())
+        truth.append(_true_list(query, names, group))
     return SimulatedRankings(Rankings(tuple(ranked)), PartialLists(tuple(truth)))
 
 
-@checked(
-    queries=COUNT,
-    documents=SEVERAL,
-    experts=COUNT,
-    groups=COUNT,
-    answers=COUNT,
-    noise=NOT_NEGATIVE,
-    ties=NOT_NEGATIVE,
-    seed=SEED,
-)
+@checked(**_SIZES, answers=COUNT, noise=NOT_NEGATIVE, ties=NOT_NEGATIVE, seed=SEED)
 def simulate_preferences(
     *,
     queries: int = 11,
@@ -110,40 +94,38 @@ def simulate_preferences(
     Documents seen nearer to one another than ``ties`` are called alike.
 
     >>> simulated = simulate_preferences(queries=2, documents=5, groups=2)
-    >>> simulated.preferences, [len(one.groups) for one in simulated.truth.values()]
+    >>> simulated.preferences, [len(true.groups) for true in simulated.truth.values()]
     (Preferences(2 queries, 100 answers), [2, 2])
     """
     seed = as_seed(seed)
-    _check_groups(groups, documents)
     if answers > experts:
         raise AdjudgeError(f"Simulated experts: expected from 1 to {experts} answers about a pair, got {answers}")
-    deviation = _deviations(experts, noise, seed)
-    made = []
-    for place in range(queries):
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, place)))
+    deviation, asked, truth = _deviations(experts, noise, seed), list[PreferredQuery](), list[PartialList]()
+    for query in _names("q", queries):
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1, len(truth))))
         group, at = _placed(documents, groups, rng)
-        names = _names(documents, rng)
-        rows = _sorted_by_asking(at, deviation, answers=answers, ties=ties, rng=rng)
-        query = f"q{place + 1:0{len(str(queries))}d}"
-        made.append((PreferredQuery(query, tuple(names), *rows), _true_list(query, names, group)))
-    asked, truth = zip(*made, strict=True)
-    return SimulatedPreferences(Preferences(tuple(asked), _expert_names(experts)), PartialLists(tuple(truth)))
+        names = _names("d", documents, rng)
+        rows = _sort_by_asking(at, deviation, answers=answers, ties=ties, rng=rng)
+        asked.append(PreferredQuery(query, names, *rows))
+        truth.append(_true_list(query, names, group))
+    return SimulatedPreferences(Preferences(tuple(asked), _names("e", experts)), PartialLists(tuple(truth)))
 
 
 def _deviations(experts: int, noise: float, seed: int) -> Floats:
     """How far each expert sees documents from their place."""
     people = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0,)))
-    deviation: Floats = noise * np.exp(_PEOPLE_DIFFER * people.normal(size=experts))
-    return deviation
+    return noise * np.exp(_PEOPLE_DIFFER * people.normal(size=experts))
 
 
 def _placed(documents: int, groups: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
     """The true group of each document, from 0, and where it lies."""
+    if groups > documents:
+        raise AdjudgeError(f"Simulated experts: expected from 1 to {documents} groups of documents, got {groups}")
     group = np.sort(np.concatenate([np.arange(groups), rng.integers(groups, size=documents - groups)]))
     return group, np.cumsum(rng.exponential(size=groups))[group]
 
 
-def _sorted_by_asking(
+def _sort_by_asking(
     at: Floats, deviation: Floats, *, answers: int, ties: float, rng: np.random.Generator
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """First and second document, answer and assessor of every question that sorting takes."""
@@ -161,10 +143,10 @@ def _sorted_by_asking(
         sides = np.where(is_swapped, others, pivot), np.where(is_swapped, pivot, others)
         said = np.where(is_swapped[:, None], -answer, answer)
         parts.append((*(np.repeat(side, answers) for side in sides), said.ravel(), who.ravel()))
-        votes = np.stack([(answer == one).sum(axis=1) for one in (-1, 0, 1)])
+        votes = np.stack([(answer == value).sum(axis=1) for value in (-1, 0, 1)])
         most = votes == votes.max(axis=0)
         verdict = np.where(most.sum(axis=0) == 1, most.argmax(axis=0) - 1, 0)
-        open_ += [side for one in (-1, 1) if len(side := others[verdict == one])]
+        open_ += [side for value in (-1, 1) if len(side := others[verdict == value])]
     first, second, answer, assessor = (np.concatenate(column).astype(np.int64) for column in zip(*parts, strict=True))
     return first, second, answer, assessor
 
@@ -183,27 +165,17 @@ def _ranks(at: Floats, deviation: Floats, *, unranked: float, ties: float, rng: 
     return np.where(rankdata(seen, axis=1, method="ordinal") <= kept, ranks, np.nan)
 
 
-def _named(query: str, group: Ints, ranks: Floats, rng: np.random.Generator) -> tuple[RankedQuery, PartialList]:
-    """Names that say nothing of the order: documents are numbered at random."""
-    n_experts, n = ranks.shape
-    names = _names(n, rng)
-    order = np.argsort(names)
-    experts = _expert_names(n_experts)
-    asked = RankedQuery(query, tuple(names[i] for i in order), experts, ranks[:, order]).counted()
-    return asked, _true_list(query, names, group)
+def _names(letter: str, n: int, rng: np.random.Generator | None = None) -> tuple[str, ...]:
+    """Names with numbers from 1; drawn at random, they say nothing of the order."""
+    numbers = range(n) if rng is None else rng.permutation(n)
+    return tuple(f"{letter}{number + 1:0{len(str(n))}d}" for number in numbers)
 
 
-def _names(n: int, rng: np.random.Generator) -> list[str]:
-    return [f"d{number + 1:0{len(str(n))}d}" for number in rng.permutation(n)]
-
-
-def _expert_names(n: int) -> tuple[str, ...]:
-    return tuple(f"e{number + 1:0{len(str(n))}d}" for number in range(n))
-
-
-def _true_list(query: str, names: list[str], group: Ints) -> PartialList:
-    groups = (tuple(sorted(names[i] for i in np.flatnonzero(group == one))) for one in range(group[-1] + 1))
-    return PartialList(query, tuple(groups))
+def _true_list(query: str, names: Sequence[str], group: Ints) -> PartialList:
+    groups: list[list[str]] = [[] for _ in range(group[-1] + 1)]
+    for name, number in sorted(zip(names, group.tolist(), strict=True)):
+        groups[number].append(name)
+    return PartialList(query, tuple(map(tuple, groups)))
 
 
 def recovered(lists: PartialLists, truth: PartialLists) -> Floats:
@@ -216,16 +188,11 @@ def recovered(lists: PartialLists, truth: PartialLists) -> Floats:
     [0.667]
     """
     shares = []
-    for one in truth.values():
-        found = dict(zip(lists[one.query].documents, lists[one.query].group_numbers, strict=True))
-        ours = np.array([found.get(name, len(found)) for name in one.documents])
-        true = np.array(one.group_numbers)
+    for query, true_list in truth.items():
+        made = dict(zip(lists[query].documents, lists[query].group_numbers, strict=True))
+        ours = np.array([made.get(name, len(made)) for name in true_list.documents])
+        true = np.array(true_list.group_numbers)
         first, second = np.triu_indices(len(true), 1)
         same = np.sign(ours[first] - ours[second]) == np.sign(true[first] - true[second])
         shares.append(float(same.mean()) if len(same) else 1.0)
     return np.array(shares)
-
-
-def _check_groups(groups: int, documents: int) -> None:
-    if groups > documents:
-        raise AdjudgeError(f"Simulated experts: expected from 1 to {documents} groups of documents, got {groups}")

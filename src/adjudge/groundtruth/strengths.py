@@ -7,25 +7,21 @@ probability that it is on the wrong side of zero is used as a one-tailed p-value
 this errs on the side of doubt (5 of one mind give .058, an exact sign test .031; 10 give .025, not .001); where two do,
 it is bolder (.133, not .25).
 
-Bradley-Terry with Davidson's ties: strengths of documents from preferences.
-
-Of documents i and j with strengths s, the chances of the three answers are as
+*Bradley-Terry*, with Davidson's ties, takes preferences. Of documents i and j with strengths s, the chances of the
+three answers are as
 
     i preferred : j preferred : alike  =  exp(s_i) : exp(s_j) : exp(t + (s_i + s_j) / 2)
 
-where t, one number a query, says how readily people call documents alike. Answers are taken as independent. Documents
+where t, one number per query, says how readily people call documents alike. Answers are taken as independent. Documents
 that nobody compared are compared through others that both were compared with.
+Bradley & Terry 1952, doi 10.1093/biomet/39.3-4.324; Davidson 1970, doi 10.1080/01621459.1970.10481082.
 
-Reference: Bradley & Terry 1952, doi 10.1093/biomet/39.3-4.324; Davidson 1970, doi 10.1080/01621459.1970.10481082.
-
-Plackett-Luce: strengths of documents from rankings with ties and unranked documents.
-
-An expert ranks by choosing again and again the most similar of the documents that are left, with chances as exp(s) of
-their strengths s. What an expert left unranked was, by default, in no choice of theirs; ranked last, it was in all and
-never chosen. Documents tied in a ranking are chosen in an order that is unknown: as Efron does for tied times, while
-the l-th of d tied documents is chosen, each of them is taken to be left with a share of 1 - (l - 1) / d.
-
-Reference: Luce 1959; Plackett 1975, doi 10.2307/2346567; ties: Efron 1977, doi 10.1080/01621459.1977.10480613.
+*Plackett-Luce* takes rankings with ties and unranked documents. An expert ranks by choosing again and again the most
+similar of the documents that are left, with chances as exp(s) of their strengths s. What an expert left unranked was,
+by default, in no choice of theirs; ranked last, it was in all and never chosen. Documents tied in a ranking are chosen
+in an order that is unknown: as Efron does for tied times, while the l-th of d tied documents is chosen, each of them is
+taken to be left with a share of 1 - (l - 1) / d. Luce 1959; Plackett 1975, doi 10.2307/2346567; ties: Efron 1977, doi
+10.1080/01621459.1977.10480613.
 """
 
 from __future__ import annotations
@@ -38,9 +34,8 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import COUNT, POSITIVE, SEED, checked
+from adjudge.groundtruth.answers import PreferredQuery, RankedQuery
 from adjudge.groundtruth.evidence import Evidence, comparison
-from adjudge.groundtruth.preferences import PreferredQuery
-from adjudge.groundtruth.rankings import RankedQuery
 
 PRIOR_DEVIATION = 3.0
 """Of strengths around their mean: two documents in three are within odds of 1 to 20 of the middle one."""
@@ -136,7 +131,7 @@ def bradley_terry(wins: Floats, alike: Floats, *, prior: float = PRIOR_DEVIATION
     Without a single answer "alike" t is left out of the model.
 
     >>> strengths = bradley_terry(np.array([[0.0, 8.0], [2.0, 0.0]]), np.zeros((2, 2)), prior=100.0)
-    >>> [round(float(np.exp(one)), 2) for one in strengths.value]  # odds of 8 to 2, half of their logarithm each
+    >>> [round(float(np.exp(value)), 2) for value in strengths.value]  # odds of 8 to 2, half of their logarithm each
     [2.0, 0.5]
     """
     n, has_ties = len(wins), bool(alike.any())
@@ -182,7 +177,7 @@ def by_bradley_terry(asked: PreferredQuery, *, seed: int = 0, prior: float = PRI
     """Every pair compared by the posterior of the difference of strengths.
 
     >>> rows = [("q", "a", "b", 1, "x"), ("q", "b", "c", 1, "x")] * 5
-    >>> from adjudge.groundtruth.preferences import Preferences
+    >>> from adjudge.groundtruth.answers import Preferences
     >>> by_bradley_terry(Preferences.from_rows(rows).queries[0]).documents
     ('a', 'b', 'c')
     """
@@ -275,7 +270,7 @@ class Choices:
 
     def _summed(self, whole: Floats, own: Floats) -> Floats:
         """For each document ``whole`` of the places before those tied with it, and ``own`` of these."""
-        before, during = (np.pad(np.cumsum(one, axis=1), ((0, 0), (1, 0))) for one in (whole, own))
+        before, during = (np.pad(np.cumsum(values, axis=1), ((0, 0), (1, 0))) for values in (whole, own))
         ends = np.take_along_axis(during, self.end, axis=1) - np.take_along_axis(during, self.first, axis=1)
         is_ranked = np.isfinite(np.take_along_axis(self.ranks, self.order, axis=1))
         return self._by_document(np.where(is_ranked, np.take_along_axis(before, self.first, axis=1) + ends, 0.0))
@@ -290,12 +285,9 @@ class Choices:
             sums -= (self.ranks[some, :, None] == self.ranks[some, None, :]) * (apart - tied)[some, :, None]
         return sums
 
+    @np.errstate(over="ignore", divide="ignore", invalid="ignore")
     def slope(self, strength: Floats) -> tuple[float, Floats, Floats]:
         """Logarithm of the likelihood, gradient, second derivatives with their sign changed; not finite far out."""
-        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-            return self._slope(strength)
-
-    def _slope(self, strength: Floats) -> tuple[float, Floats, Floats]:
         totals, weight = self.totals(strength), np.exp(strength - strength.max())
         once, apart, tied = self.spent(totals)
         chosen, expected = self.times.sum(axis=0), once.sum(axis=0) * weight
@@ -312,7 +304,7 @@ def plackett_luce(ranks: Floats, *, prior: float = PRIOR_DEVIATION) -> Strengths
     """Strengths from ranks (experts x documents, NaN where unranked).
 
     >>> ranks = np.array([[1.0, 2.0]] * 8 + [[2.0, 1.0]] * 2)
-    >>> [round(float(np.exp(one)), 2) for one in plackett_luce(ranks, prior=100.0).value]  # odds of 8 to 2
+    >>> [round(float(np.exp(value)), 2) for value in plackett_luce(ranks, prior=100.0).value]  # odds of 8 to 2
     [2.0, 0.5]
     """
     return fit(Choices.of(ranks).slope, ranks.shape[1], prior=prior)
@@ -347,8 +339,8 @@ def by_resampled_strength(
 ) -> Evidence:
     """How often, over resampled experts, the document of the row is no stronger than that of the column.
 
-    p = (1 + times) / (1 + resamples). Experts are what is drawn anew, so that choices of one expert need not be
-    independent, as the posterior takes them to be. Each resample is one step of Newton's from the strengths of all.
+    p = (1 + times) / (1 + resamples). Experts are resampled, so that choices of one expert need not be independent, as
+    the posterior takes them to be. Each resample is one step of Newton's from the strengths of all.
 
     >>> asked = RankedQuery("q", ("a", "b"), ("x", "y"), np.array([[2.0, 1.0], [2.0, 1.0]]))
     >>> by_resampled_strength(asked, resamples=99).sooner[0].tolist()
@@ -379,8 +371,7 @@ def resampled_strengths(
     counts = rng.multinomial(n_experts, np.full(n_experts, 1 / n_experts), size=resamples).astype(np.float64)
     gradient = counts @ (chosen - expected) - found.value / prior**2
     curvature = (counts @ own.reshape(n_experts, -1)).reshape(resamples, n, n) + np.eye(n) / prior**2
-    drawn: Floats = found.value + np.linalg.solve(curvature, gradient[..., None])[..., 0]
-    return drawn
+    return found.value + np.linalg.solve(curvature, gradient[..., None])[..., 0]
 
 
 def _evidence(asked: RankedQuery, found: Strengths, sooner: Floats) -> Evidence:

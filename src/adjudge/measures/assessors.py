@@ -8,8 +8,8 @@ unjudged documents
     What the assessor did not judge is unjudged, whoever else did: grade 0 (``unjudged="zero"``) or removed from the
     lists (``"condensed"``).
 partial queries
-    A query counts for an assessor who judged every document that anybody judged for it (``partial="drop"``). Whoever
-    judged only some would make systems differ by what was judged; ``"keep"`` takes any judged document as enough.
+    A query counts for an assessor who judged every document that anybody judged for it (``partial="drop"``): with only
+    some of them, systems would differ by what was judged. With ``"keep"`` one judged document is enough.
 missing queries, ties
     as in :func:`adjudge.measures.evaluation.evaluate`.
 """
@@ -37,7 +37,7 @@ from adjudge.measures.evaluation import (
     remarks_on,
     unreachable,
 )
-from adjudge.model.collection import Collection
+from adjudge.model.collection import COLLECTION, Collection
 from adjudge.model.effectiveness import AssessedEffectiveness
 from adjudge.model.judgments import Judgments
 from adjudge.model.runs import Run, Runs
@@ -50,7 +50,7 @@ Unjudged = Literal["zero", "condensed"]
 _WORKERS = 4
 
 
-@checked(partial=Partial, unjudged=Unjudged, missing=Missing, ties=Ties, seed=SEED)
+@checked(collection=COLLECTION, partial=Partial, unjudged=Unjudged, missing=Missing, ties=Ties, seed=SEED)
 def evaluate_assessors(
     collection: Collection,
     measures: str | Measure | Iterable[str | Measure],
@@ -64,11 +64,10 @@ def evaluate_assessors(
 ) -> AssessedEffectiveness:
     """Effectiveness of every system on every judged query, by the judgments of each assessor alone.
 
-    A cell is a query and an assessor; it is NaN where the assessor did not judge the query, or not all of it. Every
-    judged query and every assessor is there, also one of whom no cell is left; without any cell there is an error. A
-    document judged for several sub-topics counts as judged with one of them. A list with too many orders of its ties
-    to look at all has the same ones drawn for every assessor. ``progress`` is called with the number of cells done
-    and to do.
+    A cell is a query and an assessor; it is NaN where the assessor did not judge the query, or not all of it. The
+    result has every judged query and every assessor, even without a cell; no cell at all is an error. A document judged
+    for one of several sub-topics counts as judged. Where a list has too many orders of ties to average all, the same
+    ones are drawn for every assessor. ``progress`` is called with the number of cells done and to do.
 
     >>> import adjudge as aj
     >>> judgments = {"q1": {"a": {"ann": 0, "bob": 1}, "b": {"ann": 1, "bob": 1}}, "q2": {"a": {"bob": 1}}}
@@ -83,7 +82,7 @@ def evaluate_assessors(
     judgments = _need_assessors(collection)
     cells = _Cells.of(judgments, partial)
     absent = absent_lists(collection, judgments)
-    anybody = replace(judgments, assessors=(), combine="max")  # relevant by anybody; no remark on combined grades
+    anybody = replace(judgments, assessors=(), combine="max")  # relevant for anybody; no note on combined grades
     notes = (*remarks_on(collection, anybody, absent, missing), *unreachable(parsed, judgments))
     left_out = cells.left_out(collection, judgments)
     if left_out:
@@ -96,7 +95,7 @@ def evaluate_assessors(
         values[:, :, a][codes] = _effectiveness(own, parsed, codes, unjudged=unjudged, ties=ties, seed=seed)
         return len(codes)
 
-    with ThreadPoolExecutor(max_workers=_WORKERS) as executor:  # NumPy lets go of the interpreter's lock
+    with ThreadPoolExecutor(max_workers=_WORKERS) as executor:  # NumPy releases the interpreter's lock
         done = 0
         for n_cells in executor.map(fill, np.flatnonzero(cells.kept.any(axis=0)).tolist()):
             done += n_cells
@@ -120,7 +119,7 @@ def evaluate_assessors(
 
 
 def _need_assessors(collection: Collection) -> Judgments:
-    """The judgments, or an error that says they do not tell who made them."""
+    """The judgments, or an error where they do not say who made them."""
     judgments = collection.need_judgments()
     if judgments.assessor is None:
         columns = ["query", "document", "grade", *(["subtopic"] if judgments.subtopic is not None else [])]
@@ -130,10 +129,9 @@ def _need_assessors(collection: Collection) -> Judgments:
 
 @dataclass(frozen=True)
 class _Cells:
-    """What is known of queries x assessors.
+    """Queries x assessors: number of ``judged`` documents, whether one was ``relevant``, and which cells are ``kept``.
 
-    ``judged`` documents of each cell, ``relevant`` whether one was relevant, ``pooled`` documents that anybody judged
-    for each query, and the cells that are ``kept``.
+    ``pooled`` is the number of documents that anybody judged for each query.
     """
 
     judged: Ints
@@ -158,12 +156,12 @@ class _Cells:
         if not kept.any():
             raise AdjudgeError(
                 "No assessor judged all the judged documents of any query, so nothing is left; "
-                "say keep for partial queries to keep those judged in part."
+                "choose keep for partial queries to keep those judged in part."
             )
         return cls(judged, relevant, pooled, kept)
 
     def left_out(self, collection: Collection, judgments: Judgments) -> tuple[str, ...]:
-        """How many cells are left out, which is the first, and of whom none is left; nothing to say without any."""
+        """A note on how many cells are left out, the first of them, and assessors without any; none if all are kept."""
         dropped = np.argwhere((self.judged > 0) & ~self.kept)
         if not len(dropped):
             return ()
@@ -188,7 +186,7 @@ class _Cells:
 
 
 def _of_assessor(collection: Collection, judgments: Judgments, assessor: int, codes: Ints) -> Collection:
-    """Some queries of a collection with what one assessor judged of them; their new codes follow one another."""
+    """Some queries of a collection, with new consecutive codes and the judgments of one assessor."""
     mine = (judgments.assessor == assessor) & np.isin(judgments.query, codes)
     own = replace(
         judgments,
@@ -208,7 +206,7 @@ def _of_assessor(collection: Collection, judgments: Judgments, assessor: int, co
 
 
 def _narrowed(run: Run, codes: Ints) -> Run:
-    """The rankings of a run for some queries, one after the other."""
+    """The rankings of a run for some queries."""
     lengths = run.lengths[codes]
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     rows = np.arange(offsets[-1]) + np.repeat(run.offsets[codes] - offsets[:-1], lengths)
@@ -220,7 +218,7 @@ def _narrowed(run: Run, codes: Ints) -> Run:
 def _effectiveness(
     own: Collection, measures: Sequence[Measure], codes: Ints, *, unjudged: Unjudged, ties: Ties, seed: int
 ) -> Floats:
-    """Queries x systems x measures by one assessor; ``codes`` are those that the queries had among everybody's."""
+    """Queries x systems x measures by one assessor; ``codes`` are the original codes of the queries."""
     values = np.empty((len(codes), len(own.runs), len(measures)))
     blocks = blocks_for(own, measures, unjudged=unjudged, ties=ties)
     for block in blocks:

@@ -1,11 +1,9 @@
-"""What a measure is: a function from the grades of ranked lists to one number a list, declared and registered once.
+"""What a measure is: a function from the grades of ranked lists to one number per list, declared and registered once.
 
 The declaration (:func:`measure`) feeds the parser, ``adjudge measures``, the documentation and the contract tests. A
-parsed measure such as ``RBP(p=0.8)@5`` is a :class:`Measure`: a definition with its parameters and cutoff bound.
-
-Names of measures as the field writes them: ``nDCG@10``, ``AP(rel=40)@5``, and other tools' spellings.
-
-The grammar is that of ir_measures, ``Name(parameter=value,…)@cutoff``. What a measure prints, it parses back to.
+parsed measure such as ``RBP(p=0.8)@5`` is a :class:`Measure`: a definition with its parameters and cutoff bound. The
+grammar of names is that of ir_measures, ``Name(parameter=value,…)@cutoff``; other tools' spellings are understood, too.
+What a measure prints, it parses back to.
 """
 
 from __future__ import annotations
@@ -19,8 +17,9 @@ from typing import Any, Literal
 import numpy as np
 
 from adjudge.arrays import Floats
+from adjudge.checks import Whole
 from adjudge.errors import AdjudgeError, shown
-from adjudge.measures.parameters import IDEAL, Parameter
+from adjudge.measures.parameters import IDEAL, Parameter, ParameterValue
 from adjudge.model.rankings import Lists
 from adjudge.registry import Registry
 
@@ -32,7 +31,7 @@ MeasureFunction = Callable[..., Floats]  # (lists, **parameters) -> effectivenes
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """One registered measure: its function and everything that is known about it."""
+    """One registered measure: its function and its properties."""
 
     name: str
     title: str
@@ -47,16 +46,16 @@ class Definition:
 
     @property
     def docstring(self) -> str:
-        """What the function says of itself."""
+        """The docstring of the function."""
         return inspect.getdoc(self.function) or ""
 
     def bounded(self, ideal: Ideal) -> bool:
-        """Whether effectiveness lies in [0, 1] by construction: always, unless gains are summed without an ideal."""
+        """Whether effectiveness is in [0, 1] by construction: always, unless gains are summed without an ideal."""
         return not (ideal == "none" and self.unbounded)
 
 
 MEASURES: Registry[Definition] = Registry("measure", "adjudge.measures.*")
-DEEPEST = 1_000_000  # nobody looks further down a list
+_CUTOFF = Whole(1, 1_000_000, meaning="cutoff")
 _ROUNDING = 1e-9
 
 
@@ -77,8 +76,7 @@ def measure(
 
     ``ideal`` is the default one; ``cutoff=False`` refuses ``@k``; ``monotone`` says that a better grade in a list
     never lowers its effectiveness and one elsewhere in the pool never raises it (perhaps only ``"at a cutoff"``);
-    ``unbounded`` that it may exceed 1 without an ideal; ``needs`` returns what is missing for the measure to make
-    sense on some lists.
+    ``unbounded`` that it may exceed 1 without an ideal; ``needs`` returns what lists lack for the measure, if anything.
     """
 
     def decorate(function: MeasureFunction) -> MeasureFunction:
@@ -103,13 +101,18 @@ class Measure:
 
     @classmethod
     def bind(
-        cls, definition: Definition, given: Mapping[str, Any], cutoff: int | None, *, judged_only: bool = False
+        cls,
+        definition: Definition,
+        given: Mapping[str, ParameterValue],
+        cutoff: int | None,
+        *,
+        judged_only: bool = False,
     ) -> Measure:
         """Check parameters and fill in defaults."""
         if cutoff is not None and not definition.cutoff:
             raise AdjudgeError(f"{definition.name}: takes no cutoff, got @{cutoff}")
-        if cutoff is not None and not 1 <= cutoff <= DEEPEST:
-            raise AdjudgeError(f"{definition.name}: the cutoff must be from 1 to {DEEPEST:,}, got {cutoff}")
+        if cutoff is not None:
+            _CUTOFF.check("cutoff", cutoff, where=f"{definition.name}: ")
         for name in given:
             if name not in definition.parameters:
                 known = ", ".join([*definition.parameters, "judged_only"])
@@ -127,13 +130,13 @@ class Measure:
 
     @property
     def ideal(self) -> Ideal:
-        """What the measure is normalised by."""
+        """The ideal that the measure is normalised by."""
         ideal: Ideal = dict(self.parameters)["ideal"]
         return ideal
 
     @property
     def bounded(self) -> bool:
-        """Whether effectiveness lies in [0, 1] by construction."""
+        """Whether effectiveness is in [0, 1] by construction."""
         return self.definition.bounded(self.ideal)
 
     @property
@@ -174,9 +177,9 @@ class Measure:
 
 
 def _rounded_down(values: Floats) -> Floats:
-    """Values without what rounding adds to 1; what exceeds 1 by more is an error of the measure, left to be seen."""
-    found: Floats = np.where((values > 1) & (values <= 1 + _ROUNDING), 1.0, values)
-    return found
+    """Values without rounding errors above 1; a larger excess is an error of the measure, and stays visible."""
+    rounded: Floats = np.where((values > 1) & (values <= 1 + _ROUNDING), 1.0, values)
+    return rounded
 
 
 _NAME = re.compile(r"(?P<name>[A-Za-z_][\w-]*)(?:\((?P<parameters>.*)\))?(?:@(?P<cutoff>-?\w+))?", re.DOTALL)
@@ -216,8 +219,13 @@ _RANX_RBP = re.compile(r"rbp\.(?P<p>\d+)")
 _IR_MEASURES_DCG = {"log2": "linear", "exp-log2": "exp"}
 
 
-def parse_measure(text: str | Measure, **parameters: Any) -> Measure:
-    """Read one measure.
+def parse_measure(text: str | Measure, **parameters: ParameterValue) -> Measure:
+    """Read one measure, such as ``nDCG@10`` or ``RBP(p=0.8)@5``; other tools' spellings are understood, too.
+
+    ``parameters`` are those of the measure, as text or as values of Python, and win over those in the name: ``rel``
+    (lowest relevant grade), ``gain`` (name, table ``{grade: gain}`` or function), ``ideal`` (``none``, ``max``,
+    ``judged``), ``discount``, ``base``, ``p``, ``beta``, whatever a registered measure declares, and for every measure
+    ``judged_only``. ``adjudge measures NAME`` lists them; an unknown name or value is refused.
 
     >>> print(parse_measure("RBP(p=0.9)@5"))
     RBP(p=0.9)@5
@@ -230,9 +238,9 @@ def parse_measure(text: str | Measure, **parameters: Any) -> Measure:
     if isinstance(text, Measure):
         if not parameters:
             return text
-        return Measure.bind(
-            text.definition, {**dict(text.parameters), **parameters}, text.cutoff, judged_only=text.judged_only
-        )
+        judged_only = _flag(text.name, parameters.pop("judged_only", text.judged_only))
+        given = {**dict(text.parameters), **parameters}
+        return Measure.bind(text.definition, given, text.cutoff, judged_only=judged_only)
     if type(text).__module__.partition(".")[0] == "ir_measures":
         text = str(text)
     if not isinstance(text, str):
@@ -245,18 +253,16 @@ def parse_measure(text: str | Measure, **parameters: Any) -> Measure:
     given = {**_parameters(definition.name, match["parameters"] or ""), **parameters}
     judged_only = _flag(definition.name, given.pop("judged_only", False))
     if "dcg" in given and "gain" in definition.parameters:  # ir_measures' word for the choice of gain
-        given["gain"] = _IR_MEASURES_DCG.get(str(given["dcg"]), given["dcg"])
-        del given["dcg"]
+        chosen = given.pop("dcg")
+        given["gain"] = _IR_MEASURES_DCG.get(str(chosen), chosen)
     if "gains" in given and "gain" in definition.parameters:
         given["gain"] = given.pop("gains")
-    cutoff = match["cutoff"]
-    if cutoff is not None and not re.fullmatch(r"-?\d+", cutoff):
-        raise AdjudgeError(f"{definition.name}: the cutoff must be a whole number of at least 1, got {shown(cutoff)}")
-    return Measure.bind(definition, given, None if cutoff is None else int(cutoff), judged_only=judged_only)
+    cutoff = None if match["cutoff"] is None else _CUTOFF.parse(match["cutoff"])
+    return Measure.bind(definition, given, cutoff, judged_only=judged_only)
 
 
 def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> tuple[Measure, ...]:
-    """Read several measures, each on its own or separated by blanks or commas; the same one twice counts once.
+    """Read several measures, as a list or separated by spaces or commas; the same one twice counts once.
 
     >>> [str(m) for m in parse_measures("nDCG@10, AP RBP(p=0.8,ideal=max)@5")]
     ['nDCG@10', 'AP', 'RBP(ideal=max)@5']
@@ -271,7 +277,7 @@ def parse_measures(texts: str | Measure | Iterable[str | Measure]) -> tuple[Meas
 
 
 def _canonical(text: str) -> str:
-    """Another tool's spelling in ours; anything else unchanged."""
+    """Our spelling of another tool's name; anything else unchanged."""
     if text in _FAMILIES:
         return _FAMILIES[text]
     if match := _RANX_RBP.fullmatch(text):
@@ -285,25 +291,21 @@ def _canonical(text: str) -> str:
 
 
 def _split(text: str) -> list[str]:
-    """Parts separated by blanks or commas that are not inside brackets."""
+    """Parts separated by spaces or commas outside brackets; ``P.5,10``, as in trec_eval, is one measure per cutoff."""
+    text = _CUTOFFS.sub(lambda match: " ".join(match["name"] + k for k in match["cutoffs"].split(",")), text)
     parts, depth, part = [], 0, ""
-    for sign in _CUTOFFS.sub(_one_each, text):
-        depth += (sign in "({") - (sign in ")}")
-        if depth == 0 and (sign.isspace() or sign == ","):
+    for character in text:
+        depth += (character in "({") - (character in ")}")
+        if depth == 0 and (character.isspace() or character == ","):
             parts.append(part)
             part = ""
         else:
-            part += sign
+            part += character
     return [part for part in [*parts, part] if part]
 
 
-def _one_each(several: re.Match[str]) -> str:
-    """A measure with several cutoffs, as trec_eval takes them, once for each."""
-    return " ".join(f"{several['name']}{cutoff}" for cutoff in several["cutoffs"].split(","))
-
-
-def _parameters(owner: str, text: str) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+def _parameters(owner: str, text: str) -> dict[str, ParameterValue]:
+    given: dict[str, ParameterValue] = {}
     for part in re.split(r",(?![^{]*\})", text) if text.strip() else []:
         name, equals, value = part.partition("=")
         if not equals or not name.strip() or not value.strip():
@@ -314,7 +316,7 @@ def _parameters(owner: str, text: str) -> dict[str, Any]:
     return given
 
 
-def _flag(owner: str, value: Any) -> bool:
+def _flag(owner: str, value: ParameterValue) -> bool:
     if str(value).lower() in {"true", "false"}:
         return str(value).lower() == "true"
     raise AdjudgeError(f"{owner}: 'judged_only' must be True or False, got {shown(value)}")

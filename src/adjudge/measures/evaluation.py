@@ -7,31 +7,20 @@ unjudged documents
     highest effectiveness over all grades that they could have.
 missing queries
     A judged query for which a system retrieved nothing counts 0 for it (``missing="zero"``), is left out of its mean
-    (``"drop"``) or is an error (``"error"``). A query of the runs without judgments is left out for everyone. Both
-    are said aloud.
+    (``"drop"``) or is an error (``"error"``). A query of the runs without judgments is left out for all systems. Both
+    cause a warning.
 ties
-    are broken as trec_eval does (``ties="trec"``), or averaged over all orders they leave open (``"expected"``).
+    are broken as trec_eval does (``ties="trec"``), or averaged over all orders that they allow (``"expected"``). Few
+    orders are all averaged, which is exact; of many, a fixed number is drawn, and the result has a standard error.
 
-What every evaluation checks before it starts, and what it says aloud.
-
-Expected effectiveness over the orders that tied scores leave open.
-
-A list whose scores tie could have come in any order of the tied documents. Where few orders are possible all are
-averaged, which is exact; where they are many, a fixed number of them is drawn, and the answer comes with its standard
-error.
-
-What unjudged documents might do to an effectiveness: bounds over every grade that they could have.
-
-For most measures a higher grade in the list never lowers effectiveness, and a higher grade elsewhere never raises it.
-So the least comes of lists whose unjudged documents have grade 0 against an ideal where every unjudged document that
-some system retrieved has the highest grade, and the most of the opposite. Where nothing relevant was judged, any list
-with an unjudged document might turn out to be perfect.
-
-Bounds are *reached* where what a list is compared with does not depend on judgments: with ``ideal=max``, for sums
-without an ideal, and for the classic forms of P, RR, Success, RBP and ERR. Some grades then give exactly the lowest
-value, and others exactly the highest. Elsewhere (AP, R, nDCG, Q, GAP, ADR, …) they are *outer* bounds: no grades lead
-out of them, but the true range may be narrower, because one document cannot be both worthless in the list and perfect
-in the ideal. Measures that are not monotone get 0 and 1, or no upper bound where they have none by definition.
+Bounds: for most measures a higher grade in the list never lowers effectiveness, and a higher grade elsewhere never
+raises it. So the lowest value comes from unjudged documents with grade 0 in the list, against an ideal in which every
+unjudged document that a system retrieved has the highest grade; the highest value comes from the opposite. Where
+nothing relevant was judged, any list with an unjudged document might be perfect. Bounds are *reached* where the ideal
+does not depend on judgments: with ``ideal=max``, for sums without an ideal, and for the classic forms of P, RR,
+Success, RBP and ERR. Elsewhere (AP, R, nDCG, Q, GAP, ADR, …) they are *outer* bounds: no grades lead out of them, but
+the true range may be narrower, because one document cannot be both worthless in the list and perfect in the ideal.
+Measures that are not monotone get 0 and 1, or no upper bound where they have none by definition.
 """
 
 from __future__ import annotations
@@ -49,7 +38,7 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import SEED, Missing, Ties, Unjudged, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.measures.base import MEASURES, Measure, parse_measure, parse_measures
-from adjudge.model.collection import Collection
+from adjudge.model.collection import COLLECTION, Collection
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Blocks, Lists
@@ -59,18 +48,18 @@ from adjudge.text import counted, listed
 
 
 def blocks_for(collection: Collection, measures: Sequence[Measure], *, unjudged: Unjudged, ties: Ties) -> Blocks:
-    """Rankings as deep as the measures look, or whole where that is not known beforehand."""
+    """Rankings as deep as the measures need, or whole where that is not known beforehand."""
     whole = unjudged == "condensed" or ties == "expected" or any(m.cutoff is None or m.judged_only for m in measures)
     return Blocks(collection, None if whole else max(m.cutoff or 0 for m in measures), ties=ties == "expected")
 
 
 def canonical_name(text: str) -> str:
-    """How a measure is called here, however it is spelt."""
+    """The name of a measure here, in whatever spelling."""
     return str(parse_measure(text))
 
 
 def check_ties(collection: Collection, ties: Ties) -> None:
-    """Refuse ties that were broken before anybody asked."""
+    """Refuse to average over ties that were cut when the runs were read."""
     depth = collection.runs.cut_at
     if ties == "expected" and depth is not None:
         raise AdjudgeError(f"ties='expected' needs whole rankings, but these were cut at depth {depth} when read.")
@@ -83,11 +72,11 @@ def absent_lists(collection: Collection, judgments: Judgments) -> Mask:
 
 
 def remarks_on(collection: Collection, judgments: Judgments, absent: Mask, missing: Missing) -> tuple[str, ...]:
-    """What should be said aloud about this evaluation; the worst of it also as warnings."""
-    aloud = []
+    """Notes on this evaluation; the most important ones are also warnings."""
+    loud = []
     unjudged = collection.queries[judgments.n_queries :]
     if unjudged:
-        aloud.append(
+        loud.append(
             f"{counted(len(unjudged), 'query')} of the runs without judgments left out: {listed(unjudged, most=3)}."
         )
     if absent.all():
@@ -101,11 +90,11 @@ def remarks_on(collection: Collection, judgments: Judgments, absent: Mask, missi
             f"for judged queries such as {shown(first)}"
         )
         if missing == "error":
-            raise AdjudgeError(f"{text}; say zero or drop for missing lists to go on.")
-        aloud.append(f"{text}; {'each counts 0' if missing == 'zero' else 'left out of the means'}.")
-    for text in aloud:
+            raise AdjudgeError(f"{text}; choose zero or drop for missing lists to go on.")
+        loud.append(f"{text}; {'each counts 0' if missing == 'zero' else 'left out of the means'}.")
+    for text in loud:
         warn(text, stacklevel=3)
-    return (*aloud, *_quiet_remarks(judgments))
+    return (*loud, *_quiet_remarks(judgments))
 
 
 def _quiet_remarks(judgments: Judgments) -> list[str]:
@@ -126,13 +115,13 @@ def _quiet_remarks(judgments: Judgments) -> list[str]:
 
 
 def unreachable(measures: Sequence[Measure], judgments: Judgments) -> list[str]:
-    """Measures whose threshold no grade of the scale reaches: they are 0 whatever the systems do."""
+    """A note on measures whose threshold no grade of the scale reaches: they are always 0."""
     top = judgments.scale.maximum
     names = [str(m) for m in measures if (dict(m.parameters).get("rel") or 0) > top]
     return [f"No grade is high enough for {listed(names, most=3)} on the scale {judgments.scale}: 0."] if names else []
 
 
-EXACT_ORDERS = 720  # up to this many orders are all looked at
+EXACT_ORDERS = 720  # up to this many orders are all averaged
 DRAWN_ORDERS = 1000
 
 
@@ -143,9 +132,9 @@ def expected(measure: Measure, lists: Lists, seeds: Callable[[int], np.random.Se
     """
     values, errors = measure(lists), np.zeros(len(lists))
     for row in np.flatnonzero(_has_ties(lists)):
-        one = lists.rows(np.array([row]))
-        orders, exact = _orders(one, None if measure.judged_only else measure.cutoff, seeds(int(row)))
-        every = measure(one.rows(np.zeros(len(orders), dtype=np.intp)).reordered(orders))
+        tied = lists.rows(np.array([row]))
+        orders, exact = _orders(tied, None if measure.judged_only else measure.cutoff, seeds(int(row)))
+        every = measure(tied.rows(np.zeros(len(orders), dtype=np.intp)).reordered(orders))
         values[row] = every.mean()
         errors[row] = 0.0 if exact else every.std(ddof=1) / math.sqrt(len(every))
     return values, errors
@@ -160,10 +149,10 @@ def _has_ties(lists: Lists) -> Mask:
     return ties
 
 
-def _orders(one: Lists, cutoff: int | None, seed: np.random.SeedSequence) -> tuple[Ints, bool]:
-    """Column orders of a single list, as far as the cutoff reaches: all of them, or a sample."""
-    length = int(one.lengths[0])
-    groups = one.tied[0, :length] if one.tied is not None else np.arange(length)
+def _orders(tied: Lists, cutoff: int | None, seed: np.random.SeedSequence) -> tuple[Ints, bool]:
+    """Column orders of a single list down to the cutoff: all of them, or a sample; and whether these are all."""
+    length = int(tied.lengths[0])
+    groups = tied.tied[0, :length] if tied.tied is not None else np.arange(length)
     starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
     stretches = [
         stretch for stretch in np.split(np.arange(length), starts[1:]) if cutoff is None or stretch[0] < cutoff
@@ -199,21 +188,17 @@ def bounds(measure: Measure, lists: Lists, unjudged: Ints) -> tuple[Floats, Floa
 
 def describe_bounds(measures: Sequence[Measure], scale: Scale, grades: Floats) -> list[str]:
     """Say which bounds are reached by some grades and which may be wider, on a scale where ``grades`` were given."""
-    reached: list[str] = []
-    outer: list[str] = []
-    trivial: list[str] = []
+    kinds: dict[str, list[str]] = {
+        "the lowest and the highest value are reached by some grades": [],
+        "no grades lead out of them, but the true range may be narrower": [],
+        "nothing better than the range of the measure is known": [],
+    }
+    reached, outer, trivial = kinds.values()
     for measure in measures:
         if measure.name != "Judged":
             kind = reached if _is_reached(measure, scale, grades) else outer if measure.monotone else trivial
             kind.append(str(measure))
-    notes = []
-    if reached:
-        notes.append(f"Bounds of {', '.join(reached)}: the lowest and the highest value are reached by some grades.")
-    if outer:
-        notes.append(f"Bounds of {', '.join(outer)}: no grades lead out of them, but the true range may be narrower.")
-    if trivial:
-        notes.append(f"Bounds of {', '.join(trivial)}: nothing better than the range of the measure is known.")
-    return notes
+    return [f"Bounds of {', '.join(names)}: {what}." for what, names in kinds.items() if names]
 
 
 def _is_reached(measure: Measure, scale: Scale, grades: Floats) -> bool:
@@ -234,7 +219,7 @@ def _with_top_grades(lists: Lists) -> Lists:
 
 
 def _with_richer_pool(lists: Lists, unjudged: Ints) -> Lists:
-    """Every retrieved unjudged document counts as one of the highest grade that lists should have had."""
+    """Every retrieved unjudged document counts as one of the highest grade in the ideal."""
     extra = np.arange(int(unjudged.max(initial=0))) < unjudged[:, None]
     judged = np.where(lists.pool_judged, lists.pool, -np.inf)
     pool = np.concatenate([judged, np.where(extra, lists.scale.maximum, -np.inf)], axis=1)
@@ -252,7 +237,7 @@ Progress = Callable[[int, int], None]
 _WORKERS = min(4, os.cpu_count() or 1)
 
 
-@checked(unjudged=Unjudged, missing=Missing, ties=Ties, seed=SEED)
+@checked(collection=COLLECTION, unjudged=Unjudged, missing=Missing, ties=Ties, seed=SEED)
 def evaluate(
     collection: Collection,
     measures: str | Measure | Iterable[str | Measure],
@@ -265,8 +250,8 @@ def evaluate(
 ) -> Effectiveness:
     """Effectiveness of every system on every judged query.
 
-    ``seed`` only matters for ``ties="expected"`` where too many orders are possible to look at all; ``error`` then
-    holds the standard error. ``progress`` is called with the number of queries done and to do.
+    ``seed`` only matters for ``ties="expected"`` where there are too many orders to average all; ``error`` then holds
+    the standard error. ``progress`` is called with the number of queries done and to do.
 
     >>> import adjudge as aj
     >>> collection = aj.read(runs={"mine": {"q1": {"a": 2.0, "b": 1.0}}}, judgments={"q1": {"a": 0, "b": 1}})
@@ -293,7 +278,7 @@ def evaluate(
         table.fill(codes, lists, seen, open_, seed)
         return int(codes.stop)
 
-    with ThreadPoolExecutor(max_workers=_WORKERS) as executor:  # NumPy lets go of the interpreter's lock
+    with ThreadPoolExecutor(max_workers=_WORKERS) as executor:  # NumPy releases the interpreter's lock
         for done in executor.map(fill, blocks):
             if progress is not None:
                 progress(done, judgments.n_queries)
@@ -336,7 +321,7 @@ def default_measures(collection: Collection) -> tuple[Measure, ...]:
 
 @dataclass
 class _Table:
-    """Queries x systems x measures, filled block after block."""
+    """Queries x systems x measures, filled block by block."""
 
     measures: Sequence[Measure]
     values: Floats
@@ -354,7 +339,7 @@ class _Table:
         return cls(measures, np.empty(shape), np.empty(shape), low, high, error)
 
     def fill(self, codes: slice, lists: Lists, seen: Lists, open_: Ints | None, seed: int) -> None:
-        """Evaluate one block; ``seen`` are the lists that measures see, ``lists`` those that systems gave."""
+        """Evaluate one block; ``seen`` are the lists that measures see, ``lists`` those of the systems."""
         n_queries = codes.stop - codes.start
 
         def put(into: Floats, m: int, column: Floats) -> None:

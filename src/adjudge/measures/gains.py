@@ -5,10 +5,9 @@ ideals divide that by nothing (classic), by the sum of a list whose every docume
 (``max``), or by that of the judged documents sorted by grade (``judged``). Without a cutoff the first two look at as
 many documents as the list has and the last at all judged ones. Where the divisor is 0, so is the effectiveness.
 
-The sums that MIREX reports for music similarity, each a cumulative gain with its own gains.
-
-Broad grades are 0 not similar, 1 somewhat similar, 2 very similar. MIREX normalises every sum to the range from 0 to
-1, the default here (``ideal=max``).
+The last ones are the sums that MIREX reports for music similarity, each a cumulative gain with its own gains. Broad
+grades are 0 not similar, 1 somewhat similar, 2 very similar. MIREX normalises every sum to the range from 0 to 1, the
+default here (``ideal=max``).
 """
 
 from __future__ import annotations
@@ -303,7 +302,7 @@ def _register_broad_sum(name: str, somewhat: float, very: float, title: str) -> 
 
     broad_sum.__doc__ = (
         f"{title}: not similar 0, somewhat similar {somewhat:g}, very similar {very:g}.\n\n"
-        "Needs Broad grades, one a pair; with several assessors combine them by median, min or max."
+        "Needs Broad grades, one per pair; with several assessors combine them by median, min or max."
     )
     _sum_measure(name, title, f"{name}@k = sum_(i<=k) g(r_i) / (k g(2)),  g = {gain}", _needs_broad)(broad_sum)
 

@@ -1,4 +1,4 @@
-"""The guide to measures, drawn from their registry: nothing about a measure is written twice."""
+"""The guide to measures, made from their registry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTATION = (
 
 
 def facts(definition: Definition) -> dict[str, Any]:
-    """Everything that is known about a measure, as plain values."""
+    """The properties of a measure, as plain values."""
     return {
         "measure": definition.name,
         "what it is": definition.title,

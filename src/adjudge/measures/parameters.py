@@ -44,7 +44,7 @@ class Parameter:
         return self.constraint.wanted
 
     def check(self, owner: str, name: str, value: Any) -> Any:
-        """The value to use, from text or from a Python object; refused in the right words when it makes no sense."""
+        """The value to use, from text or a Python object; refused if it is not allowed."""
         if value is None and self.default is None:
             return None
         check = self.constraint.read if isinstance(value, str) else self.constraint.check
@@ -52,17 +52,17 @@ class Parameter:
         return float(checked) if isinstance(self.constraint, Between) else checked
 
     def show(self, value: Any) -> str:
-        """The value as it is written in a measure's name: of numbers the shortest text that reads back as the same."""
+        """The value as it is written in a measure's name; numbers as the shortest text that reads back the same."""
         return number_text(value) if isinstance(value, float) else str(value)
 
     def lacking(self, value: Any, scale: Scale) -> str | None:
-        """Why the value makes no sense on a scale, if it does not."""
+        """Why the value makes no sense on a scale; None if it does."""
         return None
 
 
 @dataclass(frozen=True)
 class Gain:
-    """A function from grades to gains: nothing for grades of 0 or less, never falling as grades rise."""
+    """A function from grades to gains: 0 for grades of 0 or less, and never falling."""
 
     name: str
     function: Callable[[Floats], Floats]
@@ -75,6 +75,9 @@ class Gain:
 
 
 GAINS: Registry[Gain] = Registry("gain")
+GainTable = Mapping[float, float] | Mapping[int, float]
+ParameterValue = str | float | bool | Gain | GainTable | Callable[[Floats], Floats] | None
+"""What parameters of measures can be: text or numbers; for gains also tables and functions; None for the default."""
 
 
 def gain(name: str) -> Callable[[Callable[[Floats], Floats]], Callable[[Floats], Floats]]:
@@ -150,7 +153,7 @@ class GainChoice(Parameter):
 
 
 def _parse_table(text: str) -> dict[str, str]:
-    """The parts of ``{0:0,1:1}``, empty when it has another form."""
+    """The parts of ``{0:0,1:1}``; empty for any other form."""
     if not re.fullmatch(r"\{[^{}]+\}", text):
         return {}
     pairs = [part.split(":") for part in text[1:-1].split(",")]
@@ -158,7 +161,7 @@ def _parse_table(text: str) -> dict[str, str]:
 
 
 def table_gain(owner: str, name: str, table: Mapping[float, float]) -> Gain:
-    """A gain that knows some grades only; grades of 0 or less have gain 0."""
+    """A gain for some grades only; grades of 0 or less have gain 0."""
     grades = np.array(sorted(table), dtype=np.float64)
     gains = np.array([table[grade] for grade in sorted(table)], dtype=np.float64)
     falls = bool((gains[grades <= 0] != 0).any() or (np.diff(gains) < 0).any() or (gains < 0).any())

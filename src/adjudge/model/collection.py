@@ -1,30 +1,27 @@
 """A collection: runs, judgments and metadata that share their vocabularies.
 
 Judgments are coded before runs, so that the codes of judged queries are 0, 1, …, ``n_judged - 1`` and every run holds
-their rankings side by side.
-
-What is known about documents besides their relevance: artist, genre, any column.
-
-How alike documents are to one another, whoever asks and whatever made it: sound, text, anything.
+their rankings side by side. :class:`Metadata` is what is known about documents besides their relevance: artist, genre,
+any column. :class:`Similarity` is how alike documents are to one another, whatever it is made from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from adjudge.arrays import Codes, Floats
-from adjudge.checks import COUNT, Combine, Exclude, Precision, checked
+from adjudge.checks import COUNT, Combine, Exclude, Kind, Precision, checked
 from adjudge.errors import AdjudgeError, InputError, shown, unknown, warn
 from adjudge.model.judgments import Judgments, encode_judgments
 from adjudge.model.provenance import Provenance
 from adjudge.model.runs import Run, Runs, encode_run
 from adjudge.model.scales import Scale
 from adjudge.model.vocabulary import Vocabulary
-from adjudge.text import counted
+from adjudge.text import counted, listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Metadata:
-    """One row a document: ``documents[code[i]]`` is described by row i of ``table``."""
+    """One row per document: row i of ``table`` describes ``documents[code[i]]``."""
 
     documents: Vocabulary
     code: Codes
@@ -42,11 +39,11 @@ class Metadata:
         return len(self.code)
 
     def __repr__(self) -> str:
-        return f"Metadata({len(self):,} documents: {', '.join(self.columns)})"
+        return f"Metadata({counted(len(self), 'document')}: {', '.join(self.columns)})"
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of what is known of a document."""
+        """Names of what is known about a document."""
         return tuple(name for name in self.table.columns if name != "document")
 
     def values(self, column: str) -> tuple[Codes, tuple[str, ...]]:
@@ -70,16 +67,14 @@ def encode_metadata(frame: pl.DataFrame, *, documents: Vocabulary, source: str) 
     frame = frame.unique(maintain_order=True)
     repeated = frame.filter(frame["document"].is_duplicated())
     if repeated.height:
-        raise InputError(
-            f"expected one row a document, got several different ones for {shown(repeated['document'][0])}",
-            source=source,
-        )
+        came = f"several different ones for {shown(repeated['document'][0])}"
+        raise InputError(f"expected one row per document, got {came}", source=source)
     return Metadata(documents, documents.encode(frame["document"]), frame)
 
 
 @dataclass(frozen=True)
 class Collection:
-    """What an evaluation needs: the systems' rankings, what assessors said, what is known of documents."""
+    """What an evaluation needs: the systems' rankings, the assessors' judgments, metadata of documents."""
 
     runs: Runs
     judgments: Judgments | None = None
@@ -108,19 +103,13 @@ class Collection:
     def rescaled(self, target: str) -> Collection:
         """The collection with its judgments on another scale, such as ``graded3`` or ``binary40``."""
         judgments = self.need_judgments()
-        return replace(
-            self,
-            judgments=judgments.rescaled(target),
-            provenance=self.provenance.with_settings(rescaled=target, rescaled_from=str(judgments.scale)),
-        )
+        provenance = self.provenance.with_settings(rescaled=target, rescaled_from=str(judgments.scale))
+        return replace(self, judgments=judgments.rescaled(target), provenance=provenance)
 
     def combined(self, how: Combine) -> Collection:
         """The collection with another rule for pairs judged by several assessors."""
-        return replace(
-            self,
-            judgments=self.need_judgments().combined(how),
-            provenance=self.provenance.with_settings(combine=how),
-        )
+        provenance = self.provenance.with_settings(combine=how)
+        return replace(self, judgments=self.need_judgments().combined(how), provenance=provenance)
 
     def need_judgments(self) -> Judgments:
         """The judgments, or an error that says they are missing."""
@@ -131,7 +120,7 @@ class Collection:
 
 @dataclass(frozen=True)
 class Table:
-    """A plain table and the name that messages call it by.
+    """A plain table and the name that messages call it by; ``line`` is the line of a row in its file, if known.
 
     ``exclude`` removes from every ranking of a table of runs the ``query`` itself, or with ``artist`` also the
     documents by its artist, as MIREX does.
@@ -140,6 +129,7 @@ class Table:
     frame: pl.DataFrame
     source: str
     exclude: Exclude = "nothing"
+    line: Callable[[int], int | None] = lambda row: None
 
 
 @checked(depth=COUNT)
@@ -154,9 +144,9 @@ def build_collection(
     score_precision: Precision = "single",
     provenance: Provenance | None = None,
 ) -> Collection:
-    """Code plain tables into a collection; tables of runs are taken one at a time and need not fit in memory together.
+    """Code plain tables into a collection; tables of runs come one at a time and need not fit in memory together.
 
-    ``depth`` keeps that many documents per ranking; ``score_precision`` is that in which scores are compared.
+    ``depth`` keeps that many documents per ranking; ``score_precision`` is the precision in which scores are compared.
     """
     queries, documents = Vocabulary(), Vocabulary()
     coded = encode_all_judgments(judgments, queries, documents, scale) if judgments else None
@@ -173,14 +163,21 @@ def build_collection(
 def encode_all_judgments(
     tables: Sequence[Table], queries: Vocabulary, documents: Vocabulary, scale: Scale | None
 ) -> Judgments:
-    """Code the judgments of several tables as one."""
+    """Code the judgments of several tables as one; errors name the table and the line."""
     import polars as pl
 
     names = ", ".join(table.source for table in tables)
     if len({frozenset(table.frame.columns) for table in tables}) > 1:
         raise AdjudgeError(f"Expected judgments with the same columns in {names}.")
     frame = pl.concat([table.frame.select(tables[0].frame.columns) for table in tables])
-    return encode_judgments(frame, queries=queries, documents=documents, scale=scale, source=names)
+
+    def error(message: str, row: int) -> InputError:
+        ends = np.cumsum([table.frame.height for table in tables])
+        i = int(np.searchsorted(ends, row, side="right"))
+        table = tables[i]
+        return InputError(message, source=table.source, line=table.line(row - int(ends[i]) + table.frame.height))
+
+    return encode_judgments(frame, queries=queries, documents=documents, scale=scale, source=names, error=error)
 
 
 def _encode_all_runs(
@@ -194,8 +191,7 @@ def _encode_all_runs(
     precision: Precision,
 ) -> list[Run]:
     origin: dict[str, str] = {}
-    runs = []
-    repeats = []
+    runs, repeats = [], []
     for table in tables:
         for name, frame in _by_system(table.frame):
             if name in origin:
@@ -206,30 +202,21 @@ def _encode_all_runs(
                 )
             origin[name] = table.source
             team = teams.get(name, frame["team"][0] if "team" in frame.columns else None)
-            run, again = encode_run(
+            run, n_again, first = encode_run(
                 frame, system=name, team=team, queries=queries, documents=documents, precision=precision
             )
-            if again is not None:
-                repeats.append(again)
+            if n_again:
+                repeats.append((n_again, first))
             if table.exclude != "nothing":
                 run = _excluded(run, queries, documents, metadata if table.exclude == "artist" else None)
             runs.append(run if depth is None else run.cut(depth))
             del frame
         del table  # while the next one is waited for
     if repeats:
-        total, first = sum(again.n for again in repeats), repeats[0]
-        warn(
-            f"Documents that come twice in a ranking keep their best rank: {total} in "
-            f"{counted(len(repeats), 'system')}, first {shown(first.document)} for query {shown(first.query)} of "
-            f"{shown(first.system)}.",
-            stacklevel=4,
-        )
-    unknown_systems = [name for name in teams if name not in origin]
-    if unknown_systems:
-        warn(
-            f"Teams are given for systems without a run: {', '.join(unknown_systems[:5])}.",
-            stacklevel=3,
-        )
+        found = f"{sum(n for n, _ in repeats)} in {counted(len(repeats), 'system')}, first {repeats[0][1]}"
+        warn(f"Documents that come twice in a ranking keep their best rank: {found}.", stacklevel=4)
+    if strangers := [name for name in teams if name not in origin]:
+        warn(f"Teams are given for systems without a run: {listed(strangers, most=5)}.", stacklevel=3)
     return runs
 
 
@@ -243,15 +230,12 @@ def _by_system(frame: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def _excluded(run: Run, queries: Vocabulary, documents: Vocabulary, metadata: Metadata | None) -> Run:
-    """The run without the query itself and, where metadata are given, without the documents of its artist."""
+    """The run without the query itself and, with metadata, without the documents of its artist."""
     itself = documents.find(queries.strings)
     artist = np.full(len(documents), -1, dtype=np.int32) if metadata is None else metadata.values("artist")[0]
     own_artist = np.where(itself >= 0, artist[itself], -1)
     if metadata is not None and not (own_artist >= 0).any():
-        warn(
-            "The artist filter removed nothing by artist: no query is a document of the metadata.",
-            stacklevel=5,
-        )
+        warn("The artist filter removed nothing by artist: no query is a document of the metadata.", stacklevel=5)
     query = run.query_codes
     same_artist = (artist[run.documents] == own_artist[query]) & (own_artist[query] >= 0)
     return run.keep(~(same_artist | (run.documents == itself[query])))
@@ -263,22 +247,25 @@ def _extended(run: Run, n_queries: int) -> Run:
     return replace(run, offsets=np.pad(run.offsets, (0, missing), mode="edge")) if missing else run
 
 
-_ROUNDING = 1e-6  # by which similarities may differ both ways
+_ROUNDING = 1e-6  # by which the similarities of a pair may differ
+
+
+COLLECTION = Kind(Collection, "a collection (from adjudge.read)")
 
 
 class Similarity(Protocol):
-    """Similarity of documents from 0 (nothing in common) to 1 (the same), as a matrix of any few of them."""
+    """Similarity of documents from 0 (nothing in common) to 1 (the same), as a matrix of any of them."""
 
     @property
     def digest(self) -> str:
-        """Of all that similarities depend on, so that a saved session knows whether they are still the same."""
+        """Digest of all that similarities depend on, so that a saved session knows whether they have changed."""
 
     def among(self, documents: Sequence[str]) -> Floats:
-        """Documents x documents, symmetric, 1 on the diagonal; NaN in rows and columns of documents not known."""
+        """Documents x documents, symmetric, 1 on the diagonal; NaN in rows and columns of unknown documents."""
 
 
 def similarities(similarity: Similarity, documents: Sequence[str]) -> Floats:
-    """What :meth:`Similarity.among` says, whoever made it; refused where it is not the matrix that it should be.
+    """The matrix of :meth:`Similarity.among`, checked for shape and symmetry.
 
     >>> class Halves:
     ...     digest = "halves"
@@ -295,10 +282,10 @@ def similarities(similarity: Similarity, documents: Sequence[str]) -> Floats:
     known = np.flatnonzero(~np.isnan(np.diagonal(found)))
     part = found[np.ix_(known, known)]
     with np.errstate(invalid="ignore"):
-        same = np.abs(part - part.T) <= _ROUNDING  # which NaN and infinity are not, either
+        same = np.abs(part - part.T) <= _ROUNDING  # False for NaN and infinity, too
     if not same.all():
         row, column = known[np.argwhere(~same)[0]]
-        one, other = found[row, column], found[column, row]
-        pair = f"{shown(documents[row])} and {shown(documents[column])}"
-        raise AdjudgeError(f"Similarity of {pair}: expected the same number both ways, got {one} and {other}")
+        pair = listed([shown(documents[row]), shown(documents[column])])
+        came = f"{found[row, column]} and {found[column, row]}"
+        raise AdjudgeError(f"Similarity of {pair}: expected the same number both ways, got {came}")
     return found

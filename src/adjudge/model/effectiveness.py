@@ -1,27 +1,25 @@
-"""Effectiveness: what each measure gives each system for each query, and what that rests on.
-
-Effectiveness by each assessor's own judgments: what Generalizability Theory asks about assessors rests on it.
-"""
+"""Effectiveness: what each measure gives each system for each query, combined or by each assessor's own judgments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Mask
+from adjudge.checks import Kind
 from adjudge.errors import AdjudgeError, unknown
 from adjudge.model.provenance import Provenance
 from adjudge.results import Column, Result, columns_of
 from adjudge.tables import Heading, Table
-from adjudge.text import counted
+from adjudge.text import counted, plural
 
 
 class EffectivenessRow(TypedDict):
-    """Effectiveness of one system for one query under one measure; columns are named as other tools do."""
+    """Effectiveness of one system for one query under one measure; columns have the names of other tools."""
 
     run: Annotated[str, Column("the system", key=True)]
     query_id: Annotated[str, Column("the query", key=True)]
@@ -43,14 +41,112 @@ class AssessedRow(TypedDict):
     value: Annotated[float, Column("effectiveness", ".4f")]
 
 
-@dataclass(frozen=True, eq=False)
-class Effectiveness(Result):
+class _Measured(Result):
+    """Effectiveness with any axes: the parts that both kinds share."""
+
+    axes: ClassVar[tuple[str, ...]]
+    arrays: ClassVar[tuple[str, ...]] = ("values",)
+    rows_name = "effectiveness"
+
+    if TYPE_CHECKING:  # fields of both kinds
+
+        @property
+        def values(self) -> Floats: ...
+        @property
+        def queries(self) -> tuple[str, ...]: ...
+        @property
+        def systems(self) -> tuple[str, ...]: ...
+        @property
+        def measures(self) -> tuple[str, ...]: ...
+        @property
+        def notes(self) -> tuple[str, ...]: ...
+        @property
+        def provenance(self) -> Provenance: ...
+        @property
+        def canonical(self) -> Callable[[str], str]: ...
+
+    def __post_init__(self) -> None:
+        for axis, names in self._names().items():
+            if len(set(names)) < len(names):
+                twice = next(name for i, name in enumerate(names) if name in names[:i])
+                raise AdjudgeError(f"Effectiveness: expected each {axis} once, got {twice!r} twice")
+        expected = tuple(map(len, self._names().values()))
+        if self.values.shape != expected:
+            wanted = " x ".join(map(plural, self.axes))
+            raise AdjudgeError(f"Effectiveness: expected {wanted} {expected}, got {self.values.shape}")
+
+    def _names(self) -> dict[str, tuple[str, ...]]:
+        return {axis: getattr(self, plural(axis)) for axis in self.axes}
+
+    def __getitem__(self, measure: object) -> Self:
+        """One measure, or several in a list."""
+        return self._select(measure=measure if isinstance(measure, list | tuple) else [measure])
+
+    def _select(self, **wanted: Iterable[object] | None) -> Self:
+        """Some names of each axis, in the order given; all where None."""
+        places: dict[str, list[int]] = {}
+        for axis, known in self._names().items():
+            asked = wanted.get(axis)
+            names = known if asked is None else [asked] if isinstance(asked, str) else list(asked)
+            chosen = [self.name_of(name) if axis == "measure" and asked is not None else str(name) for name in names]
+            index = {name: i for i, name in enumerate(known)}
+            if strange := [name for name in chosen if name not in index]:
+                raise unknown(axis, strange[0], known)
+            places[axis] = [index[name] for name in chosen]
+        cells = np.ix_(*places.values())
+        changes = {name: array[cells] for name in self.arrays if (array := getattr(self, name)) is not None}
+        for axis, known in self._names().items():
+            changes[plural(axis)] = tuple(known[i] for i in places[axis])
+        if teams := getattr(self, "teams", ()):
+            changes["teams"] = tuple(teams[i] for i in places["system"])
+        return replace(self, **changes)  # type: ignore[type-var]
+
+    def name_of(self, measure: object) -> str:
+        """The name that a measure has here, in whatever spelling; unchanged if nobody knows it."""
+        name = str(measure)
+        if name in self.measures:
+            return name
+        try:
+            return self.canonical(name)
+        except AdjudgeError:
+            return name
+
+    def _values_of(self, measure: object | None) -> Floats:
+        """The values of one measure; it need not be named if there is only one."""
+        if measure is None and len(self.measures) > 1:
+            raise AdjudgeError(f"Which measure? Name one of {', '.join(self.measures)}.")
+        chosen = self if measure is None else self[measure]
+        return chosen.values[..., 0]
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return len(self.queries)
+
+    def _facts(self) -> dict[str, Any]:
+        return {"notes": self.notes, "provenance": self.provenance.to_dict()}
+
+    def _means_table(self, means: Floats, digits: int | None) -> Table:
+        """Means, systems x measures, best first by the first measure."""
+        order = np.argsort(-means[:, 0], kind="stable") if means.size else np.arange(len(self.systems))
+        number = Column("mean over queries", ".4f")
+        headings = [Heading("system", "left"), *(Heading(name, about=number.about) for name in self.measures)]
+        rows = [[self.systems[s], *(number.text(float(value), digits=digits) for value in means[s])] for s in order]
+        return Table(headings, rows, self.title)
+
+    def __repr__(self) -> str:
+        size = " x ".join(counted(len(names), axis) for axis, names in self._names().items())
+        return f"<{type(self).__name__}: {size} ({', '.join(self.measures)})>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Effectiveness(_Measured):
     """Effectiveness of systems on queries under measures.
 
     ``values[q, s, m]`` belongs to ``queries[q]``, ``systems[s]`` and ``measures[m]``; it is NaN only where the query
     was left out on purpose. ``judged`` has the same shape: the share of documents in the measure's reach that were
     judged. ``lower`` and ``upper`` bound ``values`` over all grades that unjudged documents might have, where asked
-    for. ``notes`` are the things worth saying aloud; ``unbounded`` names the measures that are known to exceed 1.
+    for. ``notes`` say what weakens the result; ``unbounded`` names the measures that are known to exceed 1.
     """
 
     values: Floats
@@ -66,9 +162,9 @@ class Effectiveness(Result):
     provenance: Provenance = field(default_factory=Provenance)
     canonical: Callable[[str], str] = str
     unbounded: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_axes(self.values, query=self.queries, system=self.systems, measure=self.measures)
+    axes = ("query", "system", "measure")
+    arrays = ("values", "judged", "lower", "upper", "error")
+    row_type = EffectivenessRow
 
     @classmethod
     def from_matrix(
@@ -79,7 +175,7 @@ class Effectiveness(Result):
         systems: Sequence[str] | None = None,
         queries: Sequence[str] | None = None,
     ) -> Effectiveness:
-        """Effectiveness that was computed elsewhere: one row a query, one column a system.
+        """Effectiveness that was computed elsewhere: one row per query, one column per system.
 
         >>> eff = Effectiveness.from_matrix([[0.1, 0.2], [0.3, 0.5]], measure="AP", systems=["a", "b"])
         >>> eff.mean()["AP"]
@@ -98,11 +194,6 @@ class Effectiveness(Result):
         block = matrix[:, :, None]
         return cls(block, rows, names, (measure,), np.full_like(block, np.nan))
 
-    def __getitem__(self, measure: object) -> Effectiveness:
-        """One measure, or several in a list."""
-        wanted = [str(item) for item in measure] if isinstance(measure, list | tuple) else [str(measure)]
-        return self.select(measures=wanted)
-
     def select(
         self,
         *,
@@ -110,42 +201,12 @@ class Effectiveness(Result):
         systems: Iterable[str] | None = None,
         measures: Iterable[object] | None = None,
     ) -> Effectiveness:
-        """Some queries, systems or measures, in the order asked for."""
-        q = places("query", queries, self.queries)
-        s = places("system", systems, self.systems)
-        m = places("measure", None if measures is None else [self.name_of(name) for name in measures], self.measures)
-
-        def cut(array: Floats | None) -> Floats | None:
-            return None if array is None else array[np.ix_(q, s, m)]
-
-        return replace(
-            self,
-            values=self.values[np.ix_(q, s, m)],
-            judged=self.judged[np.ix_(q, s, m)],
-            lower=cut(self.lower),
-            upper=cut(self.upper),
-            error=cut(self.error),
-            queries=tuple(self.queries[i] for i in q),
-            systems=tuple(self.systems[i] for i in s),
-            measures=tuple(self.measures[i] for i in m),
-            teams=tuple(self.teams[i] for i in s) if self.teams else (),
-        )
-
-    def name_of(self, measure: object) -> str:
-        """The name that a measure has here, however it is spelt."""
-        return name_among(self.measures, measure, self.canonical)
-
-    @property
-    def n_queries(self) -> int:
-        """Number of queries."""
-        return len(self.queries)
+        """Some queries, systems or measures, in the order given."""
+        return self._select(query=queries, system=systems, measure=measures)
 
     def matrix(self, measure: object | None = None) -> Floats:
-        """Queries x systems for one measure; it need not be named when there is only one."""
-        if measure is None and len(self.measures) > 1:
-            raise AdjudgeError(f"Which measure? Name one of {', '.join(self.measures)}.")
-        chosen = self if measure is None else self[measure]
-        return chosen.values[:, :, 0]
+        """Queries x systems for one measure; it need not be named if there is only one."""
+        return self._values_of(measure)
 
     def limits(self) -> tuple[Floats, Floats]:
         """The least and the largest value that each measure can have; infinite where there is none.
@@ -169,9 +230,6 @@ class Effectiveness(Result):
             measure: dict(zip(self.systems, means[:, m].tolist(), strict=True))
             for m, measure in enumerate(self.measures)
         }
-
-    row_type = EffectivenessRow
-    rows_name = "effectiveness"
 
     @property
     def title(self) -> str:
@@ -197,17 +255,9 @@ class Effectiveness(Result):
         }
         return columns if names is None else {name: columns[name] for name in names}
 
-    def _facts(self) -> dict[str, Any]:
-        return {"notes": self.notes, "provenance": self.provenance.to_dict()}
-
     def table(self, *, digits: int | None = None) -> Table:
         """Means over queries, systems x measures, best first by the first measure."""
-        means = mean_over_queries(self.values)
-        return means_table(means, self.systems, self.measures, digits, self.title)
-
-    def __repr__(self) -> str:
-        sizes = (self.n_queries, "query"), (len(self.systems), "system"), (len(self.measures), "measure")
-        return f"<Effectiveness: {' x '.join(counted(*size) for size in sizes)} ({', '.join(self.measures)})>"
+        return self._means_table(mean_over_queries(self.values), digits)
 
 
 def mean_over_queries(values: Floats) -> Floats:
@@ -218,59 +268,13 @@ def mean_over_queries(values: Floats) -> Floats:
     return means
 
 
-def check_axes(values: Floats, **axes: tuple[str, ...]) -> None:
-    """Refuse values of another shape than their axes have names, and names that come twice."""
-    for kind, names in axes.items():
-        if len(set(names)) < len(names):
-            twice = next(name for i, name in enumerate(names) if name in names[:i])
-            raise AdjudgeError(f"Effectiveness: expected each {kind} once, got {twice!r} twice")
-    expected = tuple(len(names) for names in axes.values())
-    if values.shape != expected:
-        wanted = " x ".join("queries" if kind == "query" else f"{kind}s" for kind in axes)
-        raise AdjudgeError(f"Effectiveness: expected {wanted} {expected}, got {values.shape}")
-
-
-def name_among(measures: tuple[str, ...], measure: object, canonical: Callable[[str], str]) -> str:
-    """The name that a measure has among others, however it is spelt; as it is spelt when nobody knows it."""
-    name = str(measure)
-    if name in measures:
-        return name
-    try:
-        return canonical(name)
-    except AdjudgeError:
-        return name
-
-
-def means_table(
-    means: Floats, systems: tuple[str, ...], measures: tuple[str, ...], digits: int | None, title: str
-) -> Table:
-    """A small table of means, systems x measures, best first by the first measure."""
-    order = np.argsort(-means[:, 0], kind="stable") if means.size else np.arange(len(systems))
-    number = Column("mean over queries", ".4f")
-    headings = [Heading("system", "left"), *(Heading(name, about=number.about) for name in measures)]
-    rows = [[systems[s], *(number.text(float(value), digits=digits) for value in means[s])] for s in order]
-    return Table(headings, rows, title)
-
-
-def places(kind: str, wanted: Iterable[str] | None, known: tuple[str, ...]) -> list[int]:
-    """Where the wanted names stand among the known ones; everywhere when nothing is wanted in particular."""
-    if wanted is None:
-        return list(range(len(known)))
-    place = {name: i for i, name in enumerate(known)}
-    chosen = [wanted] if isinstance(wanted, str) else list(wanted)
-    for name in chosen:
-        if name not in place:
-            raise unknown(kind, name, known)
-    return [place[name] for name in chosen]
-
-
-@dataclass(frozen=True, eq=False)
-class AssessedEffectiveness(Result):
+@dataclass(frozen=True, eq=False, repr=False)
+class AssessedEffectiveness(_Measured):
     """Effectiveness of systems on queries under measures, by the judgments of one assessor at a time.
 
     ``values[q, s, a, m]`` belongs to ``queries[q]``, ``systems[s]``, ``assessors[a]`` and ``measures[m]``. It is NaN
-    where the assessor did not judge the query, or the list was left out on purpose. ``notes`` are the things worth
-    saying aloud.
+    where the assessor did not judge the query, or the list was left out on purpose. ``notes`` say what weakens the
+    result.
 
     >>> values = np.array([0.2, 0.4, 0.6, np.nan]).reshape(2, 1, 2, 1)
     >>> eff = AssessedEffectiveness(values, ("q1", "q2"), ("mine",), ("ann", "bob"), ("AP",))
@@ -290,14 +294,8 @@ class AssessedEffectiveness(Result):
     notes: tuple[str, ...] = ()
     provenance: Provenance = field(default_factory=Provenance)
     canonical: Callable[[str], str] = str
-
-    def __post_init__(self) -> None:
-        check_axes(self.values, query=self.queries, system=self.systems, assessor=self.assessors, measure=self.measures)
-
-    def __getitem__(self, measure: object) -> AssessedEffectiveness:
-        """One measure, or several in a list."""
-        wanted = [str(item) for item in measure] if isinstance(measure, list | tuple) else [str(measure)]
-        return self.select(measures=wanted)
+    axes = ("query", "system", "assessor", "measure")
+    row_type = AssessedRow
 
     def select(
         self,
@@ -307,29 +305,8 @@ class AssessedEffectiveness(Result):
         assessors: Iterable[str] | None = None,
         measures: Iterable[object] | None = None,
     ) -> AssessedEffectiveness:
-        """Some queries, systems, assessors or measures, in the order asked for."""
-        q = places("query", queries, self.queries)
-        s = places("system", systems, self.systems)
-        a = places("assessor", assessors, self.assessors)
-        names = None if measures is None else [self.name_of(name) for name in measures]
-        m = places("measure", names, self.measures)
-        return replace(
-            self,
-            values=self.values[np.ix_(q, s, a, m)],
-            queries=tuple(self.queries[i] for i in q),
-            systems=tuple(self.systems[i] for i in s),
-            assessors=tuple(self.assessors[i] for i in a),
-            measures=tuple(self.measures[i] for i in m),
-        )
-
-    def name_of(self, measure: object) -> str:
-        """The name that a measure has here, however it is spelt."""
-        return name_among(self.measures, measure, self.canonical)
-
-    @property
-    def n_queries(self) -> int:
-        """Number of queries."""
-        return len(self.queries)
+        """Some queries, systems, assessors or measures, in the order given."""
+        return self._select(query=queries, system=systems, assessor=assessors, measure=measures)
 
     @property
     def cells(self) -> Mask:
@@ -338,14 +315,8 @@ class AssessedEffectiveness(Result):
         return judged
 
     def array(self, measure: object | None = None) -> Floats:
-        """Queries x systems x assessors for one measure; it need not be named when there is only one."""
-        if measure is None and len(self.measures) > 1:
-            raise AdjudgeError(f"Which measure? Name one of {', '.join(self.measures)}.")
-        chosen = self if measure is None else self[measure]
-        return chosen.values[:, :, :, 0]
-
-    row_type = AssessedRow
-    rows_name = "effectiveness"
+        """Queries x systems x assessors for one measure; it need not be named if there is only one."""
+        return self._values_of(measure)
 
     @property
     def title(self) -> str:
@@ -356,7 +327,7 @@ class AssessedEffectiveness(Result):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns of the long table, which leaves out the cells that nobody judged."""
+        """The columns of the long table, without cells that nobody judged."""
         return columns_of(AssessedRow)
 
     def _values(self, names: Iterable[str] | None = None) -> dict[str, Any]:
@@ -368,21 +339,12 @@ class AssessedEffectiveness(Result):
         columns: dict[str, Any] = {**held, "value": by_measure[m, s, q, a]}
         return columns if names is None else {name: columns[name] for name in names}
 
-    def _facts(self) -> dict[str, Any]:
-        return {"notes": self.notes, "provenance": self.provenance.to_dict()}
-
     def table(self, *, digits: int | None = None) -> Table:
         """Means over what was judged, systems x measures, best first by the first measure."""
         n_q, n_s, n_a, n_m = self.values.shape
         means = mean_over_queries(self.values.transpose(0, 2, 1, 3).reshape(n_q * n_a, n_s, n_m))
-        return means_table(means, self.systems, self.measures, digits, self.title)
+        return self._means_table(means, digits)
 
-    def __repr__(self) -> str:
-        axes = (
-            (self.queries, "query"),
-            (self.systems, "system"),
-            (self.assessors, "assessor"),
-            (self.measures, "measure"),
-        )
-        size = " x ".join(counted(len(names), noun) for names, noun in axes)
-        return f"<AssessedEffectiveness: {size} ({', '.join(self.measures)})>"
+
+EFFECTIVENESS = Kind(Effectiveness, "effectiveness (from adjudge.evaluate)")
+ASSESSED = Kind(AssessedEffectiveness, "effectiveness by assessor (from adjudge.measures.evaluate_assessors)")

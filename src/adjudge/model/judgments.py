@@ -8,7 +8,7 @@ several assessors
 sub-topics
     A document judged for several sub-topics of a query has the highest of those grades.
 duplicates
-    The same judgment twice counts once, with a warning; two different grades for one pair by one assessor are an error.
+    The same judgment twice counts once, with a warning; two different grades of one pair by one assessor are refused.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from adjudge.checks import Combine, checked
 from adjudge.errors import InputError, shown, warn
 from adjudge.model.scales import Scale, conversion, groups_scale, infer_scale
 from adjudge.model.vocabulary import HashIndex, Vocabulary
-from adjudge.text import counted
+from adjudge.text import counted, plural
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pool:
-    """One grade a judged pair, sorted by query code and document code."""
+    """One grade per judged pair, sorted by query code and document code."""
 
     offsets: Ints
     documents: Codes
     grades: Floats
 
     def part(self, codes: slice) -> Pool:
-        """The pairs of some query codes, which count from 0 in it. What it indexes stays in cache while it is used."""
+        """The pairs of some query codes, counted from 0; small enough to stay in cache while it is used."""
         offsets = self.offsets[codes.start : codes.stop + 1]
         inside = slice(int(offsets[0]), int(offsets[-1]))
         return Pool(offsets - offsets[0], self.documents[inside], self.grades[inside])
@@ -51,7 +51,7 @@ class Pool:
         return HashIndex(_pair_keys(query, self.documents))
 
     def find(self, query: Codes, document: Codes) -> Codes:
-        """Place in ``grades`` of each pair, -1 where it was not judged."""
+        """Position in ``grades`` of each pair, -1 where it was not judged."""
         return self._index.find(_pair_keys(query, document))
 
 
@@ -64,7 +64,7 @@ def _pair_keys(query: Codes | Ints, document: Codes) -> Keys:
 
 @dataclass(frozen=True)
 class Judgments:
-    """All judgments of a collection, one row a judgment, as they were made."""
+    """All judgments of a collection as they were made, one row per judgment."""
 
     queries: Vocabulary
     documents: Vocabulary
@@ -120,7 +120,7 @@ class Judgments:
         return Pool(offsets, frame["document"].to_numpy().copy(), frame["grade"].to_numpy().copy())
 
     def pairs(self) -> pl.DataFrame:
-        """Table ``query, document, grade``, one row a judged pair (see :attr:`pool`), in the order of the queries."""
+        """Table ``query, document, grade``, one row per judged pair (see :attr:`pool`), in the order of the queries."""
         import polars as pl
 
         query = np.repeat(np.arange(len(self.pool.offsets) - 1, dtype=np.int32), np.diff(self.pool.offsets))
@@ -138,57 +138,59 @@ class Judgments:
         return dict(zip(zip(queries, documents, strict=True), grades, strict=True))
 
     def to_polars(self) -> pl.DataFrame:
-        """Table ``query, document, grade[, assessor][, subtopic]``, one row a judgment."""
+        """Table ``query, document, grade[, assessor][, subtopic]``, one row per judgment."""
         import polars as pl
 
-        frame = pl.DataFrame(
-            {
-                "query": self.queries.decode(self.query),
-                "document": self.documents.decode(self.document),
-                "grade": self.grade,
-            }
-        )
-        for name, codes, names in (
-            ("assessor", self.assessor, self.assessors),
-            ("subtopic", self.subtopic, self.subtopics),
-        ):
-            if codes is not None:
-                frame = frame.with_columns(pl.Series(name, names).gather(codes).alias(name))
+        names = {"query": self.queries.decode(self.query), "document": self.documents.decode(self.document)}
+        frame = pl.DataFrame({**names, "grade": self.grade})
+        if self.assessor is not None:
+            frame = frame.with_columns(assessor=pl.Series(self.assessors).gather(self.assessor))
+        if self.subtopic is not None:
+            frame = frame.with_columns(subtopic=pl.Series(self.subtopics).gather(self.subtopic))
         return frame
 
 
+ErrorAt = Callable[[str, int], InputError]
+"""Builds the error for a message about a row, counted from 0."""
+
+
 def encode_judgments(
-    frame: pl.DataFrame, *, queries: Vocabulary, documents: Vocabulary, scale: Scale | None, source: str
+    frame: pl.DataFrame,
+    *,
+    queries: Vocabulary,
+    documents: Vocabulary,
+    scale: Scale | None,
+    source: str,
+    error: ErrorAt | None = None,
 ) -> Judgments:
-    """Code and check rows ``query, document, grade[, assessor][, subtopic][, group]``."""
-    are_lists = "group" in frame.columns
-    frame = _without_repeats(frame, source)
-    grade = frame["grade"].to_numpy().copy()
-    found = groups_scale(grade) if are_lists else infer_scale(grade)
+    """Code and check rows ``query, document, grade[, assessor][, subtopic][, group]``.
+
+    ``source`` is what messages call the table; ``error`` knows its file and line.
+    """
+    error = error or (lambda message, row: InputError(message, source=source))
+    given = frame["grade"].to_numpy()
+    found = groups_scale(given) if "group" in frame.columns else infer_scale(given)
     used = found if scale is None else scale
-    notes: list[str] = []
-    if scale is None:
-        notes.append(f"Scale taken from the judgments: {used}.")
-    elif found.minimum < used.minimum:
-        n = int(np.count_nonzero(grade < used.minimum))
-        lowest, least = f"{found.minimum:g}", f"{used.minimum:g}"
-        many = f"1 grade is below the scale {used} and counts" if n == 1 else f"{n:,} grades are below {used} and count"
-        keep = f"--scale={lowest}..{used.maximum:g} keeps {'it' if n == 1 else 'them'}."
-        warn(f"{source}: {many} as {least}, not relevant (lowest: {lowest}); {keep}", stacklevel=3)
-        grade = np.maximum(grade, used.minimum)
-    outside = np.flatnonzero(grade > used.maximum)
+    frame = _without_repeats(frame, source, error)
+    outside = np.flatnonzero(given > used.maximum)
     if len(outside):
-        bad = frame.row(int(outside[0]), named=True)
-        raise InputError(
-            f"expected grades on the scale {used}, got {bad['grade']:g} for document {shown(bad['document'])} "
-            f"of query {shown(bad['query'])}",
-            source=source,
+        bad = frame.filter(frame["grade"] > used.maximum).row(0, named=True)
+        pair = f"document {shown(bad['document'])} of query {shown(bad['query'])}"
+        raise error(f"expected grades on the scale {used}, got {bad['grade']:g} for {pair}", int(outside[0]))
+    grade = frame["grade"].to_numpy().copy()
+    if found.minimum < used.minimum:
+        n, keep = int(np.count_nonzero(grade < used.minimum)), f"--scale={found.minimum:g}..{used.maximum:g}"
+        warn(
+            f"{source}: {counted(n, 'grade')} below the scale {used}, lowest {found.minimum:g}: read as "
+            f"{used.minimum:g}, not relevant. To keep {'it' if n == 1 else 'them'}: {keep}.",
+            stacklevel=3,
         )
+        grade = np.maximum(grade, used.minimum)
     roles: dict[str, Any] = {}
-    for name, plural in (("assessor", "assessors"), ("subtopic", "subtopics")):
+    for name in ("assessor", "subtopic"):
         if name in frame.columns:
             names = Vocabulary()
-            roles |= {name: names.encode(frame[name]), plural: tuple(names)}
+            roles |= {name: names.encode(frame[name]), plural(name): tuple(names)}
     return Judgments(
         queries,
         documents,
@@ -196,30 +198,28 @@ def encode_judgments(
         documents.encode(frame["document"]),
         grade,
         used,
-        notes=tuple(notes),
+        notes=(f"Scale taken from the judgments: {used}.",) if scale is None else (),
         **roles,
     )
 
 
-def _without_repeats(frame: pl.DataFrame, source: str) -> pl.DataFrame:
+def _without_repeats(frame: pl.DataFrame, source: str, error: ErrorAt) -> pl.DataFrame:
     """Drop judgments that came twice; refuse those that contradict one another."""
     import polars as pl
 
-    said = "group" if "group" in frame.columns else "grade"  # what the file holds, and what is wrong is told in
+    said = "group" if "group" in frame.columns else "grade"  # what the file holds
     keys = [name for name in frame.columns if name not in ("grade", "group")]
     if not frame.select(keys).is_duplicated().any():
         return frame
-    groups = frame.group_by(keys, maintain_order=True).agg(pl.col("grade", said).unique(maintain_order=True))
-    clash = groups.filter(pl.col("grade").list.len() > 1)
+    numbered = frame.with_row_index("row").with_columns(
+        first=pl.col("row").min().over(keys), given=pl.col(said).first().over(keys)
+    )
+    clash = numbered.filter(pl.col(said) != pl.col("given")).sort("first", "row")
     if clash.height:
         bad = clash.row(0, named=True)
-        given = " and ".join(f"{value:g}" for value in bad[said][:3])
-        raise InputError(
-            f"expected one {said} for document {shown(bad['document'])} of query {shown(bad['query'])}, got {given}",
-            source=source,
-        )
-    warn(
-        f"{source}: {frame.height - groups.height} judgments come twice with the same grade; each is counted once.",
-        stacklevel=3,
-    )
-    return groups.with_columns(pl.col("grade", said).list.first()).select(frame.columns)
+        pair = f"document {shown(bad['document'])} of query {shown(bad['query'])}"
+        raise error(f"expected one {said} for {pair}, got {bad['given']:g} and {bad[said]:g}", bad["row"])
+    once = frame.unique(keys, keep="first", maintain_order=True)
+    n = frame.height - once.height
+    warn(f"{source}: {counted(n, 'judgment')} repeated with the same grade; each counts once.", stacklevel=3)
+    return once

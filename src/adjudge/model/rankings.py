@@ -1,8 +1,8 @@
 """Ranked lists joined with grades: the arrays that measures work on.
 
-:class:`Lists` holds many rankings at once, one row a list and one column a rank, so that a measure is a few array
-operations however many lists there are. :func:`blocks` cuts a collection into such arrays of bounded size, query
-after query.
+:class:`Lists` holds many rankings at once, one row per list and one column per rank, so that a measure is a few array
+operations however many lists there are. :class:`Blocks` cuts a collection into such arrays of bounded size, query by
+query.
 """
 
 from __future__ import annotations
@@ -52,16 +52,10 @@ class Lists:
         return len(self.grades)
 
     def at(self, cutoff: int | None) -> Lists:
-        """The first ``cutoff`` ranks of every list; everything when it is None."""
+        """The first ``cutoff`` ranks of every list; all if it is None."""
         if cutoff is None:
             return self
-        return replace(
-            self,
-            grades=self.grades[:, :cutoff],
-            judged=self.judged[:, :cutoff],
-            tied=None,
-            cutoff=cutoff,
-        )
+        return replace(self, grades=self.grades[:, :cutoff], judged=self.judged[:, :cutoff], tied=None, cutoff=cutoff)
 
     @property
     def n_ranks(self) -> int:
@@ -74,11 +68,11 @@ class Lists:
         return self.lengths if self.cutoff is None else np.full(len(self), self.cutoff, dtype=np.int64)
 
     def relevant(self, rel: float | None) -> Mask:
-        """Where a relevant document stands: a grade of at least ``rel``, or above 0 when it is None."""
+        """Where documents are relevant: a grade of at least ``rel``, or above 0 if it is None."""
         return self.grades > 0 if rel is None else self.grades >= rel
 
     def n_relevant(self, rel: float | None) -> Ints:
-        """Number R of relevant documents among the judged ones, one number a list."""
+        """Number R of relevant documents among the judged ones, for each list."""
         per_query: Ints = np.count_nonzero(self.pool > 0 if rel is None else self.pool >= rel, axis=1)
         return per_query[self.query]
 
@@ -89,7 +83,7 @@ class Lists:
         return filled
 
     def ideal(self) -> Lists:
-        """The judged documents themselves as lists, best first, one a query, at the same cutoff."""
+        """The judged documents as lists, best first, one list per query, at the same cutoff."""
         return replace(
             self,
             grades=self.pool,
@@ -101,7 +95,7 @@ class Lists:
         ).at(self.cutoff)
 
     def condensed(self) -> Lists:
-        """Lists without their unjudged documents: what is judged moves up."""
+        """Lists without their unjudged documents: judged ones move up."""
         judged = self.judged.sum(axis=1)
         if (judged == self.lengths).all():
             return self
@@ -134,7 +128,7 @@ class Lists:
 class Blocks:
     """A collection cut into blocks of all systems' lists for a few queries, each of bounded size.
 
-    ``depth`` ranks are looked at, everything when it is None; ``ties`` asks for the groups of equal scores.
+    ``depth`` is the number of ranks, all if it is None; ``ties`` adds the groups of equal scores.
     """
 
     collection: Collection
@@ -189,7 +183,7 @@ class Blocks:
 
 
 def _top(run: Run, codes: slice, width: int) -> tuple[Ints | None, Ints | slice]:
-    """Cells of the block, counted through, that the run fills (None: all), and the rows of the run that fill them."""
+    """The flat cells of the block that the run fills (None: all), and the rows of the run that fill them."""
     offsets = run.offsets[codes.start : codes.stop + 1]
     lengths = np.diff(offsets)
     columns = np.arange(width)

@@ -1,4 +1,4 @@
-"""Runs: what each system retrieved for each query, in rank order, as integer codes.
+"""Runs: what each system retrieved for each query, in rank order, as integer codes; and the pools that they make.
 
 One rule each, for every measure:
 
@@ -9,10 +9,8 @@ ties
 duplicates
     A document that comes twice in one ranking keeps its best rank; the others are dropped with a warning.
 
-Pools: how many documents must be judged when the top of several systems is put together.
-
-Systems find the same documents, so that m systems pooled at cutoff k need fewer than k m judgments a query. Existing
-runs tell how many fewer, for as many systems as there are, for fewer, and with due care for more.
+Systems find the same documents, so that m systems pooled at cutoff k need fewer than k m judgments per query.
+:func:`overlap` tells from existing runs how many fewer, for any number of systems.
 
 >>> import adjudge as aj
 >>> runs = aj.read({"A": {"q1": list("abc"), "q2": list("ab")}, "B": {"q1": list("abd"), "q2": list("ca")}}).runs
@@ -38,7 +36,7 @@ from adjudge.arrays import Codes, Floats, Ints, Mask
 from adjudge.checks import COUNT, Precision, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.vocabulary import Vocabulary
-from adjudge.text import counted
+from adjudge.text import counted, listed
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +47,7 @@ class Run:
     """The rankings of one system, query after query.
 
     ``documents[offsets[q]:offsets[q + 1]]`` is the ranking for the query with code q; codes past the end have none.
-    ``precision`` is that in which scores are compared.
+    ``precision`` is the one in which scores are compared.
     """
 
     system: str
@@ -76,7 +74,7 @@ class Run:
         return replace(self, offsets=kept, documents=self.documents[mask], scores=scores)
 
     def compared_scores(self) -> npt.NDArray[np.floating] | None:
-        """Scores as they are compared: documents whose scores are equal here are tied."""
+        """Scores in the precision of comparison: documents with equal scores are tied."""
         return None if self.scores is None else in_precision(self.scores, self.precision)
 
     def cut(self, depth: int) -> Run:
@@ -87,7 +85,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Runs(Sequence[Run]):
-    """Runs of several systems, coded with the same vocabularies; ``cut_at`` is the depth they were cut at, if any."""
+    """Runs of several systems with the same vocabularies; ``cut_at`` is the depth at which they were cut, if any."""
 
     runs: tuple[Run, ...]
     queries: Vocabulary
@@ -109,7 +107,7 @@ class Runs(Sequence[Run]):
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Names of the systems, in the order in which they came."""
+        """Names of the systems, in order of appearance."""
         return tuple(run.system for run in self)
 
     @property
@@ -128,7 +126,7 @@ class Runs(Sequence[Run]):
 
         scored = all(run.scores is not None for run in self)
         if not scored and any(run.scores is not None for run in self):
-            raise AdjudgeError("Runs with and without scores cannot stand in one table; write them apart.")
+            raise AdjudgeError("Runs with and without scores do not fit in one table; write them separately.")
         parts = [
             pl.DataFrame(
                 {"query": self.queries.decode(run.query_codes), "document": self.documents.decode(run.documents)}
@@ -142,16 +140,6 @@ class Runs(Sequence[Run]):
         return pl.concat(parts, how="vertical_relaxed")
 
 
-@dataclass(frozen=True)
-class Repeats:
-    """Documents that came twice in rankings of one system: how many, and the first."""
-
-    n: int
-    system: str
-    query: str
-    document: str
-
-
 def encode_run(
     frame: pl.DataFrame,
     *,
@@ -160,8 +148,11 @@ def encode_run(
     queries: Vocabulary,
     documents: Vocabulary,
     precision: Precision = "single",
-) -> tuple[Run, Repeats | None]:
-    """Code, rank and check one system's rows ``query, document[, score | rank]``; say which documents came twice."""
+) -> tuple[Run, int, str]:
+    """Code, rank and check one system's rows ``query, document[, score | rank]``.
+
+    Also tells how many documents came twice, and which was the first.
+    """
     query = _encode_sorted(frame["query"], queries)
     document = documents.encode(frame["document"])
     scores = frame["score"].to_numpy() if "score" in frame.columns else None
@@ -177,20 +168,20 @@ def encode_run(
     run = Run(system, team, offsets, document, scores, precision)
     again = _repeats(run)
     if again is None:
-        return run, None
-    first = int(np.flatnonzero(again)[0])
-    repeats = Repeats(int(again.sum()), system, queries[query[first]], documents[document[first]])
-    return run.keep(~again), repeats
+        return run, 0, ""
+    i = int(np.flatnonzero(again)[0])
+    first = f"{shown(documents[document[i]])} for query {shown(queries[query[i]])} of {shown(system)}"
+    return run.keep(~again), int(again.sum()), first
 
 
 def in_precision(scores: npt.NDArray[np.floating], precision: Precision) -> npt.NDArray[np.floating]:
-    """Scores as they are compared; what is too large for single precision becomes infinite, and ties."""
+    """Scores in a precision; those too large for single precision become infinite, and tie."""
     with np.errstate(over="ignore"):
         return scores.astype(np.float32) if precision == "single" else scores
 
 
 def _encode_sorted(column: pl.Series, queries: Vocabulary) -> Codes:
-    """Query codes; rows of one query mostly stand together, so only the first of each stretch is looked up."""
+    """Query codes; rows of one query are mostly together, so only the first of each stretch is looked up."""
     stretches = column.rle().struct
     return np.repeat(queries.encode(stretches.field("value")), stretches.field("len").to_numpy())
 
@@ -198,7 +189,7 @@ def _encode_sorted(column: pl.Series, queries: Vocabulary) -> Codes:
 def _ranking(
     query: Codes, scores: npt.NDArray[np.floating] | None, document: Codes, documents: Vocabulary | None
 ) -> npt.NDArray[np.intp] | None:
-    """Order of the rows by query, score and identifier; None when they stand in that order already."""
+    """Order of the rows by query, score and identifier; None if they are in that order already."""
     grouped = bool((query[1:] >= query[:-1]).all())
     if scores is None:
         return None if grouped else np.argsort(query, kind="stable")
@@ -227,7 +218,7 @@ def _break_ties(tied: Mask, document: Codes, documents: Vocabulary) -> npt.NDArr
 
 
 def _repeats(run: Run) -> Mask | None:
-    """Which rows repeat a document of the same ranking at a better rank; None when no row does."""
+    """Which rows repeat a document of the same ranking at a better rank; None if no row does."""
     lengths = run.lengths
     if run.documents.size == 0 or not _has_repeats(run, lengths):
         return None
@@ -258,7 +249,7 @@ _BLOCK = 1 << 17  # retrieved documents sorted at a time: memory stays low, what
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """How many documents must be judged a query, by number of systems and cutoff, as existing runs tell.
+    """How many documents per query must be judged, by number of systems and cutoff, according to existing runs.
 
     ``incidence[c, j - 1]`` is the number of pairs of query and document that exactly j of the ``n_systems`` systems
     have in their top ``cutoffs[c]``, over the ``n_queries`` queries that at least one system answered.
@@ -270,7 +261,7 @@ class Overlap:
     incidence: Ints
 
     def pool_size(self, cutoff: int, systems: int | None = None) -> float:
-        """Mean number of different documents a query in the top k = ``cutoff`` of m = ``systems`` systems, or all.
+        """Mean number of different documents per query in the top k = ``cutoff`` of m = ``systems`` systems, or all.
 
         With n systems at hand and Q_j pairs of query and document that exactly j of them retrieved:
 
@@ -290,7 +281,7 @@ class Overlap:
         New systems are taken to be like those at hand, so a prediction is as good as these are typical; and Q_0 is a
         lower bound, so that far beyond n it may be low. From all subsets of 9 systems of MIREX 2011, sizes for 18 at
         k = 5 are 1 % too low on average, with a standard deviation of 11 %: a few systems are much alike, most are not.
-        One system says nothing of overlap: pools of more are refused then.
+        One system says nothing about overlap: then pools of more are refused.
 
         Colwell, R. K. et al. Models and Estimators Linking Individual-Based and Sample-Based Rarefaction,
         Extrapolation and Comparison of Assemblages. J. Plant Ecology 5(1), 2012. doi:10.1093/jpe/rtr044
@@ -301,7 +292,10 @@ class Overlap:
         >>> [round(found.pool_size(3, systems=m), 2) for m in (1, 2, 3, 4, 6)]
         [3.0, 4.67, 6.0, 7.07, 8.6]
         """
-        place = self._place(cutoff)
+        if cutoff not in self.cutoffs:
+            known = listed([str(k) for k in self.cutoffs], most=10)
+            raise AdjudgeError(f"Expected a cutoff at which overlap was measured ({known}), got {shown(cutoff)}")
+        place = self.cutoffs.index(cutoff)
         m = self.n_systems if systems is None else int(COUNT.check("systems", systems))
         if m > self.n_systems:
             return float(self._extrapolated(m)[place] / self.n_queries)
@@ -323,16 +317,8 @@ class Overlap:
 
     def __str__(self) -> str:
         lines = [f"{k:6d}  {self.pool_size(k):9.1f}  {self.share(k):5.3f}" for k in self.cutoffs]
-        return "\n".join(
-            [f"Pools, {self.n_systems} systems x {self.n_queries} queries", "cutoff  documents  share", *lines]
-        )
-
-    def _place(self, cutoff: int) -> int:
-        """Where a cutoff stands, or an error that names those measured."""
-        if cutoff not in self.cutoffs:
-            known = ", ".join(map(str, self.cutoffs[:10])) + (", …" if len(self.cutoffs) > 10 else "")
-            raise AdjudgeError(f"Expected a cutoff at which overlap was measured ({known}), got {shown(cutoff)}")
-        return self.cutoffs.index(cutoff)
+        size = f"{counted(self.n_systems, 'system')} x {counted(self.n_queries, 'query')}"
+        return "\n".join([f"Pools, {size}", "cutoff  documents  share", *lines])
 
     def _extrapolated(self, m: int) -> Floats:
         """Pairs in the pools of m > n systems, for each cutoff (Colwell et al. 2012)."""
@@ -352,8 +338,8 @@ def overlap(runs: Runs, *, cutoffs: Iterable[int], n_queries: int | None = None)
 
     ``n_queries`` keeps the queries with the first codes, such as the judged ones, which come first; None keeps all.
     A system without a list for a query, or with one shorter than k, adds what it has. Queries that no system answered
-    are left out, and not counted as empty pools. Cutoffs deeper than every list kept are refused: nobody knows
-    what would be there.
+    are left out, not counted as empty pools. Cutoffs deeper than every list are refused: nobody knows what would be
+    there.
 
     >>> import adjudge as aj
     >>> runs = aj.read({"A": {"q1": list("ab"), "q2": list("ab")}, "B": {"q1": list("ba"), "q2": list("cd")}}).runs
@@ -383,8 +369,8 @@ def overlap(runs: Runs, *, cutoffs: Iterable[int], n_queries: int | None = None)
 def _incidence(runs: Runs, cutoffs: tuple[int, ...], retrieved: Ints) -> Ints:
     """Pairs of query and document that exactly j systems have in their top k, cutoffs x j.
 
-    One sort serves all cutoffs: where the ranks of a pair are in order, the j-th of them tells from which cutoff on at
-    least j systems have it. ``retrieved`` is how many documents all systems have for each query, within the cutoffs.
+    One sort serves all cutoffs: with the ranks of a pair in order, the j-th of them tells from which cutoff on at least
+    j systems have it. ``retrieved`` is how many documents all systems have for each query, within the cutoffs.
     """
     n, depth = len(runs), cutoffs[-1]
     cut = [run.cut(depth) for run in runs]
@@ -403,14 +389,14 @@ def _incidence(runs: Runs, cutoffs: tuple[int, ...], retrieved: Ints) -> Ints:
 
 
 def _blocks(retrieved: Ints) -> Iterator[tuple[int, int]]:
-    """Stretches of queries, each with about as many retrieved documents as are sorted at a time."""
+    """Stretches of queries, each with about as many retrieved documents as one block."""
     filled = np.cumsum(retrieved)
     edges = np.searchsorted(filled, np.arange(_BLOCK, filled[-1], _BLOCK), side="right")
     yield from pairwise(np.unique(np.concatenate([[0], edges, [len(retrieved)]])).tolist())
 
 
 def _keys(run: Run, offsets: Ints, entered: Ints, *, low: int, high: int) -> Ints:
-    """Query, document and the place of the first cutoff that takes it in, as one number for each document retrieved."""
+    """Query, document and the index of the first cutoff that includes it, as one number per retrieved document."""
     lengths = np.diff(offsets)
     query = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
     rank = np.arange(offsets[0], offsets[-1]) - np.repeat(offsets[:-1], lengths)
@@ -419,5 +405,5 @@ def _keys(run: Run, offsets: Ints, entered: Ints, *, low: int, high: int) -> Int
 
 
 def _offsets(run: Run, start: int, stop: int) -> Ints:
-    """Where the lists of some queries begin, and the last ends; query codes past the end of the run have none."""
+    """Where the lists of some queries begin and the last one ends; query codes past the end of the run have none."""
     return run.offsets[np.minimum(np.arange(start, stop + 1), len(run.offsets) - 1)]

@@ -1,7 +1,7 @@
 """Relevance scales: which grades an assessor may give, and how grades of one scale become grades of another.
 
 MIREX asks for two grades at once: *Broad* (0 not similar, 1 somewhat similar, 2 very similar) and *Fine* (0 to 100).
-A scale here is an interval; any real number inside it is a grade, because grades of several assessors are averaged.
+A scale is an interval; any real number inside it is a grade, because grades of several assessors are averaged.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Scale:
 
     @property
     def says_order_only(self) -> bool:
-        """Whether grades are groups of partially ordered lists, of which only the order means anything."""
+        """Whether only the order of grades means anything, as they are groups of partially ordered lists."""
         return self.name == _GROUPS
 
 
@@ -75,7 +75,7 @@ def parse_scale(text: str) -> Scale:
 
 
 def infer_scale(grades: Floats) -> Scale:
-    """The scale that the grades themselves suggest: from 0, or the lowest negative grade, to the highest grade.
+    """The scale that grades suggest: from 0, or the lowest negative grade, to the highest grade.
 
     >>> infer_scale(np.array([0.0, 1.0, 3.0])).maximum
     3.0
@@ -85,7 +85,7 @@ def infer_scale(grades: Floats) -> Scale:
 
 
 def groups_scale(grades: Floats) -> Scale:
-    """The scale of grades that count the groups of partially ordered lists from the last, which has grade 1.
+    """The scale of grades that count the groups of partially ordered lists from the last one, which has grade 1.
 
     >>> print(groups_scale(np.array([2.0, 1.0, 1.0])))
     groups (0..2)
@@ -103,14 +103,14 @@ def _interval(minimum: float, maximum: float) -> Scale:
 
 @dataclass(frozen=True)
 class Conversion:
-    """Grades of one scale cut at lower bounds: the new grade is the number of bounds at or below the old one."""
+    """Cuts grades at lower bounds: the new grade is the number of bounds at or below the old one."""
 
     name: str
     bounds: tuple[float, ...]
 
     @property
     def scale(self) -> Scale:
-        """The scale that comes out."""
+        """The scale of the new grades."""
         n = len(self.bounds)
         return BINARY if n == 1 else Scale("graded", float(n), levels=n + 1)
 
@@ -121,8 +121,8 @@ class Conversion:
 def conversion(target: str, origin: Scale) -> Conversion:
     """The conversions of the thesis (3.1.2), for any scale: ``graded3``, ``graded4``, … and ``binary40``.
 
-    ``gradedN`` cuts the scale into N equal parts (Fine into 3: from 34 and 67); ``binaryX`` calls a grade of X or
-    more relevant.
+    ``gradedN`` cuts the scale into N equal parts (Fine into 3: at 34 and 67); ``binaryX`` makes grades from X on
+    relevant.
 
     >>> conversion("graded3", FINE)(np.array([33.0, 34.0, 66.0, 67.0])).tolist()
     [0.0, 1.0, 1.0, 2.0]
@@ -137,7 +137,7 @@ def conversion(target: str, origin: Scale) -> Conversion:
         if origin.levels is None:
             return Conversion(name, tuple(origin.maximum * i / n for i in range(1, n)))
         if n > origin.levels:
-            raise AdjudgeError(f"Conversion: {name} wants {n} levels, but the scale is {origin}")
+            raise AdjudgeError(f"Conversion: {name} has {n} levels, more than the scale {origin}")
         return Conversion(name, tuple(math.floor(origin.maximum * i / n) + 1.0 for i in range(1, n)))
     if match := re.fullmatch(r"binary(\d+(?:\.\d+)?)", name):
         bound = float(match[1])

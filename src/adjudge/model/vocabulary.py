@@ -1,10 +1,9 @@
-"""Identifiers become integers once, at the door.
+"""Identifiers as integer codes.
 
 :class:`Vocabulary` gives every distinct string a code 0, 1, 2, … in order of first appearance. Strings are hashed to 64
 bits by Polars and looked up in :class:`HashIndex`, an open-addressing table probed for a whole column at a time:
-about five times faster than a dictionary-encoded column once there are a million documents. A hash is only a
-shortcut: every code is checked against its string, and in the event of a collision the vocabulary starts again with
-another seed.
+about five times faster than a dictionary-encoded column for a million documents. A hash is only a shortcut: every code
+is checked against its string, and after a collision the vocabulary hashes all strings again with another seed.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class HashIndex:
         return ((keys * _GOLDEN) >> self._shift).view(np.int64)
 
     def extend(self, keys: Keys) -> None:
-        """Add keys that are distinct and not in the index yet; the first gets position ``len(index)``."""
+        """Add distinct keys that are not in the index yet; the first gets position ``len(index)``."""
         needed = 2 * (self._size + len(keys))
         if needed > len(self._keys):
             occupied = self._keys != _EMPTY
@@ -67,7 +66,7 @@ class HashIndex:
         slots = self._first_slots(keys)
         while len(keys):
             free = self._keys[slots] == _EMPTY
-            self._keys[slots[free]] = keys[free]  # where several want one slot, the last one written has it
+            self._keys[slots[free]] = keys[free]  # of several keys for one slot, the last one written stays
             placed = self._keys[slots] == keys
             self._positions[slots[placed]] = positions[placed]
             left = ~placed
@@ -142,12 +141,12 @@ class Vocabulary(Sequence[str]):
         return codes
 
     def find(self, strings: Sequence[str] | pl.Series) -> Codes:
-        """Codes of strings, -1 for those that are not in the vocabulary; adds nothing."""
+        """Codes of strings, -1 for strings that are not in the vocabulary; adds nothing."""
         column = _column(strings)
         codes = self._index.find(self._hashes(column))
         known = np.flatnonzero(codes >= 0)
         same = (self._strings.gather(codes[known]) == column.gather(known)).to_numpy()
-        codes[known[~same]] = -1  # a hash met by accident
+        codes[known[~same]] = -1  # another string with the same hash
         return codes
 
     def decode(self, codes: npt.NDArray[np.integer[Any]]) -> pl.Series:
@@ -174,12 +173,12 @@ class Vocabulary(Sequence[str]):
         return codes if self._is_exact(codes, column) else None
 
     def _is_exact(self, codes: Codes, column: pl.Series) -> bool:
-        """Whether every code is that of its string, looked at in blocks to keep memory low."""
+        """Whether every code is that of its string, checked in blocks to keep memory low."""
         blocks = (slice(start, start + _BLOCK) for start in range(0, len(codes), _BLOCK))
         return all(bool((self._strings.gather(codes[block]) == column[block]).all()) for block in blocks)
 
     def _rehash(self) -> None:
-        """Hash every string anew, until all differ. Codes given out so far stay: the strings keep their order."""
+        """Hash all strings again, until all hashes differ. Codes stay: the strings keep their order."""
         while True:
             self._seed += 1
             hashes = self._hashes(self._strings)

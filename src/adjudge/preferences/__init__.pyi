@@ -1,15 +1,13 @@
 from .attention_checks import make_traps
 from .files import read_answers, read_questions, write_answers, write_questions
-from .generation import make_questions
-from .influence import Influence
-from .influence import influence as find_influence
+from .generation import make_questions, questions_from_runs
 from .learning import Learnt, learn
-from .quality import Quality
-from .quality import quality as check_quality
+from .participants import Influence, Quality
+from .participants import influence as find_influence
+from .participants import quality as check_quality
 from .questions import Combination, Question, Questions, thesis_combinations
 from .simulated import BEHAVIOURS, example_study, operating, operating_table, simulate_study
 from .study import Study
-from .system_lists import questions_from_runs
 from .trust import CUES, AnswerFacts, TrustRules, assess, assess_all, must_stop, set_aside
 
 __all__ = [

@@ -1,6 +1,6 @@
 """Questions and answers from files and back.
 
-A *questions file* has one row a question::
+A *questions file* has one row per question::
 
     question,query,a1,a2,b1,b2,expected,system_a,system_b,fine_a1,fine_a2,fine_b1,fine_b2
 
@@ -9,7 +9,7 @@ A *questions file* has one row a question::
 columns ``<scale>_<list><rank>`` for each scale that there are grades on (``fine_a1``, ``0..4_b2``); an empty one is
 unknown.
 
-An *answers file* has one row an answer::
+An *answers file* has one row per answer::
 
     answer,question,participant,choice,first,seconds,heard,at,set_aside,comment
 
@@ -17,29 +17,28 @@ and then the columns of the questions file, repeated in each row, so that one fi
 ``a``, ``b``, ``good`` or ``bad``; ``first`` says which list stood first (``a`` or ``b``); ``seconds`` is how long the
 answer took and ``heard`` how many seconds of sound were played for it; ``at`` is a time in ISO 8601, UTC unless it says
 otherwise; ``set_aside`` is why the answer does not count, empty where it does. Only ``question`` and ``choice`` are
-needed; what else is missing is unknown. What a campaign exports has two columns more: ``least_seconds`` of sound that
-had to be heard for the answer, and ``rules``, the campaign's rules of trust, the same in each row. An answer that is in
-the file twice, same name and same row, counts once.
+needed; other missing columns are unknown. Campaigns export two more columns: ``least_seconds`` of sound that had to be
+heard for the answer, and ``rules``, the campaign's rules of trust, the same in each row. An answer that is in the file
+twice, same name and same row, counts once.
 
 Files are tables of any kind that Adjudge reads (CSV, TSV, spreadsheets, Parquet, JSON records); data frames and records
-of Python are read as well. Participants go by every name that assessors have (``worker_id``, ``rater``, …).
+of Python are read as well. The column of participants has any of the names of assessors (``worker_id``, ``rater``, …).
 
 The file of the ISMIR 2012 user study (``answers.csv`` of the repository ismir2012-significance) is recognised by its
-columns and read as its authors published it. One row an answer: 2,200 pairs of lists of five documents, Broad and Fine
-grades of each, and what somebody said of the two services. Who answered what was not published. Times are taken as UTC:
-the file does not say.
+columns and read as its authors published it: 2,200 pairs of lists of five documents, Broad and Fine grades of each, and
+the answer of one person per pair. Who answered what was not published. Times are taken as UTC, as the file does not
+say.
 
 Urbano et al., How significant is statistically significant? The case of audio music similarity and retrieval,
 ISMIR 2012; data: repository ismir2012-significance, CC BY-SA 4.0.
-
-Several studies can be read as one: the same questions asked twice, or other questions of the same people.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,12 +48,20 @@ import numpy as np
 import polars as pl
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import AdjudgeError, InputError, shown
 from adjudge.formats.columns import naming_columns
 from adjudge.formats.schema import Field, Records, Schema, Table, Tabular, Values, first_of_kind, origin
-from adjudge.formats.source import BLANKS
+from adjudge.formats.source import SPACES, Source
 from adjudge.io import compression_of, without_compression, write_whole
-from adjudge.preferences.questions import CHOICES, Question, Questions, joined
+from adjudge.preferences.questions import (
+    CHOICES,
+    Combination,
+    Question,
+    Questions,
+    joined,
+    possible,
+    thesis_combinations,
+)
 from adjudge.preferences.study import BAD, GOOD, A, B, Study
 from adjudge.users.combinations import relevance_scale
 
@@ -73,9 +80,7 @@ def _open_field(name: str, values: Values = "text", **more: Any) -> Field:
 
 
 _ASKED = (
-    _open_field("expected"),
-    _open_field("system_a"),
-    _open_field("system_b"),
+    *map(_open_field, ("expected", "system_a", "system_b")),
     _open_field(_DOCUMENT.pattern, pattern=True),
     _open_field(_GRADE.pattern, "number", pattern=True),
 )
@@ -93,26 +98,21 @@ _ANSWERS = Schema(
         replace(_open_field("participant"), holds="assessor"),
         Field("query"),
         _open_field("first", "choice", choices={"a": 0, "b": 1}),
-        _open_field("seconds", "number", least=0),
-        _open_field("heard", "number", least=0),
-        _open_field("at"),
-        _open_field("set_aside"),
-        _open_field("comment"),  # read as it stands, spaces included
-        _open_field("rules"),
-        _open_field("least_seconds", "number", least=0),
+        *(_open_field(name, "number", least=0) for name in ("seconds", "heard", "least_seconds")),
+        *map(_open_field, ("at", "set_aside", "comment", "rules")),  # comments are read as they stand, spaces included
         *_ASKED,
     ),
     distinct=True,
     has_comments=False,
 )
 SET_ASIDE = "set aside"
-"""What stands in a file for an answer that was set aside without a reason."""
+"""The reason in a file of an answer that was set aside without one."""
 
 
 def read_questions(path: Tabular, *, columns: Mapping[str, str] | str | None = None) -> Questions:
-    r"""Read a questions file; whatever cannot be used is refused with its line.
+    r"""Read a questions file; errors name the line.
 
-    ``columns`` says which column holds what where names do not: ``{"question": "item"}``.
+    ``columns`` maps what is needed to columns with other names: ``{"question": "item"}``.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "questions.csv"
@@ -128,7 +128,7 @@ def read_questions(path: Tabular, *, columns: Mapping[str, str] | str | None = N
 
 def write_questions(questions: Questions, path: str | Path) -> None:
     """Write a questions file; it appears when it is complete."""
-    write_frame(question_columns(questions), path)
+    _write_frame(question_columns(questions), path)
 
 
 def read_answers(
@@ -137,19 +137,33 @@ def read_answers(
     """Read an answers file, or the file of the 2012 study.
 
     ``questions`` are needed where the file has no columns that describe them; where it has, they win over the file's.
-    ``columns`` says which column holds what where names do not: ``{"assessor": "who", "choice": "vote"}``.
+    ``columns`` maps what is needed to columns with other names: ``{"assessor": "who", "choice": "vote"}``.
     """
     with naming_columns(columns):
         table = _ANSWERS.open(path)
-        if is_2012(table):
-            return study_of_2012(_STUDY_OF_2012.read(table))
+        if {_CHOICE, "id", "query", "d1a", "d5b", "f1a", "b5b"} <= {name.lower() for name in table.names}:
+            return _study_of_2012(_STUDY_OF_2012.read(table))
         records = _ANSWERS.read(table)
-    rows = _without_repeats(records)
+    kept = np.ones(table.height, dtype=np.bool_)
+    if "answer" in records:  # of answers with one name the first; two that differ are refused
+        kept = records["answer"].is_first_distinct().to_numpy()
+        _refuse_different(table, "answer", records["answer"], kept, table.frame)
     asked, place = _asked(records, questions)
-    participant, people = _people(records)
+    who = records["participant"]
+    people = tuple(who.drop_nulls().unique(maintain_order=True).to_list())
+    places = who.replace_strict(list(people), list(range(len(people))), default=-1, return_dtype=pl.Int64)
+    participant = places.fill_null(-1).to_numpy().astype(np.int64)
     aside = records["set_aside"]
-    said = table.place(_ANSWERS.field("comment"))
-    comments = () if said is None else tuple(table.frame.to_series(said).cast(pl.String).fill_null("").to_list())
+    reasons = [""] * len(people)  # of each participant, the first that is given
+    for row in np.flatnonzero(aside.is_not_null().to_numpy() & (participant >= 0))[::-1].tolist():
+        reasons[participant[row]] = "" if aside[row] == SET_ASIDE else aside[row]
+    column = table.place(_ANSWERS.field("comment"))
+    comments = () if column is None else tuple(table.frame.to_series(column).cast(pl.String).fill_null("").to_list())
+    least = None
+    if "least_seconds" in records:
+        values = records.numbers("least_seconds")
+        known = np.flatnonzero(~np.isnan(values)).tolist()
+        least = {asked.questions[place[row]].name: float(values[row]) for row in known}
     return Study(
         asked,
         place,
@@ -159,14 +173,21 @@ def read_answers(
         records.codes("first"),  # a is 0, not swapped; b is 1
         records.numbers("seconds"),
         records.numbers("heard"),
-        _times(records),
+        _times(records, "at", "2026-05-01T12:00:00Z", datetime.fromisoformat),
         aside.is_not_null().to_numpy(),
-        _reasons(participant, aside, len(people)),
+        tuple(reasons) if any(reasons) else (),
         comments if any(comments) else (),
         *origin(table),
         _rules(records),
-        _least_seconds(records, asked, place),
-    ).select(rows)
+        least,
+    ).select(kept)
+
+
+def _refuse_different(table: Table, kind: str, names: pl.Series, firsts: Mask, frame: pl.DataFrame) -> None:
+    """Refuse rows of one name that differ from the first of that name."""
+    if frame.n_unique() > int(firsts.sum()):
+        differs = first_of_kind(frame) & ~firsts
+        table.refuse(differs, lambda row: f"{kind} {shown(names[row])} differs from the one in an earlier row")
 
 
 def write_answers(study: Study, path: str | Path) -> None:
@@ -174,7 +195,7 @@ def write_answers(study: Study, path: str | Path) -> None:
 
     Answers are numbered from 1. A line break in a comment is written as one line feed.
     """
-    write_frame(answer_columns(study), path)
+    _write_frame(answer_columns(study), path)
 
 
 def _questions(records: Records, rows: Ints) -> Questions:
@@ -197,7 +218,7 @@ def _questions(records: Records, rows: Ints) -> Questions:
 
 
 def _documents(records: Records, side: str, rows: Ints) -> list[tuple[str, ...]]:
-    """The documents of one list of each row; a hole in a list is refused."""
+    """The documents of one list of each row; a gap in a list is refused."""
     ranks = sorted(
         int(match[2]) for name in records.columns if (match := _DOCUMENT.fullmatch(name)) and match[1] == side
     )
@@ -252,9 +273,7 @@ def _asked(records: Records, questions: Questions | None) -> tuple[Questions, In
         describing = [n for n in records.columns if n in _PLAIN or _DOCUMENT.fullmatch(n) or _GRADE.fullmatch(n)]
         frame = pl.DataFrame([records[name] for name in describing])
         firsts = names.is_first_distinct().to_numpy()
-        if frame.n_unique() > int(firsts.sum()):
-            clash = first_of_kind(frame) & ~firsts
-            table.refuse(clash, lambda row: f"question {shown(names[row])} is another one than in an earlier row")
+        _refuse_different(table, "question", names, firsts, frame)
         questions = _questions(records, np.flatnonzero(firsts))
     places = questions.places
     known = names.replace_strict(list(places), list(places.values()), default=-1, return_dtype=pl.Int64)
@@ -263,73 +282,35 @@ def _asked(records: Records, questions: Questions | None) -> tuple[Questions, In
     return questions, place
 
 
-def _people(records: Records) -> tuple[Ints, tuple[str, ...]]:
-    """Who gave each answer, as a place among all of them in the order in which they came; -1 where unknown."""
-    column = records["participant"]
-    people = tuple(column.drop_nulls().unique(maintain_order=True).to_list())
-    places = column.replace_strict(list(people), list(range(len(people))), default=-1, return_dtype=pl.Int64)
-    return places.fill_null(-1).to_numpy().astype(np.int64), people
-
-
-def _reasons(participant: Ints, aside: pl.Series, n: int) -> tuple[str, ...]:
-    """Why the answers of each participant are set aside: the first reason given, empty where none is."""
-    reasons = [""] * n
-    rows = np.flatnonzero(aside.is_not_null().to_numpy() & (participant >= 0))
-    for row in rows[::-1].tolist():
-        reasons[participant[row]] = "" if aside[row] == SET_ASIDE else aside[row]
-    return tuple(reasons) if any(reasons) else ()
-
-
 def _rules(records: Records) -> TrustRules | None:
     """The campaign's rules of trust; None where the file has none."""
     from adjudge.preferences.trust import TrustRules
 
     column, table = records["rules"], records.table
-    told = column.drop_nulls()
-    if not len(told):
+    rules = column.drop_nulls()
+    if not len(rules):
         return None
-    other = column.is_not_null() & (column != told[0])
+    other = column.is_not_null() & (column != rules[0])
     table.refuse(other.to_numpy(), lambda row: f"expected the same rules in each row, got {shown(column[row])}")
     try:
-        return TrustRules.parse(told[0])
+        return TrustRules.parse(rules[0])
     except AdjudgeError as error:
         raise table.error(str(error), int(column.is_not_null().arg_max() or 0)) from None
 
 
-def _least_seconds(records: Records, asked: Questions, place: Ints) -> dict[str, float] | None:
-    """Seconds of sound to be heard for an answer, by the name of the question; None where the file has none."""
-    if "least_seconds" not in records:
-        return None
-    values = records.numbers("least_seconds")
-    known = np.flatnonzero(~np.isnan(values))
-    return {asked.questions[place[row]].name: float(values[row]) for row in known.tolist()}
-
-
-def _times(records: Records) -> Floats:
+def _times(records: Records, column: str, example: str, parse: Callable[[str], datetime]) -> Floats:
+    """Seconds since 1970, UTC unless a time says otherwise; NaN where there is none."""
     times = np.full(records.table.height, np.nan)
-    for row, text in enumerate(records["at"].to_list()):
+    for row, text in enumerate(records[column].to_list()):
         if text is None:
             continue
         try:
-            moment = datetime.fromisoformat(text)
+            moment = parse(text)
         except ValueError:
-            wanted = "a time such as 2026-05-01T12:00:00Z"
-            raise records.table.error(f"expected {wanted} in 'at', got {shown(text)}", row) from None
+            wanted = f"a time such as {example} in {column!r}"
+            raise records.table.error(f"expected {wanted}, got {shown(text)}", row) from None
         times[row] = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     return times
-
-
-def _without_repeats(records: Records) -> Mask:
-    """Which rows to keep: of answers with one name the first; two that differ are refused."""
-    table = records.table
-    if "answer" not in records:
-        return np.ones(table.height, dtype=np.bool_)
-    names = records["answer"]
-    firsts = names.is_first_distinct().to_numpy()
-    if not firsts.all():
-        differs = first_of_kind(table.frame) & ~firsts
-        table.refuse(differs, lambda row: f"answer {shown(names[row])} is another one than in an earlier row")
-    return firsts
 
 
 _CHOICE = "what_service_gives_better_results"
@@ -360,64 +341,50 @@ _STUDY_OF_2012 = Schema(
 )
 
 
-def is_2012(table: Table) -> bool:
-    """Whether a table has the columns of that study."""
-    return {_CHOICE, "id", "query", "d1a", "d5b", "f1a", "b5b"} <= {name.lower() for name in table.names}
-
-
-def study_of_2012(records: Records) -> Study:
+def _study_of_2012(records: Records) -> Study:
     """The study: questions are named by their ``id``, list a is service A."""
-    table = records.table
     sides = [list(zip(*(records[f"d{rank}{side}"] for rank in _RANKS), strict=True)) for side in "ab"]
     made = []
     for row, (name, query, a, b) in enumerate(zip(records["id"], records["query"], *sides, strict=True)):
         try:
             made.append(Question(name, query, a, b))
         except AdjudgeError as error:
-            raise table.error(str(error), row) from None
+            raise records.table.error(str(error), row) from None
+    grades = {
+        scale: np.array([[records.numbers(f"{sign}{rank}{side}") for rank in _RANKS] for side in "ab"]).transpose(
+            2, 0, 1
+        )
+        for scale, sign in _SCALES.items()
+    }
     n = len(made)
     unknown, nobody = np.full(n, np.nan), np.full(n, -1, dtype=np.int64)
-    source, sha256 = origin(table)
+    at = _times(records, _LAST, "4/6/2012 22:22:41", _american_time)
+    source, sha256 = origin(records.table)
     return Study(
-        Questions(tuple(made), {scale: _grades_2012(records, sign) for scale, sign in _SCALES.items()}),
+        Questions(tuple(made), grades),
         np.arange(n, dtype=np.int64),
         records.codes(_CHOICE),
         nobody,
         (),
-        nobody.copy(),
+        nobody,
         unknown,
-        unknown.copy(),
-        _times_2012(records),
+        unknown,
+        at,
         np.zeros(n, dtype=np.bool_),
         source=source,
         sha256=sha256,
     )
 
 
-def _grades_2012(records: Records, sign: str) -> Floats:
-    columns = [[records.numbers(f"{sign}{rank}{side}") for rank in _RANKS] for side in "ab"]
-    return np.moveaxis(np.array(columns), 2, 0)
-
-
-def _times_2012(records: Records) -> Floats:
-    """Month, day and year, as in ``4/6/2012 22:22:41``; unknown where the column is missing."""
-    times = np.full(records.table.height, np.nan)
-    for row, text in enumerate(records[_LAST].to_list()):
-        if text is None:
-            continue
-        try:
-            times[row] = datetime.strptime(text, "%m/%d/%Y %H:%M:%S").replace(tzinfo=UTC).timestamp()
-        except ValueError:
-            wanted = "a time such as 4/6/2012 22:22:41"
-            raise records.table.error(f"expected {wanted}, got {shown(text)}", row) from None
-    return times
+def _american_time(text: str) -> datetime:
+    return datetime.strptime(text, "%m/%d/%Y %H:%M:%S").replace(tzinfo=UTC)
 
 
 def joined_studies(studies: Sequence[Study]) -> Study:
     """One study of all answers, in the order given.
 
-    A question of one name that is the same in two studies, grades included, is one question; another one gets the name
-    of its file before its own. Participants of one name are one person. The digest is that of all digests.
+    Questions of one name that are the same in two studies, grades included, are one question; a different one gets the
+    name of its file before its own. Participants of one name are one person. The digest is that of all digests.
 
     >>> from adjudge.preferences.simulated import example_study
     >>> study = example_study(participants=3, per_participant=5)
@@ -429,77 +396,75 @@ def joined_studies(studies: Sequence[Study]) -> Study:
     if len(studies) == 1:
         return studies[0]
     parts, places = _joined_questions(studies)
-    people = tuple(dict.fromkeys(name for one in studies for name in one.participants))
+    people = tuple(dict.fromkeys(name for study in studies for name in study.participants))
     spots = {name: place for place, name in enumerate(people)}
     who = [
-        np.array([*(spots[name] for name in one.participants), -1], dtype=np.int64)[one.participant] for one in studies
+        np.array([*(spots[name] for name in study.participants), -1], dtype=np.int64)[study.participant]
+        for study in studies
     ]
     reasons = dict.fromkeys(people, "")
-    for one in studies:
-        reasons |= {name: why for name, why in zip(one.participants, one.reasons, strict=False) if why}
-
+    for study in studies:
+        reasons |= {name: why for name, why in zip(study.participants, study.reasons, strict=False) if why}
     columns: dict[str, Any] = {
-        name: np.concatenate([getattr(one, name) for one in studies])
+        name: np.concatenate([getattr(study, name) for study in studies])
         for name in ("choice", "swapped", "seconds", "heard", "at", "set_aside")
     }
-    said = any(one.comments for one in studies)
+    comments = tuple(text for study in studies for text in study.comments or ("",) * len(study))
     return Study(
         joined(parts),
-        np.concatenate([place[one.question] for place, one in zip(places, studies, strict=True)]),
+        np.concatenate([place[study.question] for place, study in zip(places, studies, strict=True)]),
         participant=np.concatenate(who),
         participants=people,
         **columns,
         reasons=tuple(reasons.values()) if any(reasons.values()) else (),
-        comments=tuple(text for one in studies for text in one.comments or ("",) * len(one)) if said else (),
-        source=", ".join(one.source for one in studies),
-        sha256=hashlib.sha256("".join(one.sha256 for one in studies).encode()).hexdigest(),
+        comments=comments if any(study.comments for study in studies) else (),
+        source=", ".join(study.source for study in studies),
+        sha256=hashlib.sha256("".join(study.sha256 for study in studies).encode()).hexdigest(),
     )
 
 
 def _joined_questions(studies: Sequence[Study]) -> tuple[list[Questions], list[Ints]]:
-    """The questions that each study adds, and where in the whole each of its own questions is."""
-    known: dict[str, tuple[int, int]] = {}  # name -> place in the whole and in its study; the study by the place
-    owners: list[tuple[Study, int]] = []
+    """The questions that each study adds, and the place in the whole of each of its own questions."""
+    owners: dict[str, tuple[int, Questions, int]] = {}  # name -> place in the whole; the questions and place it is from
     parts, places = [], []
     for number, study in enumerate(studies):
         asked = study.questions
-        new, place = [], np.empty(len(asked), dtype=np.int64)
-        for i, one in enumerate(asked.questions):
-            name = one.name
-            if name in known and not _same(*owners[known[name][0]], study, i):
+        new, place = {}, np.empty(len(asked), dtype=np.int64)
+        for i, question in enumerate(asked.questions):
+            name = question.name
+            if name in owners and not _is_same(*owners[name][1:], asked, i):
                 name = f"{Path(study.source).stem or number + 1}/{name}"
-                while name in known:
+                while name in owners:
                     name += "'"
-            if name not in known:
-                known[name] = len(owners), i
-                owners.append((study, i))
-                new.append((i, replace(one, name=name)))
-            place[i] = known[name][0]
-        chosen = asked.select([i for i, _ in new])
-        parts.append(Questions(tuple(one for _, one in new), chosen.grades))
+            if name not in owners:
+                owners[name] = len(owners), asked, i
+                new[i] = replace(question, name=name)
+            place[i] = owners[name][0]
+        parts.append(Questions(tuple(new.values()), asked.select(list(new)).grades))
         places.append(place)
     return parts, places
 
 
-def _same(one: Study, i: int, other: Study, j: int) -> bool:
-    """Whether two questions are the same, as far as both know."""
-    first, second = one.questions, other.questions
-    if first.questions[i] != second.questions[j]:
-        return False
-    shared = set(first.grades) & set(second.grades)
+def _is_same(first: Questions, i: int, second: Questions, j: int) -> bool:
+    """Whether two questions are the same, grades included."""
     k = min(first.n_ranks, second.n_ranks)
-    return set(first.grades) == set(second.grades) and all(
-        np.array_equal(first.grades[s][i][:, :k], second.grades[s][j][:, :k], equal_nan=True) for s in shared
+    return (
+        first.questions[i] == second.questions[j]
+        and set(first.grades) == set(second.grades)
+        and all(
+            np.array_equal(grades[i][:, :k], second.grades[scale][j][:, :k], equal_nan=True)
+            for scale, grades in first.grades.items()
+        )
     )
 
 
 def check_name(path: str | Path) -> None:
-    """Refuse a name that promises something else than CSV."""
+    """Refuse a file name that promises something other than CSV."""
     if (suffix := without_compression(Path(path)).suffix.lower()) not in ("", ".csv"):
         raise AdjudgeError(f"{path}: expected a name that ends in .csv, or in .csv.gz and the like, got {suffix}")
 
 
-def write_frame(frame: pl.DataFrame, path: str | Path) -> None:
+def _write_frame(frame: pl.DataFrame, path: str | Path) -> None:
     """Write a table as CSV, compressed where the name says so; the file appears when it is complete."""
     target = Path(path)
     data = frame.write_csv(null_value="").encode()
@@ -508,37 +473,38 @@ def write_frame(frame: pl.DataFrame, path: str | Path) -> None:
 
 
 def question_columns(questions: Questions) -> pl.DataFrame:
-    """One row a question; columns of systems and of a scale only where there are any."""
+    """One row per question; columns of systems and of a scale only where there are any."""
     asked = questions.questions
     columns: dict[str, Any] = {
-        "question": _names("question", [one.name for one in asked]),
+        "question": _names("question", [question.name for question in asked]),
         "query": _names("query", questions.queries),
     }
-    for side in range(2):
-        lists = [one.lists[side] for one in asked]
-        for rank in range(questions.n_ranks):
-            cells = [documents[rank] if rank < len(documents) else None for documents in lists]
-            columns[f"{'ab'[side]}{rank + 1}"] = _names("document", cells)
-    columns["expected"] = _text([_joined(one.expected) for one in asked])
-    if any(one.systems for one in asked):
-        for side in range(2):
-            columns[f"system_{'ab'[side]}"] = _names("system", [one.systems and one.systems[side] for one in asked])
+    cells = [(i, rank, f"{side}{rank + 1}") for i, side in enumerate("ab") for rank in range(questions.n_ranks)]
+    for i, rank, name in cells:
+        lists = [question.lists[i] for question in asked]
+        documents = [listed[rank] if rank < len(listed) else None for listed in lists]
+        columns[name] = _names("document", documents)
+    expected = ["|".join(choice for choice in CHOICES if choice in question.expected) for question in asked]
+    columns["expected"] = _text([text or None for text in expected])
+    if any(question.systems for question in asked):
+        for i, side in enumerate("ab"):
+            systems = [question.systems and question.systems[i] for question in asked]
+            columns[f"system_{side}"] = _names("system", systems)
     for scale, grades in questions.grades.items():
-        for side in range(2):
-            for rank in range(questions.n_ranks):
-                columns[f"{scale}_{'ab'[side]}{rank + 1}"] = _numbers(grades[:, side, rank])
+        columns |= {f"{scale}_{name}": _numbers(grades[:, i, rank]) for i, rank, name in cells}
     return pl.DataFrame(columns)
 
 
 def answer_columns(study: Study) -> pl.DataFrame:
-    """One row an answer, with the columns of its question."""
+    """One row per answer, with the columns of its question."""
     questions = question_columns(study.questions)[study.question]
-    reasons = [None if reason == "" else reason for reason in study.reasons] or [None] * len(study.participants)
-    who = study.participant
-    people = [*_names("participant", study.participants), None]  # -1 is nobody
+    given = study.reasons or ("",) * len(study.participants)
+    reasons = [*(" ".join(_plain(reason).split()) for reason in given), ""]  # in one line
+    who = study.participant.tolist()
+    people = [*_names("participant", study.participants), None]  # the last is the unknown one
     aside = [
-        ((reasons[p] if p >= 0 else None) or SET_ASIDE) if is_aside else None
-        for p, is_aside in zip(who.tolist(), study.set_aside.tolist(), strict=True)
+        (reasons[p] or SET_ASIDE) if is_aside else None
+        for p, is_aside in zip(who, study.set_aside.tolist(), strict=True)
     ]
     own = pl.DataFrame(
         {
@@ -550,21 +516,16 @@ def answer_columns(study: Study) -> pl.DataFrame:
             "seconds": _numbers(study.seconds),
             "heard": _numbers(study.heard),
             "at": _text(_moments(study.at)),
-            "set_aside": _text([None if why is None else _one_line(why) for why in aside]),
+            "set_aside": _text(aside),
             "comment": _text([_plain(text) or None for text in study.comments] or [None] * len(study)),
         }
     )
     if study.least_seconds is not None:
-        asked = [one.name for one in study.questions.questions]
-        least = np.array([study.least_seconds.get(name, np.nan) for name in asked], dtype=np.float64)
-        own = own.with_columns(least_seconds=_numbers(least[study.question]))
+        least = [study.least_seconds.get(question.name, np.nan) for question in study.questions.questions]
+        own = own.with_columns(least_seconds=_numbers(np.array(least, dtype=np.float64)[study.question]))
     if study.rules is not None:
         own = own.with_columns(rules=pl.lit(str(study.rules)))
     return own.hstack(questions.drop("question"))
-
-
-def _joined(expected: frozenset[str]) -> str | None:
-    return "|".join(choice for choice in CHOICES if choice in expected) or None
 
 
 def _text(cells: Sequence[str | None]) -> pl.Series:
@@ -579,19 +540,15 @@ def _numbers(values: Floats) -> pl.Series:
 
 
 def _names(kind: str, cells: Sequence[str | None]) -> pl.Series:
-    """Identifiers that a file gives back as they are; others are refused."""
+    """Identifiers that a file gives back unchanged; others are refused."""
     for cell in cells:
-        if cell is not None and (not cell or cell.strip(BLANKS) != cell or not _plain(cell) == cell or "\n" in cell):
+        if cell is not None and (not cell or "\n" in cell or _plain(cell).strip(SPACES) != cell):
             raise AdjudgeError(f"Expected a {kind} that a file can hold, got {shown(cell)}")
     return _text(cells)
 
 
 def _plain(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(_plain(text).split())
 
 
 def _moments(at: Floats) -> list[str | None]:
@@ -602,3 +559,57 @@ def _moments(at: Floats) -> list[str | None]:
     return [
         f"{text.removesuffix('.000000')}Z" if is_known else None for text, is_known in zip(texts, known, strict=True)
     ]
+
+
+THESIS = "thesis"
+"""Stands for the combinations of the thesis."""
+
+
+def named_combinations(
+    texts: Iterable[str],
+    scales: Sequence[str],
+    k: int,
+    *,
+    tells: Callable[[Combination], bool] = lambda combination: True,
+) -> tuple[Combination, ...]:
+    """What values of ``--combinations`` mean: the thesis's, one, or those of a file."""
+    found: list[Combination] = []
+    for text in texts:
+        if text.strip().lower() == THESIS:
+            of_thesis = [combination for combination in possible(thesis_combinations(k), scales) if tells(combination)]
+            if scales and not of_thesis:
+                raise AdjudgeError(
+                    f"the thesis has no combinations on {', '.join(scales)} that can be told apart here; "
+                    "name the scale (--scale fine) or single ones, as 'CG@5 on fine'"
+                )
+            found += of_thesis
+        else:
+            found += _combinations_in(text) if is_combination_file(text) else [Combination.parse(text)]
+    return tuple(dict.fromkeys(found))
+
+
+def is_combination_file(text: str) -> bool:
+    """Whether a value of ``--combinations`` is a file; what is neither that nor a combination is refused."""
+    if os.path.isfile(text) or text.strip().lower() == THESIS:
+        return text.strip().lower() != THESIS
+    if " on " not in text:
+        raise AdjudgeError(
+            f"--combinations: expected MEASURE on SCALE, such as 'CG@5 on fine', {THESIS!r}, or a file with one per "
+            f"line, got {shown(text)}"
+        )
+    return False
+
+
+def _combinations_in(path: str) -> list[Combination]:
+    """Combinations of a file, one per line; blank lines and what follows a # are passed over."""
+    source = Source.open(Path(path))
+    found = []
+    for number, line in enumerate(source.text.decode("utf-8-sig", errors="replace").splitlines(), start=1):
+        if text := line.partition("#")[0].strip():
+            try:
+                found.append(Combination.parse(text))
+            except AdjudgeError as error:
+                raise InputError(str(error), source=source.name, line=number) from None
+    if not found:
+        raise InputError("expected combinations such as 'CG@5 on fine', one per line, got none", source=source.name)
+    return found

@@ -1,65 +1,55 @@
-"""Making questions from judgments: pairs of artificial lists such that every bin has enough.
+"""Making questions: from judgments, such that every bin of differences has enough, and from the lists of real systems.
 
 The thesis (section 3.2.1) picks the combination of measure, scale and bin with the fewest examples, makes an example
 that falls in it, counts it in the bins of all other combinations, and goes on until all have enough or the judgments
-allow no more. Here the example is chosen among many that would do: the one that helps most other bins that are
-not full yet, and the scarcest first, so that fewer questions suffice, which is what a study costs.
+allow no more. Here the example is chosen among many candidates: the one that helps most other bins that are not full
+yet, the scarcest first, so that fewer questions suffice.
 
-What questions are made of: for each query, its documents that are judged on every scale that is needed.
+Candidates come from a pool of artificial lists. The lists of a query are sorted by effectiveness on a combination, so
+two binary searches find all partners of a list whose difference lies in a bin. Where the pool has no pair for a bin,
+one is made on purpose, or the bin is proven impossible. On scales with few levels every list is known by the levels of
+its documents (five documents on five levels make 3,125 lists), so effectiveness is looked up in a table and the bins
+that a query can reach are known exactly. On scales such as Fine, pairs of lists are improved document by document until
+their difference falls in the bin; bins beyond the best and the worst list of every query are proven impossible for
+measures that never fall when a grade rises.
 
-Effectiveness of many artificial lists at once, on every combination.
-
-Most scales have few levels, and so few different lists: five documents on five levels make 3,125. Their effectiveness
-is computed once and then looked up, whatever the number of lists. Only scales such as Fine are computed list by list.
-
-A pool of artificial lists, and pairs of them that fall in a given bin of a given combination.
-
-The lists of a query are sorted by effectiveness, combination by combination, so that the partners of a list whose
-difference lies in a bin stand side by side: two binary searches find them all.
-
-When the pool has no pair for a bin: make one on purpose, or prove that there is none.
-
-On scales with few levels every list is known by the levels of its documents, so that the bins which a query can reach
-are known exactly, and lists that reach them are put together from documents of those levels. On other scales pairs of
-lists are improved document by document until their difference falls in the bin; what lies beyond the best and the
-worst list of every query is proven impossible for measures that never fall when a grade rises.
+Lists of real systems are alike more often than not, so large differences are rare. But they are what users will see,
+and what the share of noticeable differences is about.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations as pairs_of
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import COUNT, LIST_LENGTH, PER_BIN, QUESTION_BINS, SEED, checked
-from adjudge.errors import AdjudgeError, shown
+from adjudge.errors import AdjudgeError, NotEnoughDataError, shown, unknown
+from adjudge.model.collection import Collection
 from adjudge.model.judgments import Judgments
 from adjudge.model.rankings import Lists
 from adjudge.model.scales import Scale
-from adjudge.preferences.questions import Combination, Coverage, Question, Questions, as_combinations, covered
+from adjudge.preferences.questions import Combination, Coverage, Question, Questions, as_combinations, bins_of, covered
 from adjudge.seeds import Seed, as_seed
+from adjudge.text import counted
 from adjudge.users.combinations import RelevanceScale, relevance_scale
 from adjudge.users.curves import bin_of, limits_of
 
-if TYPE_CHECKING:
-    import polars as pl
-
-
 JudgmentsByScale = Judgments | Mapping[str, Judgments]
-"""Judgments on one scale, or several by the name of their scale."""
+"""Judgments on one scale, or on several by the name of their scale."""
 
 
 @dataclass(frozen=True)
 class Material:
     """Queries with their documents, and the documents' grades on each scale.
 
-    ``grades`` are (queries, width), one column a document, NaN past the ``sizes`` of a query; ``sizes`` are at least
-    the k of the lists to be made.
+    ``grades`` are (queries, width), one column per document, NaN past the ``sizes`` of a query, which are at least
+    ``k``, the length of the lists to be made.
     """
 
     queries: tuple[str, ...]
@@ -71,50 +61,43 @@ class Material:
     def __len__(self) -> int:
         return len(self.queries)
 
-    @property
-    def filled(self) -> Mask:
-        """Which cells hold a document: (queries, width)."""
-        there: Mask = np.arange(max(int(self.sizes.max()), 1)) < self.sizes[:, None]
-        return there
-
     def shares(self, scale: str) -> Floats:
         """Grades as shares of the highest grade, NaN past the documents of a query."""
         return self.grades[scale] / relevance_scale(scale).origin.maximum
 
     def questions(
-        self,
-        query: Ints,
-        lists: Ints,
-        *,
-        names: Sequence[str],
-        expected: Sequence[frozenset[str]] | None = None,
+        self, query: Ints, lists: Ints, *, prefix: str, expected: Sequence[frozenset[str]] | None = None
     ) -> Questions:
-        """Questions of ``lists`` (questions, 2, k), columns of documents of ``query`` (questions,)."""
+        """Questions about ``lists`` (questions, 2, k), columns of documents of ``query``, named by number."""
         made = []
         for place, (q, pair) in enumerate(zip(query.tolist(), lists.tolist(), strict=True)):
-            known = self.documents[q]
-            a, b = (tuple(known[d] for d in one) for one in pair)
+            a, b = (tuple(self.documents[q][d] for d in side) for side in pair)
             right = frozenset[str]() if expected is None else expected[place]
-            made.append(Question(names[place], self.queries[q], a, b, right))
+            made.append(Question(f"{prefix}{place + 1}", self.queries[q], a, b, right))
         grades = {scale: values[query[:, None, None], lists] for scale, values in self.grades.items()}
         return Questions(tuple(made), grades)
 
 
-def by_scale(judgments: JudgmentsByScale) -> dict[str, Judgments]:
-    """Judgments by the name of their scale, checked to be on it."""
-    if isinstance(judgments, Judgments):
-        return {str(RelevanceScale(judgments.scale)): judgments}
+def by_scale(judgments: JudgmentsByScale | None, combinations: Iterable[Combination] = ()) -> dict[str, Judgments]:
+    """Judgments by the name of their scale, checked to be on it and to include the scales of the combinations."""
     found: dict[str, Judgments] = {}
-    for name, one in judgments.items():
-        scale = relevance_scale(name)
-        if scale.conversion is not None:
-            raise AdjudgeError(f"expected judgments on the scale that assessors used, got {shown(name)}")
-        outside = one.grade[~scale.origin.contains(one.grade)]
-        if len(outside):
-            raise AdjudgeError(f"expected grades on the scale {scale.origin}, got {outside[0]:g}")
-        found[str(scale)] = one
-    if not found:
-        raise AdjudgeError("expected judgments on at least one scale, got none")
+    if isinstance(judgments, Judgments):
+        found[str(RelevanceScale(judgments.scale))] = judgments
+    elif judgments is not None:
+        if not judgments:
+            raise AdjudgeError("expected judgments on at least one scale, got none")
+        for name, judged in judgments.items():
+            scale = relevance_scale(name)
+            if scale.conversion is not None:
+                raise AdjudgeError(f"expected judgments on the scale that assessors used, got {shown(name)}")
+            outside = judged.grade[~scale.origin.contains(judged.grade)]
+            if len(outside):
+                raise AdjudgeError(f"expected grades on the scale {scale.origin}, got {outside[0]:g}")
+            found[str(scale)] = judged
+    for combination in combinations:
+        if combination.origin not in found:
+            known = ", ".join(found) or "none"
+            raise AdjudgeError(f"{combination} needs judgments on {combination.origin}, got {known}")
     return found
 
 
@@ -123,47 +106,28 @@ def material(judgments: JudgmentsByScale, combinations: Sequence[Combination] | 
     """The documents of each query that are judged on all scales of the combinations (all scales when None)."""
     import polars as pl
 
-    given = by_scale(judgments)
-    needed = list(given) if combinations is None else list(dict.fromkeys(one.origin for one in combinations))
-    lacking = next((one for one in combinations or () if one.origin not in given), None)
-    if lacking is not None:
-        raise AdjudgeError(f"{lacking} needs judgments on {lacking.origin}, got {', '.join(given)}")
-    frame = None
-    for scale in needed:
-        one = given[scale].pairs().rename({"grade": f"on {scale}"})
-        frame = one if frame is None else frame.join(one, on=["query", "document"], how="inner", maintain_order="left")
-    if frame is None or frame.height == 0:
-        raise AdjudgeError(f"expected documents judged on {' and '.join(needed)}, got none")
-    groups = (
-        frame.group_by("query", maintain_order=True)
-        .agg(pl.all(), pl.len().alias("n documents"))
-        .filter(pl.col("n documents") >= k)
-    )
-    if groups.height == 0:
-        most = max(frame.group_by("query").len()["len"].to_list())
-        on = " and ".join(needed)
+    given = by_scale(judgments, combinations or ())
+    scales = list(given if combinations is None else dict.fromkeys(combination.origin for combination in combinations))
+    on = " and ".join(scales)
+    first, *others = (given[scale].pairs().rename({"grade": f"on {scale}"}) for scale in scales)
+    frame = first
+    for other in others:
+        frame = frame.join(other, on=["query", "document"], how="inner", maintain_order="left")
+    if frame.height == 0:
+        raise AdjudgeError(f"expected documents judged on {on}, got none")
+    groups = frame.group_by("query", maintain_order=True).agg(pl.all(), pl.len().alias("n documents"))
+    kept = groups.filter(pl.col("n documents") >= k)
+    if kept.height == 0:
+        most = max(groups["n documents"].to_list())
         raise AdjudgeError(f"expected queries with at least {k} documents judged on {on}, got at most {most}")
-    sizes = groups["n documents"].to_numpy().astype(np.int64)
-    documents = tuple(tuple(names) for names in groups["document"].to_list())
-    return Material(tuple(groups["query"]), documents, {s: _padded(groups[f"on {s}"], sizes) for s in needed}, sizes, k)
+    sizes = kept["n documents"].to_numpy().astype(np.int64)
+    grades = {scale: np.full((len(sizes), int(sizes.max())), np.nan) for scale in scales}
+    for scale, array in grades.items():
+        array[np.arange(array.shape[1]) < sizes[:, None]] = kept[f"on {scale}"].explode().to_numpy()
+    return Material(tuple(kept["query"]), tuple(map(tuple, kept["document"].to_list())), grades, sizes, k)
 
 
-def _padded(column: pl.Series, sizes: Ints) -> Floats:
-    """Lists of different lengths as one array, NaN past their ends."""
-    array = np.full((len(sizes), int(sizes.max())), np.nan)
-    array[np.arange(array.shape[1]) < sizes[:, None]] = column.explode().to_numpy()
-    return array
-
-
-MOST_VECTORS = 20_000  # level by level lists that are worth a table
-
-
-def graded_lists(grades: Floats, scale: Scale) -> Lists:
-    """Lists of judged documents only, (lists, ranks); nothing else is known of their queries."""
-    n, k = grades.shape
-    lengths = np.full(n, k, dtype=np.int64)
-    there = np.ones(grades.shape, dtype=np.bool_)
-    return Lists(grades, there, lengths, -np.sort(-grades, axis=1), lengths, np.arange(n, dtype=np.int64), scale)
+_MOST_VECTORS = 20_000  # lists told apart by levels that are worth a table
 
 
 @dataclass(frozen=True)
@@ -181,8 +145,8 @@ class Graded:
 
     @property
     def is_small(self) -> bool:
-        """Whether all lists can be told by the levels of their documents."""
-        return float(len(self.levels)) ** self.k <= MOST_VECTORS
+        """Whether all lists can be told apart by the levels of their documents."""
+        return float(len(self.levels)) ** self.k <= _MOST_VECTORS
 
     @cached_property
     def level(self) -> Ints:
@@ -193,30 +157,40 @@ class Graded:
 
     @cached_property
     def vectors(self) -> Ints:
-        """Every list there can be, as the levels of its documents: (levels ** k, k)."""
+        """Every possible list, as the levels of its documents: (levels ** k, k)."""
         return np.indices((len(self.levels),) * self.k).reshape(self.k, -1).T
 
     @cached_property
     def supply(self) -> Ints:
         """How many documents of each level a query has: (queries, levels)."""
-        return np.stack([(self.level == one).sum(axis=1) for one in range(len(self.levels))], axis=1)
+        return np.stack([(self.level == level).sum(axis=1) for level in range(len(self.levels))], axis=1)
 
     def attainable(self, supply: Ints) -> Ints:
         """Places in ``vectors`` of the lists that a query with this many documents of each level can have."""
-        used = np.stack([(self.vectors == one).sum(axis=1) for one in range(len(supply))], axis=1)
+        used = np.stack([(self.vectors == level).sum(axis=1) for level in range(len(supply))], axis=1)
         return np.flatnonzero((used <= supply).all(axis=1))
 
-    def codes(self, query: Ints, lists: Ints) -> Ints:
-        """Place in ``vectors`` of each list."""
-        found = np.zeros(len(lists), dtype=np.int64)
+    def lists(self, grades: Floats) -> Lists:
+        """Lists with these grades (lists, ranks), all judged; nothing else is known of their queries."""
+        n, k = grades.shape
+        lengths, places = np.full(n, k, dtype=np.int64), np.arange(n, dtype=np.int64)
+        return Lists(
+            grades, np.ones((n, k), dtype=np.bool_), lengths, -np.sort(-grades, axis=1), lengths, places, self.scale
+        )
+
+    def keys(self, query: Ints, lists: Ints) -> Ints | Lists:
+        """What effectiveness follows from: the place in ``vectors`` of each list on a small scale, else the lists."""
+        if not self.is_small:
+            return self.lists(self.grades[query[:, None], lists])
+        codes = np.zeros(len(lists), dtype=np.int64)
         for rank in range(self.k):
-            found = found * len(self.levels) + self.level[query, lists[:, rank]]
-        return found
+            codes = codes * len(self.levels) + self.level[query, lists[:, rank]]
+        return codes
 
 
 @dataclass(frozen=True)
 class Evaluator:
-    """All combinations over the same material."""
+    """Effectiveness of many lists at once, on every combination over the same material."""
 
     material: Material
     combinations: tuple[Combination, ...]
@@ -224,44 +198,37 @@ class Evaluator:
     @cached_property
     def graded(self) -> dict[str, Graded]:
         """The documents on each scale of the combinations."""
-        return {one.scale: self._on(one.relevance) for one in self.combinations}
+        found: dict[str, Graded] = {}
+        for combination in self.combinations:
+            scale, grades = combination.relevance, self.material.grades[combination.origin]
+            if scale.conversion is None:
+                found[combination.scale] = Graded(grades, scale.origin, self.material.k)
+            elif combination.scale not in found:
+                converted = np.where(np.isnan(grades), np.nan, scale.conversion(grades))
+                found[combination.scale] = Graded(converted, scale.conversion.scale, self.material.k)
+        return found
 
-    def _on(self, scale: RelevanceScale) -> Graded:
-        grades = self.material.grades[str(RelevanceScale(scale.origin))]
-        if scale.conversion is None:
-            return Graded(grades, scale.origin, self.material.k)
-        converted = np.where(np.isnan(grades), np.nan, scale.conversion(grades))
-        return Graded(converted, scale.conversion.scale, self.material.k)
+    def on(self, c: int) -> Graded:
+        """The documents on the scale of a combination."""
+        return self.graded[self.combinations[c].scale]
 
     @cached_property
     def tables(self) -> dict[int, Floats]:
         """Effectiveness of every vector of levels, for each combination on a small scale."""
-        lists = {
-            scale: graded_lists(one.levels[one.vectors], one.scale)
-            for scale, one in self.graded.items()
-            if one.is_small
-        }
-        return {c: one.parsed(lists[one.scale]) for c, one in enumerate(self.combinations) if one.scale in lists}
+        small = {scale: on.lists(on.levels[on.vectors]) for scale, on in self.graded.items() if on.is_small}
+        return {c: one.parsed(small[one.scale]) for c, one in enumerate(self.combinations) if one.scale in small}
 
     def __call__(self, query: Ints, lists: Ints) -> Floats:
         """Effectiveness (lists, combinations) of lists (lists, k), which are columns of documents of their query."""
-        values = np.empty((len(lists), len(self.combinations)))
-        found = {scale: one.codes(query, lists) for scale, one in self.graded.items() if one.is_small}
-        large = {
-            scale: graded_lists(one.grades[query[:, None], lists], one.scale)
-            for scale, one in self.graded.items()
-            if not one.is_small
-        }
-        for c, one in enumerate(self.combinations):
-            values[:, c] = self.tables[c][found[one.scale]] if c in self.tables else one.parsed(large[one.scale])
-        return values
+        keys = {scale: graded.keys(query, lists) for scale, graded in self.graded.items()}
+        return np.stack([self._values(c, keys[one.scale]) for c, one in enumerate(self.combinations)], axis=1)
 
     def one(self, c: int, query: Ints, lists: Ints) -> Floats:
         """Effectiveness of lists on one combination."""
-        alone = self.graded[self.combinations[c].scale]
-        if c in self.tables:
-            return self.tables[c][alone.codes(query, lists)]
-        return self.combinations[c].parsed(graded_lists(alone.grades[query[:, None], lists], alone.scale))
+        return self._values(c, self.on(c).keys(query, lists))
+
+    def _values(self, c: int, keys: Ints | Lists) -> Floats:
+        return self.combinations[c].parsed(keys) if isinstance(keys, Lists) else self.tables[c][keys]
 
 
 def aimed_lists(material: Material, query: Ints, rng: np.random.Generator) -> Ints:
@@ -271,7 +238,13 @@ def aimed_lists(material: Material, query: Ints, rng: np.random.Generator) -> In
     scales, and takes the nearest document that it does not have yet, give or take some luck.
     """
     n, k = len(query), material.k
-    aim = _aims(n, k, rng)
+    ends = rng.uniform(-0.1, 1.1, size=(2, n, 1))  # past the ends, so that the best and the worst come often
+    way = np.linspace(0.0, 1.0, k) if k > 1 else np.zeros(1)
+    kind = rng.choice(3, size=(n, 1), p=(0.35, 0.3, 0.35))
+    any_ = rng.uniform(-0.1, 1.1, size=(n, k))
+    two = np.where(rng.random((n, k)) < 0.5, ends[0], ends[1])  # some very good among some very bad
+    loose = np.where(rng.random((n, 1)) < 0.5, any_, two)
+    aim = np.where(kind == 0, ends[0], np.where(kind == 1, ends[0] + way * (ends[1] - ends[0]), loose))
     shares = np.stack([material.shares(scale) for scale in material.grades])
     which = rng.integers(len(shares), size=n)
     luck = rng.choice([0.02, 0.08, 0.3], size=n)
@@ -290,28 +263,11 @@ def aimed_lists(material: Material, query: Ints, rng: np.random.Generator) -> In
     return lists
 
 
-def _aims(n: int, k: int, rng: np.random.Generator) -> Floats:
-    """Grades to aim at, as shares of the highest: (lists, k)."""
-    ends = rng.uniform(-0.1, 1.1, size=(2, n, 1))  # past the ends, so that the best and the worst come often
-    way = np.linspace(0.0, 1.0, k) if k > 1 else np.zeros(1)
-    kind = rng.choice(3, size=(n, 1), p=(0.35, 0.3, 0.35))
-    any_ = rng.uniform(-0.1, 1.1, size=(n, k))
-    two = np.where(rng.random((n, k)) < 0.5, ends[0], ends[1])  # some very good among some very bad
-    loose = np.where(rng.random((n, 1)) < 0.5, any_, two)
-    aims: Floats = np.where(kind == 0, ends[0], np.where(kind == 1, ends[0] + way * (ends[1] - ends[0]), loose))
-    return aims
-
-
 def shuffled_lists(material: Material, query: Ints, rng: np.random.Generator) -> Ints:
     """One list of random documents for each of ``query``: (lists, k)."""
-    keys = np.where(material.filled[query], rng.random((len(query), material.filled.shape[1])), np.inf)
+    filled = np.arange(int(material.sizes.max())) < material.sizes[query][:, None]
+    keys = np.where(filled, rng.random(filled.shape), np.inf)
     return np.argsort(keys, axis=1)[:, : material.k]
-
-
-def unique_rows(query: Ints, lists: Ints) -> Ints:
-    """Places of the first of each list, lists of different queries being different."""
-    rows = np.concatenate([query[:, None], lists], axis=1)
-    return np.sort(np.unique(rows, axis=0, return_index=True)[1]).astype(np.int64)
 
 
 _APART = 3.0  # between the keys of two queries: effectiveness plus a difference is at most 2
@@ -326,9 +282,6 @@ class Candidates:
     lists: Ints
     differences: Floats
 
-    def __len__(self) -> int:
-        return len(self.query)
-
 
 @dataclass
 class Pool:
@@ -340,12 +293,13 @@ class Pool:
     bins: int
     _sorted: dict[int, tuple[Ints, Floats]] = field(default_factory=dict)
 
-    def __len__(self) -> int:
-        return len(self.query)
-
     def pairs(self, c: int, b: int, anchors: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
         """Up to one pair for each anchor: the anchor and a list that is better by a difference in the bin."""
-        order, keys = self._order(c)
+        if c not in self._sorted:
+            values = _APART * self.query + self.values[:, c]
+            order = np.argsort(values)
+            self._sorted[c] = order, values[order]
+        order, keys = self._sorted[c]
         low, high = limits_of(b, self.bins)
         start = _APART * self.query[anchors] + self.values[anchors, c]
         first = np.searchsorted(keys, start + low)
@@ -356,21 +310,10 @@ class Pool:
         apart = anchor != partner
         return anchor[apart], partner[apart]
 
-    def candidates(self, one: Ints, other: Ints) -> Candidates:
-        """Pairs of lists of the pool with all their differences."""
-        differences = np.abs(self.values[one] - self.values[other])
-        return Candidates(self.query[one], np.stack([self.lists[one], self.lists[other]], axis=1), differences)
 
-    def _order(self, c: int) -> tuple[Ints, Floats]:
-        if c not in self._sorted:
-            keys = _APART * self.query + self.values[:, c]
-            order = np.argsort(keys)
-            self._sorted[c] = order, keys[order]
-        return self._sorted[c]
-
-
-def make_pool(material: Material, evaluator: Evaluator, size: int, bins: int, rng: np.random.Generator) -> Pool:
+def make_pool(evaluator: Evaluator, size: int, bins: int, rng: np.random.Generator) -> Pool:
     """About ``size`` different lists, as many for each query; most aim at something, some are random."""
+    material = evaluator.material
     size = min(size, _CELLS // int(material.sizes.max()))
     each = max(20, min(400, size // len(material)))
     query = np.repeat(np.arange(len(material), dtype=np.int64), each)
@@ -380,7 +323,7 @@ def make_pool(material: Material, evaluator: Evaluator, size: int, bins: int, rn
     lists = aimed_lists(material, query, rng)
     plain = np.arange(len(query)) % each < each // 10
     lists[plain] = shuffled_lists(material, query[plain], rng)
-    kept = unique_rows(query, lists)
+    kept = np.sort(np.unique(np.column_stack([query, lists]), axis=0, return_index=True)[1])
     query, lists = query[kept], lists[kept]
     return Pool(query, lists, evaluator(query, lists), bins)
 
@@ -393,7 +336,6 @@ _ROUNDS = 60  # of changing a document in each pair
 class Search:
     """Looks for pairs of lists in a bin of a combination; remembers what it found out about queries."""
 
-    material: Material
     evaluator: Evaluator
     bins: int
     _profiles: dict[str, tuple[Ints, list[Ints]]] = field(default_factory=dict)
@@ -402,34 +344,47 @@ class Search:
 
     def able(self, c: int, b: int) -> tuple[Mask, bool]:
         """Which queries may have two lists in the bin, and whether that is exact (else: no more than these can)."""
-        graded = self.evaluator.graded[self.evaluator.combinations[c].scale]
+        is_small = self.evaluator.on(c).is_small
         if c not in self._able:
-            self._able[c] = self._by_levels(c) if graded.is_small else self._by_range(c, graded)
-        return self._able[c][:, b], graded.is_small
+            self._able[c] = self._by_levels(c) if is_small else self._by_range(c)
+        return self._able[c][:, b], is_small
 
     def _by_levels(self, c: int) -> Mask:
         """Bins that each query can reach, (queries, bins), from all lists that it can have."""
         profile, attainable = self._levels(c)
         edges = np.array([*(limits_of(b, self.bins)[0] for b in range(self.bins)), 2.0])
         can = np.zeros((len(attainable), self.bins), dtype=np.bool_)
-        for place, one in enumerate(attainable):
-            values = np.unique(np.round(self.evaluator.tables[c][one], 12))
+        for place, codes in enumerate(attainable):
+            values = np.unique(np.round(self.evaluator.tables[c][codes], 12))
             before = np.searchsorted(values, values[:, None] + edges)
             can[place] = (before[:, 1:] > before[:, :-1]).any(axis=0)
-            near = len(values) < len(one) or bool((np.diff(values) < edges[1]).any())
-            can[place, 0] = near or self._has_equals(c, int(np.argmax(profile == place)))
+            near = len(values) < len(codes) or bool((np.diff(values) < edges[1]).any())
+            supply = self.evaluator.on(c).supply[int(np.argmax(profile == place))]
+            can[place, 0] = near or bool((supply > 1).any())  # equal documents make two lists without a difference
         return can[profile]
 
-    def _has_equals(self, c: int, query: int) -> bool:
-        """Whether a query has two documents of one level: two lists can differ by nothing and yet be two."""
-        return bool((self.evaluator.graded[self.evaluator.combinations[c].scale].supply[query] > 1).any())
+    def _by_range(self, c: int) -> Mask:
+        """Bins that each query might reach, (queries, bins), as far as its best and its worst list lie apart.
 
-    def _by_range(self, c: int, graded: Graded) -> Mask:
-        """Bins that each query might reach, (queries, bins), as far as its best and its worst list lie apart."""
+        The best documents and the worst, in the orders that make their difference largest, differ most of all for a
+        monotone measure: in any list, the best documents can take the places of others, the better ones those of the
+        better ones, and no place gets worse. All orders are tried, for long lists only two.
+        """
+        material = self.evaluator.material
+        k = material.k
+        ordered = np.argsort(self.evaluator.on(c).grades, axis=1)  # NaN last
+        best = np.take_along_axis(ordered, material.sizes[:, None] - k + np.arange(k), axis=1)
+        every = permutations(range(k)) if k <= _MOST_RANKS else (range(k), range(k - 1, -1, -1))
+        orders = np.array([list(order) for order in every])
+        query = np.repeat(np.arange(len(material)), len(orders))
+        high, low = (
+            self.evaluator.one(c, query, lists[:, orders].reshape(-1, k)).reshape(len(lists), -1)
+            for lists in (best, ordered[:, :k])
+        )
         edges = np.array([limits_of(b, self.bins)[0] for b in range(self.bins)])
-        within: Mask = self._range(c, graded)[:, None] >= edges
+        within: Mask = (high.max(axis=1) - low.min(axis=1))[:, None] >= edges
         self._likely[c] = within
-        is_proof = self.evaluator.combinations[c].parsed.monotone and self.material.k <= _MOST_RANKS
+        is_proof = self.evaluator.combinations[c].parsed.monotone and k <= _MOST_RANKS
         return within if is_proof else np.ones(within.shape, dtype=np.bool_)
 
     def _levels(self, c: int) -> tuple[Ints, list[Ints]]:
@@ -438,28 +393,8 @@ class Search:
         if scale not in self._profiles:
             graded = self.evaluator.graded[scale]
             kinds, kind = np.unique(np.minimum(graded.supply, graded.k + 1), axis=0, return_inverse=True)
-            self._profiles[scale] = kind.ravel().astype(np.int64), [graded.attainable(one) for one in kinds]
+            self._profiles[scale] = kind.ravel().astype(np.int64), [graded.attainable(supply) for supply in kinds]
         return self._profiles[scale]
-
-    def _range(self, c: int, graded: Graded) -> Floats:
-        """Difference between the best documents of each query and the worst, in the orders that make it largest.
-
-        That is the largest of all for a monotone measure: in any list, the best documents can take the places of
-        others, the better ones those of the better ones, and no place gets worse. All orders are tried, but for long
-        lists only two.
-        """
-        k = self.material.k
-        ordered = np.argsort(graded.grades, axis=1)  # NaN last
-        worst = ordered[:, :k]
-        best = np.take_along_axis(ordered, self.material.sizes[:, None] - k + np.arange(k), axis=1)
-        every = permutations(range(k)) if k <= _MOST_RANKS else (range(k), range(k - 1, -1, -1))
-        orders = np.array([list(one) for one in every])
-        query = np.repeat(np.arange(len(self.material)), len(orders))
-        high, low = (
-            self.evaluator.one(c, query, one[:, orders].reshape(-1, k)).reshape(len(one), -1) for one in (best, worst)
-        )
-        apart: Floats = high.max(axis=1) - low.min(axis=1)
-        return apart
 
     def find(self, c: int, b: int, n: int, weights: Floats, rng: np.random.Generator) -> Candidates | None:
         """Pairs in the bin, from n tries; ``weights`` say how welcome each query is. None where there are none."""
@@ -480,8 +415,7 @@ class Search:
     def _assembled(self, c: int, b: int, query: Ints, rng: np.random.Generator) -> Ints:
         """Pairs of lists whose levels make the difference, of random documents on those levels."""
         profile, attainable = self._levels(c)
-        graded = self.evaluator.graded[self.evaluator.combinations[c].scale]
-        table = self.evaluator.tables[c]
+        graded, table = self.evaluator.on(c), self.evaluator.tables[c]
         low, high = limits_of(b, self.bins)
         vectors = np.empty((len(query), 2, graded.k), dtype=np.int64)
         for kind in np.unique(profile[query]):
@@ -497,9 +431,10 @@ class Search:
 
     def _climbed(self, c: int, b: int, query: Ints, rng: np.random.Generator) -> Ints:
         """Pairs of lists that change document by document, nearer to the bin, and inside it in any way."""
+        material = self.evaluator.material
         low, high = limits_of(b, self.bins)
         middle, width = (low + min(high, 1.0)) / 2, (min(high, 1.0) - low) / 2
-        lists = np.stack([aimed_lists(self.material, query, rng) for _ in (0, 1)], axis=1)
+        lists = np.stack([aimed_lists(material, query, rng) for _ in (0, 1)], axis=1)
         far = rng.random(len(query)) < (b + 1) / self.bins  # bins of large differences are near the ends
         lists[far] = self._ends(c, query[far], rng)
         values = np.stack([self.evaluator.one(c, query, lists[:, side]) for side in (0, 1)], axis=1)
@@ -507,7 +442,7 @@ class Search:
         for _ in range(_ROUNDS):
             off = np.abs(np.abs(values[:, 0] - values[:, 1]) - middle)
             side = rng.integers(2, size=len(query))
-            changed = _one_changed(lists[rows, side], self.material.sizes[query], rng)
+            changed = _one_changed(lists[rows, side], material.sizes[query], rng)
             value = self.evaluator.one(c, query, changed)
             better = np.abs(np.abs(value - values[rows, 1 - side]) - middle) < np.maximum(off, width)
             lists[rows[better], side[better]] = changed[better]
@@ -516,13 +451,13 @@ class Search:
 
     def _ends(self, c: int, query: Ints, rng: np.random.Generator) -> Ints:
         """Lists of the best and of the worst documents of each query, the better ones rather earlier and later."""
-        k = self.material.k
-        grades = self.evaluator.graded[self.evaluator.combinations[c].scale].grades[query]
+        material = self.evaluator.material
+        grades = self.evaluator.on(c).grades[query]
         span = np.nanmax(grades) - np.nanmin(grades)
         noisy = grades + rng.random(grades.shape) * span * rng.choice([0.001, 0.05, 0.2], size=(len(query), 1))
         ordered = np.argsort(noisy, axis=1)  # NaN last
-        best = np.take_along_axis(ordered, self.material.sizes[query][:, None] - 1 - np.arange(k), axis=1)
-        return np.stack([best, ordered[:, :k]], axis=1)
+        best = np.take_along_axis(ordered, material.sizes[query][:, None] - 1 - np.arange(material.k), axis=1)
+        return np.stack([best, ordered[:, : material.k]], axis=1)
 
 
 def _of_levels(graded: Graded, query: Ints, vectors: Ints, rng: np.random.Generator) -> Ints:
@@ -562,7 +497,7 @@ _BALANCE = 0.5  # what a query loses that has been used as often as the average
 
 
 @dataclass(frozen=True)
-class Generated:
+class GeneratedQuestions:
     """Questions, in the order in which they were made, and what they cover.
 
     The first ones cover as evenly as all do: a study that stops half-way has half of everything.
@@ -588,18 +523,18 @@ def make_questions(
     max_questions: int | None = None,
     per_query: int | None = None,
     progress: Progress | None = None,
-) -> Generated:
+) -> GeneratedQuestions:
     """Make questions such that every bin of abs(Δ) of every combination has at least ``per_bin``, if the data allow it.
 
     ``judgments`` are on one scale, or a mapping from scales to judgments; lists are made of documents that are judged
     on all scales that the combinations need. Lists have ``k`` different documents of one query, both may have some in
-    common, and all questions differ. Which list is a and which is b is a matter of luck. Queries take turns as far as
-    they can, and none is used more than ``per_query`` times. The same seed makes the same questions.
+    common, and all questions differ. Which list is a and which is b is random. Queries take turns as far as they can,
+    and none is used more than ``per_query`` times. The same seed makes the same questions.
 
     Bins that no two lists can reach are reported as impossible where that can be proven: always on scales with few
     levels (P@5 has no differences but multiples of .2), on other scales for bins beyond the best and the worst list
-    of every query. Others that stay below ``per_bin`` are short. ``progress`` is told how many questions all bins have
-    and how many they want.
+    of every query. Others that stay below ``per_bin`` are short. ``progress`` is called with the number of questions
+    that all bins have and the number that they want.
 
     Thesis section 3.2.1; there 22,074 judgments, 95 combinations and 10 bins took 4,115 examples.
 
@@ -611,73 +546,56 @@ def make_questions(
     """
     seed = as_seed(seed)
     known = as_combinations(combinations)
-    stuff = material(judgments, known, k)
+    evaluator = Evaluator(material(judgments, known, k), known)
     cap = np.inf if per_query is None else per_query
-    rng = np.random.default_rng(seed)
-    greedy = _Greedy(stuff, known, per_bin, bins, rng, most=max_questions, per_query=cap, progress=progress)
-    greedy.run()
+    greedy = _Greedy(evaluator, per_bin, bins, np.random.default_rng(seed), cap)
+    while max_questions is None or len(greedy.query) < max_questions:
+        if not greedy.fill_one():
+            break
+        if progress is not None:
+            missing = int(np.maximum(per_bin - greedy.counts, 0)[~greedy.given_up].sum())
+            progress(greedy.counts.size * per_bin - missing, greedy.counts.size * per_bin)
     if not greedy.query:
         raise AdjudgeError(f"expected judgments that allow two different lists of {k} documents of a query, got none")
-    questions = greedy.questions()
-    coverage = covered(questions, known, greedy.counts, greedy.impossible, per_bin=per_bin)
-    return Generated(questions, coverage, seed)
+    query, lists = np.array(greedy.query, dtype=np.int64), np.array(greedy.lists, dtype=np.int64)
+    questions = evaluator.material.questions(query, lists, prefix="q")
+    impossible: Mask = np.asarray(greedy.counts == 0)  # bins that there was no time to try included
+    for c, b in np.argwhere(impossible).tolist():
+        impossible[c, b] = not greedy.search.able(c, b)[0].any()
+    return GeneratedQuestions(questions, covered(questions, known, greedy.counts, impossible, per_bin=per_bin), seed)
 
 
 @dataclass
 class _Greedy:
     """What has been made so far, and what is missing."""
 
-    material: Material
-    combinations: tuple[Combination, ...]
+    evaluator: Evaluator
     per_bin: int
     bins: int
     rng: np.random.Generator
-    most: int | None = None
-    per_query: float = np.inf
-    progress: Progress | None = None
+    per_query: float
     query: list[int] = field(default_factory=list)
     lists: list[Ints] = field(default_factory=list)
     seen: set[tuple[int, ...]] = field(default_factory=set)
     reserve: dict[tuple[int, int], tuple[Candidates, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        shape = (len(self.combinations), self.bins)
+        shape = (len(self.evaluator.combinations), self.bins)
         self.counts = np.zeros(shape, dtype=np.int64)
         self.given_up = np.zeros(shape, dtype=np.bool_)
-        self.used = np.zeros(len(self.material))
-        self.evaluator = Evaluator(self.material, self.combinations)
-        self.search = Search(self.material, self.evaluator, self.bins)
-        self.pool: Pool = make_pool(self.material, self.evaluator, _POOL, self.bins, self.rng)
+        self.used = np.zeros(len(self.evaluator.material))
+        self.search = Search(self.evaluator, self.bins)
+        self.pool: Pool = make_pool(self.evaluator, _POOL, self.bins, self.rng)
 
-    def run(self) -> None:
-        """Fill the bins."""
-        while (self.most is None or len(self.query) < self.most) and (target := self._target()) is not None:
-            if not self._add_one(*target):
-                self.given_up[target] = True
-            if self.progress is not None:
-                missing = int(np.maximum(self.per_bin - self.counts, 0)[~self.given_up].sum())
-                self.progress(self.counts.size * self.per_bin - missing, self.counts.size * self.per_bin)
-
-    @property
-    def impossible(self) -> Mask:
-        """Which bins no two lists can reach, those too that there was no time to try."""
-        found: Mask = np.asarray(self.counts == 0)
-        for c, b in np.argwhere(found).tolist():
-            found[c, b] = not self.search.able(c, b)[0].any()
-        return found
-
-    def _target(self) -> tuple[int, int] | None:
-        """A bin with the fewest questions of those to fill; None when there is nothing left to do."""
+    def fill_one(self) -> bool:
+        """Add a question to a bin with the fewest, or give the bin up; False when there is nothing left to do."""
         left = np.where((self.counts < self.per_bin) & ~self.given_up, self.counts, self.per_bin)
-        fewest = np.flatnonzero(left == left.min()) if left.min() < self.per_bin else np.array([], dtype=np.int64)
-        if not len(fewest):
-            return None
-        place = int(self.rng.choice(fewest))
-        return place // self.bins, place % self.bins
-
-    def _add_one(self, c: int, b: int) -> bool:
-        """Add the most helpful new question that falls in the bin; False when none was found."""
-        return any(found is not None and self._add_most_helpful(found) for found in self._offers(c, b))
+        if left.min() >= self.per_bin:
+            return False
+        c, b = divmod(int(self.rng.choice(np.flatnonzero(left == left.min()))), self.bins)
+        if not any(found is not None and self._add_most_helpful(found) for found in self._offers(c, b)):
+            self.given_up[c, b] = True
+        return True
 
     def _offers(self, c: int, b: int) -> Iterator[Candidates | None]:
         """Pairs in the bin: from queries that were used little, from any that may be used, then made on purpose."""
@@ -687,47 +605,212 @@ class _Greedy:
             one, other = self.pool.pairs(c, b, anchors, self.rng)
             if len(one) >= _SAMPLE // 16:
                 some = self.rng.permutation(len(one))[:_SAMPLE]
-                yield self.pool.candidates(one[some], other[some])
+                pair = np.stack([one[some], other[some]], axis=1)
+                values = self.pool.values[pair]
+                yield Candidates(
+                    self.pool.query[pair[:, 0]], self.pool.lists[pair], np.abs(values[:, 0] - values[:, 1])
+                )
         if not self.search.able(c, b)[0].any():
             return
-        for _ in range(_TRIES):
-            yield self._made_on_purpose(c, b)
-
-    def _made_on_purpose(self, c: int, b: int) -> Candidates | None:
-        """Pairs that a search finds, which then serve a few times before the next search."""
-        found, times = self.reserve.pop((c, b), (None, _REUSED))
-        if times == _REUSED:
-            welcome = np.where(self.used < self.per_query, 1.0 / (1.0 + self.used) ** 2, 0.0)
-            found, times = self.search.find(c, b, 256, welcome, self.rng), 0
-        if found is not None:
-            self.reserve[c, b] = found, times + 1
-        return found
+        for _ in range(_TRIES):  # the pairs that a search finds serve a few times before the next search
+            found, times = self.reserve.pop((c, b), (None, _REUSED))
+            if times == _REUSED:
+                welcome = np.where(self.used < self.per_query, 1.0 / (1.0 + self.used) ** 2, 0.0)
+                found, times = self.search.find(c, b, 256, welcome, self.rng), 0
+            if found is not None:
+                self.reserve[c, b] = found, times + 1
+            yield found
 
     def _add_most_helpful(self, found: Candidates) -> bool:
         """Add the new pair that adds most to bins that are far from full, of a query that was used little."""
+        columns = np.arange(len(self.counts))
         need = np.maximum(self.per_bin - self.counts, 0) * ~self.given_up
         worth = (need / self.per_bin) ** _URGENCY
         hit = bin_of(found.differences, self.bins)
-        gain = worth[np.arange(len(self.combinations)), hit].sum(axis=1)
+        gain = worth[columns, hit].sum(axis=1)
         score = gain / (1.0 + _BALANCE * self.used[found.query] / (self.used.mean() + 1.0))
         for place in np.argsort(-score):
             a, b = found.lists[place].tolist()
             query = int(found.query[place])
             key = (query, *min(a, b), *max(a, b))
             if a != b and key not in self.seen and self.used[query] < self.per_query:
-                self._add(query, found.lists[place], hit[place], key)
+                self.seen.add(key)
+                self.query.append(query)
+                self.lists.append(found.lists[place] if self.rng.random() < 0.5 else found.lists[place][::-1])
+                self.used[query] += 1
+                self.counts[columns, hit[place]] += 1
                 return True
         return False
 
-    def _add(self, query: int, pair: Ints, hit: Ints, key: tuple[int, ...]) -> None:
-        self.seen.add(key)
-        self.query.append(query)
-        self.lists.append(pair if self.rng.random() < 0.5 else pair[::-1])
-        self.used[query] += 1
-        self.counts[np.arange(len(self.combinations)), hit] += 1
 
-    def questions(self) -> Questions:
-        """What was made, named from q1 on."""
-        query = np.array(self.query, dtype=np.int64)
-        lists = np.array(self.lists, dtype=np.int64).reshape(len(query), 2, self.material.k)
-        return self.material.questions(query, lists, names=[f"q{i}" for i in range(1, len(query) + 1)])
+_LOOKED_AT = 20_000  # pairs of lists to choose from
+_NONE = -1  # past the end of a list
+
+
+@dataclass(frozen=True)
+class SystemQuestions:
+    """Questions from runs, and what was left out.
+
+    ``n_identical`` pairs of systems retrieved the same list for a query; ``n_repeated`` pairs of lists are those of
+    another pair of systems, too, and are asked once; ``n_empty`` lists have no document.
+    """
+
+    questions: Questions
+    n_identical: int
+    n_repeated: int
+    n_empty: int
+
+    def __str__(self) -> str:
+        asked = self.questions.questions
+        systems = {name for question in asked for name in question.systems or ()}
+        return (
+            f"{counted(len(asked), 'question')} of {counted(len(set(self.questions.queries)), 'query')} and "
+            f"{counted(len(systems), 'system')}; {counted(self.n_identical, 'pair')} of identical lists, "
+            f"{counted(self.n_repeated, 'repeated pair')}, {counted(self.n_empty, 'empty list')}."
+        )
+
+
+@checked(k=LIST_LENGTH, n=COUNT, per_pair=COUNT, bins=QUESTION_BINS, seed=SEED)
+def questions_from_runs(
+    collection: Collection,
+    *,
+    k: int = 5,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    n: int | None = None,
+    per_pair: int | None = None,
+    judgments: JudgmentsByScale | None = None,
+    combinations: Iterable[Combination | str] = (),
+    bins: int = 10,
+    identical: bool = False,
+    seed: Seed = 0,
+) -> SystemQuestions:
+    """Ask about the first ``k`` documents of real systems: ``n`` questions in all, or ``per_pair`` for each pair.
+
+    Without either, everything is asked that can be. Queries, systems and pairs of systems take turns; with
+    ``combinations``, so do the ``bins`` of ``|Δ|`` of each, as far as lists are judged. Lists that are the same are
+    left out unless ``identical`` is set. ``pairs`` names the pairs of systems, all when None. Grades come from
+    ``judgments``, or from the collection's own.
+
+    >>> from adjudge.formats import read
+    >>> runs = {"x": {"q": ["d1", "d2"]}, "y": {"q": ["d3", "d1"]}, "z": {"q": ["d1", "d2"]}}
+    >>> made = questions_from_runs(read(runs, {"q": {"d1": 2, "d2": 0, "d3": 1}}, scale="broad"), k=2)
+    >>> print(made)
+    1 question of 1 query and 2 systems; 1 pair of identical lists, 1 repeated pair, 0 empty lists.
+    >>> sorted(made.questions.effectiveness("CG@2", "broad")[0].tolist())
+    [0.5, 0.75]
+    """
+    rng = np.random.default_rng(as_seed(seed))
+    known = as_combinations(combinations) if (combinations := list(combinations)) else ()
+    graded = by_scale(collection.judgments if judgments is None else judgments, known)
+    tops = np.full((len(collection.systems), len(collection.queries), k), _NONE, dtype=np.int64)
+    for place, run in enumerate(collection.runs):  # document codes at the first k ranks
+        rank = np.arange(len(run.documents)) - np.repeat(run.offsets[:-1], run.lengths)
+        first = rank < k
+        tops[place, run.query_codes[first], rank[first]] = run.documents[first]
+    offers, left_out = _offers(_pairs(collection.systems, pairs), tops, identical=identical, rng=rng)
+    if not len(offers):
+        raise AdjudgeError("expected two systems with different lists for a query, got none")
+    if n is not None or per_pair is not None:
+        wanted = len(offers) if n is None or per_pair is not None else min(n, len(offers))
+        offers = offers[: max(_LOOKED_AT, 4 * wanted)]
+    everything = _as_questions(collection, tops, offers, rng)
+    for scale, judged in graded.items():
+        everything = everything.with_grades(scale, judged.by_pair())
+    if n is None and per_pair is None:
+        chosen = np.lexsort((offers[:, 1], offers[:, 0]))
+    else:
+        counts = np.zeros((len(known), bins))
+        chosen = _take_turns(offers, len(tops), bins_of(everything, known, bins), counts, rng, n=n, per_pair=per_pair)
+    picked = everything.select(chosen)
+    renamed = tuple(replace(question, name=f"q{i}") for i, question in enumerate(picked.questions, 1))
+    return SystemQuestions(Questions(renamed, picked.grades), *left_out)
+
+
+def _pairs(systems: tuple[str, ...], pairs: Sequence[tuple[str, str]] | None) -> Ints:
+    """Places of the systems of each pair: (pairs, 2)."""
+    if len(systems) < 2:
+        raise NotEnoughDataError(f"expected runs of at least two systems, got {len(systems)}")
+    if pairs is None:
+        return np.array(list(pairs_of(range(len(systems)), 2)), dtype=np.int64)
+    for name in (name for pair in pairs for name in pair):
+        if name not in systems:
+            raise unknown("system", name, systems)
+    alone = next((one for one, other in pairs if one == other), None)
+    if alone is not None:
+        raise AdjudgeError(f"expected pairs of two systems, got {shown(alone)} twice")
+    return np.array([[systems.index(name) for name in pair] for pair in pairs], dtype=np.int64).reshape(-1, 2)
+
+
+def _offers(pairs: Ints, tops: Ints, *, identical: bool, rng: np.random.Generator) -> tuple[Ints, tuple[int, int, int]]:
+    """Everything that could be asked, each two lists once, in random order; and how much is left out, and why.
+
+    Offers have four columns: the query, the pair, and the two systems of the pair.
+    """
+    n_systems, n_queries, k = tops.shape
+    ids = np.unique(tops.reshape(-1, k), axis=0, return_inverse=True)[1].reshape(n_systems, n_queries)
+    there = tops[:, :, 0] != _NONE
+    pair, query = (places.ravel() for places in np.indices((len(pairs), n_queries)))
+    order = rng.permutation(len(pair))
+    pair, query = pair[order], query[order]
+    one, other = pairs[pair].T
+    asked = there[one, query] & there[other, query]
+    same = asked & (ids[one, query] == ids[other, query])
+    kept = np.flatnonzero(asked if identical else asked & ~same)
+    low, high = np.sort(np.stack([ids[one, query], ids[other, query]]), axis=0)[:, kept]
+    first = np.sort(np.unique(np.stack([query[kept], low, high]), axis=1, return_index=True)[1])
+    offers = np.stack([query, pair, one, other], axis=1)[kept[first]]
+    n_empty = int((~there[:, there.any(axis=0)]).sum())
+    return offers, (int(same.sum()), len(kept) - len(offers), n_empty)
+
+
+def _as_questions(collection: Collection, tops: Ints, offers: Ints, rng: np.random.Generator) -> Questions:
+    """The offers as questions; chance decides which system is a."""
+    swapped = rng.random(len(offers)) < 0.5
+    sides = np.where(swapped[:, None], offers[:, [3, 2]], offers[:, [2, 3]])
+    names, documents, systems = collection.queries[:], collection.documents[:], collection.systems
+    made = []
+    for place, (query, (a, b)) in enumerate(zip(offers[:, 0].tolist(), sides.tolist(), strict=True)):
+        lists = [tuple(documents[d] for d in tops[side, query].tolist() if d != _NONE) for side in (a, b)]
+        made.append(Question(str(place), names[query], lists[0], lists[1], systems=(systems[a], systems[b])))
+    return Questions(tuple(made))
+
+
+def _take_turns(
+    offers: Ints,
+    n_systems: int,
+    hits: Ints,
+    counts: Floats,
+    rng: np.random.Generator,
+    *,
+    n: int | None,
+    per_pair: int | None,
+) -> Ints:
+    """Places of up to ``n`` offers, up to ``per_pair`` per pair: next is always the least used query, systems and bins.
+
+    ``hits`` are the bins of each offer, (offers, combinations); ``counts`` the offers taken in each bin.
+    """
+    query, pair, one, other = offers.T
+    queries, pairs, systems = (np.zeros(size) for size in (query.max() + 1, pair.max() + 1, n_systems))
+    columns = np.arange(len(counts))
+    left = np.ones(len(offers), dtype=np.bool_)
+    luck = rng.random(len(left)) * 1e-3
+    taken: list[int] = []
+    while left.any() and (n is None or len(taken) < n):
+        by_query, by_pair, by_system = (used / (used.mean() + 1.0) for used in (queries, pairs, systems))
+        cost = luck + by_query[query] + by_pair[pair]
+        cost += (by_system[one] + by_system[other]) / 2
+        if len(columns):
+            worth = 1.0 / (1.0 + counts)
+            gain = np.where(hits >= 0, worth[columns, hits], 0.0).mean(axis=1)
+            cost -= 3.0 * gain / max(float(gain[left].max()), 1e-12)
+        place = int(np.where(left, cost, np.inf).argmin())
+        taken.append(place)
+        left[place] = False
+        queries[query[place]] += 1
+        pairs[pair[place]] += 1
+        systems[offers[place, 2:]] += 1
+        known = hits[place] >= 0
+        counts[columns[known], hits[place, known]] += 1
+        if per_pair is not None and pairs[pair[place]] >= per_pair:
+            left &= pair != pair[place]
+    return np.array(taken, dtype=np.int64)

@@ -1,18 +1,17 @@
 """What a study teaches, all at once: bins, curves, noticeable differences, and which measure predicts users best.
 
-How large differences are in practice, and how many of them users would notice.
-
 A measure that needs small differences is no better than another if it hardly ever produces them (thesis 3.4). The
 *prior* of a measure on a scale is the distribution of |Δλ| over all pairs of real systems and all queries. The
 *noticeable difference* is the least one for which more than half prefer the better list: read off the bins, with
 straight lines between their centres, or off the fitted curve. The share of the prior from there on is the share of
-comparisons that most users would notice (its Table 3.5).
+comparisons that most users would notice (thesis, Table 3.5).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ import numpy.typing as npt
 
 from adjudge._version import __version__
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import BINS, CONFIDENCE, INNER_SHARE, RESAMPLES_OR_NONE, SEED, TieUnit, checked
+from adjudge.checks import BINS, CONFIDENCE, INNER_SHARE, RESAMPLES_OR_NONE, SEED, Kind, TieUnit, checked
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
 from adjudge.preferences.curves import (
@@ -31,8 +30,6 @@ from adjudge.preferences.curves import (
     Endpoints,
     Estimate,
     Facts,
-    Outcome,
-    Predicted,
     Predictions,
     SatisfactionBins,
     agreement_bins,
@@ -44,7 +41,7 @@ from adjudge.preferences.curves import (
     satisfaction_curve,
 )
 from adjudge.preferences.questions import Combination, as_combinations
-from adjudge.preferences.study import GOOD, Evidence, Study, evidence, percentiles, resampled_weights, stacked
+from adjudge.preferences.study import GOOD, Evidence, Study, evidence, percentiles, resampled
 from adjudge.results import Column, Result, interval_columns
 from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
@@ -66,7 +63,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Prior:
-    """``|Δλ|`` of every pair of systems for every query, and the place of that query; systems count as given."""
+    """``|Δλ|`` of every pair of systems for every query, and the position of that query."""
 
     measure: str
     scale: str
@@ -75,12 +72,9 @@ class Prior:
     n_systems: int
 
     def cdf(self, size: npt.ArrayLike) -> Floats:
-        """Share of comparisons whose difference is at most so large: ``F(Δ) = P(|Δλ| ≤ Δ)``."""
-        ordered = np.sort(self.sizes)
-        share: Floats = np.searchsorted(ordered, np.asarray(size, dtype=np.float64) + _ROUNDING, side="right") / len(
-            ordered
-        )
-        return share
+        """Share of comparisons whose difference is at most ``size``: ``F(Δ) = P(|Δλ| ≤ Δ)``."""
+        below = np.searchsorted(np.sort(self.sizes), np.asarray(size, dtype=np.float64) + _ROUNDING, side="right")
+        return np.asarray(below / len(self.sizes))
 
     def __str__(self) -> str:
         at = ", ".join(f"{level:.0%} up to {np.quantile(self.sizes, level):.3f}" for level in (0.5, 0.8, 0.95))
@@ -89,11 +83,11 @@ class Prior:
 
 
 @dataclass(frozen=True)
-class Noticed:
+class NoticedShare:
     """The share of comparisons that most users would notice, by the curve and by the bins.
 
-    ``from_curve`` and ``from_bins`` are the differences from which on more than half prefer the better list (None where
-    none does it); ``share`` and ``share_by_bins`` the comparisons that reach them; ``agreeing`` the share of users who
+    ``from_curve`` and ``from_bins`` are the least differences for which more than half prefer the better list (None
+    without any); ``share`` and ``share_by_bins`` the comparisons that reach them; ``agreeing`` the share of users who
     prefer the better list, averaged over the comparisons.
     """
 
@@ -107,8 +101,8 @@ class Noticed:
 def prior_of(collection: Collection, measure: str, scale: str) -> Prior:
     """The prior of a measure on a scale, from the runs and judgments of a collection.
 
-    The judgments must be on the scale, or on the one that it is a conversion of. Queries that some system has no
-    effectiveness for are left out for pairs with that system.
+    The judgments must be on the scale, or on the scale that it converts. Queries for which a system has no
+    effectiveness are left out for pairs with that system.
 
     >>> import adjudge as aj
     >>> print(prior_of(aj.demo(), "CG@5", "fine"))
@@ -144,7 +138,7 @@ def interpolated_difference(bins: AgreementBins, *, level: float = 0.5) -> float
 
 
 @checked(level=INNER_SHARE, confidence=CONFIDENCE, resamples=RESAMPLES_OR_NONE, seed=SEED)
-def noticed(
+def noticed_share(
     prior: Prior,
     mapping: AgreementMapping,
     bins: AgreementBins,
@@ -153,38 +147,33 @@ def noticed(
     confidence: float = 0.95,
     resamples: int = 500,
     seed: int = 0,
-) -> Noticed:
+) -> NoticedShare:
     """The share of comparisons that more than ``level`` of the users would notice.
 
     Its interval covers the curve (parameters drawn from their covariance) and the queries of the prior (resampled), not
-    other systems. Without a covariance only the queries; without resamples there is none.
+    other systems. Without a covariance it covers only the queries; without resamples there is none.
     """
-    threshold, by_bins = noticeable_difference(mapping, level=level), interpolated_difference(bins, level=level)
-    places = _drawn_thresholds(mapping, level, resamples, seed)
+    thresholds = noticeable_difference(mapping, level=level), interpolated_difference(bins, level=level)
+    share, by_bins = (
+        0.0 if threshold is None else float(np.mean(prior.sizes >= threshold - _ROUNDING)) for threshold in thresholds
+    )
     queries, which = np.unique(prior.query, return_inverse=True)
-    reached = np.stack([_counts_from(prior.sizes[which == q]) for q in range(len(queries))])
-    weights = stacked(resampled_weights([np.arange(len(queries))], resamples, seed), len(queries))
+    reached = np.zeros((len(queries), len(_GRID) + 1))  # differences at least as large as each point, none beyond
+    for q in range(len(queries)):
+        sizes = np.sort(prior.sizes[which == q])
+        reached[q, :-1] = len(sizes) - np.searchsorted(sizes, _GRID - _ROUNDING, side="left")
+    places = _drawn_thresholds(mapping, level, resamples, seed)
+    weights = resampled(lambda drawn: drawn, len(queries), [np.arange(len(queries))], resamples, seed)
     draws = (weights * reached[:, places].T).sum(axis=1) / (weights @ reached[:, 0])
     low, high = percentiles(draws, confidence)
-    value = _reach(prior, threshold)
     agreeing = float(mapping(prior.sizes).agree.mean())
-    return Noticed(threshold, by_bins, Estimate(value, float(low), float(high)), _reach(prior, by_bins), agreeing)
-
-
-def _reach(prior: Prior, threshold: float | None) -> float:
-    return 0.0 if threshold is None else float(np.mean(prior.sizes >= threshold - _ROUNDING))
-
-
-def _counts_from(sizes: Floats) -> Floats:
-    """How many differences are at least as large as each point of the grid; none are beyond it."""
-    below = np.searchsorted(np.sort(sizes), _GRID - _ROUNDING, side="left")
-    return np.append(len(sizes) - below, 0).astype(np.float64)
+    return NoticedShare(*thresholds, Estimate(share, float(low), float(high)), by_bins, agreeing)
 
 
 def _drawn_thresholds(mapping: AgreementMapping, level: float, n: int, seed: int) -> Ints:
-    """Places on the grid of the noticeable differences of curves that the covariance makes as likely.
+    """Places on the grid of the noticeable differences of curves drawn from the covariance.
 
-    One place more than the grid has stands for a curve by which nothing is noticed.
+    The place past the end of the grid stands for a curve by which nothing is noticed.
     """
     form, centre = FORMS[mapping.form], np.array(mapping.parameters)
     drawn = np.tile(centre, (n, 1))
@@ -204,10 +193,10 @@ _LEAST_BINS = 6  # through four a cubic goes exactly, and folds may leave one or
 class LearntCombination:
     """All that was learnt for one measure on one scale.
 
-    ``noticeable`` is the difference from which on more than half prefer the better list, by the curve (NaN where none
-    does it; where a band does not reach half, the interval ends at 0 or at 1), ``interpolated`` the same by the bins.
-    ``held_out`` has the mean log-likelihood per tie not seen of the chosen kind of satisfaction curve and of the
-    cubic; ``prior`` and ``noticed`` are there where runs were given.
+    ``noticeable`` is the least difference for which more than half prefer the better list, by the curve (NaN without
+    any; where a band does not reach half, the interval ends at 0 or at 1), ``interpolated`` the same by the bins.
+    ``held_out`` has the mean log-likelihood per unseen tie of the chosen kind of satisfaction curve and of the cubic;
+    ``prior`` and ``noticed`` are there where runs were given.
     """
 
     combination: Combination
@@ -222,7 +211,7 @@ class LearntCombination:
     endpoints: Endpoints
     held_out: dict[str, float]
     prior: Prior | None = None
-    noticed: Noticed | None = None
+    noticed: NoticedShare | None = None
 
     def satisfied_at(self, confidence: float = 0.95) -> tuple[Estimate, ...]:
         """P(Sat) at λ = 0, 0.5 and 1, by the curve."""
@@ -235,8 +224,8 @@ class LearntCombination:
 class Learnt(Result):
     """What a study teaches about some combinations, in the order given.
 
-    ``predicts_agreement`` and ``predicts_satisfaction`` rank them by answers not seen. The counts are those of answers
-    that count; ``n_set_aside`` and ``n_traps`` of those that do not.
+    ``predicts_agreement`` and ``predicts_satisfaction`` rank them by unseen answers. Answers set aside
+    (``n_set_aside``) and those to traps (``n_traps``) are in no other number.
     """
 
     combinations: tuple[LearntCombination, ...]
@@ -257,17 +246,16 @@ class Learnt(Result):
     def of(self, measure: str, scale: str) -> LearntCombination:
         """What was learnt for one combination."""
         wanted = Combination(measure, scale)
-        for one in self.combinations:
-            if one.combination == wanted:
-                return one
-        known = ", ".join(str(one.combination) for one in self.combinations)
+        for learnt in self.combinations:
+            if learnt.combination == wanted:
+                return learnt
+        known = ", ".join(str(learnt.combination) for learnt in self.combinations)
         raise AdjudgeError(f"nothing was learnt for {wanted}; known: {known}")
 
     def mappings(self) -> Mappings:
         """The curves, for a mapping file or for ``satisfaction`` and ``compare``."""
-        return Mappings(
-            tuple(one.satisfaction for one in self.combinations), tuple(one.agreement for one in self.combinations)
-        )
+        curves = ((learnt.satisfaction, learnt.agreement) for learnt in self.combinations)
+        return Mappings(*zip(*curves, strict=True))
 
     rows_name = "combinations"
 
@@ -282,7 +270,7 @@ class Learnt(Result):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """The columns, with the share noticed where a collection was given, and one for each form held out."""
+        """The columns, with the noticed share where a collection was given, and one for each kind of held-out curve."""
         kinds = dict.fromkeys(kind for learnt in self.combinations for kind in learnt.held_out)
         held_out = (
             Column(f"log-likelihood per answer held out, {kind}", ".4f", name=f"held_out_{kind}", shown=False)
@@ -292,12 +280,29 @@ class Learnt(Result):
         return (*_COLUMNS, *(_NOTICED if has_share else ()), *_PREDICTED, *held_out)
 
     def _rows(self) -> list[dict[str, Any]]:
-        agrees, satisfies = (
-            {(row.measure, row.scale): row for row in found.rows}
-            for found in (self.predicts_agreement, self.predicts_satisfaction)
-        )
         empty = dict.fromkeys(column.name for column in self.columns)
-        return [empty | _row(self, learnt, agrees, satisfies) for learnt in self.combinations]
+        return [empty | self._row(learnt) for learnt in self.combinations]
+
+    def _row(self, learnt: LearntCombination) -> dict[str, Any]:
+        measure, scale = learnt.combination.measure, learnt.combination.scale
+        row: dict[str, Any] = {"measure": measure, "scale": scale}
+        row |= {"kind": learnt.satisfaction.kind, "form": learnt.agreement.form}
+        estimates = {
+            "noticeable": learnt.noticeable,
+            **dict(zip(("p_sat_0", "p_sat_05", "p_sat_1"), learnt.satisfied_at(self.confidence), strict=True)),
+            "bias": learnt.endpoints.bias,
+            "distance_positive": learnt.endpoints.positive,
+            "distance_negative": learnt.endpoints.negative,
+            **({} if learnt.noticed is None else {"share_noticed": learnt.noticed.share}),
+        }
+        for name, estimate in estimates.items():
+            row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+        row["noticeable_interpolated"] = learnt.interpolated
+        for ranked in (self.predicts_agreement, self.predicts_satisfaction):
+            found = next(row for row in ranked.rows if (row.measure, row.scale) == (measure, scale))
+            names = ("log_likelihood", "behind", "behind_low", "behind_high", "among_best")
+            row |= {f"{ranked.outcome}_{name}": getattr(found, name) for name in names}
+        return row | {f"held_out_{kind}": value for kind, value in learnt.held_out.items()}
 
     def _facts(self) -> dict[str, Any]:
         counts = ("n_answers", "n_nonpreferences", "n_good", "n_participants", "n_queries", "n_traps", "n_set_aside")
@@ -315,7 +320,7 @@ _COLUMNS = (
     Column("the scale", name="scale", kind="text", key=True),
     Column("kind of the satisfaction curve", name="kind", kind="text", shown=False),
     Column("form of the agreement curve", name="form", kind="text", shown=False),
-    *interval_columns("noticeable", Column("difference that more than half notice", ".3f", label="noticed from")),
+    *interval_columns("noticeable", Column("least difference that more than half notice", ".3f", label="noticed from")),
     *interval_columns("p_sat_0", Column("P(Sat) at effectiveness 0", ".3f", label="P(Sat | 0)")),
     *interval_columns("p_sat_05", Column("P(Sat) at effectiveness 0.5", ".3f", shown=False)),
     *interval_columns("p_sat_1", Column("P(Sat) at effectiveness 1", ".3f", label="P(Sat | 1)")),
@@ -324,72 +329,30 @@ _COLUMNS = (
     *interval_columns("distance_negative", Column("distance of P(Agr = -1) to 0", ".3f", shown=False)),
 )
 _NOTICED = interval_columns("share_noticed", Column("share of comparisons that most users notice", ".3f", shown=False))
+
+
+def _prediction_columns(outcome: str, *, shown: bool) -> tuple[Column, ...]:
+    about, label = f"log-likelihood per unseen answer, {outcome}", "log-likelihood"
+    truth = "whether it is not distinguishable from the best"
+    return (
+        Column(about, ".4f", name=f"{outcome}_log_likelihood", label=label, shown=shown),
+        *interval_columns(f"{outcome}_behind", Column("how far it is behind the best", ".4f", shown=False)),
+        Column(truth, name=f"{outcome}_among_best", kind="truth", label="among the best", shown=shown),
+    )
+
+
+_STUDY = Kind(Study, "a study (from adjudge.preferences.read_answers)")
 _PREDICTED = (
     Column("noticeable difference on lines between bins", ".3f", name="noticeable_interpolated", shown=False),
-    *(
-        column
-        for outcome, is_shown in (("agreement", True), ("satisfaction", False))
-        for column in (
-            Column(
-                f"log-likelihood of an answer not seen, {outcome}",
-                ".4f",
-                name=f"{outcome}_log_likelihood",
-                label="log-likelihood",
-                shown=is_shown,
-            ),
-            *interval_columns(f"{outcome}_behind", Column("how far it is behind the best", ".4f", shown=False)),
-            Column(
-                "whether it cannot be told from the best",
-                name=f"{outcome}_among_best",
-                kind="truth",
-                label="among the best",
-                shown=is_shown,
-            ),
-        )
-    ),
+    *_prediction_columns("agreement", shown=True),
+    *_prediction_columns("satisfaction", shown=False),
 )
 
-Key = dict[tuple[str, str], Predicted]
 
-
-def _row(learnt: Learnt, one: LearntCombination, agrees: Key, satisfies: Key) -> dict[str, Any]:
-    key = one.combination.measure, one.combination.scale
-    row: dict[str, Any] = {
-        "measure": key[0],
-        "scale": key[1],
-        "kind": one.satisfaction.kind,
-        "form": one.agreement.form,
-    }
-    named = {
-        "noticeable": one.noticeable,
-        **dict(zip(("p_sat_0", "p_sat_05", "p_sat_1"), one.satisfied_at(learnt.confidence), strict=True)),
-        "bias": one.endpoints.bias,
-        "distance_positive": one.endpoints.positive,
-        "distance_negative": one.endpoints.negative,
-        **({} if one.noticed is None else {"share_noticed": one.noticed.share}),
-    }
-    for name, estimate in named.items():
-        row |= {
-            name: estimate.value,
-            f"{name}_low": estimate.low,
-            f"{name}_high": estimate.high,
-        }
-    row["noticeable_interpolated"] = one.interpolated
-    for name, predicted in (("agreement", agrees[key]), ("satisfaction", satisfies[key])):
-        row |= {
-            f"{name}_log_likelihood": predicted.log_likelihood,
-            f"{name}_behind": predicted.behind,
-            f"{name}_behind_low": predicted.behind_low,
-            f"{name}_behind_high": predicted.behind_high,
-            f"{name}_among_best": predicted.among_best,
-        }
-    return row | {f"held_out_{kind}": value for kind, value in one.held_out.items()}
-
-
-@checked(ties=TieUnit, bins=BINS, confidence=CONFIDENCE, resamples=RESAMPLES_OR_NONE, seed=SEED)
+@checked(study=_STUDY, ties=TieUnit, bins=BINS, confidence=CONFIDENCE, resamples=RESAMPLES_OR_NONE, seed=SEED)
 def learn(
     study: Study,
-    combinations: Iterable[Combination | str],
+    combinations: str | Combination | Iterable[Combination | str],
     *,
     kind: str = DEFAULT_KIND,
     form: str = DEFAULT_FORM,
@@ -404,10 +367,10 @@ def learn(
     """Learn from a study what effectiveness means to its participants, for each combination of measure and scale.
 
     ``kind`` and ``form`` name the families of satisfaction and agreement curves. P(Sat) is learnt from ``ties``, the
-    answers "both good" and "both bad", taken as answers about pairs; ``lists`` counts each for either list on its own,
-    as Urbano et al. 2012 do, and flattens the curve. ``collection`` holds the runs for the priors of differences (of
-    combinations on the scale of its judgments), ``resamples`` are drawn of queries and participants for the intervals,
-    none where 0. Answers to traps and those set aside do not count.
+    answers "both good" and "both bad", as answers about ``pairs``; ``lists`` counts each answer for both lists on their
+    own, as Urbano et al. 2012 do, and flattens the curve. ``collection`` has the runs for the priors of differences (of
+    combinations on the scale of its judgments). Intervals come from ``resamples`` of queries and participants; 0 leaves
+    them out. Answers to traps and those set aside do not count.
 
     >>> from adjudge.preferences.simulated import example_study
     >>> print(learn(example_study(), ["CG@2 on fine"], resamples=200))
@@ -421,27 +384,35 @@ def learn(
     Among the best: not distinguishable from the best at predicting preferences.
     """
     seed = as_seed(seed)
-    wanted, counted = as_combinations(combinations), study.counted()
-    _check_answers(counted)
-    source = f"fitted with Adjudge on {_name(study)}"
-    how = _How(kind, form, ties, collection, bins, confidence, resamples, seed, source, facts_of(study, ties=ties))
+    wanted, answers = as_combinations(combinations), study.counted()
+    ties_given = answers.choice[answers.choice >= GOOD]
+    n_preferences = len(answers) - len(ties_given)
+    if not n_preferences or not len(ties_given):
+        came = f"{n_preferences} and {len(ties_given)}"
+        raise AdjudgeError(f"expected answers with a preference and without to learn from, got {came}")
     tell = progress or (lambda done, total: None)
     n = len(wanted)
-    found = []
-    for i, one in enumerate(wanted):
-        found.append(_learnt(one, evidence(study, one.measure, one.scale, ties=ties), how))
-        tell(i + 1, 3 * n)
-    agreement = _ranked(study, wanted, "agreement", how, lambda done, _: tell(n + done, 3 * n))
-    satisfaction = _ranked(study, wanted, "satisfaction", how, lambda done, _: tell(2 * n + done, 3 * n))
+    name = Path(study.source).name or "a preference study"
+    origin = f"fitted with Adjudge on {name}", facts_of(study, ties=ties)
+    families: dict[str, Any] = {"kind": kind, "form": form, "bins": bins}
+    families |= {"confidence": confidence, "resamples": resamples, "seed": seed}
+    learnt = []
+    for done, combination in enumerate(wanted, 1):
+        seen = evidence(study, combination.measure, combination.scale, ties=ties)
+        learnt.append(_learn_one(combination, seen, collection, *origin, **families))
+        tell(done, 3 * n)
+    families["ties"] = ties
     return Learnt(
-        tuple(found),
-        agreement,
-        satisfaction,
-        len(counted),
-        int(np.count_nonzero(counted.choice >= GOOD)),
-        int(np.count_nonzero(counted.choice == GOOD)),
-        len(np.unique(counted.participant)) if counted.knows_participants else None,
-        len(np.unique(counted.clusters()["query"])),
+        tuple(learnt),
+        predictions(study, wanted, **families, progress=lambda done, _: tell(n + done, 3 * n)),
+        predictions(
+            study, wanted, outcome="satisfaction", **families, progress=lambda done, _: tell(2 * n + done, 3 * n)
+        ),
+        len(answers),
+        len(ties_given),
+        int(np.count_nonzero(ties_given == GOOD)),
+        len(np.unique(answers.participant)) if answers.knows_participants else None,
+        len(np.unique(answers.clusters()["query"])),
         int(np.count_nonzero(study.trap)),
         int(np.count_nonzero(study.set_aside & ~study.trap)),
         confidence,
@@ -451,78 +422,45 @@ def learn(
     )
 
 
-def _check_answers(counted: Study) -> None:
-    with_, without = np.count_nonzero(counted.choice < GOOD), np.count_nonzero(counted.choice >= GOOD)
-    if not with_ or not without:
-        raise AdjudgeError(f"expected answers with a preference and without to learn from, got {with_} and {without}")
-
-
-@dataclass(frozen=True)
-class _How:
-    kind: str
-    form: str
-    ties: TieUnit
-    collection: Collection | None
-    bins: int
-    confidence: float
-    resamples: int
-    seed: int
-    source: str
-    facts: Facts
-
-    @property
-    def resampling(self) -> dict[str, Any]:
-        return {"confidence": self.confidence, "resamples": self.resamples, "seed": self.seed}
-
-
-def _ranked(
-    study: Study,
-    wanted: tuple[Combination, ...],
-    outcome: Outcome,
-    how: _How,
-    progress: Callable[[int, int], None],
-) -> Predictions:
-    families: dict[str, Any] = {"form": how.form, "kind": how.kind, "ties": how.ties, "bins": how.bins}
-    return predictions(study, wanted, outcome=outcome, **families, **how.resampling, progress=progress)
-
-
-def _learnt(one: Combination, seen: Evidence, how: _How) -> LearntCombination:
-    shared: dict[str, Any] = {"bins": how.bins, "confidence": how.confidence}
-    agreed = agreement_bins(seen, **shared)
-    agreement = agreement_curve(seen, form=how.form, source=how.source, provenance=how.facts)
-    satisfied = satisfaction_curve(seen, kind=how.kind, bins=how.bins, source=how.source, provenance=how.facts)
-    cubic = _cubic(seen, how)
-    kinds = tuple(dict.fromkeys([how.kind, *([] if cubic is None else ["cubic"])]))
-    prior = _prior(one, how.collection)
+def _learn_one(
+    combination: Combination,
+    seen: Evidence,
+    collection: Collection | None,
+    source: str,
+    provenance: Facts,
+    *,
+    kind: str,
+    form: str,
+    bins: int,
+    confidence: float,
+    resamples: int,
+    seed: int,
+) -> LearntCombination:
+    agreed = agreement_bins(seen, bins=bins, confidence=confidence)
+    agreement = agreement_curve(seen, form=form, source=source, provenance=provenance)
+    curve = partial(satisfaction_curve, seen, bins=bins, source=source, provenance=provenance)
+    satisfied = curve(kind=kind)
+    has_cubic = len(np.unique(bin_of(seen.levels, bins))) >= _LEAST_BINS
+    kinds = list(dict.fromkeys([kind, "cubic"] if has_cubic else [kind]))
+    resampling: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "seed": seed}
+    prior = None
+    if collection is not None and collection.need_judgments().scale == combination.relevance.origin:
+        prior = prior_of(collection, combination.measure, combination.scale)
     return LearntCombination(
-        one,
+        combination,
         seen,
-        satisfaction_bins(seen, **shared),
+        satisfaction_bins(seen, bins=bins, confidence=confidence),
         agreed,
         satisfied,
-        cubic,
+        curve(kind="cubic") if has_cubic else None,
         agreement,
-        _noticeable(agreement, how.confidence),
+        _noticeable(agreement, confidence),
         interpolated_difference(agreed),
-        endpoints(seen, bins=how.bins, **how.resampling, satisfaction=satisfied if how.ties == "pairs" else None),
-        compare_kinds(seen, kinds=kinds, bins=how.bins, seed=how.seed),
+        endpoints(seen, bins=bins, **resampling, satisfaction=satisfied if seen.lists.ndim > 1 else None),
+        compare_kinds(seen, kinds=kinds, bins=bins, seed=seed),
         prior,
-        None if prior is None else noticed(prior, agreement, agreed, **how.resampling),
+        None if prior is None else noticed_share(prior, agreement, agreed, **resampling),
     )
-
-
-def _prior(one: Combination, collection: Collection | None) -> Prior | None:
-    """The prior of a combination, where there are runs judged on its scale."""
-    if collection is None or collection.need_judgments().scale != one.relevance.origin:
-        return None
-    return prior_of(collection, one.measure, one.scale)
-
-
-def _cubic(seen: Evidence, how: _How) -> SatisfactionMapping | None:
-    """The cubic beside the chosen curve; None where too few bins have lists."""
-    if len(np.unique(bin_of(seen.levels, how.bins))) < _LEAST_BINS:
-        return None
-    return satisfaction_curve(seen, kind="cubic", bins=how.bins, source=how.source, provenance=how.facts)
 
 
 def _noticeable(mapping: AgreementMapping, confidence: float) -> Estimate:
@@ -535,17 +473,13 @@ def _noticeable(mapping: AgreementMapping, confidence: float) -> Estimate:
     return Estimate(value, 0.0 if low is None else low, 1.0 if high is None else high)
 
 
-def _name(study: Study) -> str:
-    return Path(study.source).name or "a preference study"
-
-
 def facts_of(study: Study, *, ties: TieUnit = "pairs") -> Facts:
-    """What a mapping that is fitted to a study says of where it comes from."""
-    counted = study.counted()
-    clusters = counted.clusters()
+    """The provenance of a mapping that is fitted to a study."""
+    answers = study.counted()
+    clusters = answers.clusters()
     facts = {
-        "answers": str(len(counted)),
-        **({"participants": str(len(np.unique(counted.participant)))} if counted.knows_participants else {}),
+        "answers": str(len(answers)),
+        **({"participants": str(len(np.unique(answers.participant)))} if answers.knows_participants else {}),
         "queries": str(len(np.unique(clusters["query"]))),
         "ties": ties,
         "covariance": f"robust, clustered by {' and '.join(clusters)}",

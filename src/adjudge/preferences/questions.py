@@ -1,28 +1,24 @@
-"""Questions: a query, two ranked lists, and the grades of what is in them.
+"""Questions: a query, two ranked lists, and the grades of their documents; and what questions cover.
 
-Somebody hears the query and both lists and says which is better, or that both are good, or both bad. What they say is
-about the lists *a* and *b* of the question, whichever side of the screen each was on.
+A participant hears the query and both lists and says which list is better, or that both are good, or both bad. The
+answer is about lists *a* and *b* of the question, whichever side of the screen each was on.
 
-Combinations of a measure and a relevance scale: what a study learns a curve for.
+A study learns curves for *combinations* of a measure and a relevance scale: ``CG@5 on fine`` is the cumulative gain of
+five documents with Fine grades. *Coverage* counts the questions of each combination by the absolute difference in
+effectiveness between their two lists, in bins of equal width: [0, .1), [.1, .2), … [.9, 1] where there are ten. A curve
+over differences can be learnt where every bin has enough questions.
 
-``CG@5 on fine`` is the cumulative gain of five documents with Fine grades. The thesis studies 95 of them (its Table
-3.1): eleven user-oriented measures at cutoff 5, those with a gain also in an exponential form, on nine scales.
-
-Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013, section 3.1.
-
-Coverage: how many questions each combination of measure and scale has in each bin of |Δ|.
-
-The range [0, 1] of the absolute difference in effectiveness between the two lists of a question is cut into bins of
-equal width, [0, .1), [.1, .2), … [.9, 1] where there are ten. A curve over differences can be learnt where every bin
-has enough questions (thesis section 3.2.1).
+Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013, sections 3.1 and
+3.2.1.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import product, starmap
 from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
@@ -41,15 +37,15 @@ from adjudge.users.combinations import RelevanceScale, fingerprint, relevance_sc
 from adjudge.users.curves import bin_of
 
 CHOICES = ("a", "b", "good", "bad")
-"""What can be answered: list a is better, list b is, both are good, both are bad."""
+"""The possible answers: list a is better, list b is better, both are good, both are bad."""
 
 
 @dataclass(frozen=True)
 class Question:
     """One query with two ranked lists, best first.
 
-    ``expected`` holds the answers that are right where they are known (a trap); it is empty in other questions.
-    ``systems`` names the systems whose lists these are, where they are those of systems.
+    ``expected`` holds the right answers of an attention check (a trap) and is empty in other questions. ``systems``
+    names the systems that retrieved the lists, where there are any.
     """
 
     name: str
@@ -64,7 +60,7 @@ class Question:
             if not documents:
                 raise AdjudgeError(f"Question {shown(self.name)}: expected documents in list {side}, got none")
             if len(set(documents)) < len(documents):
-                twice = next(one for one in documents if documents.count(one) > 1)
+                twice = next(document for document in documents if documents.count(document) > 1)
                 raise AdjudgeError(f"Question {shown(self.name)}: list {side} has document {shown(twice)} twice")
         if not self.expected <= set(CHOICES):
             raise AdjudgeError(
@@ -85,7 +81,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """Many questions, with the grades of their documents on each scale that they were judged on.
+    """Questions, with the grades of their documents on each scale that they were judged on.
 
     ``grades`` maps a scale, written as mappings write it (``fine``, ``broad``, ``0..4``), to an array (questions, 2,
     ranks): the grade at each rank of list a and list b, NaN where a document is unjudged and past the end of a list.
@@ -96,17 +92,16 @@ class Questions:
 
     def __post_init__(self) -> None:
         if len(self.places) < len(self.questions):
-            names = [one.name for one in self.questions]
+            names = [question.name for question in self.questions]
             twice = next(name for name in names if names.count(name) > 1)
             raise AdjudgeError(f"Questions: expected each name once, got {shown(twice)} again")
         for scale, grades in self.grades.items():
-            origin = relevance_scale(scale).origin
-            if grades.shape != (len(self), 2, self.n_ranks):
-                wanted = (len(self), 2, self.n_ranks)
+            origin, wanted = relevance_scale(scale).origin, (len(self), 2, self.n_ranks)
+            if grades.shape != wanted:
                 raise AdjudgeError(f"Questions: expected grades on {scale} of shape {wanted}, got {grades.shape}")
-            if not bool((origin.contains(grades) | np.isnan(grades)).all()):
-                worst = grades[~(origin.contains(grades) | np.isnan(grades))].flat[0]
-                raise AdjudgeError(f"Questions: expected grades on the scale {origin}, got {worst:g}")
+            outside = grades[~(origin.contains(grades) | np.isnan(grades))]
+            if len(outside):
+                raise AdjudgeError(f"Questions: expected grades on the scale {origin}, got {outside[0]:g}")
 
     def __len__(self) -> int:
         return len(self.questions)
@@ -116,36 +111,36 @@ class Questions:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Where each question is, by its name."""
-        return {one.name: place for place, one in enumerate(self.questions)}
+        """Position of each question, by its name."""
+        return {question.name: place for place, question in enumerate(self.questions)}
 
     @property
     def queries(self) -> tuple[str, ...]:
         """The query of each question."""
-        return tuple(one.query for one in self.questions)
+        return tuple(question.query for question in self.questions)
 
     @cached_property
     def n_ranks(self) -> int:
         """Length of the longest list."""
-        return max((len(documents) for one in self.questions for documents in one.lists), default=0)
+        return max((len(documents) for question in self.questions for documents in question.lists), default=0)
 
     def select(self, places: Sequence[int] | Ints) -> Questions:
-        """Some of the questions, in this order."""
+        """The questions at ``places``, in this order."""
         index = np.asarray(places, dtype=np.int64)
-        kept = tuple(self.questions[place] for place in index)
-        longest = max((len(documents) for one in kept for documents in one.lists), default=0)
-        return Questions(kept, {scale: grades[index][:, :, :longest] for scale, grades in self.grades.items()})
+        kept = Questions(tuple(self.questions[place] for place in index))
+        grades = {scale: grades[index][:, :, : kept.n_ranks] for scale, grades in self.grades.items()}
+        return replace(kept, grades=grades)
 
     def with_grades(self, scale: str, graded: Mapping[tuple[str, str], float]) -> Questions:
-        """The same questions with the grades of one more scale, by query and document."""
+        """The same questions with grades on one more scale, by query and document."""
         array = np.full((len(self), 2, self.n_ranks), np.nan)
-        for place, one in enumerate(self.questions):
-            for side, documents in enumerate(one.lists):
-                array[place, side, : len(documents)] = [graded.get((one.query, d), np.nan) for d in documents]
+        for place, question in enumerate(self.questions):
+            for side, documents in enumerate(question.lists):
+                array[place, side, : len(documents)] = [graded.get((question.query, d), np.nan) for d in documents]
         return replace(self, grades={**self.grades, str(relevance_scale(scale)): array})
 
     def graded(self, judgments: Judgments) -> Questions:
-        """The same questions with the grades of judgments, where they do not have grades of their own on that scale."""
+        """The same questions with grades from judgments where they have none of their own on that scale."""
         scale = str(RelevanceScale(judgments.scale))
         added, own = self.with_grades(scale, judgments.by_pair()), self.grades.get(scale)
         if own is None:
@@ -155,8 +150,8 @@ class Questions:
     def effectiveness(self, measure: str | Measure, scale: str) -> Floats:
         """Effectiveness of list a and list b of every question: (questions, 2); NaN where a document is unjudged.
 
-        ``scale`` may be a conversion of one that there are grades on (``binary40`` of Fine grades). Measures that
-        compare with the best of the judged documents cannot be computed from two lists alone and are refused.
+        ``scale`` may be a conversion of a scale with grades (``binary40`` of Fine grades). Measures that compare with
+        the best of the judged documents cannot be computed from two lists alone and are refused.
 
         >>> questions = Questions((Question("1", "q", ("d1", "d2"), ("d3", "d4")),),
         ...                       {"broad": np.array([[[2.0, 1.0], [0.0, 1.0]]])})
@@ -170,43 +165,34 @@ class Questions:
             raise AdjudgeError(f"Questions: expected grades on {origin} to compute {parsed}, got {known}")
         check_of_lists(parsed)
         grades = self.grades[origin].reshape(2 * len(self), self.n_ranks)
-        values = parsed(_as_lists(grades, self._lengths, used))
-        unjudged = np.isnan(grades) & (np.arange(self.n_ranks) < self._lengths[:, None])
+        lengths = np.array(
+            [len(documents) for question in self.questions for documents in question.lists], dtype=np.int64
+        )
+        values = parsed(_as_lists(grades, lengths, used))
+        unjudged = np.isnan(grades) & (np.arange(self.n_ranks) < lengths[:, None])
         return np.where(unjudged.any(axis=1), np.nan, values).reshape(len(self), 2)
-
-    @cached_property
-    def _lengths(self) -> Ints:
-        return np.array([len(documents) for one in self.questions for documents in one.lists], dtype=np.int64)
 
 
 def check_of_lists(measure: Measure) -> None:
-    """Refuse a measure that does not follow from a list alone; names its form that does, where there is one."""
-    if not needs_all_judgments(measure):
+    """Refuse a measure that does not follow from a list alone; name its form that does, where there is one."""
+    if not _needs_all_judgments(measure):
         return
     form = parse_measure(measure, ideal="max") if "ideal" in measure.definition.parameters else measure
-    instead = "" if needs_all_judgments(form) else f"; use {form}"
-    raise AdjudgeError(
-        f"{measure} compares with the best of all judged documents, which two lists do not tell{instead}"
-    )
+    instead = "" if _needs_all_judgments(form) else f"; use {form}"
+    raise AdjudgeError(f"{measure} compares with the best of all judged documents, which two lists lack{instead}")
 
 
-def needs_all_judgments(measure: Measure) -> bool:
-    """Whether a measure changes with documents outside the list."""
-    one, two = (_probe(extra) for extra in (0.0, 1.0))
-    return not np.allclose(measure(one), measure(two), equal_nan=True)
-
-
-def _probe(extra: float) -> Lists:
-    """Some lists of Fine grades whose queries have one more judged document, relevant or not."""
-    rng = np.random.default_rng(7)
-    grades = rng.integers(0, 101, size=(32, 5)).astype(np.float64)
+def _needs_all_judgments(measure: Measure) -> bool:
+    """Whether a measure changes with a judged document outside the list."""
+    grades = np.random.default_rng(7).integers(0, 101, size=(32, 5)).astype(np.float64)
     lists = _as_lists(grades, np.full(32, 5, dtype=np.int64), relevance_scale("fine"))
-    pool = np.concatenate([lists.pool, np.full((32, 1), 100.0 * extra)], axis=1)
-    return replace(lists, pool=-np.sort(-pool, axis=1), sizes=lists.sizes + 1)
+    pools = (np.concatenate([lists.pool, np.full((32, 1), extra)], axis=1) for extra in (0.0, 100.0))
+    one, two = (measure(replace(lists, pool=-np.sort(-pool, axis=1), sizes=lists.sizes + 1)) for pool in pools)
+    return not np.allclose(one, two, equal_nan=True)
 
 
 def _as_lists(grades: Floats, lengths: Ints, scale: RelevanceScale) -> Lists:
-    """Lists whose queries have no judged documents but those of the list itself."""
+    """Lists whose queries have no judged documents outside the list itself."""
     judged = ~np.isnan(grades)
     plain = np.where(judged, grades, 0.0)
     if scale.conversion is not None:
@@ -223,20 +209,17 @@ def _as_lists(grades: Floats, lengths: Ints, scale: RelevanceScale) -> Lists:
 
 
 def joined(parts: Iterable[Questions]) -> Questions:
-    """Questions of several sources as one, such as questions and traps; scales that one lacks are NaN there."""
+    """Questions from several sources as one, such as questions and traps; NaN on scales that one of them lacks."""
     given = list(parts)
-    questions = tuple(one for part in given for one in part.questions)
-    longest = max((part.n_ranks for part in given), default=0)
-    grades: dict[str, Any] = {}
-    for scale in dict.fromkeys(scale for part in given for scale in part.grades):
-        rows = []
-        for part in given:
-            padded = np.full((len(part), 2, longest), np.nan)
-            if scale in part.grades:
-                padded[:, :, : part.n_ranks] = part.grades[scale]
-            rows.append(padded)
-        grades[scale] = np.concatenate(rows)
-    return Questions(questions, grades)
+    whole = Questions(tuple(question for part in given for question in part.questions))
+    grades: dict[str, Floats] = {}
+    start = 0
+    for part in given:
+        for scale, values in part.grades.items():
+            array = grades.setdefault(scale, np.full((len(whole), 2, whole.n_ranks), np.nan))
+            array[start : start + len(part), :, : part.n_ranks] = values
+        start += len(part)
+    return replace(whole, grades=grades)
 
 
 _SEPARATOR = " on "
@@ -256,7 +239,7 @@ class Combination:
 
     >>> Combination("CG(ideal=none)@5", "fine")
     Traceback (most recent call last):
-    adjudge.errors.AdjudgeError: CG(ideal=none)@5 can exceed 1, so that its differences have no bins; use ideal=max
+    adjudge.errors.AdjudgeError: CG(ideal=none)@5 can exceed 1, so its differences have no bins; use ideal=max
     """
 
     measure: str
@@ -267,7 +250,7 @@ class Combination:
             raise AdjudgeError(f"expected a measure and a scale, got {shown(self.measure)} and {shown(self.scale)}")
         measure, scale = parse_measure(self.measure), relevance_scale(self.scale)
         if not measure.bounded:
-            raise AdjudgeError(f"{measure} can exceed 1, so that its differences have no bins; use ideal=max")
+            raise AdjudgeError(f"{measure} can exceed 1, so its differences have no bins; use ideal=max")
         check_of_lists(measure)
         fingerprint(measure, scale)  # refuses a measure that makes no sense on the scale
         object.__setattr__(self, "measure", str(measure))
@@ -295,7 +278,7 @@ class Combination:
 
     @cached_property
     def relevance(self) -> RelevanceScale:
-        """The scale, with the one that assessors used and how grades are converted."""
+        """The scale: the one that assessors used, and how its grades are converted."""
         return relevance_scale(self.scale)
 
     @property
@@ -304,18 +287,19 @@ class Combination:
         return str(RelevanceScale(self.relevance.origin))
 
 
-def as_combinations(given: Iterable[Combination | str]) -> tuple[Combination, ...]:
-    """Combinations from values or text, each once, in the order given."""
-    found = [one if isinstance(one, Combination) else Combination.parse(one) for one in given]
-    if not found:
+def as_combinations(given: str | Combination | Iterable[Combination | str]) -> tuple[Combination, ...]:
+    """Combinations from values or text, one or several, each once, in the order given."""
+    several = [given] if isinstance(given, str | Combination) else given
+    combinations = [each if isinstance(each, Combination) else Combination.parse(each) for each in several]
+    if not combinations:
         raise AdjudgeError("expected at least one combination of a measure and a scale, got none")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(combinations))
 
 
 _GRADED, _BINARY = ("graded3", "graded4", "graded5"), ("binary20", "binary40", "binary60", "binary80")
 _FEW_LEVELS = ("broad", *_GRADED)  # where an exponential gain still tells grades apart
-# Table 3.1, a row each: the measure with a linear (or no) gain and the scales it is on; then those of its
-# exponential form. What is missing is equal to something that is there.
+# Table 3.1: each measure with a linear (or no) gain and its scales, then the measures with an exponential gain.
+# Combinations that equal another one are left out.
 _ON: dict[str, tuple[str, ...]] = {
     "P": _BINARY,
     "AP(ideal=max)": _BINARY,
@@ -336,42 +320,38 @@ _EXPONENTIAL = (
 
 
 def thesis_combinations(k: int = 5) -> tuple[Combination, ...]:
-    """The combinations of the thesis's Table 3.1, for lists of k documents; the thesis has 5.
+    """The 95 combinations of the thesis's Table 3.1, for lists of ``k`` documents (5 in the thesis).
 
-    User-oriented measures (eq 2.2 and 3.1 to 3.10): 1 is a list whose every document has the highest grade. RBP has
-    p = 0.8. ERR's gain is exponential unless one says otherwise, the others' linear. All differ, but for ADR on
-    ``graded5`` and on ``binary80`` only a grade of exactly 80 makes the difference.
+    Eleven user-oriented measures (eq 2.2 and 3.1 to 3.10), those with a gain also in an exponential form, on nine
+    scales: effectiveness is 1 where every document has the highest grade. RBP has p = 0.8. The default gain of ERR is
+    exponential, that of the others linear. All differ; ADR on ``graded5`` and on ``binary80`` differ only for a grade
+    of exactly 80.
 
     >>> len(thesis_combinations()), print(thesis_combinations()[0])
     P@5 on binary20
     (95, None)
     """
-    return tuple(_thesis(k))
-
-
-def _thesis(k: int) -> Iterator[Combination]:
-    for measure, scales in (*_ON.items(), *((name, _FEW_LEVELS) for name in _EXPONENTIAL)):
-        yield from (Combination(f"{measure}@{k}", scale) for scale in scales)
+    measures = (*_ON.items(), *((name, _FEW_LEVELS) for name in _EXPONENTIAL))
+    return tuple(Combination(f"{measure}@{k}", scale) for measure, scales in measures for scale in scales)
 
 
 def possible(combinations: Iterable[Combination], scales: Iterable[str]) -> tuple[Combination, ...]:
-    """Those of the combinations that can be computed from judgments on these scales.
+    """The combinations that can be computed from judgments on these scales.
 
     >>> len(possible(thesis_combinations(), ["fine"])), len(possible(thesis_combinations(), ["broad"]))
     (81, 14)
     """
     known = {str(RelevanceScale(relevance_scale(scale).origin)) for scale in scales}
-    return tuple(one for one in combinations if one.origin in known)
+    return tuple(combination for combination in combinations if combination.origin in known)
 
 
 def crossed(measures: Iterable[str], scales: Iterable[str]) -> tuple[Combination, ...]:
     """Every measure on every scale.
 
-    >>> [str(one) for one in crossed(["CG@5", "P@5"], ["binary40"])]
+    >>> [str(combination) for combination in crossed(["CG@5", "P@5"], ["binary40"])]
     ['CG@5 on binary40', 'P@5 on binary40']
     """
-    wanted = list(scales)
-    return as_combinations([Combination(measure, scale) for measure in measures for scale in wanted])
+    return as_combinations(starmap(Combination, product(measures, scales)))
 
 
 Status = Literal["filled", "short", "impossible"]
@@ -387,11 +367,11 @@ class CoverageBin(TypedDict):
     low: Annotated[float, Column("lower end of the bin of |Δ|", "g")]
     high: Annotated[float, Column("upper end of the bin of |Δ|", "g")]
     questions: Annotated[int, Column("questions in the bin", ",d")]
-    wanted: Annotated[int, Column("questions that are wanted there", ",d")]
+    wanted: Annotated[int, Column("questions wanted there", ",d")]
     status: Annotated[str, Column("filled, short or impossible")]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Coverage(Result):
     """Questions in each bin of each combination.
 
@@ -401,9 +381,9 @@ class Coverage(Result):
     unknown    (combinations,)       questions without a difference: a document is not judged
     ========== ===================== ================================================================
 
-    *Impossible* means proven: no two lists that these judgments allow have such a difference. *Short* means that there
-    are fewer than ``per_bin`` and nobody proved that there cannot be more. ``most_of_a_query`` is the number of
-    questions of the query that has most.
+    *Impossible* means proven: no two lists that the judgments allow have such a difference. *Short* bins have fewer
+    than ``per_bin`` questions, without a proof that there cannot be more. ``most_of_a_query`` is the largest number of
+    questions about one query.
     """
 
     combinations: tuple[Combination, ...]
@@ -423,12 +403,12 @@ class Coverage(Result):
 
     @cached_property
     def totals(self) -> dict[Status, int]:
-        """How many cells have each status."""
+        """Number of bins with each status, over all combinations."""
         return {name: int((self.status == place).sum()) for place, name in enumerate(STATUSES)}
 
     @property
     def is_complete(self) -> bool:
-        """Whether every cell that can be filled is."""
+        """Whether every bin that can be filled is."""
         return self.totals["short"] == 0
 
     def interval(self, place: int) -> str:
@@ -438,25 +418,20 @@ class Coverage(Result):
 
     @property
     def summary(self) -> str:
-        """One sentence or two."""
-        cells, totals = self.counts.size, self.totals
-        never = totals["impossible"]
+        """How many bins are filled, short and impossible, in a sentence."""
+        filled, lacking, never = self.totals.values()
         aside = f"; {never} {'is' if never == 1 else 'are'} impossible" if never else ""
-        short = f" and {totals['short']} have fewer" if totals["short"] else ""
+        short = f" and {lacking} {'has' if lacking == 1 else 'have'} fewer" if lacking else ""
         return (
             f"{counted(self.n_questions, 'question')} of {counted(self.n_queries, 'query')} with "
-            f"{counted(self.n_documents, 'document')}: {totals['filled']} of {counted(cells, 'bin')} "
-            f"({counted(len(self.combinations), 'combination')}, {self.bins} each) have at least "
-            f"{self.per_bin}{short}{aside}."
+            f"{counted(self.n_documents, 'document')}: {filled} of {counted(self.counts.size, 'bin')} "
+            f"({counted(len(self.combinations), 'combination')}, {self.bins} each) "
+            f"{'has' if filled == 1 else 'have'} at least {self.per_bin}{short}{aside}."
         )
 
     row_type = CoverageBin
     rows_name = "bins"
-
-    @property
-    def title(self) -> str:
-        """What it is, in a sentence or two."""
-        return self.summary
+    title = summary
 
     def _rows(self) -> list[CoverageBin]:
         return [
@@ -481,43 +456,45 @@ class Coverage(Result):
         """A line for each combination that is not filled: counts by bin, – where impossible."""
         lacking = np.flatnonzero((self.status != FILLED).any(axis=1)).tolist()
         starts = [Heading(f"{b / self.bins:.3g}", about="questions by |Δ| from here") for b in range(self.bins)]
-        rows = [[str(self.combinations[c]), *(self._cell(c, b) for b in range(self.bins))] for c in lacking]
+        cells = np.where(self.status == IMPOSSIBLE, "–", self.counts.astype(str)).tolist()
+        rows = [[str(self.combinations[c]), *cells[c]] for c in lacking]
         return Table([Heading("questions by |Δ| from", "left"), *starts] if rows else [], rows, self.title)
 
     def __repr__(self) -> str:
         return f"<Coverage: {counted(self.n_questions, 'question')}, {counted(len(self.combinations), 'combination')}>"
-
-    def _cell(self, c: int, b: int) -> str:
-        """A count, – for what is impossible."""
-        return "–" if self.status[c, b] == IMPOSSIBLE else str(self.counts[c, b])
 
 
 @checked(bins=QUESTION_BINS, per_bin=COUNT)
 def coverage_of(
     questions: Questions, combinations: Iterable[Combination | str], *, bins: int = 10, per_bin: int = 200
 ) -> Coverage:
-    """Coverage of any questions, also of real lists or those of a file. Traps are not counted.
+    """Coverage of any questions, wherever they come from. Traps are not counted.
 
-    Bins that the measure cannot reach are called short here, as are those that judgments cannot reach: two lists do
-    not tell what other lists there could be (:func:`~adjudge.preferences.generation.make_questions` does tell).
+    No bin is called impossible here: two lists do not tell what other lists there could be, as
+    :func:`~adjudge.preferences.generation.make_questions` can.
 
-    >>> from adjudge.preferences.questions import Question
     >>> asked = Questions((Question("1", "q", ("d1", "d2"), ("d3", "d4")),),
     ...                   {"broad": np.array([[[2.0, 1.0], [0.0, 1.0]]])})
     >>> print(coverage_of(asked, ["CG@2 on broad"], bins=2, per_bin=1))
-    1 question of 1 query with 4 documents: 1 of 2 bins (1 combination, 2 each) have at least 1 and 1 have fewer.
+    1 question of 1 query with 4 documents: 1 of 2 bins (1 combination, 2 each) has at least 1 and 1 has fewer.
     questions by |Δ| from  0  0.5
     CG@2 on broad          0    1
     """
     known = as_combinations(combinations)
-    asked = questions.select([place for place, one in enumerate(questions.questions) if not one.is_trap])
-    counts, unknown = np.zeros((len(known), bins), dtype=np.int64), np.zeros(len(known), dtype=np.int64)
-    for place, one in enumerate(known):
-        values = asked.effectiveness(one.measure, one.scale)
-        found = bin_of(np.abs(values[:, 0] - values[:, 1]), bins)
-        unknown[place] = int((found < 0).sum())
-        counts[place] = np.bincount(found[found >= 0], minlength=bins)
+    asked = questions.select([place for place, question in enumerate(questions.questions) if not question.is_trap])
+    hits = bins_of(asked, known, bins)
+    counts = np.stack([np.bincount(column[column >= 0], minlength=bins) for column in hits.T])
+    unknown = (hits < 0).sum(axis=0)
     return covered(asked, known, counts, np.zeros(counts.shape, dtype=np.bool_), per_bin=per_bin, unknown=unknown)
+
+
+def bins_of(questions: Questions, combinations: Sequence[Combination], bins: int) -> Ints:
+    """Bin of abs(Δ) of every question on every combination: (questions, combinations); -1 where it is not judged."""
+    found = np.full((len(questions), len(combinations)), -1, dtype=np.int64)
+    for place, combination in enumerate(combinations):
+        values = questions.effectiveness(combination.measure, combination.scale)
+        found[:, place] = bin_of(np.abs(values[:, 0] - values[:, 1]), bins)
+    return found
 
 
 def covered(
@@ -531,7 +508,7 @@ def covered(
 ) -> Coverage:
     """Coverage from counts that are known already."""
     status = np.where(counts >= per_bin, FILLED, np.where(impossible, IMPOSSIBLE, SHORT)).astype(np.int64)
-    documents = {document for one in questions.questions for side in one.lists for document in side}
+    documents = {document for question in questions.questions for side in question.lists for document in side}
     return Coverage(
         combinations,
         per_bin,

@@ -1,21 +1,18 @@
-"""A study: questions, and what people answered to them.
-
-What the answers of a study say about lists, for one measure on one scale; and resamples of it.
+"""A study: questions, what people answered to them, and the evidence in the answers for one measure on one scale.
 
 Each *tie* or nonpreference (both good, both bad) is about a pair of lists; every answer is about a difference. Answers
-to the same query, or of the same participant, are alike: whatever is stated about the precision of something learnt
-treats them as clusters.
+to the same query, or of the same participant, are alike: intervals treat them as clusters.
 
-Two ways to learn P(Sat) from ties. ``pairs``, the default: a tie is one answer about two lists, and P(good) depends on
-the effectiveness of both (see :mod:`adjudge.users.satisfaction`). ``lists``, as Urbano et al. 2012 and the thesis
-do it: a tie counts twice, once for each list at that list's own effectiveness. Tied lists differ, by .24 on average in
-CG@5 on Fine and .36 on Broad in the study of 2012, so a bad list often gets the answer that a good one earned, and the
-reverse: ``lists`` flattens the curve at both ends.
+P(Sat) can be learnt from ties in two ways. ``pairs``, the default: a tie is one answer about two lists, and P(good)
+depends on the effectiveness of both (see :mod:`adjudge.users.satisfaction`). ``lists``, as in Urbano et al. 2012 and
+the thesis: a tie counts twice, once for each list at that list's own effectiveness. Tied lists differ, by .24 on
+average in CG@5 on Fine and .36 on Broad in the study of 2012, so a bad list often gets the answer that a good one
+earned, and the reverse: ``lists`` flattens the curve at both ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -32,16 +29,17 @@ if TYPE_CHECKING:
 
 
 A, B, GOOD, BAD = range(len(CHOICES))
+_COLUMNS = ("question", "choice", "participant", "swapped", "seconds", "heard", "at", "set_aside")
 
 
 @dataclass(frozen=True)
 class Study:
-    """Answers to questions, one row an answer, in the order in which they came.
+    """Answers to questions, one row per answer, in the order in which they came.
 
     ============ ========== ==================================================================================
     question     (answers,) place of the question in ``questions``
     choice       (answers,) ``A``, ``B``, ``GOOD`` or ``BAD``: about lists a and b, not sides of a screen
-    participant  (answers,) place in ``participants``; all -1 where nobody knows who answered what
+    participant  (answers,) place in ``participants``; -1 where it is not known who answered
     swapped      (answers,) 1 where list b stood first (left, or above), 0 where list a did, -1 where unknown
     seconds      (answers,) how long the answer took; NaN where unknown
     heard        (answers,) seconds of sound that were played for it; NaN where unknown
@@ -51,8 +49,8 @@ class Study:
 
     ``rules`` of trust and ``least_seconds`` of sound by the name of the question are those of the campaign that the
     answers come from; None where there is none. ``reasons`` says for each participant why their answers are set aside,
-    empty where they are not. Answers to traps tell about people, not about lists: what is learnt about lists leaves
-    them out (see :meth:`counted`).
+    empty where they are not. Answers to traps are about people, not about lists, and do not count in what is learnt
+    about lists (see :meth:`counted`).
     """
 
     questions: Questions
@@ -74,23 +72,22 @@ class Study:
 
     def __post_init__(self) -> None:
         n = len(self.question)
-        columns = (self.choice, self.participant, self.swapped, self.seconds, self.heard, self.at, self.set_aside)
-        if any(len(column) != n for column in columns) or (self.comments and len(self.comments) != n):
-            lengths = sorted({*map(len, columns), *([len(self.comments)] if self.comments else [])})
-            raise AdjudgeError(f"Study: expected columns of {n} answers each, got {', '.join(map(str, lengths))}")
-        if n and not (0 <= int(self.question.min()) <= int(self.question.max()) < len(self.questions)):
-            worst = int(self.question.min()) if int(self.question.min()) < 0 else int(self.question.max())
-            raise AdjudgeError(f"Study: expected answers to {len(self.questions)} questions, from 0 on, got {worst}")
-        if not bool(np.isin(self.choice, range(len(CHOICES))).all()):
-            worst = int(self.choice[~np.isin(self.choice, range(len(CHOICES)))][0])
-            raise AdjudgeError(f"Study: expected choices from 0 to 3 ({', '.join(CHOICES)}), got {worst}")
-        if n and int(self.participant.max()) >= len(self.participants):
-            people, worst = len(self.participants), int(self.participant.max())
-            raise AdjudgeError(f"Study: expected answers of {people} participants, from 0 on, got {worst}")
-        if self.reasons and len(self.reasons) != len(self.participants):
-            people, given = len(self.participants), len(self.reasons)
+        lengths = {len(getattr(self, name)) for name in _COLUMNS} | ({len(self.comments)} if self.comments else set())
+        if lengths != {n}:
+            came = ", ".join(map(str, sorted(lengths)))
+            raise AdjudgeError(f"Study: expected columns of {n} answers each, got {came}")
+        people = len(self.participants)
+        for places, least, size, what in (
+            (self.question, 0, len(self.questions), f"answers to {len(self.questions)} questions, from 0 on"),
+            (self.choice, 0, len(CHOICES), f"choices from 0 to 3 ({', '.join(CHOICES)})"),
+            (self.participant, -1, people, f"answers of {people} participants, from 0 on"),
+        ):
+            wrong = places[(places < least) | (places >= size)]
+            if len(wrong):
+                raise AdjudgeError(f"Study: expected {what}, got {wrong[0]}")
+        if self.reasons and len(self.reasons) != people:
             raise AdjudgeError(
-                f"Study: expected a reason or an empty one for each of {people} participants, got {given}"
+                f"Study: expected a reason, or an empty one, for each of {people} participants, got {len(self.reasons)}"
             )
 
     def __len__(self) -> int:
@@ -108,8 +105,7 @@ class Study:
     @cached_property
     def trap(self) -> Mask:
         """Which answers are to traps."""
-        traps = np.array([one.is_trap for one in self.questions.questions], dtype=np.bool_)
-        return traps[self.question] if len(self) else np.zeros(0, dtype=np.bool_)
+        return np.array([question.is_trap for question in self.questions.questions], dtype=np.bool_)[self.question]
 
     @cached_property
     def right(self) -> Mask:
@@ -120,20 +116,19 @@ class Study:
 
     def select(self, rows: Ints | Mask) -> Study:
         """Some of the answers."""
-        names = ("question", "choice", "participant", "swapped", "seconds", "heard", "at", "set_aside")
         comments = tuple(np.array(self.comments, dtype=object)[rows]) if self.comments else ()
-        return replace(self, **{name: getattr(self, name)[rows] for name in names}, comments=comments)
+        return replace(self, **{name: getattr(self, name)[rows] for name in _COLUMNS}, comments=comments)
 
     def counted(self) -> Study:
         """The answers that say something about lists: no traps, nothing set aside."""
         return self.select(~self.trap & ~self.set_aside)
 
     def with_aside(self) -> Study:
-        """The study had nothing been set aside."""
+        """The study as if nothing had been set aside."""
         return replace(self, set_aside=np.zeros(len(self), dtype=np.bool_))
 
     def without(self, participant: str) -> Study:
-        """The study had one participant not come."""
+        """The study as if one participant had not taken part."""
         if participant not in self.participants:
             raise unknown("participant", participant, self.participants)
         return self.select(self.participant != self.participants.index(participant))
@@ -141,7 +136,7 @@ class Study:
     def clusters(self) -> dict[str, Ints]:
         """What makes answers alike: the query, and the participant where any is known.
 
-        Where some are not known, each such answer counts as somebody's only one.
+        Each answer of an unknown participant counts as that person's only one.
         """
         queries = np.unique(np.array(self.questions.queries, dtype=object), return_inverse=True)[1]
         found = {"query": queries.astype(np.int64)[self.question]}
@@ -157,12 +152,12 @@ _MOST_CELLS = 2**23
 
 @dataclass(frozen=True)
 class Evidence:
-    """Lists called good or bad, and differences with the answers to them.
+    """Lists called good or bad, and differences with the answers about them.
 
     ``lists`` has the effectiveness of both lists of each tie, (ties, 2), or, where ties count by lists, that of one
     list after the other, (2 ties,). ``good`` says what each row was called and ``answer`` which answer it comes from.
     ``delta`` is λa - λb of every counted answer and ``prefers`` 1 for list a, -1 for list b, 0 for neither.
-    ``unjudged`` counts answers left out because a document of theirs has no grade.
+    ``unjudged`` counts answers left out because one of their documents has no grade.
     """
 
     measure: str
@@ -178,7 +173,7 @@ class Evidence:
 
     @property
     def levels(self) -> Floats:
-        """Effectiveness that each row of ``lists`` stands for: that of the list, or the mean of the pair."""
+        """Effectiveness of each row of ``lists``: that of the list, or the mean of the pair."""
         return self.lists if self.lists.ndim == 1 else self.lists.mean(axis=1)
 
     @property
@@ -238,17 +233,10 @@ def judged_by_all(study: Study, combinations: Sequence[tuple[str, str]]) -> Mask
     return known
 
 
-def stacked(draws: Iterable[Floats], width: int) -> Floats:
-    """Draws (some, width) as one array, also where there are none.
-
-    >>> stacked([], 3).shape
-    (0, 3)
-    """
-    return np.concatenate([*draws, np.full((0, width), np.nan)])
-
-
-def resampled_weights(clusters: Sequence[Ints], resamples: int, seed: int) -> Iterator[Floats]:
-    """How often each answer counts in each resample: arrays (some resamples, answers), few enough to hold.
+def resampled(
+    statistic: Callable[[Floats], Floats], width: int, clusters: Sequence[Ints], resamples: int, seed: int
+) -> Floats:
+    """A statistic (resamples, width) of how often each answer counts in each resample (some resamples, answers).
 
     Clusters are drawn with replacement; of two kinds that cross, each kind on its own, and an answer counts as often as
     its query times its participant, which is on the wide side (Owen 2007, doi:10.1214/07-AOAS122). One cluster alone
@@ -256,7 +244,8 @@ def resampled_weights(clusters: Sequence[Ints], resamples: int, seed: int) -> It
     """
     rng = np.random.default_rng(seed)
     n = len(clusters[0])
-    at_once = max(1, _MOST_CELLS // max(n, 1))
+    at_once = max(1, _MOST_CELLS // max(n, 1))  # resamples that fit in memory
+    draws = [np.full((0, width), np.nan)]
     for begin in range(0, resamples, at_once):
         some = min(at_once, resamples - begin)
         weights = np.ones((some, n))
@@ -264,12 +253,13 @@ def resampled_weights(clusters: Sequence[Ints], resamples: int, seed: int) -> It
             present, places = np.unique(kind, return_inverse=True)
             drawn = rng.multinomial(len(present), np.full(len(present), 1 / len(present)), size=some)
             weights *= drawn[:, places] if len(present) > 1 else np.nan
-        yield weights
+        draws.append(statistic(weights))
+    return np.concatenate(draws)
 
 
 @checked(confidence=CONFIDENCE)
 def percentiles(draws: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Ends of the middle of some draws along the first axis, NaN draws aside."""
+    """Percentile interval of draws along the first axis, without NaN draws."""
     if not len(draws):
         return np.full(draws.shape[1:], np.nan), np.full(draws.shape[1:], np.nan)
     levels = [50 * (1 - confidence), 50 * (1 + confidence)]

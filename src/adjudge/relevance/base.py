@@ -1,48 +1,41 @@
 """What every relevance estimator offers: beliefs about candidates that each judgment sharpens.
 
-An *estimator* is a registered function that starts a *model* on candidates and a measure. A model knows, at any moment,
-the expected relevance of every pair and how sure that is, the expected score of every system and how scores vary
-together, and how much a judgment of each pair would tell about them. Relevance is grade / highest grade, from 0 to 1.
+An *estimator* is a registered function that starts a *model* on candidates and a measure. At any moment a model knows
+the expected relevance of every pair and its variance, the expected scores of systems and their covariance, and how much
+a judgment of each pair would tell about them. Relevance r is grade / highest grade, from 0 to 1. With w_i the weight of
+rank i, the measures that can be estimated are linear in relevance, or ratios of two such sums (thesis 8.1):
 
-Measures whose expectation over unknown relevance has a sound form: weighted sums of gains, and their ratios.
-
-With r_d the relevance of document d (grade / highest grade) and w_i the weight of rank i, a list has
-
-    score = Σ_i w_i r_{A_i} / c          CG, DCG, RBP, and P on a binary scale: linear in relevance
+    score = Σ_i w_i r_{A_i} / c                  CG, DCG, RBP, and P on a binary scale
     score = Σ_i w_i r_{A_i} / Σ_i w_i r_{I_i}    nDCG, and any with ``ideal=judged``: I sorts the query's candidates
 
-(thesis 8.1). What is unknown enters linearly, or as a ratio of two such sums.
-
-How sure the sign of a difference between systems is, and a ranking of them (thesis 8.20, AdMIRe 2012 eq. 5).
+Confidence in the sign of a difference between systems (thesis 8.20, AdMIRe 2012 eq. 5) is
 
     C_ab = F(|E[Δ_ab]| / √(inflation · Var[Δ_ab]))
 
-with F the normal distribution (AdMIRe) or Student's t with n_queries - 1 degrees of freedom (thesis). What is known for
-certain has confidence 1: a difference without variance, and also a tie without variance, such as two copies of a system
-or equal systems with everything judged, because no judgment can change what is said of the pair. A difference of 0 that
-does vary has confidence 1/2. No confidence is ever NaN.
+with F the normal distribution (AdMIRe) or Student's t with n_queries - 1 degrees of freedom (thesis). A difference
+without variance has confidence 1, even if it is 0: two copies of a system, or equal systems with everything judged, are
+a tie that no judgment can change. A difference of 0 that does vary has confidence 1/2. No confidence is ever NaN.
 
 Urbano, J. and Schedl, M., Towards minimal test collections for evaluation of audio music similarity and retrieval,
 WWW 2012 Companion (AdMIRe), doi:10.1145/2187980.2188223.
-
-What a model says at one moment: scores, differences and confidence, computed once for rules, goals and reports.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import numpy as np
 from scipy.sparse import csr_array
-from scipy.special import ndtr, stdtr
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from adjudge.arrays import Floats, Mask
-from adjudge.checks import COUNT, POSITIVE, checked
-from adjudge.errors import AdjudgeError
+from adjudge.checks import COUNT, POSITIVE, Kind, checked
+from adjudge.errors import AdjudgeError, unknown
 from adjudge.measures.base import Measure, parse_measure
 from adjudge.measures.gains import discounts
 from adjudge.measures.parameters import GAINS
@@ -51,6 +44,9 @@ from adjudge.model.scales import Scale
 from adjudge.registry import Registry
 from adjudge.relevance.candidates import Candidates
 
+if TYPE_CHECKING:
+    from adjudge.relevance.models import FittedModel
+
 SUPPORTED = ("CG", "DCG", "nDCG", "RBP", "P")
 
 
@@ -58,8 +54,8 @@ SUPPORTED = ("CG", "DCG", "nDCG", "RBP", "P")
 class Scoring:
     """A measure as weights of ranks 1..k.
 
-    ``divisor`` is the constant c, None where scores are divided by the ideal's weighted sum instead. ``binary`` ones
-    ask whether a document is relevant, which is its relevance only where that is 0 or 1.
+    ``divisor`` is the constant c, None where scores are divided by the weighted sum of the ideal list instead.
+    ``binary`` measures ask whether a document is relevant, so relevance must be 0 or 1.
     """
 
     measure: str
@@ -74,7 +70,7 @@ class Scoring:
 
     @property
     def highest(self) -> float:
-        """The score of a list that is relevant throughout; the lowest is 0."""
+        """The score of a list of perfect documents; the lowest is 0."""
         return 1.0 if self.divisor is None else float(self.weights.sum()) / self.divisor
 
     def entries(self, candidates: Candidates) -> Floats:
@@ -82,14 +78,14 @@ class Scoring:
         return self.weights[candidates.entry_rank - 1]
 
     def matrix(self, candidates: Candidates) -> csr_array:
-        """Pairs x systems: weights of relevance in sums over ranks, divided by c where that is constant."""
+        """Pairs x systems: the weight of each pair in the score of each system, divided by c where there is one."""
         shape = (len(candidates), candidates.n_systems)
         data = self.entries(candidates) / (1.0 if self.divisor is None else self.divisor)
         return csr_array((data, (candidates.entry_pair, candidates.entry_system)), shape=shape)
 
 
 def estimable(measure: str | Measure) -> tuple[Measure, int]:
-    """A measure and its cutoff; refused where it cannot be estimated on any scale."""
+    """Parse a measure that can be estimated on some scale, and its cutoff; other measures are refused."""
     parsed = parse_measure(measure) if isinstance(measure, str) else measure
     if parsed.name not in SUPPORTED:
         raise AdjudgeError(
@@ -105,9 +101,9 @@ def estimable(measure: str | Measure) -> tuple[Measure, int]:
 
 
 def default_measure(collection: Collection) -> str:
-    """The measure where none is named: cumulative gain, unless grades of lists only say an order."""
-    known = collection.judgments
-    name = "nDCG" if known is not None and known.scale.says_order_only else "CG"
+    """The measure to use by default: CG, or nDCG where grades only say an order."""
+    judgments = collection.judgments
+    name = "nDCG" if judgments is not None and judgments.scale.says_order_only else "CG"
     return f"{name}@{max(1, min(10, collection.runs.depth))}"
 
 
@@ -131,18 +127,23 @@ def scoring(measure: str | Measure, scale: Scale) -> Scoring:
         weights = discounts(k, options["discount"], options["base"])
     elif parsed.name == "RBP":
         weights = np.power(float(options["p"]), np.arange(k))
-    return Scoring(str(parsed), weights, _divisor(parsed, weights, scale), binary)
+    divisor: float | None = 1.0 / scale.maximum
+    if parsed.ideal == "judged":
+        divisor = None
+    elif parsed.ideal == "max" or parsed.name == "P":
+        divisor = float(weights.sum())
+    elif parsed.name == "RBP":
+        divisor = 1.0 / (1.0 - float(options["p"]))
+    return Scoring(str(parsed), weights, divisor, binary)
 
 
-def _divisor(measure: Measure, weights: Floats, scale: Scale) -> float | None:
-    """What sums of weighted relevance are divided by; None for the ideal of the query."""
-    if measure.ideal == "judged":
-        return None
-    if measure.ideal == "max" or measure.name == "P":
-        return float(weights.sum())
-    if measure.name == "RBP":
-        return 1.0 / (1.0 - float(dict(measure.parameters)["p"]))
-    return 1.0 / scale.maximum
+def ideal_sums(candidates: Candidates, weights: Floats, relevance: Floats) -> Floats:
+    """Σ_i w_i r_{I_i} of each query, I its candidates by falling relevance."""
+    order = np.lexsort((-relevance, candidates.query))
+    rank = np.arange(len(order)) - candidates.offsets[candidates.query]
+    top = rank < len(weights)
+    gains = weights[rank[top]] * relevance[order][top]
+    return np.bincount(candidates.query[top], gains, minlength=candidates.n_queries).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,9 +154,9 @@ class Scores:
     covariance: Floats
 
     def differences(self) -> tuple[Floats, Floats]:
-        """Expectation and variance of the score of a (row) minus that of b (column); 0 for what rounding leaves of 0.
+        """Expectation and variance of the score of a (row) minus that of b (column).
 
-        That is 10⁻¹² of the largest score, and 10⁻¹⁰ of the largest variance of a score.
+        They are 0 below 10⁻¹² of the largest score and 10⁻¹⁰ of the largest variance: that is rounding.
         """
         variance = np.diagonal(self.covariance)
         spread = variance[:, None] + variance[None, :] - 2 * self.covariance
@@ -171,14 +172,14 @@ class RelevanceModel(ABC):
     scoring: Scoring
     judged: Mask
     inflation: float = 1.0
-    """By how much variances of scores and differences are enlarged before anything is claimed from them."""
+    """Factor of variances of scores and differences in claims."""
     confidence_df: int | None = None
     """Degrees of freedom of Student's t in claims; None for the normal distribution."""
 
     @property
     @abstractmethod
     def mean(self) -> Floats:
-        """Expected relevance of each pair; of judged ones what was judged."""
+        """Expected relevance of each pair; the judged relevance where there is one."""
 
     @property
     @abstractmethod
@@ -187,7 +188,7 @@ class RelevanceModel(ABC):
 
     @abstractmethod
     def judge(self, pair: int, relevance: float) -> None:
-        """Learn the relevance of a pair. Re-estimation that is due happens here."""
+        """Learn the relevance of a pair, and re-estimate where that is due."""
 
     @abstractmethod
     def scores(self) -> Scores:
@@ -202,26 +203,18 @@ class RelevanceModel(ABC):
         """Expectation and variance of the score of each query and system, queries x systems."""
 
     def ideal(self) -> Floats:
-        """By query, what sums over ranks are divided by, as expected: Σ_i w_i E[r] of candidates sorted by E[r].
-
-        1 for linear measures, whose weights contain the constant already.
-        """
-        candidates, weights = self.candidates, self.scoring.weights
+        """Expected divisor of each query: Σ_i w_i E[r] of its candidates by E[r]; 1 for linear measures."""
         if self.scoring.linear:
-            return np.ones(candidates.n_queries)
-        order = np.lexsort((-self.mean, candidates.query))
-        rank = np.arange(len(order)) - candidates.offsets[candidates.query]
-        inside = rank < len(weights)
-        gains = np.where(inside, weights[np.minimum(rank, len(weights) - 1)], 0.0) * self.mean[order]
-        return np.bincount(candidates.query, weights=gains, minlength=candidates.n_queries).astype(np.float64)
+            return np.ones(self.candidates.n_queries)
+        return ideal_sums(self.candidates, self.scoring.weights, self.mean)
 
     def judge_all(self) -> None:
-        """Learn everything that the candidates know already, in their order."""
+        """Learn all judgments of the candidates, in their order."""
         for pair in np.flatnonzero(self.candidates.judged & ~self.judged):
             self.judge(int(pair), float(self.candidates.relevance[pair]))
 
     def _check(self, pair: int, relevance: float) -> None:
-        """Refuse what cannot be learned."""
+        """Refuse what cannot be judged."""
         if not 0 <= pair < len(self.candidates):
             raise AdjudgeError(f"Expected a pair from 0 to {len(self.candidates) - 1}, got {pair}")
         if self.judged[pair]:
@@ -230,6 +223,30 @@ class RelevanceModel(ABC):
             raise AdjudgeError(f"Expected relevance from 0 to 1, got {relevance}")
 
 
+class EstimatorOptions(TypedDict, total=False):
+    """Options of the estimators, by name.
+
+    What an estimator does not take is refused; a registered estimator of one's own may take others.
+    """
+
+    sound: bool  # all
+    refresh: int  # prior, judgments
+    mean: float  # prior
+    variance: float
+    from_judgments: bool
+    strength: float
+    model: FittedModel  # output, judgments
+    first: FittedModel  # judgments
+    features: Literal["full", "plain"]  # hierarchical
+    base: Floats
+    variances: Mapping[str, float]
+    prior_variances: Mapping[str, float]
+    prior_sd: float
+    draws: int
+    seed: int
+
+
+OPTIONS = Kind(Mapping, "options of the estimator by name")
 StartModel = Callable[..., RelevanceModel]  # (candidates, scoring, **options) -> model
 ESTIMATORS: Registry[StartModel] = Registry(
     "relevance estimator", "adjudge.relevance.estimators", "adjudge.relevance.hierarchical.model"
@@ -241,9 +258,15 @@ def estimator(name: str) -> Callable[[StartModel], StartModel]:
     return ESTIMATORS.register(name)
 
 
-def start(name: str, candidates: Candidates, scoring: Scoring, **options: Any) -> RelevanceModel:
-    """A model by the name of its estimator, with what is judged already learned."""
-    model = ESTIMATORS[name](candidates, scoring, **options)
+def start(name: str, candidates: Candidates, scoring: Scoring, **options: Unpack[EstimatorOptions]) -> RelevanceModel:
+    """Start the model of an estimator, and learn what is judged already."""
+    make = ESTIMATORS[name]
+    known = signature(make).parameters.values()
+    names = [parameter.name for parameter in known if parameter.kind is Parameter.KEYWORD_ONLY]
+    for option in options:
+        if option not in names and not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in known):
+            raise unknown(f"option of {name}", option, names)
+    model = make(candidates, scoring, **options)
     model.judge_all()
     return model
 
@@ -253,8 +276,8 @@ def confidence(scores: Scores, df: int | None = None, inflation: float = 1.0, *,
     """Confidence in the sign of each difference, systems x systems, 1 on the diagonal.
 
     ``df`` are the degrees of freedom of Student's t, None for the normal distribution. ``inflation`` enlarges the
-    variance of differences. Differences below ``zone`` do not matter: where it is more likely that systems are that
-    near than that the sign is right, confidence is that of the tie, P(|Δ| <= zone).
+    variance of differences. Differences below ``zone`` do not matter: where P(|Δ| <= zone) is higher than the
+    confidence in the sign, it is the confidence.
 
     >>> scores = Scores(np.array([0.5, 0.4, 0.4]), np.diag([0.0009, 0.0016, 0.0016]))
     >>> confidence(scores).round(3).tolist()
@@ -271,7 +294,7 @@ def confidence(scores: Scores, df: int | None = None, inflation: float = 1.0, *,
 
 
 def within(scores: Scores, zone: float, df: int | None = None, inflation: float = 1.0) -> Floats:
-    """P(|Δ_ab| <= zone) of each difference, systems x systems; 0 or 1 where it is known for certain."""
+    """P(|Δ_ab| <= zone) of each difference, systems x systems; 0 or 1 where it does not vary."""
     expected, variance = scores.differences()
     certain = variance == 0
     sd = np.sqrt(np.where(certain, 1.0, inflation * variance))
@@ -280,36 +303,19 @@ def within(scores: Scores, zone: float, df: int | None = None, inflation: float 
 
 
 def _below(z: Floats, df: int | None) -> Floats:
-    """Probability of what lies below z standard deviations."""
     probability: Floats = ndtr(z) if df is None else stdtr(df, z)
     return probability
 
 
-def mean_confidence(scores: Scores, df: int | None = None, inflation: float = 1.0) -> float:
-    """Confidence in the ranking: the mean over all pairs of systems; 1 where there is only one system."""
-    return mean_of_pairs(confidence(scores, df, inflation))
-
-
 def mean_of_pairs(matrix: Floats) -> float:
-    """Mean over all pairs of systems of a symmetric matrix of confidence; 1 where there is only one system."""
+    """Mean over all pairs of systems of a symmetric matrix of confidence; 1 with a single system."""
     pairs = matrix[np.triu_indices(len(matrix), 1)]
     return float(pairs.mean()) if len(pairs) else 1.0
 
 
-def expected_tau(scores: Scores, df: int | None = None, inflation: float = 1.0) -> float:
-    """Expected Kendall correlation of the estimated ranking with the true one: the mean of 2 C - 1 over all pairs.
-
-    A pair in the right order counts 1, in the wrong one -1; a tie known for certain is right.
-
-    >>> round(expected_tau(Scores(np.array([0.5, 0.4]), np.diag([0.0009, 0.0016]))), 3)
-    0.954
-    """
-    return 2.0 * mean_confidence(scores, df, inflation) - 1.0
-
-
 @dataclass(frozen=True, eq=False)
 class View:
-    """A model between two judgments.
+    """What a model says between two judgments, computed once for rules, goals and reports.
 
     Differences smaller than ``zone`` do not matter: a pair is settled when its sign is sure, or when it is surely that
     near.
@@ -320,12 +326,12 @@ class View:
 
     @cached_property
     def scores(self) -> Scores:
-        """Expected scores of the systems and how they vary together."""
+        """Expected scores of the systems and their covariance."""
         return self.model.scores()
 
     @cached_property
     def differences(self) -> tuple[Floats, Floats]:
-        """Expectation and variance of the score of a (row) minus that of b (column), the variance as it is claimed."""
+        """Expectation and variance, as claimed, of the score of a (row) minus that of b (column)."""
         expected, variance = self.scores.differences()
         return expected, variance * self.model.inflation
 
@@ -336,13 +342,18 @@ class View:
 
     @cached_property
     def sign(self) -> Floats:
-        """Confidence in the sign of each difference, however small it is; 1 on the diagonal."""
+        """Confidence in the sign of each difference, however small; 1 on the diagonal."""
         return confidence(self.scores, self.model.confidence_df, self.model.inflation) if self.zone else self.confidence
 
     @cached_property
     def near(self) -> Floats:
-        """Probability that each difference is not larger than the zone."""
+        """Probability that each difference is at most the zone."""
         return within(self.scores, self.zone, self.model.confidence_df, self.model.inflation)
+
+    def quantile(self, confidence: float) -> float:
+        """Standard deviations on each side of an interval of this confidence."""
+        df = self.model.confidence_df
+        return float(ndtri((1 + confidence) / 2) if df is None else stdtrit(df, (1 + confidence) / 2))
 
     @cached_property
     def upper(self) -> Mask:
@@ -352,16 +363,15 @@ class View:
 
     @property
     def mean_confidence(self) -> float:
-        """Confidence in the ranking; 1 with a single system."""
+        """Mean confidence over pairs of systems; 1 with a single system."""
         return mean_of_pairs(self.confidence)
 
     @property
     def n_judged(self) -> int:
-        """How many pairs are judged."""
+        """Number of judged pairs."""
         return int(np.count_nonzero(self.model.judged))
 
     @property
     def open(self) -> Mask:
-        """Which candidates are not judged yet."""
-        still: Mask = ~self.model.judged
-        return still
+        """Candidates that are not judged yet."""
+        return np.logical_not(self.model.judged)

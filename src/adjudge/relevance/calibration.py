@@ -1,38 +1,44 @@
-"""Can confidence be trusted? Estimators and rules side by side on parts of a judged collection, held against the truth.
+"""Can confidence be trusted? Estimators and rules compared with the truth on parts of a judged collection.
 
 Each sample is a part of the collection: some systems, some queries. A session is simulated on it with every estimator
-and rule, and at shares of its candidates what it claims is compared with what is so: confidence with accuracy,
-intervals with the truth. A calibrated method that says 90 % is right 90 % of the time.
+and rule. When shares of its candidates are judged, its claims are compared with the truth: confidence with accuracy,
+intervals with true scores. A calibrated method that says 90 % is right 90 % of the time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from itertools import product
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 
 from adjudge.arrays import Floats
 from adjudge.checks import COUNT, SEED, SEVERAL, SOME_SHARE, WORKERS, checked
+from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, NotEnoughDataError
-from adjudge.model.collection import Collection, Similarity
+from adjudge.model.collection import COLLECTION, Collection, Similarity
 from adjudge.model.scales import Scale
 from adjudge.parallel import job_rng, run_calls
-from adjudge.relevance.base import scoring, start
-from adjudge.relevance.candidates import Candidates
-from adjudge.relevance.choosing import Goal
+from adjudge.relevance.base import EstimatorOptions, scoring, start
+from adjudge.relevance.candidates import CANDIDATES, Candidates
+from adjudge.relevance.choosing import GOAL, Goal
 from adjudge.relevance.session import Opinions, prepare_candidates
-from adjudge.relevance.simulation import Checkpoint, Simulation, as_names, simulate
+from adjudge.relevance.simulation import Simulation, as_names, simulate
+from adjudge.results import Column, Rows
 from adjudge.seeds import Seed, as_seed
+from adjudge.text import counted
 
 EDGES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
+BY_SHARE = ("confidence", "accuracy", "covered", "difference_error", "score_error")
+"""What a calibration has for each share: means of checkpoints over samples."""
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Pairs of systems whose confidence lies in [low, high): how many, what was claimed, what was right."""
+    """Pairs of systems whose confidence lies in [low, high): number, mean confidence, share of right signs."""
 
     low: float
     high: float
@@ -43,11 +49,11 @@ class Bin:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """How one method did over all samples.
+    """One method over all samples.
 
-    ``accuracy``, ``covered``, ``difference_error`` and ``score_error`` are means over samples, one a share in
-    ``shares``; ``bins`` pool all shares. ``stop_share`` and ``stop_accuracy`` are where it stopped, ``reached`` how
-    often that was at its goal.
+    ``confidence`` to ``score_error`` are means over samples, one for each of the ``shares``; ``bins`` pool all shares.
+    ``stop_share``, ``stop_accuracy`` and ``stop_confidence`` are means where sessions stopped, ``reached`` the share
+    that stopped at the goal.
     """
 
     estimator: str
@@ -68,62 +74,56 @@ class Calibration:
     @property
     def calibration_error(self) -> float:
         """Expected calibration error: mean distance of claimed confidence and accuracy over bins, weighted by pairs."""
-        total = sum(one.n for one in self.bins)
-        return sum(one.n * abs(one.claimed - one.right) for one in self.bins) / total if total else 0.0
+        total = sum(b.n for b in self.bins)
+        return sum(b.n * abs(b.claimed - b.right) for b in self.bins) / total if total else 0.0
 
 
-@checked(samples=COUNT, systems=SEVERAL, queries=SEVERAL, seed=SEED, workers=WORKERS)
-def calibrate(
-    candidates: Candidates,
-    measure: str,
-    *,
-    methods: Sequence[tuple[str, str]],
-    samples: int = 10,
-    systems: int | None = None,
-    queries: int | None = None,
-    shares: Sequence[float] = (0.05, 0.1, 0.2),
-    goal: Goal | None = None,
-    options: Mapping[str, Mapping[str, Any]] | None = None,
-    seed: int = 0,
-    workers: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> list[Calibration]:
-    """Compare (estimator, rule) ``methods`` on the same random parts of a judged collection.
+class CalibrationRecord(TypedDict):
+    """A method with a share of the candidates judged: means over samples."""
 
-    A part has half of the systems and half of the queries unless told. Sample i draws from its own stream, so that
-    answers do not depend on the number of processes. ``options`` are by estimator.
-    """
-    n_systems, n_queries = _sizes(candidates, systems, queries)
-    if not methods or not shares:
-        raise AdjudgeError(f"expected at least one method and one share, got {len(methods)} and {len(shares)}")
-    for share in shares:
-        SOME_SHARE.check("shares", share)
-    parts = [_sample(candidates, n_systems, n_queries, seed, i) for i in range(samples)]
-    for name in dict.fromkeys(estimator for estimator, _ in methods):  # says once what it refuses or warns of
-        start(name, parts[0].unjudged(), scoring(measure, candidates.scale), **(options or {}).get(name, {}))
-    tasks = [
-        partial(
-            _one,
-            parts[i],
-            measure,
-            estimator,
-            rule,
-            tuple(shares),
-            goal,
-            i,
-            dict((options or {}).get(estimator, {})),
-        )
-        for estimator, rule in methods
-        for i in range(samples)
-    ]
-    results: list[Simulation] = run_calls(tasks, workers=workers, progress=progress)
-    return [
-        _summary(results[m * samples : (m + 1) * samples], estimator, rule, tuple(shares))
-        for m, (estimator, rule) in enumerate(methods)
-    ]
+    estimator: Annotated[str, Column("what estimates relevance", key=True)]
+    rule: Annotated[str, Column("what chooses the next document", key=True)]
+    share: Annotated[float, Column("share of the candidates judged", "g")]
+    confidence: Annotated[float, Column("mean confidence in the order of pairs of systems", ".3f")]
+    accuracy: Annotated[float, Column("share of pairs of systems in the right order", ".3f")]
+    covered: Annotated[float, Column("share of 95 % intervals of differences that hold the truth", ".3f")]
+    difference_error: Annotated[float, Column("root mean square error of differences", ".3f", shown=False)]
+    score_error: Annotated[float, Column("root mean square error of scores", ".3f", shown=False)]
+    calibration_error: Annotated[float, Column("mean distance of confidence and accuracy, over all shares", ".3f")]
+    stop_share: Annotated[float, Column("share of the candidates judged at the stop", ".1f %", label="stop")]
+    stop_confidence: Annotated[float, Column("mean confidence at the stop", ".3f", shown=False)]
+    stop_accuracy: Annotated[float, Column("share of pairs in the right order at the stop", ".3f", shown=False)]
+    reached: Annotated[float, Column("share of sessions that stopped at the goal", ".0f %")]
+    samples: Annotated[int, Column("parts of the collection", ",d", shown=False)]
 
 
-@checked(seed=SEED)
+class Calibrations(Rows[Calibration]):
+    """The calibration of each method. Rows are methods by share judged; ``bins`` in files are those of all methods."""
+
+    def _rows(self) -> list[dict[str, Any]]:
+        means = ("calibration_error", "stop_share", "stop_confidence", "stop_accuracy", "reached")
+        return [
+            {
+                "estimator": method.estimator,
+                "rule": method.rule,
+                "share": share,
+                **{name: getattr(method, name)[k] for name in BY_SHARE},
+                **{name: getattr(method, name) for name in means},
+                "samples": method.n_samples,
+            }
+            for method in self
+            for k, share in enumerate(method.shares)
+        ]
+
+    def _facts(self) -> dict[str, Any]:
+        methods = [(method, {"estimator": method.estimator, "rule": method.rule}) for method in self]
+        return {"bins": [{**names, **asdict(b)} for method, names in methods for b in method.bins]}
+
+
+@renamed(None, "calibrate", shares="at")
+@checked(
+    data=COLLECTION | CANDIDATES, goal=GOAL, samples=COUNT, systems=SEVERAL, queries=SEVERAL, seed=SEED, workers=WORKERS
+)
 def calibrate_judging(
     data: Collection | Candidates,
     measure: str | None = None,
@@ -133,98 +133,85 @@ def calibrate_judging(
     samples: int = 10,
     systems: int | None = None,
     queries: int | None = None,
-    shares: Sequence[float] = (0.05, 0.1, 0.2),
-    goal: Goal | None = None,
+    at: Sequence[float] = (0.05, 0.1, 0.2),
+    goal: Goal | str | None = None,
     seed: Seed = 0,
     scale: Scale | str | None = None,
     opinions: Opinions | None = None,
     similarity: Similarity | None = None,
+    options: Mapping[str, EstimatorOptions | Mapping[str, Any]] | None = None,
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Calibration]:
+) -> Calibrations:
     """Whether the confidence that methods claim can be trusted on collections like this one.
 
-    Every one of the ``estimators`` is tried with every one of the ``rules`` on the same ``samples``: random parts of
-    the judged collection with half of its systems and queries unless told, with ``shares`` of their candidates judged.
-    ``workers`` are processes, one per core by default. The other settings are those of :func:`adjudge.judging`.
+    Each of the ``estimators`` is tried with each of the ``rules`` on the same ``samples``: random parts of the judged
+    collection, by default with half of its systems and queries, ``at`` shares of their candidates judged. Sample i
+    draws from its own stream, so that results do not depend on the number of ``workers``, which are processes, one per
+    core by default. ``options`` of estimators are by name. The other settings are those of :func:`adjudge.judging`.
 
     >>> import adjudge as aj
     >>> collection = aj.demo(queries=20, depth=5)
-    >>> (found,) = aj.calibrate(collection, "CG@5", estimators="uniform", samples=2, shares=[0.2], workers=1)
+    >>> (found,) = aj.calibrate(collection, "CG@5", estimators="uniform", samples=2, at=[0.2], workers=1)
     >>> found.n_samples, 0 <= found.calibration_error < 1
     (2, True)
     """
-    seed = as_seed(seed)
+    seed, given, shares = as_seed(seed), options or {}, tuple(sorted(set(at)))
     name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
-    return calibrate(
-        pool,
-        name,
-        methods=[(estimator, rule) for estimator in as_names(estimators) for rule in as_names(rules)],
-        samples=samples,
-        systems=systems,
-        queries=queries,
-        shares=sorted(set(shares)),
-        goal=goal,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-    )
+    methods = list(product(as_names(estimators), as_names(rules)))
+    n_systems = _part_size("systems", systems, pool.n_systems)
+    n_queries = _part_size("queries", queries, pool.n_queries)
+    if not methods or not shares:
+        raise AdjudgeError(f"expected at least one method and one share, got {len(methods)} and {len(shares)}")
+    for share in shares:
+        SOME_SHARE.check("at", share)
+    parts = []
+    for i in range(samples):
+        rng = job_rng(seed, i)
+        chosen = rng.choice(pool.n_queries, n_queries, replace=False).tolist()
+        kept = rng.choice(pool.n_systems, n_systems, replace=False).tolist()
+        parts.append(pool.part(queries=chosen, systems=kept))
+    for estimator in as_names(estimators):  # refuses and warns once, before the work starts
+        start(estimator, parts[0].unjudged(), scoring(name, pool.scale), **given.get(estimator, {}))
+    marks = [[len(part) if share == 1 else share for share in shares] for part in parts]
+    calls = [
+        partial(
+            simulate, parts[i], name, estimator=estimator, rule=rule, goal=goal, at=marks[i], seed=i,
+            options=given.get(estimator),
+        )
+        for estimator, rule in methods
+        for i in range(samples)
+    ]  # fmt: skip
+    results: list[Simulation] = run_calls(calls, workers=workers, progress=progress)
+    found = tuple(_summary(results[m * samples : (m + 1) * samples], shares) for m in range(len(methods)))
+    notes = (f"Means over {counted(samples, 'part')} of the collection. Goal: {goal or Goal()}.",)
+    return Calibrations(CalibrationRecord, found, f"Claimed confidence and the truth, {name}", notes)
 
 
-def _sizes(candidates: Candidates, systems: int | None, queries: int | None) -> tuple[int, int]:
-    sizes = []
-    for name, wanted, most in (("systems", systems, candidates.n_systems), ("queries", queries, candidates.n_queries)):
-        if most < 2:
-            raise NotEnoughDataError(f"Parts of a collection need at least 2 {name}, got {most}.")
-        size = max(2, most // 2) if wanted is None else wanted
-        if not 2 <= size <= most:
-            raise AdjudgeError(f"'{name}' of a sample must be from 2 to {most}, got {size}")
-        sizes.append(size)
-    return sizes[0], sizes[1]
+def _part_size(name: str, wanted: int | None, most: int) -> int:
+    if most < 2:
+        raise NotEnoughDataError(f"Parts of a collection need at least 2 {name}, got {most}.")
+    if wanted is not None and wanted > most:
+        raise AdjudgeError(f"'{name}' of a sample must be from 2 to {most}, got {wanted}")
+    return max(2, most // 2) if wanted is None else wanted
 
 
-def _sample(candidates: Candidates, n_systems: int, n_queries: int, seed: int, i: int) -> Candidates:
-    rng = job_rng(seed, i)
-    return candidates.part(
-        queries=rng.choice(candidates.n_queries, n_queries, replace=False).tolist(),
-        systems=rng.choice(candidates.n_systems, n_systems, replace=False).tolist(),
-    )
-
-
-def _one(  # noqa: PLR0917 - called by partial, which has to be pickled
-    part: Candidates,
-    measure: str,
-    estimator: str,
-    rule: str,
-    shares: tuple[float, ...],
-    goal: Goal | None,
-    seed: int,
-    options: dict[str, Any],
-) -> Simulation:
-    at = [share * len(part) if share == 1 else share for share in shares]
-    return simulate(part, measure, estimator=estimator, rule=rule, goal=goal, at=at, seed=seed, options=options)
-
-
-def _summary(runs: Sequence[Simulation], estimator: str, rule: str, shares: tuple[float, ...]) -> Calibration:
+def _summary(runs: Sequence[Simulation], shares: tuple[float, ...]) -> Calibration:
     def means(name: str) -> tuple[float, ...]:
         return tuple(float(np.mean([getattr(run.checkpoints[k], name) for run in runs])) for k in range(len(shares)))
 
-    points: list[Checkpoint] = [point for run in runs for point in run.checkpoints]
+    points = [point for run in runs for point in run.checkpoints]
     return Calibration(
-        estimator,
-        rule,
+        runs[0].estimator,
+        runs[0].rule,
         len(runs),
         shares,
-        means("confidence"),
-        means("accuracy"),
-        means("covered"),
-        means("difference_error"),
-        means("score_error"),
-        binned(np.concatenate([p.claimed for p in points]), np.concatenate([p.right for p in points])),
-        float(np.mean([run.stop.n_judged / run.n_candidates for run in runs])),
-        float(np.mean([run.stop.accuracy for run in runs])),
-        float(np.mean([run.stop.confidence for run in runs])),
-        float(np.mean([run.reached for run in runs])),
+        bins=binned(np.concatenate([p.claimed for p in points]), np.concatenate([p.right for p in points])),
+        stop_share=float(np.mean([run.stop.n_judged / run.n_candidates for run in runs])),
+        stop_accuracy=float(np.mean([run.stop.accuracy for run in runs])),
+        stop_confidence=float(np.mean([run.stop.confidence for run in runs])),
+        reached=float(np.mean([run.reached for run in runs])),
+        **{name: means(name) for name in BY_SHARE},
     )
 
 

@@ -1,7 +1,7 @@
 """Candidates: every pair of query and document that could be judged, and which systems retrieved it.
 
-Pairs stand in the order of their identifiers, queries and systems as well, whatever the order of the files: the same
-data give the same numbers to the last bit, and ties are broken by a seed, never by a file.
+Pairs, queries and systems are in the order of their identifiers, whatever the order of the files: the same data give
+the same numbers to the last bit, and ties are broken by a seed, never by a file.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from numbers import Real
 import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import CUTOFF, checked
+from adjudge.checks import CUTOFF, Kind, checked
 from adjudge.errors import AdjudgeError, shown, warn
 from adjudge.model.collection import Collection, Similarity, similarities
+from adjudge.model.judgments import Judgments
 from adjudge.model.runs import Run
 from adjudge.model.scales import Scale
-from adjudge.text import listed
+from adjudge.text import counted, listed
 
+Opinion = Mapping[tuple[str, str], float]
+"""Grades that a machine gives pairs of query and document."""
 _AT_ONCE = 256  # documents whose similarity is asked for at a time
 
 
@@ -28,10 +31,10 @@ _AT_ONCE = 256  # documents whose similarity is asked for at a time
 class Candidates:
     """Pairs of query and document, in the order of their identifiers.
 
-    A pair is there when a system retrieved it in its first ``cutoff`` documents, or when it was judged. Entries say who
-    retrieved what: ``entry_system[e]`` has pair ``entry_pair[e]`` at ``entry_rank[e]`` (from 1), by ascending pair.
-    ``relevance`` is what is known already: grade / highest grade of the scale, NaN where a pair is not judged.
-    ``similarity`` says how alike documents are, by their sound for example.
+    A pair is a candidate when a system retrieved it in its first ``cutoff`` documents, or when it was judged. Entries
+    say who retrieved what: ``entry_system[e]`` has pair ``entry_pair[e]`` at ``entry_rank[e]`` (from 1), by ascending
+    pair. ``relevance`` is grade / highest grade of the scale, NaN where a pair is not judged. Teams, artists and genres
+    are codes; -1 is unknown. ``similarity`` says how alike documents are, by their sound for example.
     """
 
     queries: tuple[str, ...]
@@ -75,17 +78,20 @@ class Candidates:
     @cached_property
     def judged(self) -> Mask:
         """Which pairs are judged already."""
-        known: Mask = ~np.isnan(self.relevance)
-        return known
+        return np.logical_not(np.isnan(self.relevance))
 
     @cached_property
     def offsets(self) -> Ints:
         """Pairs of query q are those from ``offsets[q]`` up to ``offsets[q + 1]``."""
         return np.searchsorted(self.query, np.arange(self.n_queries + 1)).astype(np.int64)
 
+    def rows(self, query: int) -> slice:
+        """The places of the pairs of a query."""
+        return slice(int(self.offsets[query]), int(self.offsets[query + 1]))
+
     @cached_property
     def n_retrieving(self) -> Ints:
-        """How many systems retrieved each pair; 0 for pairs that were only judged."""
+        """Number of systems that retrieved each pair; 0 for pairs that were only judged."""
         return np.bincount(self.entry_pair, minlength=len(self)).astype(np.int64)
 
     @cached_property
@@ -98,7 +104,7 @@ class Candidates:
         return pair in self._places
 
     def find(self, query: str, document: str) -> int:
-        """Where a pair stands; refused where it is none."""
+        """The place of a pair; refused where it is no candidate."""
         place = self._places.get((query, document))
         if place is None:
             why = "no system answered that query" if query not in self.queries else f"not in the first {self.cutoff}"
@@ -106,12 +112,12 @@ class Candidates:
         return place
 
     def part(self, *, queries: Sequence[int], systems: Sequence[int]) -> Candidates:
-        """What these systems would have to judge on these queries, had there been no others; in their order here.
+        """The candidates of these systems and queries alone.
 
         Queries that none of the systems answered are left out, as :func:`candidates` leaves them out.
         """
-        kept_systems = _places("systems", systems, self.n_systems)
-        asked = np.isin(self.query[self.entry_pair], _places("queries", queries, self.n_queries))
+        kept_systems = _sorted_places("systems", systems, self.n_systems)
+        asked = np.isin(self.query[self.entry_pair], _sorted_places("queries", queries, self.n_queries))
         entry = np.isin(self.entry_system, kept_systems) & asked
         pairs, entry_pair = np.unique(self.entry_pair[entry], return_inverse=True)
         if not len(pairs):
@@ -144,26 +150,29 @@ class Candidates:
         return replace(self, relevance=np.full(len(self), np.nan))
 
     def judged_as(self, grades: Mapping[tuple[str, str], float]) -> Candidates:
-        """The same candidates, of which just these are judged: grades by query and document."""
+        """The same candidates with these judgments alone: grades by query and document."""
         relevance = np.full(len(self), np.nan)
         for (query, document), grade in grades.items():
             relevance[self.find(query, document)] = self.to_relevance(grade)
         return replace(self, relevance=relevance)
 
     def without_metadata(self) -> Candidates:
-        """The same candidates with nothing known of their documents."""
+        """The same candidates without artists and genres."""
         nothing, none = np.full(len(self), -1), np.full(self.n_queries, -1)
         return replace(self, artist=nothing, genre=nothing, query_artist=none, query_genre=none)
 
     def without_similarity(self) -> Candidates:
-        """The same candidates with nothing known of how alike their documents are."""
+        """The same candidates without the similarity of documents."""
         return replace(self, similarity=None)
 
     def to_relevance(self, grade: float) -> float:
-        """A grade as a share of the highest; negative ones are not relevant at all."""
+        """A grade as a share of the highest; negative grades count as 0."""
         if not isinstance(grade, Real) or not self.scale.minimum <= grade <= self.scale.maximum:
             raise AdjudgeError(f"Expected a grade on the scale {self.scale}, got {shown(grade)}.")
         return max(float(grade), 0.0) / self.scale.maximum
+
+
+CANDIDATES = Kind(Candidates, "candidates (from adjudge.relevance.find_candidates)")
 
 
 @checked(cutoff=CUTOFF)
@@ -172,133 +181,114 @@ def candidates(
     *,
     cutoff: int,
     scale: Scale | None = None,
-    opinions: Mapping[str, Mapping[tuple[str, str], float]] | None = None,
+    opinions: Mapping[str, Opinion] | None = None,
     similarity: Similarity | None = None,
 ) -> Candidates:
     """The candidates of a collection, judged or not.
 
     ``opinions`` are columns of machine opinions by (query, document), NaN or left out where there is none.
     ``similarity`` is that of documents, by their sound for example; it must know some of them. ``scale`` is needed
-    where nothing is judged yet. Judgments of queries that no system answered are left out. Lists may be of any length:
-    ranks without a document add nothing to a score. ``notes`` say so, the first also a warning. Teams, artists and
-    genres are codes; -1 is unknown. A system without a team is a team of its own.
+    where nothing is judged yet. Judgments of queries that no system answered are left out with a warning. Lists may be
+    of any length: ranks without a document add nothing to a score. ``notes`` say both. A system without a team is a
+    team of its own.
 
     >>> import adjudge as aj
     >>> candidates(aj.demo(depth=5), cutoff=5)
     Candidates(2,050 pairs of 60 queries, 12 systems at 5, 2,050 judged)
     """
     judgments = collection.judgments if collection.judgments is not None and len(collection.judgments) else None
-    used = scale or (judgments.scale if judgments is not None else None)
+    used = scale or (None if judgments is None else judgments.scale)
     if used is None:
         raise AdjudgeError(
             "Expected a scale, as nothing is judged yet: broad, fine, binary or an interval such as 0..4"
         )
-    names = sorted(collection.systems)
-    runs = [collection.runs[collection.systems.index(name)] for name in names]
+    systems = tuple(sorted(collection.systems))
+    runs = [collection.runs[collection.systems.index(name)] for name in systems]
     answered = np.zeros(len(collection.queries), dtype=np.bool_)
     for run in runs:
         answered[: len(run.lengths)] |= run.lengths > 0
     if not answered.any():
         raise AdjudgeError("Expected runs with documents, got empty ones.")
-    new_query = _alphabetical(collection.queries[:], answered)
-    rows = _Rows.of(collection, runs, new_query, cutoff)
-    lost = _left_out(rows.n_left_out, len(rows.judged_key))
-    if lost:
-        warn(lost[0], stacklevel=2)
-    inferred = judgments.notes if judgments is not None and scale is None else ()
-    found = rows.candidates(collection, tuple(names), used, cutoff, opinions or {})
-    unknown = _not_alike(found, similarity)
-    notes = (*lost, *_short_lists(runs, answered, cutoff), *inferred, *unknown)
-    return replace(found, notes=notes, similarity=similarity)
+    rows = _Rows(collection, runs, answered, cutoff)
+    notes = _short_lists(runs, answered, cutoff)
+    if judgments is not None and (n_lost := rows.add_judgments(judgments)):
+        lost = f"{counted(n_lost, 'judgment')} {'is' if n_lost == 1 else 'are'} left out: no system answered the query."
+        warn(lost, stacklevel=2)
+        notes.insert(0, lost)
+    if judgments is not None and scale is None:
+        notes += judgments.notes  # the scale was inferred
+    pool = rows.candidates(collection, systems, used, opinions or {})
+    return replace(pool, notes=(*notes, *_unknown_documents(pool, similarity)), similarity=similarity)
 
 
-@dataclass(frozen=True)
 class _Rows:
-    """Retrieved and judged pairs as (query, document) keys, before they are numbered."""
+    """Retrieved and judged pairs as keys, query << 32 | document, with queries and documents in alphabetical order."""
 
-    key: Ints  # retrieved: new query << 32 | place of the document in alphabetical order
-    system: Ints
-    rank: Ints
-    judged_key: Ints
-    judged_grade: Floats
-    document_order: Ints  # document codes in alphabetical order
-    query_of: Ints  # old code -> new code, -1 where nobody answered
-    n_left_out: int
-
-    @classmethod
-    def of(cls, collection: Collection, runs: list[Run], new_query: Ints, cutoff: int) -> _Rows:
-        order = np.asarray(collection.documents.strings.arg_sort().to_numpy(), dtype=np.int64)
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
+    def __init__(self, collection: Collection, runs: list[Run], answered: Mask, cutoff: int) -> None:
+        self.cutoff = cutoff
+        self.query_of = _alphabetical(collection.queries[:], answered)  # -1 where no system answered
+        self.documents = np.asarray(collection.documents.strings.arg_sort().to_numpy(), dtype=np.int64)
+        self.place = np.argsort(self.documents)
         keys, systems, ranks = [], [], []
         for s, run in enumerate(run.cut(cutoff) for run in runs):
-            query = new_query[run.query_codes]
-            keys.append((query << 32) | place[run.documents])
-            systems.append(np.full(len(query), s))
-            ranks.append(np.arange(len(query)) - np.repeat(run.offsets[:-1], run.lengths) + 1)
-        judged_key, grade, n_left_out = np.empty(0, dtype=np.int64), np.empty(0), 0
-        if collection.judgments is not None and len(collection.judgments):
-            pool = collection.judgments.pool
-            query = new_query[np.repeat(np.arange(len(pool.offsets) - 1), np.diff(pool.offsets))]
-            kept = query >= 0
-            n_left_out = int((~kept).sum())
-            judged_key, grade = (query[kept] << 32) | place[pool.documents[kept]], pool.grades[kept]
-        return cls(
-            np.concatenate(keys),
-            np.concatenate(systems),
-            np.concatenate(ranks),
-            judged_key,
-            grade,
-            order,
-            new_query,
-            n_left_out,
-        )
+            keys.append((self.query_of[run.query_codes] << 32) | self.place[run.documents])
+            systems.append(np.full(len(run.documents), s))
+            ranks.append(np.arange(len(run.documents)) - np.repeat(run.offsets[:-1], run.lengths) + 1)
+        self.key, self.system, self.rank = np.concatenate(keys), np.concatenate(systems), np.concatenate(ranks)
+        self.judged_key, self.grade = np.empty(0, dtype=np.int64), np.empty(0)
+
+    def add_judgments(self, judgments: Judgments) -> int:
+        """Add judged pairs; the number of judgments of queries that no system answered, which are left out."""
+        pool = judgments.pool
+        query = self.query_of[np.repeat(np.arange(len(pool.offsets) - 1), np.diff(pool.offsets))]
+        kept = query >= 0
+        if not kept.any():
+            raise AdjudgeError("No query of the runs is judged: do runs and judgments name queries alike?")
+        self.judged_key, self.grade = (query[kept] << 32) | self.place[pool.documents[kept]], pool.grades[kept]
+        return int((~kept).sum())
 
     def candidates(
-        self,
-        collection: Collection,
-        names: tuple[str, ...],
-        scale: Scale,
-        cutoff: int,
-        opinions: Mapping[str, Mapping[tuple[str, str], float]],
+        self, collection: Collection, systems: tuple[str, ...], scale: Scale, opinions: Mapping[str, Opinion]
     ) -> Candidates:
         """Number the pairs, and look up what is known of their documents."""
-        outside = self.judged_grade[~scale.contains(self.judged_grade)]
+        outside = self.grade[~scale.contains(self.grade)]
         if len(outside):
             raise AdjudgeError(f"Expected grades on the scale {scale}, got {outside[0]:g}.")
         pairs, number = np.unique(np.concatenate([self.key, self.judged_key]), return_inverse=True)
         entry_pair = number[: len(self.key)]
         relevance = np.full(len(pairs), np.nan)
-        relevance[number[len(self.key) :]] = np.maximum(self.judged_grade, 0.0) / scale.maximum
+        relevance[number[len(self.key) :]] = np.maximum(self.grade, 0.0) / scale.maximum
         by_pair = np.lexsort((self.system, entry_pair))
-        query, document = pairs >> 32, self.document_order[pairs & 0xFFFF_FFFF]
-        old_query = np.flatnonzero(self.query_of >= 0)[np.argsort(self.query_of[self.query_of >= 0])]
+        query, document = pairs >> 32, self.documents[pairs & 0xFFFF_FFFF]
+        old_query = np.argsort(self.query_of)[np.count_nonzero(self.query_of < 0) :]
         queries = tuple(collection.queries[int(code)] for code in old_query)
-        own = np.asarray(collection.documents.find(list(queries)), dtype=np.int64)
-        known = {column: _labels(collection, column) for column in ("artist", "genre")}
         documents = tuple(collection.documents.strings.gather(document).to_list())
+        own = np.asarray(collection.documents.find(list(queries)), dtype=np.int64)
+        artist, genre = _labels(collection, "artist"), _labels(collection, "genre")
+        teams = [collection.runs.teams.get(name, f"\0{name}") for name in systems]
+        distinct = {team: code for code, team in enumerate(dict.fromkeys(teams))}
         return Candidates(
             queries,
-            names,
+            systems,
             scale,
-            cutoff,
+            self.cutoff,
             query,
             documents,
             entry_pair[by_pair],
             self.system[by_pair],
             self.rank[by_pair],
             relevance,
-            _teams(collection, names),
-            known["artist"][document],
-            known["genre"][document],
-            np.where(own >= 0, known["artist"][own], -1),
-            np.where(own >= 0, known["genre"][own], -1),
+            np.array([distinct[team] for team in teams], dtype=np.int64),
+            artist[document],
+            genre[document],
+            np.where(own >= 0, artist[own], -1),
+            np.where(own >= 0, genre[own], -1),
             {name: _opinions(name, column, queries, query, documents) for name, column in opinions.items()},
         )
 
 
 def _short_lists(runs: list[Run], answered: Mask, cutoff: int) -> list[str]:
-    """What to say of lists of unequal length."""
+    """A note about lists that are shorter than the cutoff."""
     lengths = np.stack([run.lengths[answered] for run in runs])
     short: Mask = lengths < cutoff
     if not short.any():
@@ -312,81 +302,56 @@ def _short_lists(runs: list[Run], answered: Mask, cutoff: int) -> list[str]:
     ]
 
 
-def _left_out(n_left_out: int, n_kept: int) -> list[str]:
-    """What to say of judgments of queries that no system answered; refused where there are no others."""
-    if n_left_out and not n_kept:
-        raise AdjudgeError("No query of the runs is judged: do runs and judgments name queries alike?")
-    many = "judgments are" if n_left_out > 1 else "judgment is"
-    return [f"{n_left_out:,} {many} left out: no system answered the query."] if n_left_out else []
-
-
-def _not_alike(found: Candidates, similarity: Similarity | None) -> list[str]:
-    """What to say of documents that a similarity does not know; refused where it knows none."""
+def _unknown_documents(pool: Candidates, similarity: Similarity | None) -> list[str]:
+    """A note about documents that a similarity does not know; refused where it knows none."""
     if similarity is None:
         return []
-    documents: list[str] = sorted(set(found.document))
-    known: set[str] = set()
+    documents, missing = sorted(set(pool.document)), []
     for first in range(0, len(documents), _AT_ONCE):
         some = documents[first : first + _AT_ONCE]
-        diagonal = np.diagonal(similarities(similarity, some))
-        known.update(document for document, own in zip(some, diagonal, strict=True) if not np.isnan(own))
-    missing = [document for document in documents if document not in known]
-    if not known:
+        unknown = np.isnan(np.diagonal(similarities(similarity, some)))
+        missing += [document for document, is_unknown in zip(some, unknown, strict=True) if is_unknown]
+    if len(missing) == len(documents):
         raise AdjudgeError(
             f"Similarity: expected that of some candidates, got none, not even of {shown(missing[0])}: do the runs and "
             "the sound name documents alike?"
         )
-    some_names = listed(missing, most=1 if len(missing) > 2 else None)
-    return [
-        f"{len(missing):,} of {len(documents):,} documents have no sound ({some_names}): they are estimated without."
-    ] * bool(missing)
+    names = listed(missing, most=1 if len(missing) > 2 else None)
+    note = f"{len(missing):,} of {len(documents):,} documents have no sound ({names}): they are estimated without."
+    return [note] if missing else []
 
 
-def _places(name: str, places: Sequence[int], most: int) -> Ints:
-    """Sorted places, each once."""
-    found = np.unique(np.asarray(places, dtype=np.int64))
-    if not len(found) or found[0] < 0 or found[-1] >= most:
+def _sorted_places(name: str, places: Sequence[int], most: int) -> Ints:
+    ascending = np.unique(np.asarray(places, dtype=np.int64))
+    if not len(ascending) or ascending[0] < 0 or ascending[-1] >= most:
         raise AdjudgeError(f"Expected places of {name} from 0 to {most - 1}, got {list(places)[:5] or 'none'}")
-    return found
+    return ascending
 
 
 def _alphabetical(names: list[str], kept: Mask) -> Ints:
-    """New code of each name: its place among the kept ones in alphabetical order, -1 where it is not kept."""
+    """Place of each kept name in alphabetical order; -1 for the others."""
     codes = np.full(len(names), -1, dtype=np.int64)
     codes[sorted(np.flatnonzero(kept), key=lambda code: names[code])] = np.arange(int(kept.sum()))
     return codes
 
 
 def _labels(collection: Collection, column: str) -> Ints:
-    """A metadata column by document code, numbered alphabetically; -1 where nothing is known."""
+    """Codes of a metadata column by document code, in alphabetical order; -1 where nothing is known."""
     if collection.metadata is None or column not in collection.metadata.columns:
         return np.full(len(collection.documents), -1, dtype=np.int64)
     codes, names = collection.metadata.values(column)
     new = np.append(_alphabetical(list(names), np.ones(len(names), dtype=np.bool_)), -1)
-    padded = np.full(len(collection.documents), -1, dtype=np.int64)
-    padded[: len(codes)] = new[codes]
-    return padded
+    labels = np.full(len(collection.documents), -1, dtype=np.int64)
+    labels[: len(codes)] = new[codes]
+    return labels
 
 
-def _teams(collection: Collection, names: tuple[str, ...]) -> Ints:
-    team_of = collection.runs.teams
-    teams = [team_of.get(name, f"\0{name}") for name in names]
-    place = {team: i for i, team in enumerate(dict.fromkeys(teams))}
-    return np.array([place[team] for team in teams], dtype=np.int64)
-
-
-def _opinions(
-    name: str,
-    column: Mapping[tuple[str, str], float],
-    queries: tuple[str, ...],
-    query: Ints,
-    documents: tuple[str, ...],
-) -> Floats:
+def _opinions(name: str, column: Opinion, queries: tuple[str, ...], query: Ints, documents: tuple[str, ...]) -> Floats:
     """A column of machine opinions, NaN where there is none."""
     pairs = zip(query, documents, strict=True)
-    found: Floats = np.array([column.get((queries[q], d), np.nan) for q, d in pairs], dtype=np.float64)
-    if np.isinf(found).any():
+    opinions: Floats = np.array([column.get((queries[q], d), np.nan) for q, d in pairs], dtype=np.float64)
+    if np.isinf(opinions).any():
         raise AdjudgeError(f"Opinions {shown(name)}: expected finite numbers, got an infinite one.")
-    if np.isnan(found).all():
+    if np.isnan(opinions).all():
         raise AdjudgeError(f"Opinions {shown(name)}: expected some about candidates, got none.")
-    return found
+    return opinions

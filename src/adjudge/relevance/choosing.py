@@ -1,10 +1,8 @@
-"""What to judge next: rules that say how telling a judgment of each candidate would be.
+"""What to judge next, and when to stop.
 
-A rule is a registered function that looks at a model once, before anything is judged, and returns what to ask at every
-moment: a number for each candidate, the larger the better. Equal numbers are told apart by a seed, never by the order
-of a file.
-
-When to stop judging: goals that a model's beliefs can reach.
+A *rule* is a registered function that looks at a model once, before anything is judged, and returns a function of the
+view at any moment: the utility of judging each candidate. Equal candidates are chosen by a seed, never by the order of
+a file. A *goal* is a level that a model's beliefs have to reach.
 """
 
 from __future__ import annotations
@@ -14,10 +12,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
 
-from adjudge.arrays import Floats, Ints
-from adjudge.checks import CONFIDENCE, COUNT_OR_NONE, POSITIVE, SHARE_BELOW_ALL, Constraints, check_all
+from adjudge.arrays import Floats
+from adjudge.checks import CONFIDENCE, COUNT_OR_NONE, POSITIVE, SHARE_BELOW_ALL, Constraints, Kind, check_all
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import Scale
 from adjudge.registry import Registry
@@ -28,7 +25,7 @@ Ask = Callable[[View], Floats]
 RULES: Registry[Callable[[RelevanceModel], Ask]] = Registry("selection rule")
 _CONFIDENT = 0.95
 _TIED = 1e-9
-_HOPELESS = 1e-9  # an expected ideal below that: nothing in the query is relevant, and its scores are 0 anyway
+_HOPELESS = 1e-9  # expected ideal below which nothing in the query is relevant and its scores are 0 anyway
 
 
 def rule(name: str) -> Callable[[Callable[[RelevanceModel], Ask]], Callable[[RelevanceModel], Ask]]:
@@ -38,7 +35,7 @@ def rule(name: str) -> Callable[[Callable[[RelevanceModel], Ask]], Callable[[Rel
 
 @rule("information")
 def information(model: RelevanceModel) -> Ask:
-    """Most about the signs that are in doubt: Σ over pairs of systems of P(wrong sign) x share of variance removed.
+    """Most about signs in doubt: Σ over pairs of systems of P(wrong sign) x share of variance removed.
 
     With k_i = Cov(scores, r_i), v_i = Var(r_i), C and s² confidence and variance of differences, judging i removes
     (k_ia - k_ib)² / v_i of s²_ab; so the sum is k_i' Λ k_i / v_i, Λ the graph Laplacian of weights (1 - C) / s².
@@ -47,8 +44,7 @@ def information(model: RelevanceModel) -> Ask:
     def ask(view: View) -> Floats:
         _, variance = view.differences
         doubt = np.divide(1 - view.confidence, variance, out=np.zeros_like(variance), where=variance > 0)
-        influence = view.model.influence()
-        return _per_variance(quadratic(influence, laplacian(doubt)), view)
+        return _per_variance(_quadratic_forms(view.model.influence(), _laplacian(doubt)), view)
 
     return ask
 
@@ -56,11 +52,7 @@ def information(model: RelevanceModel) -> Ask:
 @rule("variance")
 def variance(model: RelevanceModel) -> Ask:
     """Most about scores themselves: the variance that a judgment removes, summed over systems, Σ_s k_is² / v_i."""
-
-    def ask(view: View) -> Floats:
-        return _per_variance((view.model.influence() ** 2).sum(axis=1), view)
-
-    return ask
+    return lambda view: _per_variance((view.model.influence() ** 2).sum(axis=1), view)
 
 
 @rule("confidence")
@@ -73,7 +65,7 @@ def doubtful_pairs(model: RelevanceModel) -> Ask:
 
     def ask(view: View) -> Floats:
         doubt = np.where(view.confidence < _CONFIDENT, 1 - view.confidence, 0.0)
-        return quadratic(patterns, laplacian(doubt))[which]  # many documents are retrieved by the same systems
+        return _quadratic_forms(patterns, _laplacian(doubt))[which]  # the same systems retrieve many documents
 
     return ask
 
@@ -108,33 +100,29 @@ def uncertain_systems(model: RelevanceModel) -> Ask:
 
 @rule("random")
 def random_order(model: RelevanceModel) -> Ask:
-    """Any candidate as well as another: the control that every rule must beat."""
-    nothing = np.zeros(len(model.candidates))
-    return lambda view: nothing
+    """Any candidate: the control that every rule must beat."""
+    return lambda view: np.zeros(len(model.candidates))
 
 
-def _per_variance(told: Floats, view: View) -> Floats:
-    spread = view.model.variance
-    share: Floats = np.divide(told, spread, out=np.zeros_like(told), where=spread > 0)
-    return share
+def _per_variance(values: Floats, view: View) -> Floats:
+    variance = view.model.variance
+    return np.divide(values, variance, out=np.zeros_like(values), where=variance > 0)
 
 
-def quadratic(rows: Floats, matrix: Floats) -> Floats:
-    """Row' matrix row, for every row."""
-    value: Floats = np.einsum("is,is->i", rows @ matrix, rows)
-    return value
+def _quadratic_forms(rows: Floats, matrix: Floats) -> Floats:
+    return np.asarray(np.einsum("is,is->i", rows @ matrix, rows))
 
 
-def laplacian(weights: Floats) -> Floats:
-    """Graph Laplacian of symmetric weights between systems; the diagonal does not count."""
+def _laplacian(weights: Floats) -> Floats:
+    """Graph Laplacian of symmetric weights between systems, without their diagonal."""
     off = weights - np.diag(np.diagonal(weights))
     return np.diag(off.sum(axis=1)) - off
 
 
 def choose(utility: Floats, view: View, priority: Floats, n: int) -> list[int]:
-    """The n most telling candidates that are not judged; near-equal ones by priority, queries as different as can be.
+    """The n most telling candidates that are not judged; ties, but for rounding, go by priority.
 
-    Answers to one query tell much of the same, so a second candidate of a query waits until other queries had theirs.
+    Answers to one query tell much the same, so a second candidate of a query waits until other queries had theirs.
     """
     open_ = np.flatnonzero(view.open & np.isfinite(utility))
     if not len(open_):
@@ -144,31 +132,21 @@ def choose(utility: Floats, view: View, priority: Floats, n: int) -> list[int]:
     if n == 1:
         best = open_[offered >= offered.max() - near]
         return [int(best[np.argmin(priority[best])])]
-    order = open_[np.lexsort((priority[open_], _falling(offered, near)))]
-    turn = _turns(view.model.candidates.query[order])
-    return [int(pair) for pair in order[np.argsort(turn, kind="stable")][:n]]
-
-
-def _falling(values: Floats, near: float) -> Ints:
-    """Numbers that rise as values fall; values without a gap between them, but for what rounding makes, share one."""
-    order = np.argsort(-values, kind="stable")
-    steps = np.empty(len(values), dtype=np.int64)
-    steps[order] = np.cumsum(np.diff(-values[order], prepend=-values[order[0]]) > near)
-    return steps
-
-
-def _turns(query: Ints) -> Ints:
-    """For each place how often its query came before."""
+    falling = np.argsort(-offered, kind="stable")
+    step = np.empty(len(offered), dtype=np.int64)  # equal values, and neighbours that rounding makes differ, share one
+    step[falling] = np.cumsum(np.diff(-offered[falling], prepend=-offered[falling[0]]) > near)
+    order = open_[np.lexsort((priority[open_], step))]
+    query = view.model.candidates.query[order]
     by_query = np.argsort(query, kind="stable")
     starts = np.flatnonzero(np.diff(query[by_query], prepend=-1))
-    turn = np.empty(len(query), dtype=np.int64)
+    turn = np.empty(len(query), dtype=np.int64)  # how many candidates of the query come before
     turn[by_query] = np.arange(len(query)) - np.repeat(starts, np.diff(np.append(starts, len(query))))
-    return turn
+    return [int(pair) for pair in order[np.argsort(turn, kind="stable")][:n]]
 
 
 @dataclass(frozen=True)
 class GoalKind:
-    """A goal: how far along a view is, in its own unit, and whether more or less of it is better."""
+    """A goal: its value in a view, the default level, and whether less of it is better."""
 
     value: Callable[[View], float]
     level: float
@@ -176,42 +154,38 @@ class GoalKind:
     falling: bool = False
 
 
-GOALS: Registry[GoalKind] = Registry("goal")
-
-
-def _sure_of_all(view: View) -> float:
-    pairs = view.confidence[view.upper]
-    return float(pairs.min()) if len(pairs) else 1.0
-
-
 def _half_width(view: View) -> float:
     """Half of the 95 % interval of a typical score: quantile times the root of the mean variance (thesis 8.19)."""
-    df = view.model.confidence_df
-    quantile = float(ndtri(0.975) if df is None else stdtrit(df, 0.975))
-    return quantile * float(np.sqrt(np.diagonal(view.scores.covariance).mean() * view.model.inflation))
+    return view.quantile(0.95) * float(np.sqrt(np.diagonal(view.scores.covariance).mean() * view.model.inflation))
 
 
+GOALS: Registry[GoalKind] = Registry("goal")
 GOALS.add("confidence", GoalKind(lambda view: view.mean_confidence, 0.95, "mean confidence over all pairs of systems"))
 GOALS.add(
     "tau", GoalKind(lambda view: 2 * view.mean_confidence - 1, 0.9, "expected Kendall correlation with the truth")
 )
-GOALS.add("pairs", GoalKind(_sure_of_all, 0.95, "confidence in every pair of systems"))
+GOALS.add(
+    "pairs",
+    GoalKind(
+        lambda view: float(view.confidence[view.upper].min(initial=1.0)), 0.95, "confidence in every pair of systems"
+    ),
+)
 GOALS.add("error", GoalKind(_half_width, 0.05, "half-width of the 95 % interval of a typical score", falling=True))
 
 
 def noticeable_zone(measure: str, scale: Scale) -> float:
-    """The smallest difference that more than half of the users notice on a query; what is below may count as a tie.
+    """The smallest difference that most users notice on a query; smaller ones may count as a tie.
 
-    From the user study of 2012 (:mod:`adjudge.users.noticing`); refused where nobody was asked.
+    From the user study of 2012 (:mod:`adjudge.users.noticing`); refused for measures and scales that it did not study.
 
     >>> from adjudge.model.scales import FINE
     >>> round(noticeable_zone("CG@5", FINE), 2)
     0.29
     """
-    found = find_agreement(measure, scale.name)
-    zone = None if found.mapping is None else noticeable_difference(found.mapping)
+    agreement = find_agreement(measure, scale.name)
+    zone = None if agreement.mapping is None else noticeable_difference(agreement.mapping)
     if zone is None:
-        raise AdjudgeError(f"What users notice is not known: {found.reason or 'no difference is noticed by most'}.")
+        raise AdjudgeError(f"What users notice is not known: {agreement.reason or 'no difference is noticed by most'}.")
     return zone
 
 
@@ -219,9 +193,9 @@ def noticeable_zone(measure: str, scale: Scale) -> float:
 class Goal:
     """A kind of goal and its level.
 
-    Differences below ``zone`` do not matter: systems that are known to be that near are a tie, not a doubt. At least
-    ``least`` judgments are made whatever the model says; by default one a query, as beliefs about how relevance varies
-    are weak before that. ``correction`` multiplies what the model calls its error, for models that claim too little.
+    Differences below ``zone`` do not matter: systems that are surely that near are a tie. At least ``least`` judgments
+    are made whatever the model says, by default one per query, as beliefs about variances are weak before that.
+    ``correction`` multiplies the error that the model claims, for models that claim too little.
     """
 
     kind: str = "confidence"
@@ -233,9 +207,9 @@ class Goal:
     constraints: ClassVar[Constraints] = {"zone": SHARE_BELOW_ALL, "least": COUNT_OR_NONE, "correction": POSITIVE}
 
     def __post_init__(self) -> None:
-        level = POSITIVE if GOALS[self.kind].falling else CONFIDENCE
+        constraint = POSITIVE if GOALS[self.kind].falling else CONFIDENCE
         if self.level is not None:
-            level.check("level", self.level, where=f"Goal {self.kind}: ")
+            constraint.check("level", self.level, where=f"Goal {self.kind}: ")
         check_all(self, where="Goal: ")
 
     @property
@@ -244,12 +218,12 @@ class Goal:
         return GOALS[self.kind].level if self.level is None else self.level
 
     def value(self, view: View) -> float:
-        """How far along the view is."""
+        """What the goal is about, as the view has it."""
         kind = GOALS[self.kind]
         return kind.value(view) * (self.correction if kind.falling else 1.0)
 
     def lacking(self, view: View) -> int:
-        """Judgments still to make, whatever the model says."""
+        """Judgments to make before the model is believed."""
         candidates = view.model.candidates
         least = min(candidates.n_queries if self.least is None else self.least, len(candidates))
         return max(0, least - view.n_judged)
@@ -265,5 +239,17 @@ class Goal:
 
     def __str__(self) -> str:
         kind = GOALS[self.kind]
-        aside = f" (differences below {self.zone:.3g} do not matter)" if self.zone and not kind.falling else ""
-        return f"{kind.about} {'<=' if kind.falling else '>='} {self.wanted:g}{aside}"
+        zone = f" (differences below {self.zone:.3g} do not matter)" if self.zone and not kind.falling else ""
+        return f"{kind.about} {'<=' if kind.falling else '>='} {self.wanted:g}{zone}"
+
+
+GOAL = Kind(Goal | str, "a goal (adjudge.relevance.Goal) or the name of one")
+
+
+def as_goal(goal: Goal | str | None) -> Goal:
+    """A goal from itself, or the usual one of its name; the default from None.
+
+    >>> as_goal("tau") == Goal("tau"), as_goal(None) == Goal()
+    (True, True)
+    """
+    return Goal(goal) if isinstance(goal, str) else goal or Goal()

@@ -1,12 +1,7 @@
-"""The published estimators of relevance, pairs independent: uniform, prior, output (M_out), judgments (M_jud).
+"""The published estimators of relevance: uniform, prior, output (M_out) and judgments (M_jud).
 
-Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013, chapters 7 and 8.
-Urbano, J. and Schedl, M., Towards minimal test collections for evaluation of audio music similarity and retrieval,
-WWW 2012 Companion (AdMIRe), doi:10.1145/2187980.2188223.
-
-Beliefs in which pairs are independent: an expectation and a variance each, and exact sums of them (thesis 8.1).
-
-With w_is the weight of pair i in the score of system s, n queries, and relevance E_i ± √V_i, linear measures have
+Pairs are independent, with an expectation E_i and a variance V_i each (thesis 8.1). With w_is the weight of pair i in
+the score of system s and n queries, measures that are linear in relevance have
 
     E[score_s] = Σ_i w_is E_i / n        Cov[score_a, score_b] = Σ_i V_i w_ia w_ib / n²
 
@@ -19,18 +14,22 @@ and denominator taken as independent, the delta method (T 8.5, 8.6) says of scor
 
 The second line is a covariance whose quadratic form (1, -1) is the variance of T 8.1.2 for X = X_a - X_b, so one matrix
 serves absolute scores and differences. Where nothing relevant is expected of a query, E[Y] = 0, scores are 0.
+A judgment replaces E_i by the judged relevance and V_i by 0: a rank-one change of the sums, or, for ratios, of one
+query.
 
-A judgment replaces E_i by what was judged and V_i by 0: a rank-one change of the sums, or, for ratios, of one query.
+Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013, chapters 7 and 8.
+Urbano, J. and Schedl, M., Towards minimal test collections for evaluation of audio music similarity and retrieval,
+WWW 2012 Companion (AdMIRe), doi:10.1145/2187980.2188223.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypedDict
+from typing import Literal
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints
+from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import COUNT, POSITIVE, checked
 from adjudge.errors import AdjudgeError, warn
 from adjudge.model.scales import Scale
@@ -41,10 +40,10 @@ from adjudge.relevance.hierarchical.kriging import SoundCorrection
 from adjudge.relevance.models import PUBLISHED_SCALES, FittedModel, published_model
 
 Estimate = Callable[[Floats], tuple[Floats, Floats]]
-"""Relevance, NaN where a pair is not judged -> expectation and variance of every pair. Judged pairs are overruled."""
+"""From relevance, NaN where a pair is not judged, to expectation and variance of every pair."""
 
-_FRESH = 1000  # sums are added up again after so many changes, so that rounding does not pile up,
-_WORN = 1e-4  # or when only this share of the variance is left, so that it is not what rounding left
+_FRESH = 1000  # sums are added up again after as many changes, so that rounding does not pile up,
+_WORN = 1e-4  # and when only this share of the variance is left, which might be rounding
 _BLOCK = 2_000_000  # numbers in a dense block of weights
 
 
@@ -78,7 +77,7 @@ class LinearSums:
         self._count(mean, variance)
 
     def _count(self, mean: Floats, variance: Floats) -> None:
-        """Add up again when there were many changes, or when little is left."""
+        """Count a change, and add up again where that is due."""
         self._changes += 1
         if self._changes == _FRESH or self.covariance.trace() < _WORN * self._filled:
             self.fill(mean, variance)
@@ -86,7 +85,7 @@ class LinearSums:
     def change_query(self, mean: Floats, variance: Floats, query: int, new: tuple[Floats, Floats]) -> None:
         """Replace the beliefs about all pairs of a query, in the two arrays and in the sums."""
         before, spread = self._query_sums(query, mean, variance)
-        rows = slice(int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1]))
+        rows = self.candidates.rows(query)
         mean[rows], variance[rows] = new
         self._before_sums(query, mean, variance)
         after, new_spread = self._query_sums(query, mean, variance)
@@ -95,13 +94,13 @@ class LinearSums:
         self._count(mean, variance)
 
     def _before_sums(self, query: int, mean: Floats, variance: Floats) -> None:
-        """Renew what sums of a query depend on; nothing, where they are linear."""
+        """Renew what the sums of a query depend on: nothing, where they are linear."""
 
     def _query_sums(self, query: int, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
         """Expected scores of a query and their covariance."""
-        start, stop = int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1])
-        weights = self._block(start, stop, np.ones(stop - start))
-        return mean[start:stop] @ weights, weights.T @ (weights * variance[start:stop, None])
+        rows = self.candidates.rows(query)
+        weights = self._block(rows, np.ones(rows.stop - rows.start))
+        return mean[rows] @ weights, weights.T @ (weights * variance[rows, None])
 
     def _add_up(self, mean: Floats, variance: Floats) -> None:
         self.mean = self._sums(mean).sum(axis=0) / self.n_queries
@@ -145,16 +144,16 @@ class LinearSums:
         total: Floats = np.zeros((self.n_systems, self.n_systems))
         root, step = np.sqrt(variance), max(1, _BLOCK // self.n_systems)
         for start in range(0, len(variance), step):
-            stop = min(start + step, len(variance))
-            block = self._block(start, stop, root[start:stop])
+            rows = slice(start, min(start + step, len(variance)))
+            block = self._block(rows, root[rows])
             total += block.T @ block
         return total
 
-    def _block(self, start: int, stop: int, factor: Floats) -> Floats:
-        """Weights of the pairs from start up to stop times a factor each, pairs x systems."""
-        at = slice(self.first[start], self.first[stop])
-        block: Floats = np.zeros((stop - start, self.n_systems))
-        row = self.pair[at] - start
+    def _block(self, rows: slice, factor: Floats) -> Floats:
+        """Weights of some pairs times a factor each, pairs x systems."""
+        at = slice(self.first[rows.start], self.first[rows.stop])
+        block: Floats = np.zeros((rows.stop - rows.start, self.n_systems))
+        row = self.pair[at] - rows.start
         block[row, self.system[at]] = self.weight[at] * factor[row]
         return block
 
@@ -178,22 +177,19 @@ class RatioSums(LinearSums):
 
     def _change(self, mean: Floats, variance: Floats, pair: int, relevance: float) -> None:
         query = int(self.candidates.query[pair])
-        before, spread = self._of_query(query, variance)
+        before, spread = self._query_sums(query, mean, variance)
         at = slice(self.first[pair], self.first[pair + 1])
         self._sum[query, self.system[at]] += (relevance - mean[pair]) * self.weight[at]
         mean[pair], variance[pair] = relevance, 0.0
         self._one_ideal(query, mean, variance)
-        after, new_spread = self._of_query(query, variance)
+        after, new_spread = self._query_sums(query, mean, variance)
         self.mean += (after - before) / self.n_queries
         self.covariance += (new_spread - spread) / self.n_queries**2
 
     def _before_sums(self, query: int, mean: Floats, variance: Floats) -> None:
-        start, stop = int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1])
-        self._sum[query] = mean[start:stop] @ self._block(start, stop, np.ones(stop - start))
+        rows = self.candidates.rows(query)
+        self._sum[query] = mean[rows] @ self._block(rows, np.ones(rows.stop - rows.start))
         self._one_ideal(query, mean, variance)
-
-    def _query_sums(self, query: int, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
-        return self._of_query(query, variance)
 
     def query_scores(self, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
         over = _inverse(self._top)[:, None]
@@ -201,7 +197,7 @@ class RatioSums(LinearSums):
         return self._sum * over, spread + self._sum**2 * self._top_variance[:, None] * over**4
 
     def influence(self, variance: Floats) -> Floats:
-        """With the slope of the ratio: what the numerator gains, less what a larger ideal takes from every system."""
+        """With the slope of the ratio: gain of the numerator, less what a larger ideal takes from every system."""
         over = _inverse(self._top)
         influence = self._spread_out(self.weight * variance[self.pair] * over[self.query] / self.n_queries)
         query, rank = np.nonzero(self._ideal_pairs >= 0)
@@ -214,18 +210,16 @@ class RatioSums(LinearSums):
         """Expected weighted sum of the ideal list of each query (the denominator of the weights in T 8.3)."""
         return self._top.copy()
 
-    def _of_query(self, query: int, variance: Floats) -> tuple[Floats, Floats]:
-        """Expected scores of a query and their covariance."""
-        top, offsets = self._top[query], self.candidates.offsets
+    def _query_sums(self, query: int, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+        top, rows = self._top[query], self.candidates.rows(query)
         if top <= 0:
             return np.zeros(self.n_systems), np.zeros((self.n_systems, self.n_systems))
-        start, stop = int(offsets[query]), int(offsets[query + 1])
-        block = self._block(start, stop, np.sqrt(variance[start:stop]))
+        block = self._block(rows, np.sqrt(variance[rows]))
         scores = self._sum[query] / top
         return scores, (block.T @ block + (scores[:, None] * scores) * self._top_variance[query]) / top**2
 
     def _all_ideals(self, mean: Floats, variance: Floats) -> None:
-        """The ideal list of every query: largest expectation first, of equal ones the surest."""
+        """The ideal list of every query: by falling expectation, then by rising variance."""
         c = self.candidates
         order = np.lexsort((variance, -mean, c.query))
         rank = np.arange(len(order)) - c.offsets[c.query[order]]
@@ -237,8 +231,8 @@ class RatioSums(LinearSums):
         self._top_variance = (np.where(has, variance[self._ideal_pairs], 0.0) * self.scoring.weights**2).sum(axis=1)
 
     def _one_ideal(self, query: int, mean: Floats, variance: Floats) -> None:
-        start, stop = int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1])
-        order = np.lexsort((variance[start:stop], -mean[start:stop]))[: len(self.scoring.weights)] + start
+        rows = self.candidates.rows(query)
+        order = np.lexsort((variance[rows], -mean[rows]))[: len(self.scoring.weights)] + rows.start
         weights = self.scoring.weights[: len(order)]
         self._ideal_pairs[query, : len(order)] = order
         self._top[query] = (mean[order] * weights).sum()
@@ -253,11 +247,11 @@ def _inverse(ideal: Floats) -> Floats:
 class IndependentModel(RelevanceModel):
     """Independent pairs with the expectations and variances of an estimate, made once or every ``refresh`` judgments.
 
-    ``sound`` corrects them by the sound of what was judged: with every judgment within its query, and what sound is
-    worth whenever estimates are made. ``confidence_df`` are the degrees of freedom with which confidence is to be
-    computed, None for the normal distribution. :meth:`influence` is exact for linear measures; for ratios it is V_i
-    times the gradient of the ratio at the expectation. It sees that a pair enters numerator and ideal, which the
-    covariance of the thesis leaves out.
+    ``sound`` corrects them by the sound of what was judged: within the query at every judgment, while the worth of
+    sound is learned whenever estimates are made. ``confidence_df`` are the degrees of freedom of confidence, None for
+    the normal distribution. :meth:`influence` is exact for linear measures; for ratios it is V_i times the gradient of
+    the ratio at the expectation. It sees that a pair enters numerator and ideal, which the covariance of the thesis
+    leaves out.
 
     >>> import adjudge as aj
     >>> from adjudge.relevance.candidates import candidates
@@ -307,12 +301,12 @@ class IndependentModel(RelevanceModel):
             self._sums.change(self._mean, self._variance, pair, relevance)
         else:
             query = int(self.candidates.query[pair])
-            rows = self._sound.rows(query)
+            rows = self.candidates.rows(query)
             new = self._overruled(rows, *self._sound.of_query(query, self._relevance))
             self._sums.change_query(self._mean, self._variance, query, new)
 
     def judge_all(self) -> None:
-        """Learn all that the candidates know at once, and estimate the rest from all of it."""
+        """Learn all judgments of the candidates at once, and estimate the rest from them."""
         known = self.candidates.judged & ~self.judged
         self._relevance[known], self.judged[known] = self.candidates.relevance[known], True
         self._re_estimate()
@@ -329,7 +323,6 @@ class IndependentModel(RelevanceModel):
         return self._sums.query_scores(self._mean, self._variance)
 
     def ideal(self) -> Floats:
-        """By query, what sums over ranks are divided by, as expected; 1 for linear measures."""
         return self._sums.ideal()
 
     def _re_estimate(self) -> None:
@@ -342,20 +335,20 @@ class IndependentModel(RelevanceModel):
         self._sums.fill(self._mean, self._variance)
 
     def _overruled(self, rows: slice, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
-        """Expectations and variances of some pairs, of judged ones what was judged and 0."""
+        """Expectations and variances of some pairs; the judged relevance and 0 where they are judged."""
         judged = self.judged[rows]
         return np.where(judged, self._relevance[rows], mean), np.where(judged, 0.0, variance)
 
 
 REFRESH = 20
-"""After how many judgments estimates are made again (T 8.3)."""
+"""Judgments after which estimates are made again (T 8.3)."""
 HISTORICAL = {"broad": (0.8959, 0.6338), "fine": (43.41, 900.4)}
 """Mean and variance of grades in MIREX 2007, 2009, 2010 and 2011 (T 7.2.1)."""
 
 
 @estimator("uniform")
 def uniform(candidates: Candidates, scoring: Scoring, *, sound: bool = True) -> IndependentModel:
-    """Every grade of the scale is as likely, whatever was judged (AdMIRe 2012).
+    """Every grade of the scale is equally likely, whatever was judged (AdMIRe 2012).
 
     Where the candidates have a similarity, estimates of this and of all estimators below are corrected by the ``sound``
     of what was judged (:mod:`~adjudge.relevance.hierarchical.kriging`).
@@ -367,8 +360,8 @@ def uniform(candidates: Candidates, scoring: Scoring, *, sound: bool = True) -> 
     >>> uniform(found, scoring("CG@5", found.scale)).scores().mean.round(2)[:2].tolist()
     [0.5, 0.5]
     """
-    estimate = _fixed(candidates, *uniform_moments(candidates.scale))
-    return IndependentModel(candidates, scoring, estimate, **_heard(candidates, sound=sound))
+    estimate = _constant(candidates, *uniform_moments(candidates.scale))
+    return _independent(candidates, scoring, estimate, sound=sound, normal=True)
 
 
 @estimator("prior")
@@ -386,19 +379,25 @@ def prior(
 ) -> IndependentModel:
     """The same mean and variance for all pairs: historical, given, or learned from the judgments so far.
 
-    ``mean`` and ``variance`` are of grades; without them those of MIREX 2007-2011 for Broad (.8959, .6338) and Fine
+    ``mean`` and ``variance`` are of grades; by default those of MIREX 2007-2011 for Broad (.8959, .6338) and Fine
     (43.41, 900.4). With ``from_judgments``, and on other scales in any case, they are re-estimated every ``refresh``
-    judgments: moments of what was judged mixed with the first ones, which count as ``strength`` judgments (uniform ones
+    judgments: moments of what was judged mixed with the first ones, which weigh as ``strength`` judgments (uniform ones
     where there are no others).
     Documents judged because they were thought telling are no random sample, and neither is what is learned from them.
     """
-    first = _prior_moments(candidates.scale, mean, variance)
-    df = _degrees(candidates)
+    centre, spread = _prior_moments(candidates.scale, mean, variance)
     if not from_judgments and (mean is not None or candidates.scale.name in HISTORICAL):
-        heard = _heard(candidates, sound=sound)
-        return IndependentModel(candidates, scoring, _fixed(candidates, *first), confidence_df=df, **heard)
-    estimate, heard = _learned(candidates, *first, strength), _heard(candidates, sound=sound, refresh=refresh)
-    return IndependentModel(candidates, scoring, estimate, confidence_df=df, **heard)
+        return _independent(candidates, scoring, _constant(candidates, centre, spread), sound=sound)
+
+    def estimate(relevance: Floats) -> tuple[Floats, Floats]:
+        """First and second moment of what is judged, mixed with the prior's."""
+        seen = relevance[~np.isnan(relevance)]
+        n = strength + len(seen)
+        mixed = (strength * centre + seen.sum()) / n
+        around = (strength * (spread + (centre - mixed) ** 2) + ((seen - mixed) ** 2).sum()) / n
+        return np.full(len(candidates), mixed), np.full(len(candidates), around)
+
+    return _independent(candidates, scoring, estimate, sound=sound, refresh=refresh)
 
 
 @estimator("output")
@@ -407,14 +406,15 @@ def output(
 ) -> IndependentModel:
     """M_out: relevance from runs and metadata alone, so that systems can be ranked with no judgments at all (T 7.3).
 
-    Table A.1 for the scales Broad and Fine; on any other give a ``model`` fitted with
+    Table A.1 for the scales Broad and Fine; on other scales give a ``model`` fitted with
     :func:`~adjudge.relevance.models.fit_estimator`. Documents without the metadata that it needs get the uniform
-    prior.
+    prior, with a warning where that is all of them.
     """
-    chosen = model or _published("output", candidates.scale, "output")
-    mean, variance = _with_default(Evidence(candidates), chosen, aloud=True)
-    df, heard = _degrees(candidates), _heard(candidates, sound=sound)
-    return IndependentModel(candidates, scoring, lambda relevance: (mean, variance), confidence_df=df, **heard)
+    chosen = model or _published("output", candidates.scale)
+    moments, undefined = _with_default(Evidence(candidates), chosen)
+    if undefined.all():
+        warn("No document has the metadata that the model needs: every estimate is the uniform prior.", stacklevel=3)
+    return _independent(candidates, scoring, lambda relevance: moments, sound=sound)
 
 
 @estimator("judgments")
@@ -429,57 +429,43 @@ def judgments(
 ) -> IndependentModel:
     """M_jud where its features are defined (something judged of the artist, and of the systems), M_out before (T 7.3).
 
-    Estimates are made again every ``refresh`` judgments. Table A.1 for the scales Broad and Fine; on any other give
+    Estimates are made again every ``refresh`` judgments. Table A.1 for the scales Broad and Fine; on other scales give
     fitted models: ``model`` with judgments among its features, ``first`` for pairs where those are not defined. Where
     ``first`` has no estimate either, or there is none for the scale, pairs get the uniform prior.
     """
-    second = model or _published("judgments", candidates.scale, "judgments")
+    second = model or _published("judgments", candidates.scale)
     if first is None and candidates.scale.name in PUBLISHED_SCALES:
         first = published_model(candidates.scale.name, "output")
     evidence = Evidence(candidates)
-    mean, variance = _with_default(evidence, first)
+    (mean, variance), _ = _with_default(evidence, first)
 
     def estimate(relevance: Floats) -> tuple[Floats, Floats]:
         expected, spread = second.estimate(evidence, relevance)
         return np.where(np.isnan(expected), mean, expected), np.where(np.isnan(expected), variance, spread)
 
-    df, heard = _degrees(candidates), _heard(candidates, sound=sound, refresh=refresh)
-    return IndependentModel(candidates, scoring, estimate, confidence_df=df, **heard)
+    return _independent(candidates, scoring, estimate, sound=sound, refresh=refresh)
 
 
-class _Heard(TypedDict):
-    refresh: int | None
-    sound: SoundCorrection | None
+def _independent(
+    candidates: Candidates,
+    scoring: Scoring,
+    estimate: Estimate,
+    *,
+    sound: bool,
+    refresh: int | None = None,
+    normal: bool = False,
+) -> IndependentModel:
+    """A model with the degrees of freedom of the thesis, unless ``normal``; corrected by sound where there is any."""
+    correction = None
+    if sound and candidates.similarity is not None:
+        correction, refresh = SoundCorrection(candidates), refresh or REFRESH  # the worth of sound has to be learned
+    df = None if normal or candidates.n_queries == 1 else candidates.n_queries - 1
+    return IndependentModel(candidates, scoring, estimate, refresh=refresh, confidence_df=df, sound=correction)
 
 
-def _heard(candidates: Candidates, *, sound: bool, refresh: int | None = None) -> _Heard:
-    """How often to estimate, and what sound corrects, where there is any: what it is worth has to be learned."""
-    if not sound or candidates.similarity is None:
-        return {"refresh": refresh, "sound": None}
-    return {"refresh": refresh or REFRESH, "sound": SoundCorrection(candidates)}
-
-
-def _degrees(candidates: Candidates) -> int | None:
-    """Degrees of freedom of the thesis; a single query has none, so the normal distribution."""
-    return candidates.n_queries - 1 if candidates.n_queries > 1 else None
-
-
-def _fixed(candidates: Candidates, mean: float, variance: float) -> Estimate:
+def _constant(candidates: Candidates, mean: float, variance: float) -> Estimate:
     n = len(candidates)
     return lambda relevance: (np.full(n, mean), np.full(n, variance))
-
-
-def _learned(candidates: Candidates, mean: float, variance: float, strength: float) -> Estimate:
-    """First and second moment of what is judged, mixed with the prior's, which weighs as ``strength`` judgments."""
-
-    def estimate(relevance: Floats) -> tuple[Floats, Floats]:
-        seen = relevance[~np.isnan(relevance)]
-        n = strength + len(seen)
-        centre = (strength * mean + seen.sum()) / n
-        spread = (strength * (variance + (mean - centre) ** 2) + ((seen - centre) ** 2).sum()) / n
-        return np.full(len(candidates), centre), np.full(len(candidates), spread)
-
-    return estimate
 
 
 def _prior_moments(scale: Scale, mean: float | None, variance: float | None) -> tuple[float, float]:
@@ -492,32 +478,26 @@ def _prior_moments(scale: Scale, mean: float | None, variance: float | None) -> 
         mean, variance = HISTORICAL[scale.name]
     if not 0 <= mean <= scale.maximum:
         raise AdjudgeError(f"prior: 'mean' must be a grade on the scale {scale}, got {mean:g}")
-    if not 0 <= variance <= mean * (scale.maximum - mean):
-        limit = mean * (scale.maximum - mean)
+    limit = mean * (scale.maximum - mean)
+    if not 0 <= variance <= limit:
         raise AdjudgeError(f"prior: 'variance' must be from 0 to {limit:g} for that mean, got {variance:g}")
     return mean / scale.maximum, variance / scale.maximum**2
 
 
-def _published(name: str, scale: Scale, kind: Literal["output", "judgments"]) -> FittedModel:
+def _published(kind: Literal["output", "judgments"], scale: Scale) -> FittedModel:
     if scale.name not in PUBLISHED_SCALES:
         raise AdjudgeError(
-            f"{name}: Table A.1 has models for the scales {' and '.join(PUBLISHED_SCALES)}, not for {scale}; "
+            f"{kind}: Table A.1 has models for the scales {' and '.join(PUBLISHED_SCALES)}, not for {scale}; "
             "fit your own with fit_estimator and give it as 'model'."
         )
     return published_model(scale.name, kind)
 
 
-def _with_default(evidence: Evidence, model: FittedModel | None, *, aloud: bool = False) -> tuple[Floats, Floats]:
-    """Moments by a model, uniform ones where it has none; ``aloud`` says so where it has none at all."""
+def _with_default(evidence: Evidence, model: FittedModel | None) -> tuple[tuple[Floats, Floats], Mask]:
+    """Moments by a model, and where it has none, so that they are uniform."""
     mean, variance = uniform_moments(evidence.candidates.scale)
-    n = len(evidence.candidates)
-    if model is None:
-        return np.full(n, mean), np.full(n, variance)
-    expected, spread = model.estimate(evidence, np.full(n, np.nan))
-    blank = np.isnan(expected)
-    if aloud and blank.all():
-        warn(
-            "No document has the metadata that the model needs: every estimate is the uniform prior.",
-            stacklevel=4,
-        )
-    return np.where(blank, mean, expected), np.where(blank, variance, spread)
+    expected = spread = np.full(len(evidence.candidates), np.nan)
+    if model is not None:
+        expected, spread = model.estimate(evidence, expected)
+    undefined = np.isnan(expected)
+    return (np.where(undefined, mean, expected), np.where(undefined, variance, spread)), undefined

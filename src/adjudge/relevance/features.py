@@ -1,29 +1,22 @@
-"""Features of pairs: what runs, metadata and judgments so far say about the relevance of a document (thesis 7.2.3).
+"""Features of pairs: what runs, metadata, judgments and sound say about the relevance of a document (thesis 7.2.3).
 
 *Output-based* features need runs and metadata only. *Judgment-based* ones are means of what was judged so far, on the
 scale of relevance (grade / highest grade, 0 to 1). *Sound-based* ones need the similarity of documents, aSIM judgments
-too. NaN stands where a feature is not defined: no metadata, no sound, nobody retrieved the document, nothing judged
-that would count. Two names with a colon between them are their product. Machine
-opinions of the candidates are features too, by their own names.
-
-The pair itself is left out of its own judgment-based features. The published models were fitted with it inside, so that
+too. A feature is NaN where it is not defined: no metadata, no sound, not retrieved by any system, nothing judged that
+would count. Two names with a colon between them are their product. Machine opinions are features too, by their own
+names. A pair is left out of its own judgment-based features. The published models were fitted with it inside, so that
 a document alone of its artist had its own judgment for a feature; ``own=True`` computes them so.
 
+Similarity is also a Gaussian effect, the cluster hypothesis (Hearst and Pedersen 1996, doi:10.1145/243199.243216):
+within a query, the relevance of two documents varies together as far as they are similar. Similarities S of the
+documents of a query become a covariance K. Centring, K = H S H with H = I - 11'/n, takes out what all documents have in
+common, which belongs to the query; negative eigenvalues, which a similarity may have and a covariance may not, count as
+0. K is kept as loadings, K ≈ L L', of its few largest eigenvalues. Where the last of these would be one of several
+equal ones, none of them is kept, for which came first would be chance: documents that are all equally unlike share
+nothing. One factor for all queries makes the mean of diagonals 1, so that the variance of the effect is comparable with
+others, and a query whose documents sound much the same has little of it.
+
 Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013.
-
-Levels of relevance: the few that a scale has, ten equal parts of one that has many, and their moments.
-
-What similarity of documents says of relevance: documents that sound alike are about as relevant to a query.
-
-The cluster hypothesis (Hearst and Pedersen 1996, doi:10.1145/243199.243216) as a Gaussian effect: within a query, the
-relevance of two documents varies together as far as they are similar. Similarities of the documents of a query become a
-covariance K in two steps. Centring, K = H S H with H = I - 11'/n, takes out what all of them have in common, which
-belongs to the query; negative eigenvalues, which a similarity may have and a covariance may not, count as 0. Then K is
-kept as loadings, K ≈ L L', of its few largest eigenvalues. Where the last of these would be one of several that are
-equal, none of them is kept, for which came first would be chance: documents that are all as unlike share nothing. One
-factor for all queries makes the mean of diagonals 1, so that the variance of the effect is comparable with others, and
-a query whose documents sound much the same has little of it. Similarities without any order stay a covariance of
-nothing in particular, and judgments make its variance small.
 """
 
 from __future__ import annotations
@@ -60,7 +53,10 @@ def cut_levels(scale: Scale, wanted: int | None = None) -> tuple[Floats, tuple[f
     """
     if wanted is not None:
         SEVERAL.check("levels", wanted)
-    own = 0 if scale.levels is None else _levels_from_zero(scale)
+    own = 0
+    if scale.levels is not None:  # those from 0 on, as grades below count as 0
+        step = (scale.maximum - scale.minimum) / max(scale.levels - 1, 1)
+        own = round(scale.maximum / step) + 1
     if 2 <= own <= _MOST_LEVELS and wanted in (None, own):
         worth = np.arange(own) / (own - 1)
         return (worth[1:] + worth[:-1]) / 2, tuple(worth.tolist())
@@ -69,7 +65,7 @@ def cut_levels(scale: Scale, wanted: int | None = None) -> tuple[Floats, tuple[f
 
 
 def uniform_moments(scale: Scale) -> tuple[float, float]:
-    """Mean and variance of relevance where every grade of the scale is as likely; grades below 0 count as 0.
+    """Mean and variance of relevance where every grade of the scale is equally likely; grades below 0 count as 0.
 
     >>> from adjudge.model.scales import BROAD, FINE
     >>> mean, variance = uniform_moments(FINE)
@@ -86,12 +82,6 @@ def uniform_moments(scale: Scale) -> tuple[float, float]:
     return float(relevance.mean()), float(relevance.var())
 
 
-def _levels_from_zero(scale: Scale) -> int:
-    """How many levels of a scale are 0 or more; grades below count as 0."""
-    step = (scale.maximum - scale.minimum) / max((scale.levels or 2) - 1, 1)
-    return round(scale.maximum / step) + 1
-
-
 @dataclass(frozen=True, eq=False)
 class Known:
     """Judgments so far: which pairs, their relevance (0 where unknown), whether a pair counts in its own features."""
@@ -99,12 +89,6 @@ class Known:
     judged: Mask
     relevance: Floats
     own: bool = False
-
-    @classmethod
-    def of(cls, relevance: Floats, *, own: bool = False) -> Known:
-        """From relevance with NaN where a pair is not judged."""
-        judged = ~np.isnan(relevance)
-        return cls(judged, np.where(judged, relevance, 0.0), own)
 
 
 @dataclass(frozen=True)
@@ -132,7 +116,7 @@ def feature(name: str, *, judged: bool = False) -> Callable[[Compute], Compute]:
 
 
 class Evidence:
-    """The features of candidates. Codes of groups are prepared once, so that new judgments cost a few counts.
+    """The features of candidates. Groups are numbered once, so that new judgments cost a few counts.
 
     >>> import adjudge as aj
     >>> from adjudge.relevance.candidates import candidates
@@ -153,12 +137,13 @@ class Evidence:
         self._fixed: dict[str, Floats] = {}
 
     def column(self, name: str, relevance: Floats | None = None, *, own: bool = False) -> Floats:
-        """One feature of every pair; ``relevance`` as in candidates, which is what counts where none is given."""
+        """One feature of every pair; ``relevance`` is that of the candidates by default."""
         return self.table([name], relevance, own=own)[:, 0]
 
     def table(self, terms: Sequence[str], relevance: Floats | None = None, *, own: bool = False) -> Floats:
         """Features of every pair, pairs x terms; ``relevance`` has NaN where a pair is not judged (yet)."""
-        known = Known.of(self.candidates.relevance if relevance is None else relevance, own=own)
+        values = self.candidates.relevance if relevance is None else relevance
+        known = Known(~np.isnan(values), np.nan_to_num(values), own)
         done: dict[str, Floats] = {}
         for name in (name for term in terms for name in term.split(":")):
             if name not in done:
@@ -181,30 +166,29 @@ class Evidence:
     @cached_property
     def retrieved(self) -> Mask:
         """Pairs that some system retrieved; the others were only judged."""
-        some: Mask = self.candidates.n_retrieving > 0
-        return some
+        return np.asarray(self.candidates.n_retrieving > 0)
 
     @cached_property
     def genre_groups(self) -> Ints:
-        """Number of the (query, genre) that a pair belongs to; -1 where the genre is not known."""
+        """Number of the (query, genre) of each pair; -1 where the genre is not known."""
         return self._groups(self.candidates.genre)
 
     @cached_property
     def artist_groups(self) -> Ints:
-        """Number of the (query, artist) that a pair belongs to; -1 where the artist is not known."""
+        """Number of the (query, artist) of each pair; -1 where the artist is not known."""
         return self._groups(self.candidates.artist)
 
     @cached_property
     def alike(self) -> tuple[Floats, ...]:
         """Similarity of the documents of each query, (1 + pairs) x (1 + pairs), the query itself first.
 
-        NaN in rows and columns of what has no sound, everywhere without a similarity of the candidates.
+        NaN in rows and columns of documents without sound; everywhere where the candidates have no similarity.
         """
         c = self.candidates
-        ends = list(zip(c.queries, c.offsets[:-1].tolist(), c.offsets[1:].tolist(), strict=True))
+        names = [[query, *c.document[c.rows(q)]] for q, query in enumerate(c.queries)]
         if c.similarity is None:
-            return tuple(np.full((1 + stop - start, 1 + stop - start), np.nan) for _, start, stop in ends)
-        return tuple(similarities(c.similarity, [query, *c.document[start:stop]]) for query, start, stop in ends)
+            return tuple(np.full((len(each), len(each)), np.nan) for each in names)
+        return tuple(similarities(c.similarity, each) for each in names)
 
     def _groups(self, label: Ints) -> Ints:
         groups = np.full(len(label), -1, dtype=np.int64)
@@ -256,13 +240,13 @@ def s_gen(evidence: Evidence, known: Known) -> Floats:
 
 @feature("fGEN")
 def f_gen(evidence: Evidence, known: Known) -> Floats:
-    """Share of the documents retrieved for the query, where the genre is known, that have the document's genre."""
+    """Share of the documents retrieved for the query, among those of known genre, that have the document's genre."""
     return _share(evidence, evidence.genre_groups)
 
 
 @feature("fART")
 def f_art(evidence: Evidence, known: Known) -> Floats:
-    """Share of the documents retrieved for the query, where the artist is known, that are by the document's artist."""
+    """Share of the documents retrieved for the query, among those of known artist, that have the document's artist."""
     return _share(evidence, evidence.artist_groups)
 
 
@@ -271,7 +255,7 @@ def f_art(evidence: Evidence, known: Known) -> Floats:
 
 @feature("aSYS", judged=True)
 def a_sys(evidence: Evidence, known: Known) -> Floats:
-    """Mean, over the systems that retrieved the document, of the mean relevance of what was judged of each."""
+    """Mean, over the systems that retrieved the document, of the mean relevance of their judged documents."""
     c = evidence.candidates
     counts = known.judged[c.entry_pair].astype(np.float64)
     relevance = known.relevance[c.entry_pair]
@@ -321,13 +305,13 @@ def a_sim(evidence: Evidence, known: Known) -> Floats:
     """
     c = evidence.candidates
     bounds, worth = cut_levels(c.scale)
-    found = np.full(len(c), np.nan)
+    nearest_level = np.full(len(c), np.nan)
     level = np.searchsorted(bounds, known.relevance, side="right")
     for query in np.unique(c.query[known.judged]):
-        rows = slice(int(c.offsets[query]), int(c.offsets[query + 1]))
+        rows = c.rows(query)
         nearest = _nearest(evidence.alike[query][1:, 1:], level[rows], known.judged[rows], len(worth), own=known.own)
-        found[rows] = np.append(worth, np.nan)[nearest]
-    return found
+        nearest_level[rows] = np.append(worth, np.nan)[nearest]
+    return nearest_level
 
 
 def _nearest(alike: Floats, level: Ints, judged: Mask, n_levels: int, *, own: bool) -> Ints:
@@ -354,7 +338,7 @@ def _ratio(total: Floats, number: Floats | Ints) -> Floats:
 
 
 def _share(evidence: Evidence, group: Ints) -> Floats:
-    """Of the retrieved documents of the query that are in some group, the share in that of each pair."""
+    """Of the retrieved documents of the query that are in some group, the share in the group of each pair."""
     c = evidence.candidates
     counted = (evidence.retrieved & (group >= 0)).astype(np.float64)
     in_group = _sums(group + 1, counted)[group + 1]  # + 1: the first place is for those in no group
@@ -376,15 +360,15 @@ MOST_EFFECTS = 6
 """Most effects of sound within a query."""
 _LEAST = 1e-9  # eigenvalues below this, or this share of the largest, are rounding: similarities go up to 1
 _EQUAL = 1e-6  # eigenvalues that differ by less than this share are equal
-_STEPS = 4  # into how many what loadings leave of the diagonal is rounded, as few variances are quick to draw from
+_STEPS = 4  # the part of the diagonal that loadings leave is rounded to quarters: few variances are quick to draw from
 
 
 @dataclass(frozen=True, eq=False)
 class SoundEffects:
     """Effects of sound in queries: ``value[e]`` is how much pair ``pair[e]`` has of effect ``number[e]`` of its query.
 
-    ``own`` is what of the diagonal of K effects leave to each pair, in quarters; 1 for pairs without sound, whose sound
-    is like nothing else. ``heard`` says which pairs have sound.
+    ``own`` is the part of the diagonal of K that effects leave to each pair, in quarters; 1 for pairs without sound,
+    which are like nothing else. ``heard`` says which pairs have sound.
     """
 
     pair: Ints
@@ -397,26 +381,27 @@ class SoundEffects:
 def sound_effects(evidence: Evidence, *, most: int = MOST_EFFECTS) -> SoundEffects:
     """Effects of sound of all pairs."""
     n, offsets = len(evidence.candidates), evidence.candidates.offsets
-    heard, loadings, kept = np.zeros(n, dtype=np.bool_), [], []
-    diagonal = np.zeros(n)
+    heard, diagonal = np.zeros(n, dtype=np.bool_), np.zeros(n)
+    blocks = []  # pairs with sound, and their loadings, of each query
     for query, alike in enumerate(evidence.alike):
         places = 1 + np.flatnonzero(~np.isnan(np.diagonal(alike)[1:]))
         pairs = places - 1 + int(offsets[query])
-        heard[pairs] = True
-        found = _loadings(alike[np.ix_(places, places)])
-        diagonal[pairs] = (found**2).sum(axis=1)
-        loadings.append(_largest(found, most))
-        kept.append(pairs)
+        loadings = _loadings(alike[np.ix_(places, places)])
+        heard[pairs], diagonal[pairs] = True, (loadings**2).sum(axis=1)
+        sizes = (loadings**2).sum(axis=0)
+        if len(sizes) > most:  # without those that are as large as the next
+            loadings = loadings[:, :most][:, sizes[:most] > (1 + _EQUAL) * sizes[most]]
+        blocks.append((pairs, loadings))
     scale = float(diagonal[heard].mean()) if heard.any() else 0.0
     root = np.sqrt(scale) if scale > 0 else 1.0
     own = np.ones(n)
-    for pairs, found in zip(kept, loadings, strict=True):
-        left = (diagonal[pairs] - (found**2).sum(axis=1)) / root**2
+    for pairs, loadings in blocks:
+        left = (diagonal[pairs] - (loadings**2).sum(axis=1)) / root**2
         own[pairs] = np.round(_STEPS * np.clip(left, 0.0, None)) / _STEPS
     return SoundEffects(
-        np.concatenate([np.repeat(pairs, found.shape[1]) for pairs, found in zip(kept, loadings, strict=True)]),
-        np.concatenate([np.tile(np.arange(found.shape[1]), len(found)) for found in loadings]),
-        np.concatenate([found.ravel() for found in loadings]) / root,
+        np.concatenate([np.repeat(pairs, loadings.shape[1]) for pairs, loadings in blocks]),
+        np.concatenate([np.tile(np.arange(loadings.shape[1]), len(loadings)) for _, loadings in blocks]),
+        np.concatenate([loadings.ravel() for _, loadings in blocks]) / root,
         own,
         heard,
     )
@@ -429,12 +414,4 @@ def _loadings(alike: Floats) -> Floats:
     centred = alike - alike.mean(axis=0) - alike.mean(axis=1)[:, None] + alike.mean()
     values, vectors = np.linalg.eigh((centred + centred.T) / 2)
     kept = np.flatnonzero(values > _LEAST * max(values[-1], 1.0))[::-1]
-    loadings: Floats = vectors[:, kept] * np.sqrt(values[kept])
-    return loadings
-
-
-def _largest(loadings: Floats, most: int) -> Floats:
-    """The first few loadings, without those as large as the first that is left out."""
-    sizes = (loadings**2).sum(axis=0)
-    first = loadings[:, :most]
-    return first[:, sizes[:most] > (1 + _EQUAL) * sizes[most]] if len(sizes) > most else first
+    return np.asarray(vectors[:, kept] * np.sqrt(values[kept]))

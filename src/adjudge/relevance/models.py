@@ -1,26 +1,20 @@
-"""Models that estimate relevance from features: as plain values that can be saved, and fitted to judged collections.
-
-A model for features with judgments in them is fitted as it will be used: some documents, drawn at random, are judged,
-and the others are predicted from them. So a document's own judgment is never among its features, and the variance that
-a model claims is that of documents it has not seen. (The published M_jud was fitted with each document's own judgment
-inside; on unseen documents its error is about twice what it claims.)
-
-The proportional-odds model: how likely each level of relevance is, given features (thesis 7.3).
+"""Proportional-odds models of relevance: fitted to judged collections, saved as plain values, and those of the thesis.
 
     log P(R ≥ l) / P(R < l) = α_l + x'β,    l = 1 … L - 1,    α_1 > α_2 > …
 
-with R the level of a document (0 … L - 1), x its features, β what each feature does, α_l the intercept of level l.
+with R the level of a document (0 … L - 1), x its features, β their effects, α_l the intercept of level l (thesis 7.3).
 Probabilities of single levels are differences of neighbours, P(R = l) = P(R ≥ l) - P(R ≥ l + 1).
+
+A model with judgments among its features is fitted as it will be used: some documents, drawn at random, are judged, and
+the others are predicted from them. So a document's own judgment is never among its features, and the variance that a
+model claims is that of documents it has not seen. (The published M_jud was fitted with each document's own judgment
+inside; on unseen documents its error is about twice what it claims.)
+
+The published models M_out and M_jud are those of Table A.1, for the scales Broad and Fine of MIREX, fitted to all
+judgments of 2007, 2009, 2010 and 2011, four digits as printed. Fine was cut into the levels 5, 15, …, 95.
 
 McCullagh, P., Regression models for ordinal data, Journal of the Royal Statistical Society B 42(2), 1980,
 doi:10.1111/j.2517-6161.1980.tb01109.x.
-
-The models of relevance of the thesis: its Table A.1, M_out and M_jud for the Broad and the Fine scale of MIREX.
-
-Fitted to all judgments of MIREX 2007, 2009, 2010 and 2011, four digits as printed. Fine was cut into the levels
-5, 15, …, 95. aSYS and aART are on the scale of grades there (0 to 2, 0 to 100); here they are relevance, 0 to 1, so
-their effects are multiplied by the highest grade.
-
 Urbano, J., Evaluation in Audio Music Similarity, PhD thesis, Universidad Carlos III de Madrid, 2013.
 """
 
@@ -29,6 +23,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,7 +35,7 @@ from adjudge.checks import INNER_SHARE, NOT_NEGATIVE, SEED, checked
 from adjudge.errors import AdjudgeError, shown
 from adjudge.formats import Source
 from adjudge.io import write_whole
-from adjudge.model.scales import BROAD, FINE, Scale
+from adjudge.model.scales import BROAD, FINE
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.features import FEATURES, Evidence, cut_levels
 from adjudge.seeds import Seed, as_seed
@@ -52,7 +47,7 @@ _FAR = 30.0  # effects of standardised features beyond this only grow: levels ar
 
 @dataclass(frozen=True, eq=False)
 class Ordinal:
-    """A proportional-odds model: ``intercepts`` (levels - 1, falling) and ``effects`` (one a feature)."""
+    """A proportional-odds model: ``intercepts`` (levels - 1, falling) and ``effects`` (one per feature)."""
 
     intercepts: Floats
     effects: Floats
@@ -67,8 +62,7 @@ class Ordinal:
 
     def at_least(self, x: Floats) -> Floats:
         """P(R ≥ l) for l = 1 … L - 1, documents x (levels - 1)."""
-        reached: Floats = expit((x @ self.effects)[:, None] + self.intercepts)
-        return reached
+        return np.asarray(expit((x @ self.effects)[:, None] + self.intercepts))
 
     def probabilities(self, x: Floats) -> Floats:
         """P(R = l) for every level, documents x levels; NaN where a feature is."""
@@ -93,8 +87,7 @@ class Ordinal:
         """Log P(R = level) of each document; -inf where two intercepts are the same."""
         upper, lower, gap = _logits(self.intercepts, x @ self.effects, level)
         with np.errstate(divide="ignore"):
-            logs: Floats = log_expit(upper) + log_expit(-lower) + np.log(-np.expm1(-gap))[level]
-        return logs
+            return np.asarray(log_expit(upper) + log_expit(-lower) + np.log(-np.expm1(-gap))[level])
 
 
 @checked(ridge=NOT_NEGATIVE)
@@ -102,9 +95,9 @@ def fit_ordinal(x: Floats, level: Ints, n_levels: int, *, ridge: float = 0.0) ->
     """Fit by maximum likelihood: Newton's method on a concave function, so what it finds is the maximum.
 
     ``x`` is documents x features, ``level`` 0 … n_levels - 1. With ``ridge`` λ the log-likelihood also gets
-    -λ/2 Σ b² for the effects b of standardised features, and as many documents as λ, average ones, spread evenly over
-    the levels: finite estimates where features tell levels apart perfectly, move together or levels were never seen.
-    Without it such data are refused. A feature that is the same everywhere gets no effect.
+    -λ/2 Σ b² for the effects b of standardised features, and λ average documents spread evenly over the levels: finite
+    estimates where features tell levels apart perfectly, move together or levels were never seen. Without it such data
+    are refused. A feature that is the same everywhere gets no effect.
 
     >>> rng = np.random.default_rng(1)
     >>> x = rng.normal(size=(4000, 1))
@@ -113,7 +106,7 @@ def fit_ordinal(x: Floats, level: Ints, n_levels: int, *, ridge: float = 0.0) ->
     >>> bool(abs(model.effects[0] - 2) < 0.1), np.abs(model.intercepts - [1, -1]).round(1).tolist()
     (True, [0.0, 0.1])
     """
-    _check(x, level, n_levels, ridge)
+    _check_data(x, level, n_levels, ridge)
     centre, spread = x.mean(axis=0), x.std(axis=0)
     moves = spread > 1e-12 * np.maximum(np.abs(centre), 1.0)
     scaled = (x[:, moves] - centre[moves]) / spread[moves]
@@ -123,7 +116,7 @@ def fit_ordinal(x: Floats, level: Ints, n_levels: int, *, ridge: float = 0.0) ->
     return Ordinal(theta[: n_levels - 1] - float(effects @ centre), effects)
 
 
-def _check(x: Floats, level: Ints, n_levels: int, ridge: float) -> None:
+def _check_data(x: Floats, level: Ints, n_levels: int, ridge: float) -> None:
     if x.ndim != 2 or level.shape != x.shape[:1] or not len(level):
         raise AdjudgeError(f"Expected features of documents and a level each, got {x.shape} and {level.shape}.")
     if not np.isfinite(x).all():
@@ -235,7 +228,7 @@ _KEYS = ("features", "effects", "intercepts", "levels", "source", "n_documents")
 class FittedModel:
     """A proportional-odds model of relevance: features by name, their effects, and what each level is worth (0 to 1).
 
-    ``n_documents`` is how many the model was fitted to, each as often as it was drawn, ``source`` where it comes from.
+    ``n_documents`` is the number of documents it was fitted to, each as often as it was drawn, ``source`` its origin.
     """
 
     features: tuple[str, ...]
@@ -253,15 +246,14 @@ class FittedModel:
             raise AdjudgeError(f"Expected levels that rise between 0 and 1, got {list(self.levels)}.")
 
     def __str__(self) -> str:
-        rows = [*zip(self.features, self.ordinal.effects, strict=True)]
-        rows += [(f"α {level:g}", a) for level, a in zip(self.levels[1:], self.ordinal.intercepts, strict=True)]
-        width = max(len(name) for name, _ in rows)
-        return "\n".join([self.source or "own fit", *(f"{name:<{width}} {value:9.4f}" for name, value in rows)])
+        names = [*self.features, *(f"α {level:g}" for level in self.levels[1:])]
+        values = [*self.ordinal.effects, *self.ordinal.intercepts]
+        rows = [f"{name:<{max(map(len, names))}} {value:9.4f}" for name, value in zip(names, values, strict=True)]
+        return "\n".join([self.source or "own fit", *rows])
 
     def estimate(self, evidence: Evidence, relevance: Floats | None = None) -> tuple[Floats, Floats]:
         """Expectation and variance of the relevance of every pair; NaN where a feature is not defined."""
-        table = evidence.table(self.features, relevance)
-        return self.ordinal.moments(table, np.array(self.levels))
+        return self.ordinal.moments(evidence.table(self.features, relevance), np.array(self.levels))
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values."""
@@ -276,7 +268,7 @@ class FittedModel:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> FittedModel:
-        """From plain values; what is not a model is refused.
+        """From plain values; anything but a model is refused.
 
         >>> values = {"features": ["fSYS"], "effects": [3.5], "intercepts": [-1], "levels": [0, 1]}
         >>> FittedModel.from_dict(values).features
@@ -287,11 +279,15 @@ class FittedModel:
         names = plain["features"]
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise AdjudgeError(f"'features' must be a list of names, got {shown(names)}")
-        effects, intercepts, levels = (_numbers(plain, key) for key in _KEYS[1:4])
+        for key in _KEYS[1:4]:
+            values = plain[key]
+            if not isinstance(values, list) or any(isinstance(x, bool) or not isinstance(x, Real) for x in values):
+                raise AdjudgeError(f"{key!r} must be a list of numbers, got {shown(values)}")
+        effects, intercepts, levels = (np.array(plain[key], dtype=np.float64) for key in _KEYS[1:4])
         source, n = plain.get("source", ""), plain.get("n_documents", 0)
         if not isinstance(source, str) or not isinstance(n, int):
             raise AdjudgeError(f"'source' must be text and 'n_documents' a number, got {shown(source)} and {shown(n)}")
-        return cls(tuple(names), Ordinal(np.array(intercepts), np.array(effects)), levels, source, n)
+        return cls(tuple(names), Ordinal(intercepts, effects), tuple(levels.tolist()), source, n)
 
     def save(self, path: str | Path) -> None:
         """Write as JSON; the file appears when it is complete."""
@@ -309,13 +305,6 @@ class FittedModel:
             raise source.error(str(error)) from None
 
 
-def _numbers(plain: Mapping[str, Any], key: str) -> tuple[float, ...]:
-    value = plain[key]
-    if not isinstance(value, list) or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value):
-        raise AdjudgeError(f"{key!r} must be a list of numbers, got {shown(value)}")
-    return tuple(float(x) for x in value)
-
-
 @checked(seed=SEED)
 def fit_estimator(
     collections: Sequence[Candidates],
@@ -329,8 +318,8 @@ def fit_estimator(
 ) -> FittedModel:
     """Fit a model to the judged pairs of collections, without any document's own judgment in its features.
 
-    ``levels`` is into how many equal parts the scale is cut, 10 where it has more than 11 levels (Fine); scales with
-    few levels keep them. Where ``features`` contain judgments, each collection is judged in part, ``draws`` times for
+    The scale is cut into ``levels`` equal parts, by default 10 where it has more than 11 levels (Fine); scales with few
+    levels keep them. Where ``features`` contain judgments, each collection is judged in part, ``draws`` times for
     each of the ``shares``, and the documents left are what is fitted. Pairs for which a feature is not defined are left
     out.
     ``ridge`` as in :func:`~adjudge.relevance.models.fit_ordinal`.
@@ -342,18 +331,6 @@ def fit_estimator(
     ...
     """
     seed = as_seed(seed)
-    scale = _one_scale(collections)
-    bounds, worth = cut_levels(scale, levels)
-    rng = np.random.default_rng(seed)
-    parts = [part for found in collections for part in _examples(found, tuple(features), tuple(shares), draws, rng)]
-    x, relevance = np.vstack([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
-    if not len(x):
-        raise AdjudgeError("No judged document has all features: " + ", ".join(features))
-    level = np.searchsorted(bounds, relevance, side="right").astype(np.int64)
-    return FittedModel(tuple(features), fit_ordinal(x, level, len(worth), ridge=ridge), worth, "own fit", len(x))
-
-
-def _one_scale(collections: Sequence[Candidates]) -> Scale:
     if not collections:
         raise AdjudgeError("Expected one judged collection or more to fit to, got none.")
     scale = collections[0].scale
@@ -362,59 +339,46 @@ def _one_scale(collections: Sequence[Candidates]) -> Scale:
             raise AdjudgeError(f"Expected collections with one scale, got {scale} and {other.scale}.")
         if not other.judged.any():
             raise AdjudgeError("Expected judged collections to fit to, got one without judgments.")
-    return scale
+    bounds, worth = cut_levels(scale, levels)
+    rng = np.random.default_rng(seed)
+    examples = [example for pool in collections for example in _examples(pool, features, np.repeat(shares, draws), rng)]
+    x, relevance = (np.concatenate(part) for part in zip(*examples, strict=True))
+    defined = ~np.isnan(x).any(axis=1)
+    if not defined.any():
+        raise AdjudgeError("No judged document has all features: " + ", ".join(features))
+    level = np.searchsorted(bounds, relevance[defined], side="right").astype(np.int64)
+    ordinal = fit_ordinal(x[defined], level, len(worth), ridge=ridge)
+    return FittedModel(tuple(features), ordinal, worth, "own fit", len(level))
 
 
 def _examples(
-    candidates: Candidates, features: tuple[str, ...], shares: tuple[float, ...], draws: int, rng: np.random.Generator
+    candidates: Candidates, features: Sequence[str], shares: Floats, rng: np.random.Generator
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Features and relevance of judged documents, for each way of judging the collection in part."""
+    """Features and relevance of judged documents; where judgments are among the features, for each share judged."""
     evidence, judged = Evidence(candidates), np.flatnonzero(candidates.judged)
     names = {name for term in features for name in term.split(":")}
     if not any(name in FEATURES and FEATURES[name].judged for name in names):
-        yield _complete(evidence.table(features)[judged], candidates.relevance[judged])
+        yield evidence.table(features)[judged], candidates.relevance[judged]
         return
-    for share in np.repeat(shares, draws):
-        seen = _some(judged, float(share), rng)
-        left = np.setdiff1d(judged, seen)
-        known: Floats = np.full(len(candidates), np.nan)
+    for share in shares.tolist():
+        INNER_SHARE.check("shares", share)
+        seen = rng.choice(judged, size=max(1, round(share * len(judged))), replace=False)
+        known = np.full(len(candidates), np.nan)
         known[seen] = candidates.relevance[seen]
-        yield _complete(evidence.table(features, known)[left], candidates.relevance[left])
-
-
-def _some(judged: Ints, share: float, rng: np.random.Generator) -> Ints:
-    INNER_SHARE.check("shares", share)
-    return rng.choice(judged, size=max(1, round(share * len(judged))), replace=False)
-
-
-def _complete(x: Floats, relevance: Floats) -> tuple[Floats, Floats]:
-    whole = ~np.isnan(x).any(axis=1)
-    return x[whole], relevance[whole]
+        left = np.setdiff1d(judged, seen)
+        yield evidence.table(features, known)[left], candidates.relevance[left]
 
 
 SOURCE = "Urbano 2013 (thesis), Table A.1"
 
 _EFFECTS: dict[tuple[str, str], dict[str, float]] = {
-    ("broad", "output"): {
-        "fSYS": -19.7968,
-        "OV": -0.3227,
-        "fSYS:OV": 29.6378,
-        "fART": 3.2530,
-        "sGEN": 1.8975,
-        "fGEN": 5.4055,
-        "sGEN:fGEN": -2.9606,
-    },
-    ("broad", "judgments"): {"fSYS": 0.9789, "aSYS": 1.1964, "aART": 7.1813},
-    ("fine", "output"): {
-        "fSYS": -17.4721,
-        "OV": 0.1336,
-        "fSYS:OV": 26.4550,
-        "fART": 2.9111,
-        "sGEN": 2.0443,
-        "fGEN": 5.4544,
-        "sGEN:fGEN": -3.4851,
-    },
-    ("fine", "judgments"): {"fSYS": 0.7954, "aSYS": 0.0128, "aART": 0.2078},
+    (scale, kind): dict(zip(features, effects, strict=True))
+    for scale, kind, features, effects in (
+        ("broad", "output", OUTPUT_FEATURES, (-19.7968, -0.3227, 29.6378, 3.2530, 1.8975, 5.4055, -2.9606)),
+        ("broad", "judgments", JUDGMENT_FEATURES, (0.9789, 1.1964, 7.1813)),
+        ("fine", "output", OUTPUT_FEATURES, (-17.4721, 0.1336, 26.4550, 2.9111, 2.0443, 5.4544, -3.4851)),
+        ("fine", "judgments", JUDGMENT_FEATURES, (0.7954, 0.0128, 0.2078)),
+    )
 }
 _INTERCEPTS: dict[tuple[str, str], tuple[float, ...]] = {
     ("broad", "output"): (-1.4351, -3.5205),
@@ -424,8 +388,7 @@ _INTERCEPTS: dict[tuple[str, str], tuple[float, ...]] = {
 }
 _LEVELS = {"broad": (0.0, 1.0, 2.0), "fine": tuple(float(level) for level in range(5, 100, 10))}
 _HIGHEST = {"broad": BROAD.maximum, "fine": FINE.maximum}
-_ON_GRADES = ("aSYS", "aART")
-
+_ON_GRADES = ("aSYS", "aART")  # 0 to 2 and 0 to 100 in the thesis, relevance from 0 to 1 here
 PUBLISHED_SCALES = tuple(_LEVELS)
 
 

@@ -1,7 +1,7 @@
 """A judging session: ask for the next document, give its grade, see the ranking, know when to stop.
 
 The command line, simulations and the web app all drive this object. Everything it knows follows from the candidates,
-its settings and the judgments in the order they came, so that it is saved as those and resumed to the last bit.
+its settings and the judgments in their order, so it is saved as those and resumed to the last bit.
 """
 
 from __future__ import annotations
@@ -9,38 +9,58 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection as Pairs
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri, stdtrit
 
 from adjudge._version import __version__
 from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, COUNT, SEED, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, InputError, reason, shown
-from adjudge.model.collection import Collection, Similarity
+from adjudge.io import write_whole
+from adjudge.model.collection import COLLECTION, Collection, Similarity
 from adjudge.model.scales import Scale, parse_scale
-from adjudge.relevance.base import RelevanceModel, View, default_measure, estimable, scoring, start
-from adjudge.relevance.candidates import Candidates
+from adjudge.relevance.base import (
+    OPTIONS,
+    EstimatorOptions,
+    RelevanceModel,
+    View,
+    default_measure,
+    estimable,
+    scoring,
+    start,
+)
+from adjudge.relevance.candidates import CANDIDATES, Candidates, Opinion
 from adjudge.relevance.candidates import candidates as candidates_of
-from adjudge.relevance.choosing import RULES, Ask, Goal, choose
+from adjudge.relevance.choosing import GOAL, RULES, Ask, Goal, as_goal, choose
 from adjudge.results import Column, Record, Rows
 from adjudge.seeds import Seed, as_seed
 from adjudge.text import counted
 
 Pair = tuple[str, str]
+_STATE = {
+    "measure": str,
+    "estimator": str,
+    "rule": str,
+    "goal": dict,
+    "seed": int,
+    "options": dict,
+    "candidates": str,
+    "judgments": list,
+}
+"""What a saved session has, and of which type."""
 
 
 @dataclass(frozen=True)
 class RankedSystem:
     """A system in the estimated ranking: expected score with its interval, and systems it cannot be told from.
 
-    Systems of the same expected score share a rank. ``tied`` are those that make a ``tie`` or an ``open`` pair with it.
+    Systems of the same expected score share a rank. ``tied`` are the systems of its ``tie`` and ``open`` pairs.
     """
 
     rank: Annotated[int, Column("place in the ranking; systems of the same score share it", "d")]
@@ -53,7 +73,7 @@ class RankedSystem:
 
 @dataclass(frozen=True)
 class SystemPair:
-    """What is believed of two systems, the one that is probably better first.
+    """Two systems, the one that is probably better first.
 
     ``confidence`` is that of the sign. ``verdict`` is ``better`` where that is high enough, ``tie`` where the
     difference is almost surely smaller than the zone, else ``open``.
@@ -89,7 +109,8 @@ class Status(Record):
 class Session:
     """Judging with one estimator, one rule and one goal.
 
-    ``options`` go to the estimator. ``seed`` tells apart candidates that are equally telling.
+    ``goal`` may be the name of one. ``options`` go to the estimator. ``seed`` decides between candidates that are
+    equally telling.
 
     >>> import adjudge as aj
     >>> from adjudge.relevance.candidates import candidates
@@ -105,7 +126,7 @@ class Session:
     ([('a', 0.75), ('b', 0.25)], True)
     """
 
-    @checked(seed=SEED)
+    @checked(goal=GOAL, seed=SEED, options=OPTIONS)
     def __init__(
         self,
         candidates: Candidates,
@@ -113,9 +134,9 @@ class Session:
         *,
         estimator: str = "hierarchical",
         rule: str = "information",
-        goal: Goal | None = None,
+        goal: Goal | str | None = None,
         seed: Seed = 0,
-        options: Mapping[str, Any] | None = None,
+        options: EstimatorOptions | Mapping[str, Any] | None = None,
     ) -> None:
         seed = as_seed(seed)
         self.candidates = candidates
@@ -124,16 +145,19 @@ class Session:
             raise AdjudgeError(f"{self.scoring.measure}: expected candidates of that cutoff, got {candidates.cutoff}")
         for relevance in np.unique(candidates.relevance[candidates.judged]):
             self._check_binary(float(relevance))
-        self.estimator, self.rule, self.goal, self.seed = estimator, rule, goal or Goal(), seed
+        self.estimator, self.rule, self.goal, self.seed = estimator, rule, as_goal(goal), seed
         self.options = dict(options or {})
-        self.judgments: list[tuple[str, str, float]] = []
         self._priority: Floats = np.random.default_rng(seed).permutation(len(candidates)).astype(np.float64)
-        self._begin()
+        self._replay([])
 
-    def _begin(self) -> None:
+    def _replay(self, judgments: Sequence[tuple[str, str, float]]) -> None:
+        """Begin again, and learn these judgments."""
         self.model: RelevanceModel = start(self.estimator, self.candidates, self.scoring, **self.options)
         self._ask: Ask = RULES[self.rule](self.model)
         self._view: View | None = None
+        self.judgments: list[tuple[str, str, float]] = []
+        for query, document, grade in judgments:
+            self.judge(query, document, grade)
 
     def __repr__(self) -> str:
         settings = f"{self.scoring.measure}, {self.estimator}, {self.rule}"
@@ -149,13 +173,12 @@ class Session:
 
     @checked(n=COUNT)
     def next(self, n: int = 1, *, exclude: Pairs[Pair] = ()) -> list[Pair]:
-        """The n most telling candidates, fewer where fewer are left; ``exclude`` are in other hands already."""
+        """Up to n candidates, the most telling first; ``exclude`` are being judged by others."""
         utility = self._ask(self.view)
         if exclude:
             utility = utility.astype(np.float64, copy=True)
             utility[[self.candidates.find(*pair) for pair in exclude]] = np.nan
-        chosen = choose(utility, self.view, self._priority, n)
-        return [self.pair(i) for i in chosen]
+        return [self.pair(place) for place in choose(utility, self.view, self._priority, n)]
 
     def pair(self, place: int) -> Pair:
         """Query and document of a candidate."""
@@ -174,14 +197,14 @@ class Session:
         self._view = None
 
     def correct(self, query: str, document: str, grade: float) -> None:
-        """Change a grade given in this session; everything is learned again, as if it had been right at once."""
+        """Change a grade of this session; everything is learned again, as if it had been right at once."""
         self._check_binary(self.candidates.to_relevance(grade))
         pairs = [(q, d) for q, d, _ in self.judgments]
         if (query, document) not in pairs:
             raise AdjudgeError(f"Document {shown(document)} of query {shown(query)} was not judged in this session.")
-        again = list(self.judgments)
-        again[pairs.index((query, document))] = (query, document, float(grade))
-        self._replay(again)
+        corrected = list(self.judgments)
+        corrected[pairs.index((query, document))] = (query, document, float(grade))
+        self._replay(corrected)
 
     def undo(self) -> Pair:
         """Take the last grade back."""
@@ -192,18 +215,12 @@ class Session:
         return query, document
 
     def _check_binary(self, relevance: float) -> None:
-        """Refuse what is neither relevant nor not, where the measure asks just that."""
+        """Refuse relevance between 0 and 1 where the measure is binary."""
         if self.scoring.binary and relevance not in (0.0, 1.0):
             raise AdjudgeError(
                 f"{self.scoring.measure}: expected grades of 0 and 1, got {relevance:g}; ask for "
                 f"CG@{self.candidates.cutoff}, or for another way to combine assessors than their mean."
             )
-
-    def _replay(self, judgments: list[tuple[str, str, float]]) -> None:
-        self.judgments = []
-        self._begin()
-        for query, document, grade in judgments:
-            self.judge(query, document, grade)
 
     @property
     def done(self) -> bool:
@@ -212,26 +229,18 @@ class Session:
 
     def status(self) -> Status:
         """Where the session stands."""
-        return Status(
-            self.view.n_judged,
-            len(self.candidates),
-            self.goal.value(self.view),
-            self.goal.wanted,
-            self.view.mean_confidence,
-            self.done,
-            self._reason(),
-        )
-
-    def _reason(self) -> str:
-        """Why judging can stop, or should not."""
+        value, lacking = self.goal.value(self.view), self.goal.lacking(self.view)
         if self.model.judged.all():
-            return "everything is judged"
-        if self.goal.reached(self.view):
-            return f"the goal is reached, {self.goal}"
-        if self.goal.met(self.view):
-            n = self.goal.lacking(self.view)
-            return f"{n:,} more judgment{'s are' if n > 1 else ' is'} wanted before the model is believed"
-        return f"the goal is not reached yet: {self.goal}, but it is {self.goal.value(self.view):.3f}"
+            why = "everything is judged"
+        elif not self.goal.met(self.view):
+            why = f"the goal is not reached yet: {self.goal}, but it is {value:.3f}"
+        elif lacking:
+            verb = "is" if lacking == 1 else "are"
+            why = f"{counted(lacking, 'more judgment')} {verb} wanted before the model is believed"
+        else:
+            why = f"the goal is reached, {self.goal}"
+        sure = self.view.mean_confidence
+        return Status(self.view.n_judged, len(self.candidates), value, self.goal.wanted, sure, self.done, why)
 
     @renamed(level="confidence")
     @checked(confidence=CONFIDENCE)
@@ -239,15 +248,14 @@ class Session:
         """All pairs of systems, the largest difference first."""
         expected, variance = self.view.differences
         halves = self.quantile(confidence) * np.sqrt(variance)
-        names, verdicts, found = self.candidates.systems, self._verdicts(confidence), []
+        names, verdicts, most, pairs = self.candidates.systems, self._verdicts(confidence), self.scoring.highest, []
         for a, b in zip(*np.nonzero(self.view.upper), strict=True):
             first, second = (a, b) if expected[a, b] >= 0 else (b, a)
             mean, half, sure = expected[first, second], halves[a, b], float(self.view.sign[a, b])
-            most = self.scoring.highest
             mean, low, high = np.clip([mean, mean - half, mean + half], -most, most).tolist()
-            found.append(SystemPair(names[first], names[second], mean, low, high, sure, str(verdicts[a, b])))
-        ordered = sorted(found, key=lambda pair: (-pair.difference, pair.system, pair.other))
-        return Rows(SystemPair, tuple(ordered), f"Pairs of systems by {self.scoring.measure}")
+            pairs.append(SystemPair(names[first], names[second], mean, low, high, sure, str(verdicts[a, b])))
+        pairs.sort(key=lambda pair: (-pair.difference, pair.system, pair.other))
+        return Rows(SystemPair, tuple(pairs), f"Pairs of systems by {self.scoring.measure}")
 
     def _verdicts(self, confidence: float) -> npt.NDArray[np.str_]:
         """Tie, better or open, systems x systems."""
@@ -256,34 +264,24 @@ class Session:
 
     @checked(confidence=CONFIDENCE)
     def quantile(self, confidence: float) -> float:
-        """Standard deviations to each side that an interval of this confidence takes."""
-        df = self.model.confidence_df
-        return float(ndtri((1 + confidence) / 2) if df is None else stdtrit(df, (1 + confidence) / 2))
+        """Standard deviations on each side of an interval of this confidence."""
+        return self.view.quantile(confidence)
 
     @renamed(level="confidence")
     @checked(confidence=CONFIDENCE)
     def ranking(self, *, confidence: float = 0.95) -> Rows[RankedSystem]:
-        """Systems by expected score, best first, with intervals; those of the same score by name.
+        """Systems by expected score, best first, with intervals; equal ones by name.
 
-        Beliefs may leave the scale; scores and intervals are shown as far as they are on it.
+        Beliefs may leave the scale; scores and intervals are cut off at its ends.
         """
         mean, names = self.view.scores.mean, self.candidates.systems
         half = self.quantile(confidence) * np.sqrt(np.diagonal(self.view.scores.covariance) * self.model.inflation)
-        score, low, high = np.clip([mean, mean - half, mean + half], 0.0, self.scoring.highest)
+        score, low, high = np.clip([mean, mean - half, mean + half], 0.0, self.scoring.highest).tolist()
         rank = 1 + (self.view.differences[0] < 0).sum(axis=1)
         order = np.argsort(rank, kind="stable")
         doubt = self._verdicts(confidence) != "better"
-        ranked = tuple(
-            RankedSystem(
-                int(rank[s]),
-                names[s],
-                float(score[s]),
-                float(low[s]),
-                float(high[s]),
-                tuple(names[o] for o in order if doubt[s, o] and o != s),
-            )
-            for s in order
-        )
+        tied = {s: tuple(names[o] for o in order if doubt[s, o] and o != s) for s in order}
+        ranked = tuple(RankedSystem(int(rank[s]), names[s], score[s], low[s], high[s], tied[s]) for s in order)
         return Rows(RankedSystem, ranked, f"Estimated ranking by {self.scoring.measure}")
 
     def to_dict(self) -> dict[str, Any]:
@@ -302,8 +300,6 @@ class Session:
 
     def save(self, path: str | Path) -> None:
         """Write the state as JSON, whole or not at all."""
-        from adjudge.io import write_whole
-
         try:
             text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
         except TypeError as error:
@@ -314,43 +310,24 @@ class Session:
     def load(cls, path: str | Path, candidates: Candidates) -> Session:
         """Resume a saved session on the same candidates; refused where they are others."""
         source = str(path)
-        state = _read_state(path)
+        try:
+            state = json.loads(Path(path).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise InputError(f"cannot be read: {reason(error)}", source=source) from None
+        except (ValueError, RecursionError):
+            raise InputError("expected the state of a session, got something else or a part", source=source) from None
+        for name, kind in _STATE.items():
+            if not isinstance(state, dict) or not isinstance(state.get(name), kind):
+                raise InputError(f"expected the state of a session, got one without {name!r}", source=source)
         if state["candidates"] != fingerprint(candidates):
             raise InputError("is of other runs, cutoff, scale, metadata, judgments or sound than these", source=source)
         settings = {name: state[name] for name in ("estimator", "rule", "seed", "options")}
         try:
             session = cls(candidates, state["measure"], goal=Goal(**state["goal"]), **settings)
-            for query, document, grade in state["judgments"]:
-                session.judge(query, document, grade)
+            session._replay(state["judgments"])
         except (AttributeError, TypeError, ValueError) as error:  # what was written by another hand
             raise InputError(f"expected the state of a session: {error}", source=source) from None
         return session
-
-
-_STATE = {
-    "measure": str,
-    "estimator": str,
-    "rule": str,
-    "goal": dict,
-    "seed": int,
-    "options": dict,
-    "candidates": str,
-    "judgments": list,
-}
-
-
-def _read_state(path: str | Path) -> dict[str, Any]:
-    """What was saved, each part of the kind that it must be."""
-    try:
-        state = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot be read: {reason(error)}", source=str(path)) from None
-    except (ValueError, RecursionError):
-        raise InputError("expected the state of a session, got something else or a part", source=str(path)) from None
-    for name, kind in _STATE.items():
-        if not isinstance(state, dict) or not isinstance(state.get(name), kind):
-            raise InputError(f"expected the state of a session, got one without {name!r}", source=str(path))
-    return dict(state)
 
 
 def fingerprint(candidates: Candidates) -> str:
@@ -358,17 +335,12 @@ def fingerprint(candidates: Candidates) -> str:
     digest = hashlib.sha256()
     for text in (candidates.queries, candidates.systems, candidates.document, str(candidates.scale), candidates.cutoff):
         digest.update(json.dumps(text, ensure_ascii=False).encode())
-    for array in (candidates.query, candidates.entry_pair, candidates.entry_system, candidates.entry_rank):
-        digest.update(np.ascontiguousarray(array, dtype=np.int64).tobytes())
-    digest.update(np.ascontiguousarray(candidates.relevance).tobytes())
-    for labels in (
-        candidates.team,
-        candidates.artist,
-        candidates.genre,
-        candidates.query_artist,
-        candidates.query_genre,
-    ):
-        digest.update(np.ascontiguousarray(labels, dtype=np.int64).tobytes())
+    c = candidates
+    for codes in (c.query, c.entry_pair, c.entry_system, c.entry_rank):
+        digest.update(np.ascontiguousarray(codes, dtype=np.int64).tobytes())
+    digest.update(np.ascontiguousarray(c.relevance).tobytes())
+    for codes in (c.team, c.artist, c.genre, c.query_artist, c.query_genre):
+        digest.update(np.ascontiguousarray(codes, dtype=np.int64).tobytes())
     for name in sorted(candidates.opinions):
         digest.update(name.encode() + np.ascontiguousarray(candidates.opinions[name]).tobytes())
     if candidates.similarity is not None:
@@ -376,8 +348,8 @@ def fingerprint(candidates: Candidates) -> str:
     return digest.hexdigest()
 
 
-Opinions = Mapping[str, Mapping[Pair, float]]
-"""Machine opinions by name: grades of pairs of query and document."""
+Opinions = Mapping[str, Opinion]
+"""Machine opinions by name."""
 
 
 def prepare_candidates(
@@ -388,7 +360,7 @@ def prepare_candidates(
     opinions: Opinions | None = None,
     similarity: Similarity | None = None,
 ) -> tuple[str, Candidates]:
-    """The measure to estimate and the candidates up to its cutoff; candidates that are given stay as they are."""
+    """The measure to estimate, and the candidates up to its cutoff where those are not given."""
     if isinstance(data, Candidates):
         return measure or f"CG@{data.cutoff}", data
     parsed, cutoff = estimable(measure or default_measure(data))
@@ -396,7 +368,7 @@ def prepare_candidates(
     return str(parsed), candidates_of(data, cutoff=cutoff, scale=used, opinions=opinions, similarity=similarity)
 
 
-@checked(seed=SEED)
+@checked(collection=COLLECTION | CANDIDATES, goal=GOAL, seed=SEED, options=OPTIONS)
 def judging(
     collection: Collection,
     measure: str | None = None,
@@ -406,11 +378,11 @@ def judging(
     similarity: Similarity | None = None,
     estimator: str = "hierarchical",
     rule: str = "information",
-    goal: Goal | None = None,
+    goal: Goal | str | None = None,
     seed: Seed = 0,
-    options: Mapping[str, Any] | None = None,
+    options: EstimatorOptions | Mapping[str, Any] | None = None,
 ) -> Session:
-    """Judge a collection with as few judgments as its goal needs; what is judged already is learned at once.
+    """Start to judge a collection with as few judgments as the goal needs; what is judged already is learned.
 
     ``measure`` needs a cutoff: candidates are what systems retrieved up to it; the default is CG at 10, or at the depth
     of the runs where that is less. ``scale`` is needed where nothing is judged yet. ``opinions`` are machine opinions
@@ -423,5 +395,5 @@ def judging(
     (True, 'HVQ3')
     """
     seed = as_seed(seed)
-    name, found = prepare_candidates(collection, measure, scale=scale, opinions=opinions, similarity=similarity)
-    return Session(found, name, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options)
+    name, pool = prepare_candidates(collection, measure, scale=scale, opinions=opinions, similarity=similarity)
+    return Session(pool, name, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options)

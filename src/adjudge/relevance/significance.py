@@ -14,9 +14,9 @@ judgments, and an estimate gives a fourth that can:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.special import stdtr
 
 from adjudge.arrays import Floats
@@ -31,7 +31,7 @@ DEVIATION = 0.248
 
 @dataclass(frozen=True)
 class SignificanceEstimate:
-    """What the rules say of system and other: a ``verdict``, the number of the ``rule``, and the bounds of the mean."""
+    """The ``verdict`` on system and other, the number of its ``rule``, and the bounds of the mean difference."""
 
     system: str
     other: str
@@ -48,41 +48,31 @@ def estimate_significance(
 ) -> list[SignificanceEstimate]:
     """Apply the four rules to every pair of systems, for measures that are linear in relevance.
 
-    The ``threshold`` of the fourth is by default what a one-sided test finds with 85 % power over as many queries: .067
-    of the highest possible score with 100 of them.
+    The ``threshold`` of the fourth is by default what a one-sided test detects with 85 % power over as many queries:
+    .067 of the highest possible score with 100 queries.
     """
     if not model.scoring.linear:
         raise AdjudgeError(f"{model.scoring.measure}: bounds of significance are for CG, DCG and RBP, not for ratios.")
-    candidates = model.candidates
+    c = model.candidates
     if threshold is None:
-        n, highest = max(candidates.n_queries, 2), float(model.scoring.weights.sum()) / (model.scoring.divisor or 1.0)
-        share = detectable_difference(DEVIATION, n, alpha=alpha, power=0.85, alternative="greater")
-        threshold = float(share) * highest
-    weights = model.scoring.matrix(candidates)
-    judged = np.where(model.judged, model.mean, 0.0)
-    known = _by_query(model, weights.multiply(judged[:, None]).tocsr())
-    open_ = weights.multiply((~model.judged)[:, None]).tocsr()
-    dense = open_.toarray()
-    expected = model.scores().mean
-    found = []
-    for a in range(candidates.n_systems):
-        for b in range(a + 1, candidates.n_systems):
-            gap = dense[:, a] - dense[:, b]
-            base = known[:, a] - known[:, b]
-            high = base + np.bincount(candidates.query, weights=np.maximum(gap, 0), minlength=candidates.n_queries)
-            low = base + np.bincount(candidates.query, weights=np.minimum(gap, 0), minlength=candidates.n_queries)
-            estimate = float(expected[a] - expected[b])
-            verdict, rule = _verdict(low, high, estimate, alpha, threshold)
-            names = candidates.systems[a], candidates.systems[b]
-            found.append(SignificanceEstimate(*names, verdict, rule, float(low.mean()), float(high.mean()), estimate))
-    return found
-
-
-def _by_query(model: RelevanceModel, weighted: csr_array) -> Floats:
-    """Sums over the candidates of each query, queries x systems."""
-    n, candidates = len(model.candidates), model.candidates
-    sums = csr_array((np.ones(n), (candidates.query, np.arange(n))), shape=(candidates.n_queries, n)) @ weighted
-    return np.asarray(sums.toarray())
+        detectable = detectable_difference(
+            DEVIATION, max(c.n_queries, 2), alpha=alpha, power=0.85, alternative="greater"
+        )
+        threshold = float(detectable) * model.scoring.highest
+    weights, expected = model.scoring.matrix(c).toarray(), model.scores().mean
+    known = np.zeros((c.n_queries, c.n_systems))
+    np.add.at(known, c.query, weights * np.where(model.judged, model.mean, 0.0)[:, None])
+    weights[model.judged] = 0.0
+    estimates = []
+    for a, b in combinations(range(c.n_systems), 2):
+        gap, base = weights[:, a] - weights[:, b], known[:, a] - known[:, b]
+        high = base + np.bincount(c.query, weights=np.maximum(gap, 0), minlength=c.n_queries)
+        low = base + np.bincount(c.query, weights=np.minimum(gap, 0), minlength=c.n_queries)
+        estimate = float(expected[a] - expected[b])
+        verdict, rule = _verdict(low, high, estimate, alpha, threshold)
+        bounds = float(low.mean()), float(high.mean())
+        estimates.append(SignificanceEstimate(c.systems[a], c.systems[b], verdict, rule, *bounds, estimate))
+    return estimates
 
 
 def _verdict(low: Floats, high: Floats, estimate: float, alpha: float, threshold: float) -> tuple[str, int | None]:
@@ -98,7 +88,7 @@ def _verdict(low: Floats, high: Floats, estimate: float, alpha: float, threshold
 
 
 def _p_greater(differences: Floats) -> float:
-    """The p-value of the one-sided paired t test that the mean is above 0; constant differences are certain."""
+    """The p-value of the one-sided paired t test that the mean is above 0: 0 or 1 where differences are constant."""
     n, mean = len(differences), float(differences.mean())
     if n < 2:
         return 1.0

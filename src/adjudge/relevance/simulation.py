@@ -1,38 +1,45 @@
 """What judging would have cost: sessions on judged collections, with the judgments as the assessor.
 
-Candidates that nobody judged are taken as not relevant, as effectiveness takes them. Documents that were judged but
-that no system retrieved are no part of a simulation: nobody would have been asked for them.
+Candidates that nobody judged count as not relevant, as in effectiveness. Documents that were judged but that no system
+retrieved are left out: nobody would have been asked for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any
+from itertools import product
+from typing import Annotated, Any, Literal, TypedDict
 
 import numpy as np
 
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import COUNT, SEED, WORKERS, checked
 from adjudge.errors import AdjudgeError
-from adjudge.model.collection import Collection, Similarity
+from adjudge.model.collection import COLLECTION, Collection, Similarity
 from adjudge.model.scales import Scale
 from adjudge.parallel import Progress, run_calls
-from adjudge.relevance.base import Scoring, scoring, start
-from adjudge.relevance.candidates import Candidates
-from adjudge.relevance.choosing import Goal
+from adjudge.relevance.base import EstimatorOptions, Scoring, ideal_sums, scoring, start
+from adjudge.relevance.candidates import CANDIDATES, Candidates
+from adjudge.relevance.choosing import GOAL, Goal
 from adjudge.relevance.session import Opinions, Session, prepare_candidates
+from adjudge.results import Column, Rows
 from adjudge.seeds import Seed, as_seed
+from adjudge.tables import Table
+from adjudge.text import counted
+
+_EQUAL = 1e-12  # differences of scores below this are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A session held against the truth after some judgments.
+    """A session compared with the truth after some judgments.
 
-    ``accuracy`` is the share of pairs of systems in the right order; ``tau`` their Kendall correlation; errors are root
-    mean squares of differences and of scores; ``covered`` and ``covered_scores`` say how often 95 % intervals of
-    differences and of scores hold the truth. ``claimed`` and ``right`` are confidence and correctness of every pair.
+    ``accuracy`` is the share of pairs of systems in the right order, ``tau`` the Kendall correlation with the truth.
+    Errors are root mean squares, of differences and of scores. ``covered`` and ``covered_scores`` are the shares of
+    95 % intervals of differences and of scores that hold the truth. ``claimed`` and ``right`` are the confidence and
+    the correctness of every pair.
     """
 
     n_judged: int
@@ -49,7 +56,7 @@ class Checkpoint:
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """One simulated session: what it was, its checkpoints, where it stopped, and whether that was at its goal.
+    """One simulated session: its settings, its checkpoints, where it stopped, and whether it ``reached`` its goal.
 
     With everything judged any goal is met; that does not count as reached.
     """
@@ -63,25 +70,87 @@ class Simulation:
     reached: bool
 
 
+class SimulationRecord(TypedDict):
+    """A checkpoint of a simulated session; where it stopped is one, too."""
+
+    estimator: Annotated[str, Column("what estimates relevance", key=True)]
+    rule: Annotated[str, Column("what chooses the next document", key=True)]
+    seed: Annotated[int, Column("seed of the session", "d")]
+    candidates: Annotated[int, Column("documents that could be judged", ",d")]
+    checkpoint: Annotated[Literal["at", "stop"], Column("a checkpoint that was asked for, or the stop")]
+    reached: Annotated[bool, Column("whether the goal was reached before everything was judged")]
+    n_judged: Annotated[int, Column("documents judged by then", ",d")]
+    confidence: Annotated[float, Column("mean confidence in the order of pairs of systems", ".3f")]
+    accuracy: Annotated[float, Column("share of pairs of systems in the right order", ".3f")]
+    tau: Annotated[float, Column("Kendall correlation with the true ranking", ".3f")]
+    difference_error: Annotated[float, Column("root mean square error of differences", ".3f")]
+    score_error: Annotated[float, Column("root mean square error of scores", ".3f")]
+    covered: Annotated[float, Column("share of 95 % intervals of differences that hold the truth", ".3f")]
+    covered_scores: Annotated[float, Column("share of 95 % intervals of scores that hold the truth", ".3f")]
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """Where the sessions of a method stopped: means over seeds."""
+
+    estimator: Annotated[str, Column("what estimates relevance", key=True)]
+    rule: Annotated[str, Column("what chooses the next document", key=True)]
+    judgments: Annotated[float, Column("mean number of judgments", ",.0f")]
+    span: Annotated[str, Column("over seeds", label="range")]
+    share: Annotated[float, Column("of the candidates", ".1f %")]
+    reached: Annotated[str, Column("seeds that reached the goal before everything was judged")]
+    confidence: Annotated[float, Column("claimed at the stop", ".3f")]
+    accuracy: Annotated[float, Column("share of pairs of systems in the right order at the stop", ".3f")]
+    difference_error: Annotated[float, Column("root mean square error of differences", ".3f", label="RMSE Δ")]
+    score_error: Annotated[float, Column("root mean square error of scores", ".3f", label="RMSE")]
+
+    @classmethod
+    def of(cls, runs: Sequence[Simulation]) -> _Effort:
+        counts, n = [run.stop.n_judged for run in runs], runs[0].n_candidates
+        span = f"{min(counts):,}" if min(counts) == max(counts) else f"{min(counts):,} to {max(counts):,}"
+        names = ("confidence", "accuracy", "difference_error", "score_error")
+        means = [float(np.mean([getattr(run.stop, name) for run in runs])) for name in names]
+        reached, judged = f"{sum(run.reached for run in runs)} of {len(runs)}", float(np.mean(counts))
+        return cls(runs[0].estimator, runs[0].rule, judged, span, judged / n, reached, *means)
+
+
+class Simulations(Rows[Sequence[Simulation]]):
+    """Simulated sessions, a sequence of them per method. Rows are checkpoints; the table says where judging stopped."""
+
+    def _rows(self) -> list[dict[str, Any]]:
+        names = [field.name for field in fields(Checkpoint) if field.name not in ("claimed", "right")]
+        return [
+            {
+                "estimator": run.estimator,
+                "rule": run.rule,
+                "seed": run.seed,
+                "candidates": run.n_candidates,
+                "checkpoint": kind,
+                "reached": run.reached,
+                **{name: getattr(point, name) for name in names},
+            }
+            for method in self
+            for run in method
+            for kind, point in [*(("at", point) for point in run.checkpoints), ("stop", run.stop)]
+        ]
+
+    def table(self, *, digits: int | None = None) -> Table:
+        """Where judging stopped: means over the seeds of each method."""
+        table = Rows(_Effort, tuple(map(_Effort.of, self)), self.title, self.notes).table(digits=digits)
+        names, figures = table.headings[: table.n_key], table.headings[table.n_key :]
+        return replace(table, headings=[*names, *(replace(heading, align="right") for heading in figures)])
+
+
 def true_scores(candidates: Candidates, scoring: Scoring) -> Floats:
-    """Mean score of every system with the relevance there is; unjudged candidates are not relevant."""
+    """Mean score of every system, unjudged candidates being not relevant."""
     relevance = np.nan_to_num(candidates.relevance)
-    entry_query = candidates.query[candidates.entry_pair]
     gains = scoring.entries(candidates) * relevance[candidates.entry_pair]
     sums = np.zeros((candidates.n_queries, candidates.n_systems))
-    np.add.at(sums, (entry_query, candidates.entry_system), gains)
+    np.add.at(sums, (candidates.query[candidates.entry_pair], candidates.entry_system), gains)
     if scoring.divisor is not None:
         return np.asarray(sums.mean(axis=0) / scoring.divisor)
-    order = np.lexsort((-relevance, candidates.query))
-    rank = np.arange(len(order)) - candidates.offsets[candidates.query]
-    top = rank < len(scoring.weights)
-    best = np.bincount(
-        candidates.query[top],
-        weights=scoring.weights[rank[top]] * relevance[order][top],
-        minlength=candidates.n_queries,
-    )
-    ratio = np.divide(sums, best[:, None], out=np.zeros_like(sums), where=best[:, None] > 0)
-    return np.asarray(ratio.mean(axis=0))
+    best = ideal_sums(candidates, scoring.weights, relevance)[:, None]
+    return np.asarray(np.divide(sums, best, out=np.zeros_like(sums), where=best > 0).mean(axis=0))
 
 
 @checked(seed=SEED, batch=COUNT)
@@ -91,31 +160,31 @@ def simulate(
     *,
     estimator: str = "hierarchical",
     rule: str = "information",
-    goal: Goal | None = None,
+    goal: Goal | str | None = None,
     at: Sequence[int | float] = (),
     seed: int = 0,
     batch: int = 1,
     until_end: bool = False,
-    options: Mapping[str, Any] | None = None,
+    options: EstimatorOptions | Mapping[str, Any] | None = None,
 ) -> Simulation:
     """Judge candidates as a session asks, until its goal is reached and the last checkpoint is passed.
 
     ``at`` are checkpoints, in their order: numbers of judgments, or shares of the candidates below 1. ``batch``
     candidates are asked at a time. ``until_end`` goes on to the last candidate.
     """
-    asked = candidates.retrieved()
-    known = replace(asked, relevance=np.nan_to_num(asked.relevance))
+    retrieved = candidates.retrieved()
+    known = replace(retrieved, relevance=np.nan_to_num(retrieved.relevance))
     session = Session(known.unjudged(), measure, estimator=estimator, rule=rule, goal=goal, seed=seed, options=options)
     truth = true_scores(known, session.scoring)
     wanted = [_mark(mark, len(known)) for mark in at]
     marks = sorted(set(wanted))
-    found: dict[int, Checkpoint] = {}
+    checkpoints: dict[int, Checkpoint] = {}
     stop: Checkpoint | None = None
     reached = False
     while True:
         n = session.view.n_judged
         if n in marks:
-            found[n] = checkpoint(session, truth)
+            checkpoints[n] = checkpoint(session, truth)
         if stop is None and session.done:
             stop, reached = checkpoint(session, truth), n < len(known)
         if n == len(known) or (stop is not None and not until_end and (not marks or n >= marks[-1])):
@@ -126,17 +195,17 @@ def simulate(
             session.judge(query, document, float(known.relevance[place]) * known.scale.maximum)
     if stop is None:  # pragma: no cover - the loop ends with everything judged, which is done
         raise AdjudgeError("The simulation ended before it stopped.")
-    return Simulation(estimator, rule, seed, len(known), tuple(found[mark] for mark in wanted), stop, reached)
+    return Simulation(estimator, rule, seed, len(known), tuple(checkpoints[mark] for mark in wanted), stop, reached)
 
 
-@checked(seeds=COUNT, seed=SEED, workers=WORKERS)
+@checked(data=COLLECTION | CANDIDATES, goal=GOAL, seeds=COUNT, seed=SEED, workers=WORKERS)
 def simulate_judging(
     data: Collection | Candidates,
     measure: str | None = None,
     *,
     estimators: str | Sequence[str] = "hierarchical",
     rules: str | Sequence[str] = "information",
-    goal: Goal | None = None,
+    goal: Goal | str | None = None,
     at: Sequence[int | float] = (0.05, 0.1, 0.2),
     seeds: int = 5,
     seed: Seed = 0,
@@ -145,32 +214,40 @@ def simulate_judging(
     similarity: Similarity | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
-) -> list[list[Simulation]]:
+) -> Simulations:
     """What low-cost judging would have cost on a judged collection, its judgments being the assessor.
 
-    Every one of the ``estimators`` is tried with every one of the ``rules``, ``seeds`` times, from ``seed`` on; the
-    answer has one list per method. ``at`` are checkpoints: numbers of judgments, or shares of the candidates below 1.
-    ``workers`` are processes, one per core by default. The other settings are those of :func:`adjudge.judging`.
+    Each of the ``estimators`` is tried with each of the ``rules``, ``seeds`` times, from ``seed`` on; the result is a
+    sequence with the sessions of each method. ``at`` are checkpoints: numbers of judgments, or shares of the candidates
+    below 1. ``workers`` are processes, one per core by default. The other settings are those of
+    :func:`adjudge.judging`.
 
     >>> import adjudge as aj
-    >>> ((run,),) = aj.simulate(aj.demo(queries=10, depth=5), "CG@5", estimators="uniform", seeds=1, workers=1)
+    >>> runs = aj.simulate(aj.demo(queries=10, depth=5), "CG@5", estimators="uniform", seeds=1, workers=1)
+    >>> print(runs)
+    What judging would have cost, CG@5
+    estimator  rule         judgments  range   share  reached  confidence  accuracy
+    ...
+    >>> ((run,),) = runs
     >>> run.estimator, run.reached, len(run.checkpoints)
     ('uniform', True, 3)
     """
     seed = as_seed(seed)
     name, pool = prepare_candidates(data, measure, scale=scale, opinions=opinions, similarity=similarity)
     asked = pool.retrieved().unjudged()
-    for estimator in as_names(estimators):  # says once, and soon, what it refuses or warns of
+    for estimator in as_names(estimators):  # refuses and warns once, before the work starts
         start(estimator, asked, scoring(name, pool.scale))
     marks = sorted(set(at), key=lambda mark: mark if mark >= 1 else mark * len(asked))
-    methods = [(estimator, rule) for estimator in as_names(estimators) for rule in as_names(rules)]
+    methods = list(product(as_names(estimators), as_names(rules)))
     calls = [
         partial(simulate, pool, name, estimator=estimator, rule=rule, goal=goal, at=marks, seed=seed + i)
         for estimator, rule in methods
         for i in range(seeds)
     ]
     results: list[Simulation] = run_calls(calls, workers=workers, progress=progress)
-    return [results[i * seeds : (i + 1) * seeds] for i in range(len(methods))]
+    runs = tuple(tuple(results[i * seeds : (i + 1) * seeds]) for i in range(len(methods)))
+    note = f"{counted(len(asked), 'candidate')}; means over {counted(seeds, 'order')} of ties. Goal: {goal or Goal()}."
+    return Simulations(SimulationRecord, runs, f"What judging would have cost, {name}", (note,))
 
 
 def as_names(given: str | Sequence[str]) -> list[str]:
@@ -185,35 +262,30 @@ def _mark(mark: float, n_candidates: int) -> int:
 
 
 def checkpoint(session: Session, truth: Floats) -> Checkpoint:
-    """Hold a session against the truth; with a single system there is no order to be wrong about."""
+    """Compare a session with the truth; the order of a single system is right."""
     view = session.view
     expected, variance = view.differences
-    upper = view.upper
-    true = (truth[:, None] - truth[None, :])[upper]
-    mean, sd = expected[upper], np.sqrt(variance[upper])
-    right = _right(mean, true)
-    quantile = session.quantile(0.95)
+    true = (truth[:, None] - truth[None, :])[view.upper]
+    mean, sd = expected[view.upper], np.sqrt(variance[view.upper])
+    sign = np.where(np.abs(mean) <= _EQUAL, 0.5, np.sign(mean) == np.sign(true))  # 1/2 where no order is claimed
+    right = np.where(np.abs(true) <= _EQUAL, 1.0, sign)  # any order of true ties is right
+    accuracy = _mean(right)
     own = np.sqrt(np.diagonal(view.scores.covariance) * session.model.inflation)
     error = view.scores.mean - truth
+    quantile = session.quantile(0.95)
     return Checkpoint(
         view.n_judged,
-        _mean(view.sign[upper]),
-        _mean(right),
-        2 * _mean(right) - 1,
+        _mean(view.sign[view.upper]),
+        accuracy,
+        2 * accuracy - 1,
         float(np.sqrt(_mean((mean - true) ** 2, nothing=0.0))),
         float(np.sqrt(_mean(error**2))),
-        _mean(np.abs(mean - true) <= quantile * sd + 1e-12),
-        _mean(np.abs(error) <= quantile * own + 1e-12),
-        view.sign[upper],
+        _mean(np.abs(mean - true) <= quantile * sd + _EQUAL),
+        _mean(np.abs(error) <= quantile * own + _EQUAL),
+        view.sign[view.upper],
         right,
     )
 
 
 def _mean(values: Floats | Mask, *, nothing: float = 1.0) -> float:
     return float(values.mean()) if len(values) else nothing
-
-
-def _right(mean: Floats, true: Floats) -> Floats:
-    """1 for the right order, 0 for the wrong one, 1/2 where no order is claimed; any order of true ties is right."""
-    tie: Mask = np.abs(true) <= 1e-12
-    return np.where(tie, 1.0, np.where(np.abs(mean) <= 1e-12, 0.5, (np.sign(mean) == np.sign(true)).astype(np.float64)))

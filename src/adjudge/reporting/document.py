@@ -6,7 +6,7 @@ draws them, so that the same report can go into a page as SVG, to a paper as PDF
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ class Paragraph:
 class TableBlock:
     """A table. Cells are text to show; ``records`` are the same rows as plain values for JSON.
 
-    A ``folded`` one is closed on a page until somebody opens it; in print and in other forms it is always open.
+    A ``folded`` table is closed on a page until the reader opens it; in print and in other forms it is always open.
     """
 
     name: str
@@ -42,10 +42,18 @@ class TableBlock:
     emphasised: frozenset[tuple[int, int]] = frozenset()
     folded: bool = False
 
+    @classmethod
+    def of(
+        cls, name: str, caption: str, rows: Iterable[Mapping[Heading, str]], records: Sequence[dict[str, Any]] = ()
+    ) -> TableBlock:
+        """A table of one row or more, each with its cells by heading."""
+        listed = list(rows)
+        return cls(name, caption, tuple(listed[0]), tuple(tuple(row.values()) for row in listed), records)
+
 
 @dataclass(frozen=True)
 class FigureBlock:
-    """A figure: data, how to draw them, and words for who cannot see it."""
+    """A figure: its data, the function that draws them, and a text alternative."""
 
     name: str
     caption: str
@@ -59,7 +67,7 @@ Block = Paragraph | TableBlock | FigureBlock
 
 @dataclass(frozen=True)
 class Section:
-    """Part of a report; of level 2, part of the section of level 1 before it."""
+    """Part of a report; one of level 2 is part of the section of level 1 before it."""
 
     name: str
     title: str
@@ -69,7 +77,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Report:
-    """A whole report: what it is about, its sections, where it came from."""
+    """A whole report: what it is about, its sections, and their provenance."""
 
     title: str
     subtitle: str
@@ -87,5 +95,5 @@ SECTIONS: Registry[SectionFunction] = Registry("report section", "adjudge.*.repo
 
 
 def section(name: str) -> Callable[[SectionFunction], SectionFunction]:
-    """Register a section, or several that belong together; it returns None when it has nothing to say."""
+    """Register a section, or several that belong together; None means that there is nothing to report."""
     return SECTIONS.register(name)

@@ -1,19 +1,16 @@
 """Figures: each takes numbers that a section computed and only draws them.
 
-Colours come from one palette. In a page they become the page's own (light or dark); in files they are what is written
-here.
-
-Figures of experiments: curves with their intervals, in panels.
+Colours come from one palette. On a page they become the page's own (light or dark); in files they are those of the
+palette.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from adjudge.arrays import Floats, Mask
 
@@ -32,11 +29,13 @@ PALETTE = {
     "soft": "#7f9ad8",
     "warm": "#b4452f",
 }
+COLOURS = ("accent", "warm", "ink", "soft", "muted")
+"""Colours of lines, in order."""
 _WIDTH = 7.2
 
 
 def style() -> Any:
-    """What all figures share: text stays text, thin lines, no box."""
+    """Settings of Matplotlib that all figures share: text stays text, thin lines, no box."""
     return {
         "svg.fonttype": "none",
         "text.parse_math": False,
@@ -69,6 +68,14 @@ def canvas(height: float, columns: int = 1) -> tuple[Figure, Sequence[Axes]]:
     return figure, list(axes[0])
 
 
+def label_axes(axes: Axes, x: str, y: str) -> None:
+    """Name both axes, and draw a grid below the data."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.grid()
+    axes.set_axisbelow(True)
+
+
 def _system_axis(axes: Axes, systems: Sequence[str]) -> None:
     """Systems from top to bottom, one line each."""
     axes.set_yticks(np.arange(len(systems)), [_short(name) for name in systems])
@@ -86,6 +93,17 @@ def _short(name: str, longest: int = 24) -> str:
 
 def _height(n: int) -> float:
     return 0.9 + 0.24 * n
+
+
+def _matrix_axes(axes: Axes, rows: Sequence[str], columns: Sequence[str], title: str) -> None:
+    """Names beside rows and below columns, from the top left, without a frame."""
+    axes.set_xticks(np.arange(len(columns)), [_short(name) for name in columns], rotation=90)
+    axes.set_yticks(np.arange(len(rows)), [_short(name) for name in rows])
+    axes.set_xlim(-0.5, len(columns) - 0.5)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_title(title, fontsize=9, loc="left")
 
 
 @dataclass(frozen=True)
@@ -136,15 +154,8 @@ def pair_matrix(data: PairMatrix) -> Figure:
             face = colour if data.significant[row, column] else "none"
             corner = (column - size / 2, row - size / 2)
             axes.add_patch(Rectangle(corner, size, size, facecolor=face, edgecolor=colour, linewidth=0.8))
-    names = [_short(name) for name in data.systems]
-    axes.set_xticks(np.arange(n), names, rotation=90)
-    axes.set_yticks(np.arange(n), names)
-    axes.set_xlim(-0.5, n - 0.5)
-    axes.set_ylim(n - 0.5, -0.5)
+    _matrix_axes(axes, data.systems, data.systems, data.label)
     axes.set_aspect("equal")
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set_title(data.label, fontsize=9, loc="left")
     return figure
 
 
@@ -195,7 +206,7 @@ def critical_difference(data: CriticalDifference) -> Figure:
 
 @dataclass(frozen=True)
 class Spread:
-    """Values of every query for every system: queries x systems, one panel a label."""
+    """Values of every query for every system: queries x systems, one panel per label."""
 
     systems: tuple[str, ...]
     labels: tuple[str, ...]
@@ -221,8 +232,8 @@ def spread(data: Spread) -> Figure:
 
 
 @dataclass(frozen=True)
-class PartingWays:
-    """For each pair its difference and p-value, with the level and the margin that they are held against."""
+class PairSignificance:
+    """Difference and p-value of each pair, with the level and the margin to compare them with."""
 
     label: str
     difference: Floats
@@ -231,8 +242,8 @@ class PartingWays:
     margin: float | None
 
 
-def parting_ways(data: PartingWays) -> Figure:
-    """Each pair a dot: right of the upright line users would notice, below the level line it is significant."""
+def pair_significance(data: PairSignificance) -> Figure:
+    """A dot for each pair: right of the vertical line users would notice it, below the level it is significant."""
     figure, (axes,) = canvas(3.2)
     axes.plot(data.difference, np.maximum(data.p, 1e-6), "o", color=PALETTE["accent"], markersize=4, alpha=0.55)
     axes.set_yscale("log")
@@ -245,10 +256,7 @@ def parting_ways(data: PartingWays) -> Figure:
         axes.axvline(data.margin, color=PALETTE["warm"], linewidth=1, linestyle="--")
         axes.text(data.margin, 1.0, " matters", transform=axes.get_xaxis_transform(), va="bottom", fontsize=8)
     axes.set_xlim(left=0.0)
-    axes.set_xlabel(data.label)
-    axes.set_ylabel("p, corrected")
-    axes.grid()
-    axes.set_axisbelow(True)
+    label_axes(axes, data.label, "p, corrected")
     return figure
 
 
@@ -272,22 +280,15 @@ def hard_queries(data: HardQueries) -> Figure:
     sizes = 90 * np.clip(np.nan_to_num(data.values), 0.0, 1.0)
     axes.scatter(column, row, s=90, facecolor="none", edgecolor=PALETTE["line"], linewidth=0.6)
     axes.scatter(column, row, s=sizes, color=PALETTE["accent"], linewidth=0)
-    axes.set_xticks(np.arange(n_systems), [_short(name) for name in data.systems], rotation=90)
-    axes.set_yticks(np.arange(n_queries), [_short(name) for name in data.queries])
-    axes.set_ylim(n_queries - 0.5, -0.5)
-    axes.set_xlim(-0.5, n_systems - 0.5)
-    axes.tick_params(length=0)
-    axes.spines[:].set_visible(False)
-    axes.set_title(data.label, fontsize=9, loc="left")
+    _matrix_axes(axes, data.queries, data.systems, data.label)
     return figure
 
 
-_PANELS_WIDTH, _PANEL_HEIGHT = 7.2, 2.5
-_COLOURS = ("accent", "warm", "ink", "soft", "muted")
+_PANEL_HEIGHT = 2.5
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = "osD^vPX*"
 _EDGE = 0.02  # of an axis, on either side, so that markers at its ends are whole
-_LETTERS_AN_INCH, _LETTERS_A_LINE = 14, 7  # of a legend: how wide words are, and the line before them
+_PER_INCH, _PER_LINE = 14, 7  # characters of a legend: in an inch, and as wide as the line before its text
 
 
 @dataclass(frozen=True)
@@ -304,13 +305,13 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves on the same axes; ``levels`` are horizontal lines, ``diagonal`` is the line y = x."""
+    """Curves on the same axes, with horizontal lines at ``levels``, texts at ``marks``, and the ``diagonal`` y = x."""
 
     title: str
     curves: tuple[Curve, ...]
     levels: tuple[float, ...] = ()
     diagonal: bool = False
-    marks: tuple[tuple[float, float, str], ...] = field(default=())
+    marks: tuple[tuple[float, float, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -331,7 +332,7 @@ class Curves:
 
 
 def curves(data: Curves) -> Figure:
-    """Every curve as a line with its band, one look for a label in all panels, and one legend below them."""
+    """Every curve as a line with its band, one style per label in all panels, and one legend below them."""
     from matplotlib import pyplot
     from matplotlib.lines import Line2D
 
@@ -343,19 +344,24 @@ def curves(data: Curves) -> Figure:
     figure, axes = pyplot.subplots(
         n_rows,
         n_columns,
-        figsize=(_PANELS_WIDTH, _PANEL_HEIGHT * n_rows + 0.25 * legend_rows + 0.2),
+        figsize=(_WIDTH, _PANEL_HEIGHT * n_rows + 0.25 * legend_rows + 0.2),
         sharey=data.share_y,
         sharex=True,
         squeeze=False,
     )
+    flat = axes.ravel()
     for place, panel in enumerate(data.panels):
-        _draw(axes[place // n_columns][place % n_columns], panel, data, labels)
-    for empty in range(len(data.panels), n_rows * n_columns):
-        axes[empty // n_columns][empty % n_columns].set_visible(False)
+        _draw(flat[place], panel, data, labels)
+        if place + n_columns >= len(data.panels):  # the last of its column
+            flat[place].set_xlabel(data.x_label)
+            flat[place].tick_params(labelbottom=True)
+    for empty in flat[len(data.panels) :]:
+        empty.set_visible(False)
+    for row in axes:
+        row[0].set_ylabel(data.y_label)
     if data.y_top is not None:  # of all panels, once all are drawn: they share their axes
         last = max((x for panel in data.panels for curve in panel.curves for x in curve.x.tolist()), default=1.0)
-        axes[0][0].set(xlim=(0, (1 + _EDGE) * last), ylim=(-_EDGE * data.y_top, (1 + _EDGE) * data.y_top))
-    _name_axes(axes, data, n_columns)
+        flat[0].set(xlim=(0, (1 + _EDGE) * last), ylim=(-_EDGE * data.y_top, (1 + _EDGE) * data.y_top))
     if len(labels) > 1:
         handles = [Line2D([], [], label=label, **_look(labels, label)) for label in labels]
         figure.legend(handles=handles, loc="outside lower center", ncols=legend_columns, frameon=False)
@@ -364,17 +370,17 @@ def curves(data: Curves) -> Figure:
 
 def _legend_columns(labels: Sequence[str]) -> int:
     """As few rows as the width allows, and rows as even as possible."""
-    most = max(1, int(_PANELS_WIDTH * _LETTERS_AN_INCH / (max(map(len, labels), default=0) + _LETTERS_A_LINE)))
+    most = max(1, int(_WIDTH * _PER_INCH / (max(map(len, labels), default=0) + _PER_LINE)))
     rows = -(-len(labels) // most) or 1
     return -(-len(labels) // rows) or 1
 
 
 def _look(labels: Sequence[str], label: str) -> dict[str, Any]:
-    """Colour, dashes and marker of a label: no two are alike, also in black and white."""
+    """Colour, dashes and marker of a label: no two are alike, even in black and white."""
     place = labels.index(label)
     return {
-        "color": PALETTE[_COLOURS[place % len(_COLOURS)]],
-        "linestyle": _DASHES[place // len(_COLOURS) % len(_DASHES)],
+        "color": PALETTE[COLOURS[place % len(COLOURS)]],
+        "linestyle": _DASHES[place // len(COLOURS) % len(_DASHES)],
         "marker": _MARKERS[place % len(_MARKERS)],
         "markersize": 3.2,
         "linewidth": 1.3,
@@ -424,12 +430,3 @@ def _plain_logarithms(axis: Axis) -> None:
 
     axis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
     axis.set_minor_formatter(Between(labelOnlyBase=False, minor_thresholds=(1, 0.4)))
-
-
-def _name_axes(axes: npt.NDArray[Any], data: Curves, n_columns: int) -> None:
-    for place in range(len(data.panels)):
-        if place + n_columns >= len(data.panels):
-            axes[place // n_columns][place % n_columns].set_xlabel(data.x_label)
-            axes[place // n_columns][place % n_columns].tick_params(labelbottom=True)
-    for row in axes:
-        row[0].set_ylabel(data.y_label)

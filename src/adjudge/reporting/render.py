@@ -1,7 +1,4 @@
-"""Reports as HTML, Markdown, LaTeX and JSON.
-
-A report on a terminal: its sentences and tables; figures are for other places.
-"""
+"""Reports as HTML, Markdown, LaTeX and JSON, and their sentences and tables on a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, is_dataclass, replace
+from dataclasses import asdict, is_dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,23 +29,23 @@ def render(report: Report, form: str, *, figures: str = "") -> str:
 
     ``figures`` is the folder, seen from the page, in which Markdown and LaTeX find what :func:`write_figures` wrote.
     """
-    forms: dict[str, Callable[[Report], str]] = {
-        "html": as_html,
-        "markdown": lambda one: as_markdown_page(one, figures),
-        "latex": lambda one: as_latex(one, figures),
-        "json": as_json_document,
+    forms: dict[str, Callable[[], str]] = {
+        "html": lambda: _html(report),
+        "markdown": lambda: _markdown(report, figures),
+        "latex": lambda: _latex(report, figures),
+        "json": lambda: _json(report),
     }
     if form not in forms:
         raise AdjudgeError(f"Reports are written as {', '.join(forms)}, not as {form!r}.")
-    return forms[form](report)
+    return forms[form]()
 
 
 FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
-"""What a report is written as, by the end of the file's name."""
+"""Forms of reports by the suffix of the file."""
 
 
 def form_of(path: str | Path) -> str:
-    """The form of a report that goes to a file."""
+    """The form of a report by the name of its file."""
     form = FORMS.get(Path(path).suffix.lower())
     if form is None:
         raise AdjudgeError(f"{path}: reports are written as {', '.join(FORMS)}")
@@ -64,7 +61,7 @@ def write_report(report: Report, path: str | Path, *, figures: str | Path | None
         write_figures(report, Path(figures))
 
 
-def as_html(report: Report) -> str:
+def _html(report: Report) -> str:
     """One self-contained page: no network, light and dark, prints well."""
     import jinja2
 
@@ -72,22 +69,14 @@ def as_html(report: Report) -> str:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     page = resources.files("adjudge.reporting").joinpath("page.html.jinja").read_text(encoding="utf-8")
-    template = environment.from_string(page)
-    return (
-        template.render(report=report, groups=_groups(report), kind=lambda block: type(block).__name__, svg=_inline_svg)
-        + "\n"
-    )
-
-
-def _groups(report: Report) -> list[tuple[Section, list[Section]]]:
-    """Every section of level 1 with its parts."""
-    groups: list[tuple[Section, list[Section]]] = []
+    groups: list[tuple[Section, list[Section]]] = []  # sections of level 1 with their parts
     for section in report.sections:
         if section.level == 1:
             groups.append((section, []))
         else:
             groups[-1][1].append(section)
-    return groups
+    values = {"report": report, "groups": groups, "kind": lambda block: type(block).__name__, "svg": _inline_svg}
+    return environment.from_string(page).render(values) + "\n"
 
 
 def _inline_svg(block: FigureBlock) -> Any:
@@ -106,7 +95,7 @@ def _inline_svg(block: FigureBlock) -> Any:
 
 
 def _themed(tag: str, name: str) -> str:
-    """A tag with the page's colours, and with identifiers of its own figure: all share one name space on a page."""
+    """A tag with the page's colours, and with the figure's name in identifiers: all figures share those of a page."""
     tag = re.sub(r'\b(id="|href="#|url\(#)', rf"\g<1>{name}-", tag)
     for variable, colour in PALETTE.items():
         tag = tag.replace(colour, f"var(--{variable})")
@@ -122,7 +111,7 @@ def figure_bytes(block: FigureBlock, form: str) -> bytes:
     metadata = {"Date": None} if form == "svg" else {"CreationDate": None}
     buffer = io.BytesIO()
     with mpl.rc_context(style()), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of signs that a font lacks and names too long for a layout
+        warnings.simplefilter("ignore", UserWarning)  # characters that a font lacks, names too long for a layout
         drawing = block.draw(block.data)
         drawing.savefig(buffer, format=form, metadata=metadata)
         pyplot.close(drawing)
@@ -130,9 +119,7 @@ def figure_bytes(block: FigureBlock, form: str) -> bytes:
 
 
 def write_figures(report: Report, directory: Path) -> list[Path]:
-    """Every figure as SVG and PDF; returns what was written."""
-    from adjudge.io import write_whole
-
+    """Write every figure as SVG and PDF; returns the paths."""
     need("plots", "Figures need")  # before a folder is made for them
     directory.mkdir(parents=True, exist_ok=True)
     written = []
@@ -144,25 +131,25 @@ def write_figures(report: Report, directory: Path) -> list[Path]:
     return written
 
 
-def as_markdown_page(report: Report, figures: str = "") -> str:
-    """The report as Markdown; figures are named, with their captions."""
+def _markdown(report: Report, figures: str) -> str:
+    """The report as Markdown; figures are linked, with their captions."""
     parts = [f"# {escape_markdown(' '.join(report.title.split()))}\n\n{escape_markdown(report.subtitle)}\n"]
     for section in report.sections:
         parts.append(f"\n#{'#' * section.level} {section.title}\n")
-        parts.extend(_markdown(block, figures) for block in section.blocks)
+        parts.extend(_markdown_block(block, figures) for block in section.blocks)
     parts.append("\n## Provenance\n\n")
     parts.extend(f"- {name}: {escape_markdown(value)}\n" for name, value in _origins(report))
     return "".join(parts)
 
 
 def _origins(report: Report) -> list[tuple[str, str]]:
-    """Where the report came from, as names and values."""
+    """Names and values of the provenance."""
     inputs = [("input", f"{entry['file']} (sha256 {entry['sha256']})") for entry in report.provenance["inputs"]]
     settings = [(name, str(value)) for name, value in report.provenance["settings"].items()]
     return [("adjudge", report.provenance["adjudge"]), *settings, *inputs]
 
 
-def _markdown(block: Block, figures: str) -> str:
+def _markdown_block(block: Block, figures: str) -> str:
     if isinstance(block, Paragraph):
         return f"\n{escape_markdown(block.text)}\n"
     if isinstance(block, FigureBlock):
@@ -172,45 +159,39 @@ def _markdown(block: Block, figures: str) -> str:
 
 
 def _file(block: FigureBlock, figures: str) -> str:
-    """Where a figure is, without its suffix."""
+    """The path of a figure without its suffix."""
     return f"{figures}/{block.name}" if figures else block.name
 
 
-def as_latex(report: Report, figures: str = "") -> str:
+def _latex(report: Report, figures: str) -> str:
     """The report's sections for a paper: booktabs tables, figures by file name."""
     origins = [f"{name}: {value}" for name, value in _origins(report)]
     heads = [*report.title.splitlines(), "needs: booktabs, graphicx; figures by --figures", *origins]
     parts = ["".join(f"% {line}\n" for head in heads for line in head.splitlines())]
     for section in report.sections:
         parts.append(f"\n\\{'sub' * (section.level - 1)}section{{{escape_latex(section.title)}}}\n")
-        parts.extend(_latex(block, figures) for block in section.blocks)
+        parts.extend(_latex_block(block, figures) for block in section.blocks)
     return "".join(parts)
 
 
-def _latex(block: Block, figures: str) -> str:
+def _latex_block(block: Block, figures: str) -> str:
     if isinstance(block, Paragraph):
         return f"\n{escape_latex(block.text)}\n"
     if isinstance(block, TableBlock):
-        table = replace(_table(block), title="")
-        return "\n" + table.latex(caption=block.caption, label=f"tab:{block.name}")
+        return "\n" + Table(block.columns, block.rows).latex(caption=block.caption, label=f"tab:{block.name}")
     figure = f"\\includegraphics[width=\\linewidth]{{{_file(block, figures)}}}\n"
     caption = f"\\caption{{{escape_latex(block.caption)}}}\n\\label{{fig:{block.name}}}\n"
     return f"\n\\begin{{figure}}\n\\centering\n{figure}{caption}\\end{{figure}}\n"
 
 
-def as_json_document(report: Report) -> str:
+def _json(report: Report) -> str:
     """Everything as values: sentences, records of tables, data of figures."""
-    return as_json(
-        {
-            "title": report.title,
-            "subtitle": report.subtitle,
-            "sections": {
-                section.name: {"title": section.title, "blocks": [_values(block) for block in section.blocks]}
-                for section in report.sections
-            },
-            "provenance": report.provenance,
-        }
-    )
+    sections = {
+        section.name: {"title": section.title, "blocks": [_values(block) for block in section.blocks]}
+        for section in report.sections
+    }
+    head = {"title": report.title, "subtitle": report.subtitle}
+    return as_json({**head, "sections": sections, "provenance": report.provenance})
 
 
 def _values(block: Block) -> dict[str, Any]:
@@ -220,14 +201,14 @@ def _values(block: Block) -> dict[str, Any]:
         records = block.records or [dict(zip((c.name for c in block.columns), row, strict=True)) for row in block.rows]
         return {"table": block.name, "caption": block.caption, "rows": list(records)}
     data = asdict(block.data) if is_dataclass(block.data) and not isinstance(block.data, type) else block.data
-    return {"figure": block.name, "caption": block.caption, "data": _listed(data)}
+    return {"figure": block.name, "caption": block.caption, "data": _without_arrays(data)}
 
 
-def _listed(data: Any) -> Any:
+def _without_arrays(data: Any) -> Any:
     if isinstance(data, dict):
-        return {key: _listed(value) for key, value in data.items()}
+        return {key: _without_arrays(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_listed(value) for value in data]
+        return [_without_arrays(value) for value in data]
     return data.tolist() if hasattr(data, "tolist") else data
 
 

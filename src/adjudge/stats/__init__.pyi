@@ -1,15 +1,13 @@
 from .agreement import Agreement, Ratings, ratings
-from .bootstrap import bootstrap_differences, bootstrap_interval
-from .coefficients import cohen_kappa, drift, fleiss_kappa, krippendorff_alpha, self_consistency
+from .agreement_coefficients import cohen_kappa, drift, fleiss_kappa, krippendorff_alpha, self_consistency
 from .distributions import DISTRIBUTIONS, choose_distribution, prediction_interval
 from .effects import effect_sizes
-from .equivalence import equivalence as equivalence_tests
+from .effects import equivalence as equivalence_tests
 from .gtheory.anova import anova as anova_table
-from .gtheory.budget import Costs
 from .gtheory.dstudy import DStudy
 from .gtheory.gstudy import GStudy, gstudy
-from .gtheory.plan import Plan, Pricing, growth, power_plan
-from .intervals import t_interval, wilson_interval
+from .gtheory.plan import Costs, Plan, Pricing, growth, power_plan
+from .intervals import bootstrap_differences, bootstrap_interval, t_interval, wilson_interval
 from .multiple import (
     CORRECTIONS,
     FAMILYWISE_TESTS,

@@ -1,8 +1,10 @@
-"""How far assessors agree: one answer from all that several people said of the same documents.
+"""How far assessors agree: coefficients, every pair of assessors, every assessor against the others.
 
-Put the ratings side by side (:func:`ratings`, :meth:`Ratings.from_rows`) and ask :func:`agreement`. What cannot be
-known is NaN and says why; nothing here fails because assessors have not met yet, so that a campaign may ask from its
-first answer on. :mod:`adjudge.stats.coefficients` asks the same of one person: twice, and over a session.
+:class:`~adjudge.model.judgments.Judgments` have one row per judgment; :class:`Ratings` put the grades of several
+assessors side by side, one row per unit, which is a document for a query (:func:`ratings`, :meth:`Ratings.from_rows`).
+:func:`agreement` takes them. What is not known is NaN with a reason; nothing raises because assessors share no units
+yet, so that a campaign may ask from its first answer on. :mod:`adjudge.stats.agreement_coefficients` has the
+coefficients, and how far one person agrees with himself.
 
 >>> rows = [("q1", "a", "ann", 2), ("q1", "a", "bob", 2), ("q1", "b", "ann", 0), ("q1", "b", "bob", 1),
 ...         ("q2", "c", "ann", 1), ("q2", "c", "bob", 1), ("q3", "d", "ann", 0), ("q3", "d", "bob", 0)]
@@ -22,13 +24,6 @@ bob           4  +0.25         0.85
 Pairs of assessors
 assessor  other  units  kappa  difference  distance
 ann       bob        4   0.80       -0.25      0.25
-
-Ratings: the grades of several assessors side by side, one row a unit, which is a document for a query.
-
-:class:`~adjudge.model.judgments.Judgments` keep one row a judgment and combine assessors; agreement between assessors
-asks the opposite question, and wants what each of them said of the same thing in one row, NaN where one said nothing.
-
-Who agrees with whom: every pair of assessors over the units that both rated, every assessor against the others.
 """
 
 from __future__ import annotations
@@ -36,20 +31,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Whole, checked
+from adjudge.checks import CONFIDENCE, RESAMPLES, SEED, Kind, Whole, checked
 from adjudge.deprecated import renamed
 from adjudge.errors import AdjudgeError, shown
 from adjudge.model.judgments import Judgments
 from adjudge.results import Column, Result, Rows
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
-from adjudge.stats.coefficients import (
+from adjudge.stats.agreement_coefficients import (
     ROUNDING,
     Metric,
     Statistic,
@@ -79,11 +73,9 @@ class Ratings:
     units: tuple[tuple[str, str], ...]
 
     def __post_init__(self) -> None:
-        wanted = (len(self.units), len(self.assessors))
-        if self.values.shape != wanted:
-            raise AdjudgeError(
-                f"Ratings: expected values of shape {wanted}, units x assessors, got {self.values.shape}"
-            )
+        shape = (len(self.units), len(self.assessors))
+        if self.values.shape != shape:
+            raise AdjudgeError(f"Ratings: expected values of shape {shape}, units x assessors, got {self.values.shape}")
         if np.isinf(self.values).any():
             raise AdjudgeError("Ratings: expected finite grades or NaN, got an infinite one")
         for name, labels in (("assessor", self.assessors), ("unit", self.units)):
@@ -104,22 +96,22 @@ class Ratings:
         assessors: dict[str, int] = {}
         cells: dict[tuple[int, int], float] = {}
         for query, document, assessor, grade in rows:
-            place = units.setdefault((query, document), len(units)), assessors.setdefault(assessor, len(assessors))
-            given = float(grade)
-            if not np.isfinite(given) or cells.setdefault(place, given) != given:
+            cell = units.setdefault((query, document), len(units)), assessors.setdefault(assessor, len(assessors))
+            number = float(grade)
+            if not math.isfinite(number) or cells.setdefault(cell, number) != number:
                 what = f"document {shown(document)} of query {shown(query)} by {shown(assessor)}"
-                found = f"{given:g}" if not np.isfinite(given) else f"{cells[place]:g} and {given:g}"
-                raise AdjudgeError(f"expected one finite grade for {what}, got {found}")
+                came = f"{cells[cell]:g} and {number:g}" if math.isfinite(number) else f"{number:g}"
+                raise AdjudgeError(f"expected one finite grade for {what}, got {came}")
         values = np.full((len(units), len(assessors)), np.nan)
-        for place, given in cells.items():
-            values[place] = given
+        for cell, number in cells.items():
+            values[cell] = number
         return cls(values, tuple(assessors), tuple(units))
 
     @property
     def n_ratings(self) -> Ints:
         """How many assessors rated each unit."""
-        counted: Ints = np.isfinite(self.values).sum(axis=1)
-        return counted
+        counts: Ints = np.isfinite(self.values).sum(axis=1)
+        return counts
 
     @property
     def query(self) -> Ints:
@@ -129,17 +121,19 @@ class Ratings:
 
     def __str__(self) -> str:
         counts = self.n_ratings
-        several = int((counts >= 2).sum())
-        people = "1 assessor" if len(self.assessors) == 1 else f"{len(self.assessors)} assessors"
-        what = "1 unit" if several == 1 else f"{several:,} units"
-        return f"{counts.sum():,} ratings of {len(self.units):,} units by {people}, {what} with two or more"
+        people, several = counted(len(self.assessors), "assessor"), counted(int((counts >= 2).sum()), "unit")
+        return f"{counts.sum():,} ratings of {len(self.units):,} units by {people}, {several} with two or more"
 
 
+_RATINGS = Kind(Ratings, "ratings (from adjudge.stats.ratings, of the judgments of a collection)")
+
+
+@checked(judgments=Kind(Judgments, "the judgments of a collection"))
 def ratings(judgments: Judgments) -> Ratings:
     """The judgments of a collection, side by side.
 
     A document that an assessor judged for several sub-topics has the highest of those grades, as everywhere. Judgments
-    that name nobody are those of one assessor, called ``assessor``.
+    without assessors are those of one, called ``assessor``.
 
     >>> from adjudge.arrays import Codes
     >>> from adjudge.model.vocabulary import Vocabulary
@@ -154,10 +148,11 @@ def ratings(judgments: Judgments) -> Ratings:
     """
     pairs = np.stack([judgments.query, judgments.document], axis=1)
     units, unit = np.unique(pairs, axis=0, return_inverse=True)
-    names = judgments.assessors if judgments.assessor is not None else ("assessor",)
-    who = judgments.assessor if judgments.assessor is not None else np.zeros(len(judgments), dtype=np.int32)
+    assessor, names = judgments.assessor, judgments.assessors
+    if assessor is None:
+        assessor, names = np.zeros(len(judgments), dtype=np.int32), ("assessor",)
     values = np.full((len(units), len(names)), np.nan)
-    np.fmax.at(values, (unit.reshape(-1), who), judgments.grade)
+    np.fmax.at(values, (unit.reshape(-1), assessor), judgments.grade)
     queries, documents = judgments.queries.decode(units[:, 0]), judgments.documents.decode(units[:, 1])
     return Ratings(values, tuple(names), tuple(zip(queries.to_list(), documents.to_list(), strict=True)))
 
@@ -168,11 +163,7 @@ _DENSE = 10  # times faster a plain matrix multiplies a number than a sparse one
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """Two assessors over the ``n_units`` that both rated.
-
-    ``cohen`` is their Cohen's kappa, ``difference`` the mean grade of ``assessor`` minus that of ``other``,
-    ``absolute_difference`` the mean distance of their grades. NaN where undefined.
-    """
+    """Two assessors over the units that both rated; NaN where undefined."""
 
     assessor: Annotated[str, Column("the assessor", key=True)]
     other: Annotated[str, Column("the other assessor", key=True)]
@@ -197,40 +188,31 @@ class AssessorAgreement:
     correlation: Annotated[float, Column("Pearson's, of the grade with the others' mean", ".2f")]
 
 
-def pairs_of(values: Floats, assessors: tuple[str, ...], metric: Metric) -> tuple[PairAgreement, ...]:
-    """Every pair of assessors with a unit in common, in their order. Kappa is quadratic unless ``metric`` is nominal.
-
-    >>> for pair in pairs_of(np.array([[0.0, 1.0], [2.0, 2.0], [1.0, 2.0]]), ("ann", "bob"), "interval"):
-    ...     print(pair.n_units, round(pair.cohen, 3), round(pair.difference, 3), round(pair.absolute_difference, 3))
-    3 0.5 -0.667 0.667
-    """
+def _pairs(values: Floats, assessors: tuple[str, ...], metric: Metric) -> tuple[PairAgreement, ...]:
+    """Every pair of assessors with a unit in common, in their order."""
     from scipy import sparse
 
-    first, second, n = _sharing(values, 1)
-    members = sparse.csr_array(np.ones((1, len(values))))
-    rows = []
-    for some in _chunks(len(first), len(values)):
-        a, b = values[:, first[some]], values[:, second[some]]
-        kappa, _ = _kappas(a, b, members, metric)(np.ones((1, 1)))
-        apart = a - b
-        differences = np.nansum(apart, axis=0) / n[some], np.nansum(np.abs(apart), axis=0) / n[some]
-        rows += list(zip(first[some], second[some], n[some], kappa[:, 0], *differences, strict=True))
-    return tuple(
-        PairAgreement(assessors[i], assessors[j], int(k), *(float(x) for x in numbers)) for i, j, k, *numbers in rows
-    )
+    members, rows = sparse.csr_array(np.ones((1, len(values)))), []
+    for first, second, n in _sharing(values, 1):
+        a, b = values[:, first], values[:, second]
+        kappa, _ = _kappas(a, b, members, np.ones((1, 1)), metric)
+        differences = np.nansum(a - b, axis=0) / n, np.nansum(np.abs(a - b), axis=0) / n
+        for i, j, k, *numbers in zip(first, second, n, kappa[:, 0], *differences, strict=True):
+            rows.append(PairAgreement(assessors[i], assessors[j], int(k), *map(float, numbers)))
+    return tuple(rows)
 
 
-def cohen_by_weights(values: Floats, members: Any, metric: Metric) -> Statistic:
+def _cohen_by_weights(values: Floats, members: Any, metric: Metric) -> Statistic:
     """Mean of Cohen's kappa over pairs of assessors, each counted by its common units, as a statistic of weights.
 
     ``members`` are blocks x units, sparse. Pairs with fewer than two units, or whose kappa is undefined, are left out.
     """
-    first, second, _ = _sharing(values, 2)
+    sharing = list(_sharing(values, 2))
 
     def mean(weights: Floats) -> Floats:
         top, bottom = np.zeros((2, weights.shape[1]))
-        for some in _chunks(len(first), len(values)):
-            kappa, n = _kappas(values[:, first[some]], values[:, second[some]], members, metric)(weights)
+        for first, second, _ in sharing:
+            kappa, n = _kappas(values[:, first], values[:, second], members, weights, metric)
             known = np.isfinite(kappa)
             top += np.sum(n * kappa, axis=0, where=known)
             bottom += np.sum(n, axis=0, where=known)
@@ -239,52 +221,35 @@ def cohen_by_weights(values: Floats, members: Any, metric: Metric) -> Statistic:
     return mean
 
 
-def _sharing(values: Floats, fewest: int) -> tuple[Ints, Ints, Ints]:
-    """The pairs of assessors with so many units in common, and their number."""
+def _sharing(values: Floats, fewest: int) -> Iterator[tuple[Ints, Ints, Ints]]:
+    """Pairs of assessors with at least that many units in common, and how many they are; as many as memory holds."""
     here = np.isfinite(values).astype(np.float64)
     shared = np.rint(here.T @ here).astype(np.int64)
-    pairs = [(a, b) for a, b in combinations(range(len(shared)), 2) if shared[a, b] >= fewest]
-    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-    return first, second, shared[first, second]
+    first, second = np.nonzero(np.triu(shared >= fewest, 1))
+    width = max(1, _CELLS // max(len(values), 1) // 5)
+    for lo in range(0, len(first), width):
+        a, b = first[lo : lo + width], second[lo : lo + width]
+        yield a, b, shared[a, b]
 
 
-def _chunks(n_pairs: int, n_units: int) -> Iterator[slice]:
-    width = max(1, _CELLS // max(n_units, 1) // 5)
-    return (slice(lo, lo + width) for lo in range(0, n_pairs, width))
-
-
-def _kappas(a: Floats, b: Floats, members: Any, metric: Metric) -> Any:
-    """From weights of blocks to kappas and common units, both pairs x draws; ``a`` and ``b`` are units x pairs."""
-    return _nominal_kappas(a, b, members) if metric == "nominal" else _quadratic_kappas(a, b, members)
-
-
-def _quadratic_kappas(a: Floats, b: Floats, members: Any) -> Any:
-    """1 - n sum (a - b)^2 / sum_ij (a_i - b_j)^2, by sums of a, b, their squares and those of a - b."""
+def _kappas(a: Floats, b: Floats, members: Any, weights: Floats, metric: Metric) -> tuple[Floats, Floats]:
+    """Kappas and numbers of common units by weights of blocks, pairs x draws; ``a`` and ``b`` are units x pairs."""
+    if metric == "nominal":
+        rows = [_nominal_kappa(a[:, i], b[:, i], members, weights) for i in range(a.shape[1])]
+        return np.array([kappa for kappa, _ in rows]), np.array([n for _, n in rows])
+    # quadratic: 1 - n sum (a - b)^2 / sum_ij (a_i - b_j)^2, by sums of a, b, their squares and those of a - b
     both = np.isfinite(a) & np.isfinite(b)
     centre = np.nanmean(np.where(both, a, np.nan)) if both.any() else 0.0
     a, b = np.where(both, a - centre, 0.0), np.where(both, b - centre, 0.0)
     sums = members @ np.concatenate([both, a, b, a * a + b * b, np.square(a - b)], axis=1, dtype=np.float64)
-
-    def kappas(weights: Floats) -> tuple[Floats, Floats]:
-        n, of_a, of_b, squares, apart = (sums.T @ weights).reshape(5, -1, weights.shape[1])
-        by_chance = n * squares - 2 * of_a * of_b
-        by_chance = np.where((n >= 2) & (by_chance > ROUNDING * n * squares), by_chance, 0.0)
-        return 1 - ratio_of(n * apart, by_chance), n
-
-    return kappas
-
-
-def _nominal_kappas(a: Floats, b: Floats, members: Any) -> Any:
-    """1 - n (n - agreed) / (n^2 - sum_k n_ak n_bk), a pair at a time."""
-
-    def kappas(weights: Floats) -> tuple[Floats, Floats]:
-        rows = [_nominal_kappa(a[:, i], b[:, i], members, weights) for i in range(a.shape[1])]
-        return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
-
-    return kappas
+    n, of_a, of_b, squares, apart = (sums.T @ weights).reshape(5, -1, weights.shape[1])
+    by_chance = n * squares - 2 * of_a * of_b
+    by_chance = np.where((n >= 2) & (by_chance > ROUNDING * n * squares), by_chance, 0.0)
+    return 1 - ratio_of(n * apart, by_chance), n
 
 
 def _nominal_kappa(a: Floats, b: Floats, members: Any, weights: Floats) -> tuple[Floats, Floats]:
+    """1 - n (n - agreed) / (n^2 - sum_k n_ak n_bk)."""
     from scipy import sparse
 
     units = np.flatnonzero(np.isfinite(a) & np.isfinite(b))
@@ -301,13 +266,8 @@ def _nominal_kappa(a: Floats, b: Floats, members: Any, weights: Floats) -> tuple
     return 1 - ratio_of(n * (n - agreed), by_chance), n
 
 
-def each_of(values: Floats, assessors: tuple[str, ...]) -> tuple[AssessorAgreement, ...]:
-    """Every assessor against the mean of the others, unit by unit.
-
-    >>> ann, bob = each_of(np.array([[0.0, 1.0], [2.0, 2.0], [1.0, 2.0], [1.0, np.nan]]), ("ann", "bob"))
-    >>> ann.n_units, round(ann.bias, 3), round(ann.correlation, 3)
-    (3, -0.667, 0.866)
-    """
+def _each(values: Floats, assessors: tuple[str, ...]) -> tuple[AssessorAgreement, ...]:
+    """Every assessor against the mean of the others, unit by unit."""
     total, n = np.nansum(values, axis=1), np.isfinite(values).sum(axis=1)
     rows = []
     for name, own in zip(assessors, values.T, strict=True):
@@ -315,16 +275,11 @@ def each_of(values: Floats, assessors: tuple[str, ...]) -> tuple[AssessorAgreeme
         mine = own[shared]
         others = (total[shared] - mine) / (n[shared] - 1)
         bias = float(np.mean(mine - others)) if len(mine) else np.nan
-        rows.append(AssessorAgreement(name, len(mine), bias, correlation(mine, others)))
+        rows.append(AssessorAgreement(name, len(mine), bias, _correlation(mine, others)))
     return tuple(rows)
 
 
-def correlation(a: Floats, b: Floats) -> float:
-    """Pearson's correlation; NaN with fewer than three values, or where either never changes.
-
-    >>> round(correlation(np.array([0.0, 1.0, 2.0]), np.array([1.0, 1.0, 2.0])), 3)
-    0.866
-    """
+def _correlation(a: Floats, b: Floats) -> float:
     if len(a) < 3:
         return np.nan
     x, y = a - a.mean(), b - b.mean()
@@ -334,12 +289,10 @@ def correlation(a: Floats, b: Floats) -> float:
     return float(np.clip(x @ y / np.sqrt((x @ x) * (y @ y)), -1.0, 1.0))
 
 
-Drawn = Literal["queries", "units"]
+Cluster = Literal["queries", "units"]
 
 _BLOCKS = 500  # most blocks that are drawn; see agreement()
-_DRAWS = Whole(
-    RESAMPLES.least, 50_000, "resamples, 0 for no intervals", or_none=True
-)  # their weights are all in memory
+_DRAWS = Whole(RESAMPLES.least, 50_000, "resamples, 0 for no intervals", or_none=True)  # their weights are in memory
 _FEW = 20  # queries or units below which an interval is said to be rough
 _FEW_COMMON = 30  # units that two assessors share, below which their kappa comes out low
 _BIASED = 0.1  # of the draws at least must lie on either side of the value
@@ -383,10 +336,10 @@ class Agreement(Result):
     n_units: int
     n_paired: int
     metric: Metric
-    level: float
-    n_boot: int
+    confidence: float
+    resamples: int
     seed: int
-    resampled: Drawn
+    resampled: Cluster
     n_resampled: int
     alpha: Estimate
     fleiss: Estimate
@@ -401,12 +354,11 @@ class Agreement(Result):
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
         people = counted(len(self.assessors), "assessor")
         sizes = f"{self.n_ratings:,} ratings of {self.n_units:,} units, {self.n_paired:,} units with two or more"
         with_ends = any(math.isfinite(estimate.low) for _, estimate in self._coefficients())
-        drawn = f"; {percent(self.level)} intervals, {self.n_boot:,} draws of {self.resampled}" if with_ends else ""
-        return f"Agreement of {people}: {sizes}{drawn}"
+        drawn = f"; {percent(self.confidence)} intervals, {self.resamples:,} draws of {self.resampled}"
+        return f"Agreement of {people}: {sizes}{drawn if with_ends else ''}"
 
     def _rows(self) -> list[Coefficient]:
         return [Coefficient(name, e.value, e.low, e.high, e.reason) for name, e in self._coefficients()]
@@ -425,11 +377,10 @@ class Agreement(Result):
         )
 
     def _coefficients(self) -> tuple[tuple[str, Estimate], ...]:
-        pairs = "1 pair" if len(self.pairs) == 1 else f"{len(self.pairs)} pairs"
         return (
             (f"Krippendorff's alpha, {self.metric}", self.alpha),
             ("Fleiss' kappa", self.fleiss),
-            (f"Cohen's kappa, mean of {pairs}", self.cohen),
+            (f"Cohen's kappa, mean of {counted(len(self.pairs), 'pair')}", self.cohen),
             ("mean absolute difference", self.absolute_difference),
         )
 
@@ -438,7 +389,7 @@ class Agreement(Result):
 
 
 @renamed(level="confidence", n_boot="resamples")
-@checked(metric=Metric, confidence=CONFIDENCE, resamples=_DRAWS, seed=SEED, resample=Drawn)
+@checked(ratings=_RATINGS, metric=Metric, confidence=CONFIDENCE, resamples=_DRAWS, seed=SEED, resample=Cluster)
 def agreement(
     ratings: Ratings,
     *,
@@ -446,7 +397,7 @@ def agreement(
     confidence: float = 0.95,
     resamples: int = 1000,
     seed: Seed = 0,
-    resample: Drawn = "queries",
+    resample: Cluster = "queries",
 ) -> Agreement:
     """Agreement between assessors: coefficients with intervals, every pair, every assessor against the others.
 
@@ -458,13 +409,13 @@ def agreement(
     Intervals are BCa bootstrap intervals. Documents of one query are not independent: the same person read the query
     the same way for all of them, so that drawing units would count one misreading many times and give intervals that
     are too short. Whole queries are drawn, with all their units (``resample="units"`` draws units); where one query has
-    all the units with two ratings there is nothing else to draw than units. Assessors are taken as given: the intervals
-    speak of other queries, not of other people. Beyond 500 queries or units they are gathered at random in 500
-    blocks, which changes intervals by about as much as another seed would.
+    all the units with two ratings, units are drawn. Assessors are taken as given: the intervals are about other
+    queries, not about other people. More than 500 queries or units are gathered at random in 500 blocks, which changes
+    intervals by about as much as another seed would.
 
-    Nothing raises for lack of data: with a single assessor, no unit with two ratings or one and the same grade
-    everywhere, values are NaN with a ``reason``. Intervals are NaN where draws are all alike (perfect agreement: what
-    never happened cannot be drawn), nine in ten lie on one side of the value, or more than one in ten has no value.
+    Nothing raises for lack of data: with a single assessor, no unit with two ratings or the same grade everywhere,
+    values are NaN with a ``reason``. Intervals are NaN where all draws are alike (perfect agreement: what never
+    happened cannot be drawn), nine in ten lie on one side of the value, or more than one in ten has no value.
     ``resamples=0`` leaves intervals out.
 
     With few queries intervals are widened as a t interval is (Hesterberg), and still somewhat short. The kappa of two
@@ -485,54 +436,52 @@ def agreement(
     paired = rated >= 2
     query = ratings.query
     n_queries = len(np.unique(query[paired]))
-    drawn: Drawn = "queries" if resample == "queries" and n_queries > 1 else "units"
+    drawn: Cluster = "queries" if resample == "queries" and n_queries > 1 else "units"
     n_drawn = n_queries if drawn == "queries" else int(paired.sum())
     cluster = query if drawn == "queries" else np.arange(len(values))
-    found = _estimates(values, cluster, metric=metric, confidence=confidence, resamples=resamples, seed=seed)
-    pairs = pairs_of(values, ratings.assessors, metric)
+    estimates = _estimates(values, cluster, metric=metric, confidence=confidence, resamples=resamples, seed=seed)
+    pairs = _pairs(values, ratings.assessors, metric)
+    notes = []
+    if resamples and n_drawn >= 2:
+        if resample != drawn:
+            notes.append(
+                "One query has all units with two ratings: units were drawn, intervals are for that query only."
+            )
+        if n_drawn < _FEW:
+            notes.append(f"Intervals are rough: they rest on {n_drawn} {drawn}.")
+    common = float(np.median([pair.n_units for pair in pairs])) if len(pairs) > 1 else math.inf
+    if common < _FEW_COMMON:
+        shared = f"Two assessors share {common:g} units (median)"
+        notes.append(f"{shared}: Cohen's kappa comes out low on so few, alpha does not.")
     return Agreement(
         ratings.assessors,
         int(rated.sum()),
         int((rated > 0).sum()),
         int(paired.sum()),
         metric=metric,
-        level=float(confidence),
-        n_boot=int(resamples),
+        confidence=float(confidence),
+        resamples=int(resamples),
         seed=int(seed),
         resampled=drawn,
         n_resampled=n_drawn,
-        **found,
+        **estimates,
         pairs=pairs,
-        each=each_of(values, ratings.assessors),
-        notes=(*_notes(resample, drawn, n_drawn, resamples), *_few_common(pairs)),
+        each=_each(values, ratings.assessors),
+        notes=tuple(notes),
     )
-
-
-def _notes(asked: Drawn, drawn: Drawn, n_drawn: int, resamples: int) -> tuple[str, ...]:
-    if resamples == 0 or n_drawn < 2:
-        return ()
-    notes = []
-    if asked != drawn:
-        notes.append("One query has all units with two ratings: units were drawn, intervals are for that query only.")
-    if n_drawn < _FEW:
-        notes.append(f"Intervals are rough: they rest on {n_drawn} {drawn}.")
-    return tuple(notes)
-
-
-def _few_common(pairs: tuple[PairAgreement, ...]) -> tuple[str, ...]:
-    common = float(np.median([pair.n_units for pair in pairs])) if len(pairs) > 1 else math.inf
-    if common >= _FEW_COMMON:
-        return ()
-    return (f"Two assessors share {common:g} units (median): Cohen's kappa comes out low on so few, alpha does not.",)
 
 
 def _estimates(
     values: Floats, cluster: Ints, *, metric: Metric, confidence: float, resamples: int, seed: int
 ) -> dict[str, Estimate]:
+    """The four coefficients with their intervals, by name.
+
+    Statistics take weights of blocks: all once; then, with a bootstrap, all but one; then the draws.
+    """
     names = ("alpha", "fleiss", "cohen", "absolute_difference")
     reasons = {name: _reason(values, name, metric) for name in names}
     if all(reasons.values()):
-        return {name: Estimate(reason=reasons[name]) for name in names}
+        return {name: Estimate(reason=reason) for name, reason in reasons.items()}
     block = _blocks(cluster, seed)
     n_blocks = int(block.max()) + 1
     units = tally(values, block)
@@ -540,15 +489,17 @@ def _estimates(
     statistics: dict[str, Statistic] = {
         "alpha": alpha_by_weights(units, metric),
         "fleiss": fleiss_by_weights(units),
-        "cohen": cohen_by_weights(values, units.members, metric),
+        "cohen": _cohen_by_weights(values, units.members, metric),
         "absolute_difference": difference_by_weights(units),
     }
-    weights = list(_weights(n_blocks, resamples, seed))
-    found = {}
+    weights = [np.ones((n_blocks, 1))]
+    if resamples and n_blocks > 1:
+        weights += [1 - np.eye(n_blocks), *resampling.draws(resampling.random_counts, n_blocks, resamples, seed)]
+    estimates = {}
     for name, statistic in statistics.items():
-        numbers = np.concatenate([statistic(some) for some in weights])
-        found[name] = _estimate(numbers, resamples, n_paired, confidence, reasons[name])
-    return found
+        numbers = np.concatenate([statistic(chunk) for chunk in weights])
+        estimates[name] = _estimate(numbers, resamples, n_paired, confidence, reasons[name])
+    return estimates
 
 
 def _reason(values: Floats, name: str, metric: Metric) -> str | None:
@@ -580,14 +531,6 @@ def _blocks(cluster: Ints, seed: int) -> Ints:
     return place[code]
 
 
-def _weights(n_blocks: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Weights of blocks: all once; then, with a bootstrap, all but one; then the draws."""
-    yield np.ones((n_blocks, 1))
-    if resamples and n_blocks > 1:
-        yield 1 - np.eye(n_blocks)
-        yield from resampling.draws(resampling.random_counts, n_blocks, resamples, seed)
-
-
 def _estimate(numbers: Floats, resamples: int, n_blocks: int, confidence: float, reason: str | None) -> Estimate:
     """The value, and its interval from what came with all blocks but one and with the draws."""
     value = float(numbers[0])
@@ -605,24 +548,16 @@ def _estimate(numbers: Floats, resamples: int, n_blocks: int, confidence: float,
         return Estimate(value, reason="all draws are alike")
     if not _BIASED <= (np.mean(draws < value) + np.mean(draws <= value)) / 2 <= 1 - _BIASED:
         return Estimate(value, reason="the draws are biased")
-    finite = jackknife[np.isfinite(jackknife)]
-    return Estimate(value, *bca_ends(value, draws, finite, confidence=confidence, n_blocks=n_blocks))
+    return Estimate(value, *_bca_ends(value, draws, jackknife[np.isfinite(jackknife)], confidence, n_blocks))
 
 
-def bca_ends(
-    value: float, draws: Floats, jackknife: Floats, *, confidence: float, n_blocks: int
-) -> tuple[float, float]:
-    """Ends of the BCa interval of a statistic: the cuts of :func:`~adjudge.stats.bootstrap.bootstrap_interval`.
+def _bca_ends(value: float, draws: Floats, jackknife: Floats, confidence: float, n_blocks: int) -> tuple[float, float]:
+    """Ends of the BCa interval of a statistic: the cuts of :func:`~adjudge.stats.intervals.bootstrap_interval`.
 
     The acceleration is that of the jackknife, a = sum d^3 / (6 (sum d^2)^1.5), with d the mean of the values that leave
     one block out minus each of them; 0 where those do not vary. Normal quantiles are replaced by those of Student's t
     with n - 1 degrees of freedom, times sqrt(n / (n - 1)), which makes up for the narrowness of bootstraps of few
-    blocks; n counts those that have something to say, two or more.
-
-    >>> rng = np.random.default_rng(1)
-    >>> low, high = bca_ends(0.0, rng.normal(size=10_000), rng.normal(size=200), confidence=0.95, n_blocks=200)
-    >>> round(low, 1), round(high, 1)
-    (-1.9, 2.0)
+    blocks; n counts the blocks that have a unit with two ratings.
     """
     from scipy.special import ndtr, ndtri, stdtrit
 

@@ -1,9 +1,7 @@
-"""The distribution of effectiveness over queries: four that can be fitted to a sample (thesis section 4.2).
+"""Distributions of effectiveness over queries, and where effectiveness on a new query may fall.
 
-Where effectiveness on a new query is to be expected.
-
-A mean with its interval speaks of many queries; a user has one. A distribution is fitted to the sample of queries
-(thesis section 4.2), and a prediction interval says where effectiveness on a new query may fall.
+A mean with its interval is about many queries; a user has one. One of four distributions is fitted to the sample of
+queries (thesis section 4.2), and a prediction interval says where effectiveness on a new query is expected.
 
 >>> sample = [0.12, 0.25, 0.31, 0.34, 0.42, 0.47, 0.55, 0.58, 0.71, 0.80]
 >>> print(prediction_interval(sample, distribution="beta"))
@@ -16,14 +14,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.checks import CONFIDENCE, SEVERAL, checked
+from adjudge.checks import CONFIDENCE, PROBABILITY, SEVERAL, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.registry import Registry
 
@@ -40,11 +38,10 @@ class Distribution(ABC):
 
     @classmethod
     def fit(cls, sample: npt.ArrayLike) -> Distribution:
-        """The distribution of this family for a sample; NaN is left out, one value only is a point mass."""
-        values = finite_sample(sample)
-        if cls.bounded and (values.min() < 0 or values.max() > 1):
-            outside = values[(values < 0) | (values > 1)][0]
-            raise AdjudgeError(f"{cls.name}: effectiveness must be in [0, 1], got {outside:g}")
+        """The distribution of this family for a sample; NaN is left out, a constant sample is a point mass."""
+        values = _finite(sample)
+        if cls.bounded:
+            _check_probabilities("effectiveness", values, where=f"{cls.name}: ")
         if np.ptp(values) <= _ROUNDING * max(1.0, float(np.abs(values).max())):
             return PointMass(float(values[0]), cls.name)
         return cls._fit(values)
@@ -55,9 +52,9 @@ class Distribution(ABC):
         """Fit at least two values that are not all the same."""
 
     @property
-    @abstractmethod
     def parameters(self) -> Mapping[str, float]:
         """Parameters by name."""
+        return asdict(self)  # type: ignore[call-overload,no-any-return]  # every family is a dataclass
 
     @abstractmethod
     def cdf(self, x: npt.ArrayLike) -> Floats:
@@ -101,7 +98,7 @@ class PointMass(Distribution):
         return np.where(np.asarray(x) >= self.at, 1.0, 0.0)[()]
 
     def quantile(self, p: npt.ArrayLike) -> Floats:
-        return np.full(_probabilities(p).shape, self.at)[()]
+        return np.full(_check_probabilities("p", p).shape, self.at)[()]
 
 
 @DISTRIBUTIONS.register("empirical")
@@ -136,7 +133,8 @@ class Empirical(Distribution):
 
     def quantile(self, p: npt.ArrayLike) -> Floats:
         n = self.values.size
-        rank = np.ceil(np.round(_probabilities(p) * n, 9)).astype(np.int64)  # .3 x 10 is 3, not 3.0000000000000004
+        share = _check_probabilities("p", p)
+        rank = np.ceil(np.round(share * n, 9)).astype(np.int64)  # .3 x 10 is 3, not 3.0000000000000004
         return self.values[np.clip(rank, 1, n) - 1]
 
 
@@ -159,10 +157,6 @@ class Normal(Distribution):
     def _fit(cls, values: Floats) -> Distribution:
         return cls(float(values.mean()), float(values.std(ddof=1)))
 
-    @property
-    def parameters(self) -> Mapping[str, float]:
-        return {"mu": self.mu, "sigma": self.sigma}
-
     def cdf(self, x: npt.ArrayLike) -> Floats:
         from scipy.special import ndtr
 
@@ -171,7 +165,7 @@ class Normal(Distribution):
     def quantile(self, p: npt.ArrayLike) -> Floats:
         from scipy.special import ndtri
 
-        return self.mu + self.sigma * ndtri(_probabilities(p))  # type: ignore[no-any-return]
+        return self.mu + self.sigma * ndtri(_check_probabilities("p", p))  # type: ignore[no-any-return]
 
     def central(self, z: float) -> tuple[float, float]:
         return self.mu - z * self.sigma, self.mu + z * self.sigma
@@ -179,7 +173,7 @@ class Normal(Distribution):
 
 @DISTRIBUTIONS.register("truncated-normal")
 @dataclass(frozen=True)
-class TruncatedNormal(Distribution):
+class TruncatedNormal(Normal):
     """Normal with the mean and standard deviation of the sample, cut at 0 and 1 and scaled to what is left.
 
     F(x) = (Φ((x - μ) / σ) - Φ(-μ / σ)) / (Φ((1 - μ) / σ) - Φ(-μ / σ)) in [0, 1]. As in the thesis, μ and σ are those of
@@ -191,35 +185,22 @@ class TruncatedNormal(Distribution):
 
     name: ClassVar[str] = "truncated-normal"
     bounded: ClassVar[bool] = True
-    mu: float
-    sigma: float
-
-    @classmethod
-    def _fit(cls, values: Floats) -> Distribution:
-        return cls(float(values.mean()), float(values.std(ddof=1)))
 
     @property
     def parameters(self) -> Mapping[str, float]:
         return {"mu": self.mu, "sigma": self.sigma, "a": 0.0, "b": 1.0}
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
-        from scipy.special import ndtr
-
-        below, inside = self._masses()
+        below, up_to = super().cdf([0.0, 1.0])
         inner = np.clip(np.asarray(x, dtype=np.float64), 0, 1)
-        return np.clip((ndtr((inner - self.mu) / self.sigma) - below) / inside, 0, 1)  # type: ignore[no-any-return]
+        share: Floats = (super().cdf(inner) - below) / (up_to - below)
+        return np.clip(share, 0, 1)
 
     def quantile(self, p: npt.ArrayLike) -> Floats:
-        from scipy.special import ndtri
+        below, up_to = super().cdf([0.0, 1.0])
+        return np.clip(super().quantile(below + _check_probabilities("p", p) * (up_to - below)), 0, 1)
 
-        below, inside = self._masses()
-        return np.clip(self.mu + self.sigma * ndtri(below + _probabilities(p) * inside), 0, 1)  # type: ignore[no-any-return]
-
-    def _masses(self) -> tuple[float, float]:
-        from scipy.special import ndtr
-
-        below = float(ndtr(-self.mu / self.sigma))
-        return below, float(ndtr((1 - self.mu) / self.sigma)) - below
+    central = Distribution.central
 
 
 @DISTRIBUTIONS.register("beta")
@@ -253,10 +234,6 @@ class Beta(Distribution):
             return cls(mean * precision, (1 - mean) * precision)
         return cls(*_most_likely_beta((values * (values.size - 1) + 0.5) / values.size))
 
-    @property
-    def parameters(self) -> Mapping[str, float]:
-        return {"alpha": self.alpha, "beta": self.beta}
-
     def cdf(self, x: npt.ArrayLike) -> Floats:
         from scipy.special import betainc
 
@@ -265,7 +242,7 @@ class Beta(Distribution):
     def quantile(self, p: npt.ArrayLike) -> Floats:
         from scipy.special import betaincinv
 
-        return betaincinv(self.alpha, self.beta, _probabilities(p))  # type: ignore[no-any-return]
+        return betaincinv(self.alpha, self.beta, _check_probabilities("p", p))  # type: ignore[no-any-return]
 
 
 def _most_likely_beta(values: Floats) -> tuple[float, float]:
@@ -298,12 +275,12 @@ def omega(fitted: Distribution, sample: npt.ArrayLike) -> float:
     >>> round(omega(Normal(0.5, 0.2), [0.3, 0.5, 0.7]), 4)
     0.2889
     """
-    values = finite_sample(sample)
+    values = _finite(sample)
     return float(np.linalg.norm(Empirical(np.sort(values)).cdf(values) - fitted.cdf(values)))
 
 
-def finite_sample(sample: npt.ArrayLike) -> Floats:
-    """The effectiveness of one system, NaN left out; anything else than finite numbers is refused."""
+def _finite(sample: npt.ArrayLike) -> Floats:
+    """The effectiveness of one system, NaN left out; infinite numbers are refused."""
     values = np.asarray(sample, dtype=np.float64)
     if values.ndim != 1:
         raise AdjudgeError(
@@ -317,20 +294,19 @@ def finite_sample(sample: npt.ArrayLike) -> Floats:
     return values
 
 
-def _probabilities(p: npt.ArrayLike) -> Floats:
-    given = np.asarray(p, dtype=np.float64)
-    if not ((given >= 0) & (given <= 1)).all():
-        raise AdjudgeError(f"A probability must be in [0, 1], got {given[~((given >= 0) & (given <= 1))][0]:g}")
-    return given
+def _check_probabilities(name: str, values: npt.ArrayLike, *, where: str = "") -> Floats:
+    """An array, or an error that names the first value that is not in [0, 1]."""
+    numbers = np.asarray(values, dtype=np.float64)
+    outside = numbers[~((numbers >= 0) & (numbers <= 1))]
+    if outside.size:
+        PROBABILITY.check(name, outside[0].item(), where=where)
+    return numbers
 
 
-FEW_QUERIES = 30
-"""Below this the empirical distribution is too coarse (thesis section 4.4)."""
-MANY_QUERIES = 1000
-"""From here on the empirical distribution is safe on any scale: 0.013 off on average, whatever the shape."""
+_FEW_QUERIES = 30  # below this the empirical distribution is too coarse (thesis section 4.4)
+_MANY_QUERIES = 1000  # from here on it is safe on any scale: 0.013 off on average, whatever the shape
+_FEW_LEVELS, _FINE_LEVELS = 3, 11
 _ATOMS = 0.05  # share of values at 0 or 1 beyond which no density fits
-FEW_LEVELS = 3
-FINE_LEVELS = 11
 
 
 @dataclass(frozen=True)
@@ -394,22 +370,25 @@ def prediction_interval(
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.279, 0.571)
     """
-    values = finite_sample(sample)
-    if values.size < 2:
+    from scipy.special import stdtrit
+
+    values = _finite(sample)
+    n, tail, attained = values.size, (1 - confidence) / 2, confidence
+    if n < 2:
         raise NotEnoughDataError("A prediction interval needs at least 2 queries, got 1")
-    name = _chosen(values, levels, n_queries) if distribution == "auto" else distribution
+    name = _choose(values, levels, n_queries) if distribution == "auto" else distribution
     fitted = DISTRIBUTIONS[name].fit(values)
     if isinstance(fitted, Empirical | PointMass):
-        low, high, attained = _between_observations(np.sort(values), confidence)
+        r = max(int(np.floor(np.round(tail * (n + 1), 9))), 1)
+        (low, high), attained = np.sort(values)[[r - 1, n - r]].tolist(), 1 - 2 * r / (n + 1)
     else:
-        low, high = fitted.central(_deviate(values.size, confidence))
-        attained = confidence
-        if DISTRIBUTIONS[name].bounded:
-            low = 0.0 if np.mean(values == 0) > (1 - confidence) / 2 else low
-            high = 1.0 if np.mean(values == 1) > (1 - confidence) / 2 else high
+        low, high = fitted.central(float(-stdtrit(n - 1, tail) * np.sqrt(1 + 1 / n)))
+        if fitted.bounded:
+            low = 0.0 if np.mean(values == 0) > tail else low
+            high = 1.0 if np.mean(values == 1) > tail else high
     if values.min() >= 0 and values.max() <= 1:
         low, high = max(low, 0.0), min(high, 1.0)
-    return PredictionInterval(low, high, name, confidence, attained, values.size)
+    return PredictionInterval(low, high, name, confidence, attained, n)
 
 
 @checked(levels=SEVERAL)
@@ -436,30 +415,17 @@ def choose_distribution(n_queries: int, *, levels: int | None = None, tied: bool
     >>> choose_distribution(20, levels=3), choose_distribution(20, levels=5), choose_distribution(50, levels=101)
     ('empirical', 'normal', 'beta')
     """
-    if levels is not None and levels >= FINE_LEVELS:
-        return "beta" if n_queries < MANY_QUERIES else "empirical"
-    coarse = tied if levels is None else levels <= FEW_LEVELS
-    return "empirical" if coarse or n_queries >= FEW_QUERIES else "normal"
+    if levels is not None and levels >= _FINE_LEVELS:
+        return "beta" if n_queries < _MANY_QUERIES else "empirical"
+    coarse = tied if levels is None else levels <= _FEW_LEVELS
+    return "empirical" if coarse or n_queries >= _FEW_QUERIES else "normal"
 
 
-def _chosen(values: Floats, levels: int | None, n_queries: int | None) -> str:
+def _choose(values: Floats, levels: int | None, n_queries: int | None) -> str:
     tied = 2 * np.unique(values).size <= values.size
     name = choose_distribution(values.size if n_queries is None else n_queries, levels=levels, tied=tied)
-    atoms = np.isin(values, [0.0, 1.0]).mean() > _ATOMS
-    if atoms and DISTRIBUTIONS[name].bounded:
+    if not DISTRIBUTIONS[name].bounded:
+        return name
+    if np.isin(values, [0.0, 1.0]).mean() > _ATOMS:
         return "empirical"  # a density has no room for a share of exact zeros
-    outside = values.min() < 0 or values.max() > 1
-    return "normal" if DISTRIBUTIONS[name].bounded and outside else name
-
-
-def _deviate(n: int, confidence: float) -> float:
-    """The normal deviate at which to cut a fitted distribution, a little further out than a known one."""
-    from scipy.special import stdtrit
-
-    return float(-stdtrit(n - 1, (1 - confidence) / 2) * np.sqrt(1 + 1 / n))
-
-
-def _between_observations(ordered: Floats, confidence: float) -> tuple[float, float, float]:
-    n = ordered.size
-    r = max(int(np.floor(np.round((1 - confidence) / 2 * (n + 1), 9))), 1)
-    return float(ordered[r - 1]), float(ordered[n - r]), 1 - 2 * r / (n + 1)
+    return "normal" if values.min() < 0 or values.max() > 1 else name

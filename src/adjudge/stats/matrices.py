@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
-from adjudge.errors import AdjudgeError, NotEnoughDataError
+from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown
 from adjudge.model.effectiveness import Effectiveness
 
 Values = Effectiveness | npt.ArrayLike
@@ -42,6 +42,14 @@ def matrix_of(
     if len(names) < at_least:
         raise NotEnoughDataError(f"a comparison needs at least {at_least} systems, got {len(names)}")
     return np.ascontiguousarray(matrix), names
+
+
+def places_of(names: Sequence[str], systems: Sequence[str]) -> list[int]:
+    """Where some systems are among all of them; a name that is none of theirs is refused."""
+    for name in names:
+        if name not in systems:
+            raise unknown("system", name, systems)
+    return [systems.index(name) for name in names]
 
 
 def dense_ranks(values: Floats, *, axis: int = -1) -> Ints:

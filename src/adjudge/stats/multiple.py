@@ -4,8 +4,6 @@ A correction (:data:`CORRECTIONS`) maps p-values to adjusted ones, to be compare
 applies one to all pairs of a :class:`~adjudge.stats.paired.PairedTests`. The family-wise tests
 (:data:`FAMILYWISE_TESTS`) return such an object, adjusted already. They need a value of every system for every query:
 queries that any system lacks are left out. All of them are two-sided.
-
-The studentised range: how far apart the largest and the smallest of several means may lie by chance.
 """
 
 from __future__ import annotations
@@ -13,20 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.checks import RESAMPLES, SEED, checked
+from adjudge.checks import PROBABILITY, RESAMPLES, SEED, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
 from adjudge.stats.matrices import ROUNDING, Values, dense_ranks, matrix_of
-from adjudge.stats.paired import MEAN, TINY, PairedTests
+from adjudge.stats.paired import MEAN, TINY, PairedTests, reference_of
 from adjudge.text import counted
 
 _NODES = 160  # of each integral of the studentised range
@@ -115,7 +113,7 @@ class Correction:
         counted = ~np.isnan(given)
         wrong = given[counted & ~((given >= 0) & (given <= 1))]
         if wrong.size:
-            raise AdjudgeError(f"{self.name}: p-values must be in [0, 1], got {wrong[0]}")
+            PROBABILITY.check("p", wrong[0].item(), where=f"{self.name}: ")
         adjusted = given.copy()
         adjusted[counted] = np.minimum(self.function(given[counted]), 1.0) if counted.any() else []
         return adjusted
@@ -125,29 +123,27 @@ CORRECTIONS: Registry[Correction] = Registry("correction")
 
 
 def correction(
-    name: str, *, title: str, controls: str, reference: str
+    name: str, *, title: str, controls: str, reference: str = ""
 ) -> Callable[[CorrectionFunction], CorrectionFunction]:
-    """Register a correction; the function comes back unchanged. ``controls`` says which error rate it keeps."""
+    """Register a correction; the function comes back unchanged. ``controls`` says which error rate it keeps.
+
+    ``reference`` is that of the docstring where not given.
+    """
 
     def decorate(function: CorrectionFunction) -> CorrectionFunction:
-        CORRECTIONS.add(name, Correction(name, title, controls, reference, function))
+        CORRECTIONS.add(name, Correction(name, title, controls, reference or reference_of(function), function))
         return function
 
     return decorate
 
 
-@correction("none", title="No correction", controls="the error rate of each comparison", reference="")
+@correction("none", title="No correction", controls="the error rate of each comparison")
 def uncorrected(p: Floats) -> Floats:
     """Leave p-values as they are: one in twenty comparisons of equal systems comes out significant at 0.05."""
     return p
 
 
-@correction(
-    "bonferroni",
-    title="Bonferroni",
-    controls="the probability of any false positive",
-    reference="Dunn (1961). Multiple comparisons among means. JASA 56(293). doi:10.1080/01621459.1961.10482090",
-)
+@correction("bonferroni", title="Bonferroni", controls="the probability of any false positive")
 def bonferroni(p: Floats) -> Floats:
     """Adjusted p = m p for m comparisons.
 
@@ -159,12 +155,7 @@ def bonferroni(p: Floats) -> Floats:
     return p * len(p)
 
 
-@correction(
-    "holm",
-    title="Holm",
-    controls="the probability of any false positive",
-    reference="Holm (1979). A simple sequentially rejective multiple test procedure. Scand. J. Stat. 6(2)",
-)
+@correction("holm", title="Holm", controls="the probability of any false positive")
 def holm(p: Floats) -> Floats:
     """Adjusted p_(i) = max over j <= i of (m - j + 1) p_(j), where p_(1) <= … <= p_(m); never larger than Bonferroni's.
 
@@ -179,12 +170,7 @@ def holm(p: Floats) -> Floats:
     return adjusted
 
 
-@correction(
-    "bh",
-    title="Benjamini-Hochberg",
-    controls="the expected share of false positives among the positives",
-    reference="Benjamini, Hochberg (1995). J. R. Stat. Soc. B 57(1). doi:10.1111/j.2517-6161.1995.tb02031.x",
-)
+@correction("bh", title="Benjamini-Hochberg", controls="the expected share of false positives among the positives")
 def benjamini_hochberg(p: Floats) -> Floats:
     """Adjusted p_(i) = min over j >= i of m p_(j) / j, where p_(1) <= … <= p_(m).
 
@@ -248,20 +234,16 @@ class FriedmanResult(Result):
 
     row_type = MeanRank
     rows_name = "ranks"
+    fact_names = ("chi2", "df", "p", "rank_variance", "n_queries")
 
     @property
     def title(self) -> str:
-        """The test in a line."""
-        return (
-            f"Friedman test: chi2({self.df}) = {self.chi2:.2f}, p = {self.p:.4g} ({counted(self.n_queries, 'query')})"
-        )
+        queries = counted(self.n_queries, "query")
+        return f"Friedman test: chi2({self.df}) = {self.chi2:.2f}, p = {self.p:.4g} ({queries})"
 
     def _rows(self) -> list[MeanRank]:
         best = np.argsort(-self.mean_ranks, kind="stable")
         return [MeanRank(self.systems[s], float(self.mean_ranks[s])) for s in best]
-
-    def _facts(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("chi2", "df", "p", "rank_variance", "n_queries")}
 
     def __repr__(self) -> str:
         return f"<FriedmanResult: {counted(len(self.systems), 'system')}, p = {self.p:.4g}>"
@@ -311,16 +293,17 @@ FAMILYWISE_TESTS: Registry[Familywise] = Registry("family-wise test")
 
 
 def familywise(
-    name: str, *, title: str, reference: str, single: str, resampled: bool = False, estimand: str = MEAN
+    name: str, *, title: str, single: str, reference: str = "", resampled: bool = False, estimand: str = MEAN
 ) -> Callable[[Callable[..., PairedTests]], Callable[..., PairedTests]]:
     """Register a family-wise test, ``f(values, *, systems)`` or, resampled, with ``resamples`` and ``seed`` too.
 
     ``single`` is the paired test nearest to it, for what is asked of one pair at a time, such as equivalence;
-    ``estimand`` what its statistic estimates.
+    ``estimand`` what its statistic estimates; ``reference`` that of the docstring where not given.
     """
 
     def decorate(function: Callable[..., PairedTests]) -> Callable[..., PairedTests]:
-        FAMILYWISE_TESTS.add(name, Familywise(name, title, reference, function, resampled, single, estimand))
+        source = reference or reference_of(function)
+        FAMILYWISE_TESTS.add(name, Familywise(name, title, source, function, resampled, single, estimand))
         return function
 
     return decorate
@@ -329,7 +312,6 @@ def familywise(
 @familywise(
     "friedman-tukey",
     title="Friedman's test with Tukey's HSD on mean ranks",
-    reference="Downie et al. (2010). The Music Information Retrieval Evaluation eXchange. Springer",
     single="wilcoxon",
     estimand="difference of mean ranks",
 )
@@ -352,12 +334,7 @@ def friedman_tukey(values: Values, *, systems: Sequence[str] | None = None) -> P
     return _family("friedman-tukey", result.systems, p, statistic, result.n_queries)
 
 
-@familywise(
-    "tukey",
-    title="Tukey's HSD, blocked by query",
-    reference="Tukey (1949). Comparing individual means in the analysis of variance. doi:10.2307/3001913",
-    single="t",
-)
+@familywise("tukey", title="Tukey's HSD, blocked by query", single="t")
 def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> PairedTests:
     """Tukey's honestly significant difference of means, after a two-way analysis of variance (queries and systems).
 
@@ -383,13 +360,7 @@ def tukey_hsd(values: Values, *, systems: Sequence[str] | None = None) -> Paired
     return _family("tukey", names, p, statistic, n)
 
 
-@familywise(
-    "randomised-tukey",
-    title="Randomised Tukey's HSD",
-    reference="Carterette (2012). Multiple testing in statistical analysis of systems-based IR experiments. TOIS 30(1)",
-    single="permutation",
-    resampled=True,
-)
+@familywise("randomised-tukey", title="Randomised Tukey's HSD", single="permutation", resampled=True)
 @checked(resamples=RESAMPLES, seed=SEED)
 def randomised_tukey_hsd(
     values: Values, *, systems: Sequence[str] | None = None, resamples: int = 10_000, seed: Seed = 0

@@ -19,12 +19,12 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints
 from adjudge.checks import NOT_NEGATIVE, RESAMPLES, SEED, Alternative, checked
-from adjudge.errors import AdjudgeError, unknown
+from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
 from adjudge.stats import resampling
-from adjudge.stats.matrices import ROUNDING, Values, common_queries, matrix_of
+from adjudge.stats.matrices import ROUNDING, Values, common_queries, matrix_of, places_of
 
 TINY = float(np.finfo(np.float64).tiny)  # the least p-value: for limits of 0 and for what is too small to write
 _CELLS = 2**20  # differences held in memory at a time
@@ -70,10 +70,7 @@ class PairedTests(Result):
 
     def of(self, a: str, b: str) -> Comparison:
         """System ``a`` against system ``b``."""
-        for name in (a, b):
-            if name not in self.systems:
-                raise unknown("system", name, self.systems)
-        i, j = self.systems.index(a), self.systems.index(b)
+        i, j = places_of((a, b), self.systems)
         return Comparison(a, b, *(x[i, j].item() for x in (self.statistic, self.p, self.error, self.n)))
 
     def pairs(self) -> Iterator[Comparison]:
@@ -82,10 +79,10 @@ class PairedTests(Result):
 
     row_type = Comparison
     rows_name = "pairs"
+    fact_names = ("test", "alternative", "systems", "resamples", "seed", "correction")
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
         resampled = "" if self.resamples is None else f", {self.resamples:,} resamples, seed {self.seed}"
         corrected = "" if self.correction == "none" else f", correction {self.correction}"
         return f"{self.test} test, {self.alternative}, {len(self.systems)} systems{resampled}{corrected}"
@@ -93,17 +90,13 @@ class PairedTests(Result):
     def _rows(self) -> tuple[Comparison, ...]:
         return tuple(self.pairs())
 
-    def _facts(self) -> dict[str, Any]:
-        names = ("test", "alternative", "systems", "resamples", "seed", "correction")
-        return {name: getattr(self, name) for name in names}
-
     def __repr__(self) -> str:
         return f"<PairedTests: {self.test}, {self.alternative}, {len(self.systems)} systems>"
 
 
 @dataclass(frozen=True)
 class How:
-    """What a test is asked for; tests that draw nothing leave ``resamples`` and ``seed`` alone.
+    """Options of a test; tests that draw nothing ignore ``resamples`` and ``seed``.
 
     With a ``margin`` m, which goes with ``"greater"``, ``p[a, b]`` asks whether a - b is above -m instead of above 0.
     """
@@ -125,7 +118,7 @@ class Outcome:
     drawn: bool = False
 
 
-PairedFunction = Callable[[Floats, How], Outcome]  # (queries x systems, what is asked for) -> all pairs
+PairedFunction = Callable[[Floats, How], Outcome]  # (queries x systems, options) -> all pairs
 Estimate = Callable[[Floats], Floats]  # (..., queries) differences without NaN -> (...) what the test says about them
 
 
@@ -157,7 +150,7 @@ def paired_test(
     *,
     title: str,
     hypothesis: str,
-    reference: str,
+    reference: str = "",
     resampling: resampling.Resampling | None = None,
     thresholded: bool = False,
     estimand: str = MEAN,
@@ -165,19 +158,25 @@ def paired_test(
 ) -> Callable[[PairedFunction], PairedFunction]:
     """Register a paired test; the function comes back unchanged.
 
-    ``hypothesis`` is what the test takes for granted until shown otherwise; ``resampling`` says how it draws, if it
-    does; ``thresholded`` that it can ignore differences up to ``min_difference``. A test that is not about the mean
-    difference names its ``estimand``, which ``estimate`` computes from the differences of a pair.
+    ``hypothesis`` is what the test takes for granted until shown otherwise; ``reference`` that of the docstring where
+    not given; ``resampling`` says how it draws, if it does; ``thresholded`` that it can ignore differences up to
+    ``min_difference``. A test that is not about the mean difference names its ``estimand``, which ``estimate`` computes
+    from the differences of a pair.
     """
 
     def decorate(function: PairedFunction) -> PairedFunction:
-        definition = Definition(
-            name, title, hypothesis, reference, function, resampling, thresholded, estimand, estimate
-        )
+        source = reference or reference_of(function)
+        definition = Definition(name, title, hypothesis, source, function, resampling, thresholded, estimand, estimate)
         PAIRED_TESTS.add(name, definition)
         return function
 
     return decorate
+
+
+def reference_of(function: Callable[..., Any]) -> str:
+    """The paragraph of a docstring that starts with *Reference:*, in one line; nothing where there is none."""
+    paragraphs = (" ".join(part.split()) for part in (function.__doc__ or "").split("\n\n"))
+    return next((text.removeprefix("Reference: ") for text in paragraphs if text.startswith("Reference: ")), "")
 
 
 @checked(alternative=Alternative, resamples=RESAMPLES, seed=SEED)
@@ -260,19 +259,14 @@ def _sided(greater: Floats, less: Floats, alternative: Alternative) -> tuple[Flo
     return np.clip(greater, TINY, 1.0), np.clip(less, TINY, 1.0)
 
 
-@paired_test(
-    "t",
-    title="Student's paired t-test",
-    hypothesis="both systems have the same mean; differences are normal",
-    reference="Student (1908). The probable error of a mean. Biometrika 6(1). doi:10.1093/biomet/6.1.1",
-)
+@paired_test("t", title="Student's paired t-test", hypothesis="both systems have the same mean; differences are normal")
 def student(values: Floats, how: How) -> Outcome:
     """Student's paired t-test.
 
     t = mean(d) / (sd(d) / sqrt(n)) with n - 1 degrees of freedom (thesis eq 5.1), where d are the differences on the n
     common queries. Differences that are the same on all queries but not 0 have no spread: t is infinite and p the
     smallest number that is not 0 (:data:`TINY`), the limit as the spread goes to 0. That is what normality implies, not
-    what so many queries can show: the sign and permutation tests answer 2 / 2^n there. Without any difference p = 1.
+    what n queries can show: the sign and permutation tests answer 2 / 2^n there. Without any difference p = 1.
 
     Reference: Student (1908). The probable error of a mean. Biometrika 6(1). doi:10.1093/biomet/6.1.1
 
@@ -358,7 +352,6 @@ def pair_estimates(matrix: Floats, test: str, first: Ints, second: Ints) -> Floa
     "wilcoxon",
     title="Wilcoxon's signed-rank test",
     hypothesis="differences are symmetric around 0",
-    reference="Wilcoxon (1945). Individual comparisons by ranking methods. Biometrics 1(6). doi:10.2307/3001968",
     estimand="pseudo-median",
     estimate=pseudo_median,
 )
@@ -416,22 +409,23 @@ def sign(values: Floats, how: How) -> Outcome:
 
 
 def resampled_tests(matrices: Sequence[Floats], how: How, scheme: resampling.Resampling) -> list[Outcome]:
-    """p-values of the pairs of each matrix from counts of resamples, which matrices with as many queries share."""
+    """p-values of the pairs of each matrix from counts of resamples, which matrices with as many queries share.
+
+    The statistic is the mean difference.
+    """
     two_sided = how.alternative == "two-sided"
     counted = resampling.count_pairs(
         matrices, scheme, resamples=how.resamples, seed=how.seed, two_sided=two_sided, margin=how.margin
     )
-    return [_from_counts(values, how, counts) for values, counts in zip(matrices, counted, strict=True)]
-
-
-def _from_counts(values: Floats, how: How, counts: resampling.Counts) -> Outcome:
-    """p-values beside the mean difference of each pair."""
-    p, error = counts.probabilities()
-    present = np.isfinite(values).astype(np.float64)
-    sums = np.nan_to_num(values).T @ present  # of a system over the queries of another
-    statistic = (sums - sums.T) / np.maximum(present.T @ present, 1)
-    p, error = (p.T, error.T) if how.alternative == "less" else (p, error)
-    return Outcome(p, error, statistic, not counts.complete.all())
+    outcomes = []
+    for values, counts in zip(matrices, counted, strict=True):
+        p, error = counts.probabilities()
+        present = np.isfinite(values).astype(np.float64)
+        sums = np.nan_to_num(values).T @ present  # of a system over the queries of another
+        statistic = (sums - sums.T) / np.maximum(present.T @ present, 1)
+        p, error = (p.T, error.T) if how.alternative == "less" else (p, error)
+        outcomes.append(Outcome(p, error, statistic, not counts.complete.all()))
+    return outcomes
 
 
 @paired_test(

@@ -1,4 +1,4 @@
-"""How many queries a paired t test needs, and what it can detect with those there are.
+"""How many queries a paired t test needs, and what it can detect with a number of queries.
 
 A planned comparison of two systems has four numbers: the true mean difference, the spread of differences over queries,
 the number of queries and the level of the test. :func:`power` is the probability of a significant result given all
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
-from adjudge.checks import ALPHA, POWER, Alternative, checked
+from adjudge.checks import ALPHA, FINITE, NOT_NEGATIVE, POWER, SEVERAL, Alternative, Constraint, checked
 from adjudge.errors import AdjudgeError
 
 MOST_QUERIES = 10_000_000
@@ -52,12 +52,12 @@ def power(
     >>> power([0.02, 0.05, 0.10], 0.25, 100).round(3)
     array([0.124, 0.508, 0.977])
     """
-    d = _numbers("difference", difference)
-    d, s, n = np.broadcast_arrays(d, _spread(sd), _queries(n_queries))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        shift = np.where(d == 0, 0.0, d / s * np.sqrt(n))
-    identical = (s == 0) & (d == 0)
-    return np.where(identical, 0.0, _of_shift(shift, n, alpha, alternative))[()]
+    d, s, n = np.broadcast_arrays(
+        _numbers("difference", difference, FINITE),
+        _numbers("sd", sd, NOT_NEGATIVE),
+        _numbers("n_queries", n_queries, SEVERAL),
+    )
+    return _power(d, s, n, alpha, alternative)
 
 
 @checked(alpha=ALPHA, power=POWER, alternative=Alternative)
@@ -82,10 +82,17 @@ def detectable_difference(
     array([0.1369, 0.067 , 0.0333])
     """
     _check_power(power, alpha)
-    s, n = np.broadcast_arrays(_spread(sd), _queries(n_queries))
+    s, n = np.broadcast_arrays(_numbers("sd", sd, NOT_NEGATIVE), _numbers("n_queries", n_queries, SEVERAL))
     sizes, place = np.unique(n, return_inverse=True)
-    shift = _shift_for(power, sizes, alpha, _toward(alternative))[place.reshape(n.shape)]
-    return np.asarray(shift * s / np.sqrt(n))[()]
+    looked_for: Alternative = "greater" if alternative == "less" else alternative  # as powerful for the same magnitude
+    low, high = np.zeros(sizes.shape), np.ones(sizes.shape)  # noncentralities, of which power grows
+    while np.any(short := _power_at(high, sizes, alpha, looked_for) < power):
+        high = np.where(short, 2 * high, high)
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        short = _power_at(middle, sizes, alpha, looked_for) < power
+        low, high = np.where(short, middle, low), np.where(short, high, middle)
+    return np.asarray(high[place.reshape(n.shape)] * s / np.sqrt(n))[()]
 
 
 @checked(alpha=ALPHA, power=POWER, alternative=Alternative)
@@ -105,16 +112,28 @@ def queries_needed(
     >>> queries_needed([0.01, 0.05, 0.1], 0.25)
     array([4908,  199,   52])
     """
+    from scipy.special import ndtri
+
     _check_power(power, alpha)
-    d, s = np.broadcast_arrays(_numbers("difference", difference), _spread(sd))
-    _check_direction(d, alternative)
+    d, s = np.broadcast_arrays(_numbers("difference", difference, FINITE), _numbers("sd", sd, NOT_NEGATIVE))
+    wrong = d[~{"two-sided": d != 0, "greater": d > 0, "less": d < 0}[alternative]]
+    if wrong.size:
+        wanted = {"two-sided": "other than 0", "greater": "above 0", "less": "below 0"}[alternative]
+        raise AdjudgeError(f"'difference' must be {wanted} for the {alternative} test, got {wrong[0]:g}")
 
     def enough(n: Ints) -> Mask:
-        return np.asarray(_power(d, s, n, alpha=alpha, alternative=alternative) >= power - _ROUNDING)
+        return np.asarray(_power(d, s, n, alpha, alternative) >= power - _ROUNDING)
 
     most = np.full(d.shape, MOST_QUERIES)
-    _check_reachable(d, s, enough(most), power)
-    near_low, near_high = _near(d, s, alpha / 2 if alternative == "two-sided" else alpha, power)
+    reached = enough(most)
+    if not reached.all():
+        what = f"A difference of {d[~reached][0]:g} (sd {s[~reached][0]:g})"
+        raise AdjudgeError(f"{what} needs more than {MOST_QUERIES:,} queries for power {power:g}")
+    tail = alpha / 2 if alternative == "two-sided" else alpha
+    with np.errstate(over="ignore"):  # the normal approximation, near which the answer most often lies
+        guess = np.minimum(((ndtri(power) - ndtri(tail)) * s / d) ** 2, MOST_QUERIES)
+    near_low = np.maximum(np.floor(0.99 * guess) - 2, 2).astype(np.int64)
+    near_high = np.clip(np.ceil(1.01 * guess) + 10, 2, MOST_QUERIES).astype(np.int64)
     low = np.where(enough(near_low), 1, near_low)  # one query is always too few
     high = np.where(enough(near_high), near_high, most)
     while np.any(high - low > 1):
@@ -124,32 +143,15 @@ def queries_needed(
     return np.asarray(high)[()]
 
 
-def _near(d: Floats, s: Floats, tail: float, wanted: float) -> tuple[Ints, Ints]:
-    """Numbers of queries between which the answer most often lies, from the normal approximation."""
-    from scipy.special import ndtri
-
-    with np.errstate(over="ignore"):
-        guess = np.minimum(((ndtri(wanted) - ndtri(tail)) * s / d) ** 2, MOST_QUERIES)
-    low, high = np.floor(0.99 * guess) - 2, np.ceil(1.01 * guess) + 10
-    return np.maximum(low, 2).astype(np.int64), np.clip(high, 2, MOST_QUERIES).astype(np.int64)
+def _power(d: Floats, s: Floats, n: Floats | Ints, alpha: float, alternative: Alternative) -> Floats:
+    """Power of the test at a difference and its spread, which is checked already."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shift = np.where(d == 0, 0.0, d / s * np.sqrt(n))
+    identical = (s == 0) & (d == 0)
+    return np.where(identical, 0.0, _power_at(shift, n, alpha, alternative))[()]
 
 
-_power = power  # the functions above call their argument so
-
-
-def _shift_for(wanted: float, n: Floats, alpha: float, alternative: Alternative) -> Floats:
-    """Noncentrality at which the test has the wanted power, by bisection: power grows with it."""
-    low, high = np.zeros(n.shape), np.ones(n.shape)
-    while np.any(short := _of_shift(high, n, alpha, alternative) < wanted):
-        high = np.where(short, 2 * high, high)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        short = _of_shift(middle, n, alpha, alternative) < wanted
-        low, high = np.where(short, middle, low), np.where(short, high, middle)
-    return high
-
-
-def _of_shift(shift: Floats, n: Floats, alpha: float, alternative: Alternative) -> Floats:
+def _power_at(shift: Floats, n: Floats | Ints, alpha: float, alternative: Alternative) -> Floats:
     """Power of the test at a noncentrality."""
     from scipy.special import stdtrit
 
@@ -213,48 +215,14 @@ def _between(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     return low + half * (1 + _NODES), half
 
 
-def _toward(alternative: Alternative) -> Alternative:
-    """The test that looks for a positive difference with the same power as this one has for a negative."""
-    return "greater" if alternative == "less" else alternative
-
-
 def _check_power(wanted: float, alpha: float) -> None:
     if not alpha < wanted < 1:
         raise AdjudgeError(f"'power' must be between alpha, {alpha}, and 1, got {wanted}")
 
 
-def _numbers(name: str, given: npt.ArrayLike) -> Floats:
-    numbers = np.asarray(given, dtype=np.float64)
-    if not np.isfinite(numbers).all():
-        raise AdjudgeError(f"'{name}' must be finite, got {numbers[~np.isfinite(numbers)][0]}")
+def _numbers(name: str, values: npt.ArrayLike, constraint: Constraint) -> Floats:
+    """An array of which every number is what the constraint says; whole numbers may be floats."""
+    numbers = np.asarray(values, dtype=np.float64)
+    for number in np.unique(numbers).tolist():
+        constraint.check(name, int(number) if number.is_integer() else number)
     return numbers
-
-
-def _spread(given: npt.ArrayLike) -> Floats:
-    numbers = _numbers("sd", given)
-    if (numbers < 0).any():
-        raise AdjudgeError(f"'sd' must be at least 0, got {numbers.min():g}")
-    return numbers
-
-
-def _queries(given: npt.ArrayLike) -> Floats:
-    numbers = _numbers("n_queries", given)
-    if (numbers < 2).any() or (numbers != np.floor(numbers)).any():
-        wrong = numbers[(numbers < 2) | (numbers != np.floor(numbers))][0]
-        raise AdjudgeError(f"'n_queries' must be whole and at least 2, got {wrong:g}")
-    return numbers
-
-
-def _check_direction(d: Floats, alternative: Alternative) -> None:
-    signs = {"two-sided": d != 0, "greater": d > 0, "less": d < 0}[alternative]
-    wanted = {"two-sided": "other than 0", "greater": "above 0", "less": "below 0"}[alternative]
-    if not signs.all():
-        raise AdjudgeError(f"'difference' must be {wanted} for the {alternative} test, got {d[~signs][0]:g}")
-
-
-def _check_reachable(d: Floats, s: Floats, reached: Mask, wanted: float) -> None:
-    if not reached.all():
-        raise AdjudgeError(
-            f"A difference of {d[~reached][0]:g} (sd {s[~reached][0]:g}) needs more than {MOST_QUERIES:,} queries "
-            f"for power {wanted:g}"
-        )

@@ -1,6 +1,6 @@
 """Resamples that all pairs of systems share, and the counting of those as extreme as what was observed.
 
-A resample is a column of weights, one a query: signs for a permutation, counts for a bootstrap. With values ``X``
+A resample is a column of weights, one per query: signs for a permutation, counts for a bootstrap. With values ``X``
 (queries x systems) and weights ``W`` (queries x resamples), ``U = X' W`` holds a sum for every system, and the
 resampled difference of systems *a* and *b* is ``U[a] - U[b]``: one matrix product serves all pairs. Weights are made,
 used and forgotten a chunk at a time, so that memory does not grow with the number of resamples.
@@ -112,7 +112,7 @@ def random_signs(rng: np.random.Generator, n_queries: int, size: int) -> Floats:
 
 
 def random_counts(rng: np.random.Generator, n_queries: int, size: int) -> Floats:
-    """How often each query is drawn when as many as there are are drawn with replacement."""
+    """How often each query is drawn when n of n are drawn with replacement."""
     drawn = rng.integers(0, n_queries, size=(n_queries, size)) * size + np.arange(size)
     return np.bincount(drawn.reshape(-1), minlength=n_queries * size).reshape(n_queries, size).astype(np.float64)
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, overload
+from typing import Annotated, overload
 
 import numpy as np
 
 from adjudge.checks import CONFIDENCE, SEED, Interval, checked
 from adjudge.errors import unknown
-from adjudge.model.effectiveness import Effectiveness
+from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness, mean_over_queries
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
-from adjudge.stats.bootstrap import bootstrap_interval
-from adjudge.stats.intervals import t_interval
+from adjudge.stats.intervals import bootstrap_interval, t_interval
 from adjudge.tables import Heading, Table
 from adjudge.text import counted, number, percent, with_interval
 
@@ -56,6 +55,7 @@ class Summary(Result, Sequence[MeanEffectiveness]):
     """Rows for every system and measure, best system of the first measure first."""
 
     row_type = MeanEffectiveness
+    fact_names = ("confidence", "interval")
 
     rows: tuple[MeanEffectiveness, ...]
     systems: tuple[str, ...]
@@ -91,11 +91,7 @@ class Summary(Result, Sequence[MeanEffectiveness]):
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
         return f"Mean effectiveness of {counted(len(self.systems), 'system')}"
-
-    def _facts(self) -> dict[str, Any]:
-        return {"confidence": self.confidence, "interval": self.interval}
 
     def _notes(self) -> list[str]:
         notes = []
@@ -115,14 +111,13 @@ class Summary(Result, Sequence[MeanEffectiveness]):
         n = len(self.measures)
         by_system = [self.rows[i * n : (i + 1) * n] for i in range(len(self.systems))]
         teams = [(columns["team"], [rows[0].team or "" for rows in by_system])] if "team" in columns else []
-        means = [
-            (
-                Heading(measure, about=columns["mean"].about),
-                [rows[m].shown(3 if digits is None else digits) for rows in by_system],
-            )
-            for m, measure in enumerate(self.measures)
-        ]
-        best = {(row, m + 1 + len(teams)): "bold green" for m, row in self._best().items()}
+        means, best = [], {}
+        for m, measure in enumerate(self.measures):
+            heading = Heading(measure, about=columns["mean"].about)
+            means.append((heading, [rows[m].shown(3 if digits is None else digits) for rows in by_system]))
+            values = np.array([rows[m].mean for rows in by_system])
+            if np.isfinite(values).any():
+                best[int(np.nanargmax(values)), m + 1 + len(teams)] = "bold green"
         return self._table_of(
             (columns["system"], self.systems),
             *teams,
@@ -131,11 +126,6 @@ class Summary(Result, Sequence[MeanEffectiveness]):
             (columns["n_queries"], [_range({row.n_queries for row in rows}) for rows in by_system]),
             styles=best,
         )
-
-    def _best(self) -> dict[int, int]:
-        """Row of the best system under each measure."""
-        means = np.array([row.mean for row in self]).reshape(-1, max(len(self.measures), 1))
-        return {m: int(np.nanargmax(column)) for m, column in enumerate(means.T) if np.isfinite(column).any()}
 
     def __repr__(self) -> str:
         measures = dict.fromkeys(row.measure for row in self.rows)
@@ -159,7 +149,7 @@ def _range(counts: set[int]) -> str:
     return "–".join(str(n) for n in sorted({min(counts), max(counts)}))
 
 
-@checked(confidence=CONFIDENCE, interval=Interval, seed=SEED)
+@checked(eff=EFFECTIVENESS, confidence=CONFIDENCE, interval=Interval, seed=SEED)
 def summarize(
     eff: Effectiveness, *, confidence: float = 0.95, interval: Interval = "t", sort: str | None = None, seed: Seed = 0
 ) -> Summary:
@@ -177,26 +167,20 @@ def summarize(
     least, most = eff.limits()
     low, high = np.maximum(mean - half, least), np.minimum(mean + half, most)
     if interval != "t":
-        flat = bootstrap_interval(
-            eff.values.reshape(eff.n_queries, -1), confidence=confidence, method=interval, seed=seed
-        )
-        low, high = (end.reshape(mean.shape) for end in flat)
-    judged = t_interval(eff.judged)[0]
-    lowest = None if eff.lower is None else t_interval(eff.lower)[0]
-    highest = None if eff.upper is None else t_interval(eff.upper)[0]
+        values = eff.values.reshape(eff.n_queries, -1)
+        ends = bootstrap_interval(values, confidence=confidence, method=interval, seed=seed)
+        low, high = (end.reshape(mean.shape) for end in ends)
+    numbers = (mean, low, high, n, mean_over_queries(eff.judged))
+    bounds = {"lowest": eff.lower, "highest": eff.upper}
+    means = {name: mean_over_queries(bound) for name, bound in bounds.items() if bound is not None}
     order = _order(eff, mean, sort)
     rows = tuple(
         MeanEffectiveness(
             eff.systems[s],
             eff.teams[s] if eff.teams else None,
             eff.measures[m],
-            float(mean[s, m]),
-            float(low[s, m]),
-            float(high[s, m]),
-            int(n[s, m]),
-            float(judged[s, m]),
-            None if lowest is None else float(lowest[s, m]),
-            None if highest is None else float(highest[s, m]),
+            *(number[s, m].item() for number in numbers),
+            **{name: bound[s, m].item() for name, bound in means.items()},
         )
         for s in order
         for m in range(len(eff.measures))

@@ -1,11 +1,10 @@
 """Which measure on which scale: how an effectiveness finds the mapping that was made for it.
 
-What users say about effectiveness holds for one *combination* of a measure and a relevance scale. A combination is
-recognised by what it computes, not by how it is spelt: two are the same when they give the same numbers on a fixed
-set of probing lists, graded with the levels of the scale, which holds every awkward case (short and long lists,
-unjudged documents, queries without anything relevant). So ``nDCG(ideal=max)@5`` finds what is known of ``DCG@5``,
-MIREX's ``PSum@5`` finds ``CG@5``, and ``P(rel=40)@5`` on Fine grades finds ``P@5`` on ``binary40``, without a list of
-equivalences kept by hand.
+A mapping holds for one *combination* of a measure and a relevance scale. A combination is recognised by what it
+computes, not by how it is spelt: two are the same when they give the same numbers on a fixed set of lists, graded with
+the levels of the scale, which holds every awkward case (short and long lists, unjudged documents, queries without
+anything relevant). So ``nDCG(ideal=max)@5`` finds ``DCG@5``, MIREX's ``PSum@5`` finds ``CG@5``, and ``P(rel=40)@5`` on
+Fine grades finds ``P@5`` on ``binary40``, without a list of equivalences kept by hand.
 
 Scales are written ``broad``, ``fine``, ``binary``, ``0..4``; a conversion of Fine grades is written by its name alone,
 ``graded4`` or ``binary40``, one of another scale ``graded4 of 0..10``. A scale is what the reader of the judgments said
@@ -15,7 +14,7 @@ it is: grades 0..2 of a text collection are not MIREX's Broad grades.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, Protocol, TypeVar
@@ -33,7 +32,7 @@ _N_PROBES, _N_RANKS, _N_JUDGED, _N_UNJUDGED = 64, 8, 10, 4
 _SAME = 1e-9  # effectiveness is computed in another order, not to another precision
 
 
-class Mapped(Protocol):
+class AnyMapping(Protocol):
     """Anything that was learnt for one measure on one scale."""
 
     @property
@@ -42,7 +41,7 @@ class Mapped(Protocol):
     def scale(self) -> str: ...
 
 
-M = TypeVar("M", bound=Mapped)
+M = TypeVar("M", bound=AnyMapping)
 
 
 @dataclass(frozen=True)
@@ -61,14 +60,11 @@ class RelevanceScale:
     conversion: Conversion | None = None
 
     def __str__(self) -> str:
-        plain = _plain(self.origin)
+        scale = self.origin
+        origin = f"{scale.minimum:g}..{scale.maximum:g}" if scale.name in ("graded", "groups") else scale.name
         if self.conversion is None:
-            return plain
-        return self.conversion.name if self.origin == FINE else f"{self.conversion.name} of {plain}"
-
-
-def _plain(scale: Scale) -> str:
-    return f"{scale.minimum:g}..{scale.maximum:g}" if scale.name in ("graded", "groups") else scale.name
+            return origin
+        return self.conversion.name if scale == FINE else f"{self.conversion.name} of {origin}"
 
 
 @lru_cache(maxsize=256)
@@ -108,7 +104,10 @@ def scale_of(eff: Effectiveness) -> str | None:
 
 
 def find(kind: str, mappings: Iterable[M], measure: str | Measure, scale: str | None) -> Lookup[M]:
-    """The first mapping made for the combination or for one that is the same by definition."""
+    """The first mapping made for the combination or for one that is the same by definition.
+
+    Where there is none, the reason says which measures have one on the scale or, if none has, which scales have.
+    """
     known = list(mappings)
     if scale is None:
         return Lookup(None, f"no {kind} mapping for {measure}: the scale of its judgments is not known")
@@ -118,29 +117,22 @@ def find(kind: str, mappings: Iterable[M], measure: str | Measure, scale: str | 
     except AdjudgeError as error:
         return Lookup(None, f"no {kind} mapping for {measure} on {scale}: {error}")
     for mapping in known:
-        if same_print(print_, _known_print(mapping.measure, mapping.scale)) and _same_origin(mapping.scale, wanted):
+        same_origin = relevance_scale(mapping.scale).origin == wanted.origin
+        if same_origin and same_print(print_, _known_print(mapping.measure, mapping.scale)):
             return Lookup(mapping)
-    return Lookup(None, f"no {kind} mapping for {measure} on {wanted}; {_what_is_known(known, wanted)}")
-
-
-def _same_origin(scale: str, wanted: RelevanceScale) -> bool:
-    return relevance_scale(scale).origin == wanted.origin
-
-
-def _what_is_known(known: Iterable[Mapped], wanted: RelevanceScale) -> str:
-    """Say which measures have a mapping on the scale or, when none has, which scales have."""
-    here = sorted({m.measure for m in known if str(relevance_scale(m.scale)) == str(wanted)})
-    if here:
-        return f"known on {wanted}: {', '.join(here)}"
+    reason = f"no {kind} mapping for {measure} on {wanted}; known"
+    scales = [str(relevance_scale(mapping.scale)) for mapping in known]
+    if str(wanted) in scales:
+        here = {mapping.measure for mapping, on in zip(known, scales, strict=True) if on == str(wanted)}
+        return Lookup(None, f"{reason} on {wanted}: {', '.join(sorted(here))}")
     hint = ""
     if (looks := {2.0: "broad", 100.0: "fine"}.get(wanted.origin.maximum)) and wanted.origin.name == "graded":
         hint = f" (if these are {looks.title()} grades of MIREX, name the scale: {looks})"
-    scales = list(dict.fromkeys(str(relevance_scale(m.scale)) for m in known))
-    return f"known scales: {', '.join(scales) or 'none'}{hint}"
+    return Lookup(None, f"{reason} scales: {', '.join(dict.fromkeys(scales)) or 'none'}{hint}")
 
 
 def wrong_covariance(covariance: Sequence[Sequence[float]], n: int) -> str | None:
-    """What keeps the covariance of n parameters from being one; None where nothing does, or nobody knows it.
+    """What is wrong with the covariance of n parameters; None where nothing is, or where it is empty.
 
     >>> wrong_covariance([[1.0, 0.0]], 2), wrong_covariance([[-1.0]], 1), wrong_covariance((), 3)
     ('the covariance must be 2 x 2', 'the covariance must be finite, with variances of 0 or more', None)
@@ -154,10 +146,10 @@ def wrong_covariance(covariance: Sequence[Sequence[float]], n: int) -> str | Non
 
 
 def check_combination(measure: str, scale: str) -> None:
-    """Refuse a combination that nothing could ever match: an unknown measure or scale, or one unfit for the other."""
+    """Refuse a combination that nothing can match: an unknown measure or scale, or one unfit for the other."""
     if not isinstance(measure, str) or not isinstance(scale, str):
         raise AdjudgeError(f"expected a measure and a scale as text, got {shown(measure)} and {shown(scale)}")
-    fingerprint(parse_measure(measure), relevance_scale(scale))
+    _known_print(measure, scale)
 
 
 @lru_cache(maxsize=1024)
@@ -177,10 +169,14 @@ def same_print(one: Floats, other: Floats) -> bool:
 
 @lru_cache(maxsize=64)
 def _probes(scale: RelevanceScale) -> Lists:
-    """Lists of 0 to 8 documents out of 10 judged and 4 unjudged ones, every query its own; the first has no gains."""
+    """Lists of 0 to 8 documents out of 10 judged and 4 unjudged ones, one per query; the first has nothing relevant."""
     rng = np.random.default_rng(20130901)
     origin = scale.origin
-    pool = np.stack(list(_grades(rng, origin)))
+    pool = np.full((_N_PROBES, _N_JUDGED), min(origin.minimum, 0.0))
+    for grades in pool[1:]:
+        steps = rng.random(_N_JUDGED) if origin.levels is None else rng.integers(origin.levels, size=_N_JUDGED)
+        span = origin.maximum - origin.minimum
+        grades[:] = origin.minimum + span * steps / (1 if origin.levels is None else origin.levels - 1)
     if scale.conversion is not None:
         pool = scale.conversion(pool)
     documents = np.stack([rng.permutation(_N_JUDGED + _N_UNJUDGED)[:_N_RANKS] for _ in range(_N_PROBES)])
@@ -197,12 +193,3 @@ def _probes(scale: RelevanceScale) -> Lists:
         np.arange(_N_PROBES),
         origin if scale.conversion is None else scale.conversion.scale,
     )
-
-
-def _grades(rng: np.random.Generator, scale: Scale) -> Iterator[Floats]:
-    """Grades of the judged documents of each query: none relevant first, then anything the scale allows."""
-    yield np.full(_N_JUDGED, min(scale.minimum, 0.0))
-    for _ in range(_N_PROBES - 1):
-        span = scale.maximum - scale.minimum
-        steps = rng.random(_N_JUDGED) if scale.levels is None else rng.integers(scale.levels, size=_N_JUDGED)
-        yield scale.minimum + span * steps / (1 if scale.levels is None else scale.levels - 1)

@@ -4,16 +4,12 @@ Statistically significant and practically noticeable are two answers to two ques
 when its corrected p-value is at most α; *noticeable* when, averaged over the queries, more than half of the users
 would prefer the better system. Between them stands equivalence: the data may show that a difference is too small to
 notice, which is more than failing to show that there is one.
-
-Two systems compared: the numbers of one pair, and how to say them.
-
-The table of ``adjudge compare``: pairs of systems under each measure.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
@@ -23,13 +19,12 @@ import numpy as np
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Alternative, Interval, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown, warn
-from adjudge.model.effectiveness import Effectiveness
+from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.results import Column, Result
 from adjudge.seeds import Seed, as_seed
-from adjudge.stats.bootstrap import bootstrap_differences
-from adjudge.stats.effects import Effects, effect_sizes
-from adjudge.stats.equivalence import LIBERAL, MANY_QUERIES, Verdict, p_equivalence
+from adjudge.stats.effects import LIBERAL, MANY_QUERIES, Effects, Verdict, effect_sizes, p_equivalence
+from adjudge.stats.intervals import bootstrap_differences
 from adjudge.stats.multiple import CORRECTIONS, FAMILYWISE_TESTS
 from adjudge.stats.paired import MEAN, PAIRED_TESTS, PairedTests, pair_estimates, paired_tests
 from adjudge.tables import Heading, Table, as_csv, as_json
@@ -47,10 +42,10 @@ class Pair:
 
     ``prefer`` and ``prefer_other`` are the shares of users who would prefer the first and the second system, averaged
     over the queries, ``cannot_tell`` the rest; None without a mapping from differences to users. ``p_error`` is the
-    Monte-Carlo error of ``p``; ``p_is_least`` says that no smaller p could have come out. The interval is of this
-    pair alone, and ``smallest_significant`` is the mean difference from which on a t test of this pair alone would have
-    been significant at the level of the interval. ``estimate`` is what the test itself is about, and ``estimand`` its
-    name: the mean difference, or the pseudo-median (wilcoxon), share of wins (sign) or difference of mean ranks.
+    Monte-Carlo error of ``p``; ``p_is_least`` says that p could not be smaller. The interval is of this pair alone, and
+    ``smallest_significant`` is the mean difference from which on a t test of this pair alone would have been
+    significant at the level of the interval. ``estimate`` is what the test itself is about, and ``estimand`` its name:
+    the mean difference, or the pseudo-median (wilcoxon), share of wins (sign) or difference of mean ranks.
     """
 
     system: Annotated[str, Column("the system with the higher mean, or the one that a baseline is for", key=True)]
@@ -82,7 +77,7 @@ class Pair:
 
     @property
     def parted(self) -> bool:
-        """Whether the two answers part ways: significant but not noticeable, or noticeable but not significant."""
+        """Whether the two answers disagree: significant but not noticeable, or noticeable but not significant."""
         return self.noticeable is not None and self.significant != self.noticeable
 
     @property
@@ -99,7 +94,7 @@ class Pair:
 
     @property
     def shown_users(self) -> str:
-        """Shares of users who prefer the first, cannot tell, prefer the second; a dash where nobody knows."""
+        """Shares of users who prefer the first, cannot tell, prefer the second; a dash where they are not known."""
         if self.prefer is None or self.cannot_tell is None or self.prefer_other is None:
             return "–"
         return f"{self.prefer:.0%} | {self.cannot_tell:.0%} | {self.prefer_other:.0%}"
@@ -144,6 +139,9 @@ class Comparison(Result):
     def __len__(self) -> int:
         return len(self.pairs)
 
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
+
     @property
     def complete(self) -> bool:
         """Whether every pair of systems was compared."""
@@ -161,7 +159,7 @@ class Comparison(Result):
 
     @cached_property
     def parted(self) -> tuple[Pair, ...]:
-        """Pairs where significant and noticeable part ways."""
+        """Pairs where significant and noticeable disagree."""
         return tuple(pair for pair in self.pairs if pair.parted)
 
     @property
@@ -171,7 +169,7 @@ class Comparison(Result):
 
     @property
     def about_test(self) -> str | None:
-        """That the test is not one of means, where it is none."""
+        """What a test is about that is not one of means."""
         if self.estimand == MEAN:
             return None
         among = " among the queries that differ" if self.test == "sign" else ""
@@ -183,8 +181,9 @@ class Comparison(Result):
     @cached_property
     def about_equivalence(self) -> str | None:
         """That equivalence is claimed too often, where it is claimed from few queries."""
-        claimed = [pair for pair in self.pairs if pair.verdict in (Verdict.EQUIVALENT, Verdict.BOTH)]
-        return LIBERAL if any(pair.n_queries < MANY_QUERIES for pair in claimed) else None
+        claims = (Verdict.EQUIVALENT, Verdict.BOTH)
+        few = any(pair.verdict in claims and pair.n_queries < MANY_QUERIES for pair in self.pairs)
+        return LIBERAL if few else None
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -197,8 +196,11 @@ class Comparison(Result):
     @property
     def title(self) -> str:
         """What it is, in a line."""
-        correction = "no" if self.correction == "none" else self.correction
-        return f"{self.measure}: {counted(len(self), 'pair')}, {self.test} test, {correction} correction"
+        return f"{self.measure}: {counted(len(self), 'pair')}, {self._how}"
+
+    @property
+    def _how(self) -> str:
+        return f"{self.test} test, {'no' if self.correction == 'none' else self.correction} correction"
 
     def _rows(self) -> tuple[Pair, ...]:
         return self.pairs
@@ -209,15 +211,14 @@ class Comparison(Result):
         return {name: getattr(self, name) for name in (*names, *more)} | {"provenance": self.provenance.to_dict()}
 
     def _notes(self) -> list[str]:
-        correction = "no correction" if self.correction == "none" else f"{self.correction} correction"
         level = f"{percent(self.confidence)} intervals are of one pair each, not corrected."
-        lines = [f"{self.test} test, {correction}, α = {self.alpha:g}; {level}"]
+        lines = [f"{self._how}, α = {self.alpha:g}; {level}"]
         known = "" if self.margin is not None else " is not known"
         lines.append(f"Noticeable{known}: {self.margin_source}.")
         if self.agreement is not None:
             lines.append("Users, averaged over queries: prefer the first | cannot tell | prefer the second.")
         if self.parted:
-            lines.append(f"Significant and noticeable part ways in {len(self.parted)} of {len(self)} pairs.")
+            lines.append(f"Significant and noticeable disagree in {len(self.parted)} of {counted(len(self), 'pair')}.")
         return [*lines, f"{self.about_test}."] if self.about_test else lines
 
     def table(self, *, digits: int | None = None) -> Table:
@@ -230,10 +231,7 @@ class Comparison(Result):
             self._shown("other", second),
             self._shown("difference", f"Δ{self.measure}", digits=digits),
             *([(Heading(self.estimand, about=f"{self.about_test}"), estimates)] if self.about_test else []),
-            (
-                Heading("p", about=f"{self.test} test, {self.correction} correction"),
-                [pair.shown_p for pair in self.pairs],
-            ),
+            (Heading("p", about=f"{self.test} test, {self.correction} correction"), [p.shown_p for p in self.pairs]),
             self._shown("significant", about=f"p is at most {self.alpha:g}"),
             self._shown("noticeable", about=self.margin_source),
             (Heading("users", about=shares), [pair.shown_users for pair in self.pairs]),
@@ -265,6 +263,7 @@ class CompareSettings(TypedDict, total=False):
 
 
 @checked(
+    eff=EFFECTIVENESS,
     alternative=Alternative,
     alpha=HALF_ALPHA,
     confidence=CONFIDENCE,
@@ -293,10 +292,10 @@ def compare(
     ``test`` is a paired test (t, wilcoxon, sign, bootstrap, permutation), whose p-values are then corrected for the
     number of pairs, or a test of the whole family (friedman-tukey, tukey, randomised-tukey), which needs no
     correction and uses the queries that every system has. A one-sided ``alternative`` needs a ``baseline``: which
-    system is better must not be read off the data first. ``margin`` is the smallest difference that matters; when not
-    given it is what most users notice, where that is known for the measure and scale; equivalence within it is tested
-    by the same test, twice one-sided (after a test of the family by the paired test nearest to it). ``resamples`` are
-    100,000 or what the number of pairs calls for.
+    system is better must not be read off the data first. ``margin`` is the smallest difference that matters, by default
+    what most users notice, where that is known for the measure and scale; equivalence within it is tested by the same
+    test, twice one-sided (after a test of the family by the paired test nearest to it). ``resamples`` default to
+    100,000, or to more where the number of pairs calls for it.
 
     >>> import adjudge as aj
     >>> eff = aj.evaluate(aj.demo(), "CG@5")
@@ -307,14 +306,17 @@ def compare(
     baselines = _baselines(baseline, eff.systems)
     _check(eff, test=test, correction=correction, alternative=alternative, baselines=baselines)
     matrix = _complete(eff.matrix()) if test in FAMILYWISE_TESTS else eff.matrix()
-    n_pairs = math.comb(len(eff.systems), 2)
-    n_pairs -= math.comb(len(eff.systems) - len(baselines), 2) if baselines else 0
-    drawn = resamples if resamples is not None else _resamples(n_pairs, correction, alpha)
-    tests = _test(matrix, eff.systems, test=test, alternative=alternative, resamples=drawn, seed=seed)
+    if resamples is None:  # enough for a corrected p-value well below α
+        n_pairs = math.comb(len(eff.systems), 2)
+        n_pairs -= math.comb(len(eff.systems) - len(baselines), 2) if baselines else 0
+        wanted = math.ceil(10 * n_pairs / alpha) if correction in ("holm", "bonferroni") else _RESAMPLES
+        resamples = min(max(_RESAMPLES, wanted), _MOST_RESAMPLES)
+    tests = _test(matrix, eff.systems, test=test, alternative=alternative, resamples=resamples, seed=seed)
     low, high = eff.limits()
-    effects = _effects(
-        matrix, eff.systems, confidence=confidence, interval=interval, seed=seed, largest=float(high[0] - low[0])
-    )
+    effects = effect_sizes(matrix, confidence=confidence, systems=eff.systems, largest=float(high[0] - low[0]))
+    if interval != "t":
+        low, high = bootstrap_differences(matrix, confidence=confidence, method=interval, seed=seed)
+        effects = replace(effects, low=low, high=high)
     first, second = _pairs(effects.difference, eff.systems, baselines, alternative)
     lookup = find_agreement(eff.measures[0], scale_of(eff), mappings=mappings)
     used_margin, source = _margin(margin, lookup.mapping, lookup.reason)
@@ -357,32 +359,33 @@ class _Family:
 
     def pairs(self, first: Ints, second: Ints) -> list[Pair]:
         """The pairs at these places, p-values corrected for their number."""
-        p: Floats = self.tests.p[first, second]
-        correct = CORRECTIONS[self.correction] if self.tests.correction == "none" else CORRECTIONS["none"]
-        corrected = correct(p)
-        least = 0.0 if self.tests.resamples is None else 1 / (self.tests.resamples + 1)
-        if least:
-            _warn_of_coarse_p(float(correct(np.full(len(p), least)).min()), self.tests.resamples or 0, self.alpha)
+        tests, test, places = self.tests, self.tests.test, (first, second)
+        p: Floats = tests.p[places]
+        correct = CORRECTIONS[self.correction if tests.correction == "none" else "none"]
+        corrected, least = correct(p), 0.0 if tests.resamples is None else 1 / (tests.resamples + 1)
+        lowest = float(correct(np.full(len(p), least)).min())
+        if lowest > self.alpha:  # a Monte-Carlo p-value is never below 1 / (R + 1)
+            warn(
+                f"With {tests.resamples:,} resamples no corrected p-value can be below {lowest:.2g}: nothing can be "
+                f"significant at {self.alpha:g}. Ask for more resamples, or compare fewer pairs.",
+                stacklevel=3,
+            )
+        is_family = test in FAMILYWISE_TESTS
+        estimates = tests.statistic[places] if is_family else pair_estimates(self.matrix, test, first, second)
+        estimand = FAMILYWISE_TESTS[test].estimand if is_family else PAIRED_TESTS[test].estimand
         equivalent = self._equivalence(first, second)
-        estimates = self._estimates(first, second)
         return [
             self._pair(
                 a,
                 b,
-                float(corrected[i]),
-                None if equivalent is None else float(equivalent[i]),
-                is_least=bool(p[i] <= least * (1 + 1e-9)),
+                p_corrected=float(corrected[i]),
+                p_is_least=bool(p[i] <= least * (1 + 1e-9)),
+                p_equivalence=None if equivalent is None else float(equivalent[i]),
+                estimand=estimand,
                 estimate=float(estimates[i]),
             )
             for i, (a, b) in enumerate(zip(first, second, strict=True))
         ]
-
-    def _estimates(self, first: Ints, second: Ints) -> Floats:
-        """What the test is about, of each pair."""
-        if self.tests.test in FAMILYWISE_TESTS:
-            statistics: Floats = self.tests.statistic[first, second]
-            return statistics
-        return pair_estimates(self.matrix, self.tests.test, first, second)
 
     def _equivalence(self, first: Ints, second: Ints) -> Floats | None:
         """Corrected p-values of being closer than the margin, by the test chosen or the nearest for one pair."""
@@ -396,56 +399,37 @@ class _Family:
             resamples=self.tests.resamples or _RESAMPLES,
             seed=self.tests.seed or 0,
         )[first, second]
-        return CORRECTIONS[self.correction](p) if self.correction in CORRECTIONS else CORRECTIONS["holm"](p)
+        return CORRECTIONS[self.correction if self.correction in CORRECTIONS else "holm"](p)
 
-    def _pair(
-        self, a: int, b: int, p_corrected: float, p_equivalent: float | None, *, is_least: bool, estimate: float
-    ) -> Pair:
-        effects = self.effects
-        difference = float(effects.difference[a, b])
-        shares = _preferences(self.matrix, a, b, self.mapping)
-        significant = p_corrected <= self.alpha
-        prefer, cannot_tell, prefer_other = shares or (None, None, None)
-        return Pair(
-            effects.systems[a],
-            effects.systems[b],
-            difference,
-            float(effects.low[a, b]),
-            float(effects.high[a, b]),
-            float(self.tests.p[a, b]),
-            p_corrected,
-            float(self.tests.error[a, b]),
-            is_least,
-            significant,
-            self._noticeable(abs(difference), shares),
-            None if p_equivalent is None else str(_verdict(significant, p_equivalent <= self.alpha)),
-            p_equivalent,
-            float(effects.smallest_significant[a, b]),
-            float(effects.d_z[a, b]),
-            float(effects.superiority[a, b]),
-            prefer,
-            cannot_tell,
-            prefer_other,
-            int(effects.n_queries[a, b]),
-            _estimand(self.tests.test),
-            estimate,
-        )
-
-    def _noticeable(self, size: float, shares: tuple[float, float, float] | None) -> bool | None:
-        """Whether the difference reaches the margin given; without one, whether most users prefer one system."""
+    def _pair(self, a: int, b: int, *, p_corrected: float, p_equivalence: float | None, **more: Any) -> Pair:
+        effects, tests = self.effects, self.tests
+        difference, significant, verdict = float(effects.difference[a, b]), p_corrected <= self.alpha, None
+        if p_equivalence is not None and p_equivalence <= self.alpha:
+            verdict = str(Verdict.BOTH if significant else Verdict.EQUIVALENT)
+        elif p_equivalence is not None:
+            verdict = str(Verdict.DIFFERENT if significant else Verdict.UNDECIDED)
+        shares, noticeable = _preferences(self.matrix[:, a] - self.matrix[:, b], self.mapping), None
         if self.margin_given and self.margin is not None:
-            return size >= self.margin
-        return None if shares is None else max(shares[0], shares[2]) > 0.5
-
-
-def _estimand(test: str) -> str:
-    return FAMILYWISE_TESTS[test].estimand if test in FAMILYWISE_TESTS else PAIRED_TESTS[test].estimand
-
-
-def _verdict(different: bool, equivalent: bool) -> Verdict:
-    if equivalent:
-        return Verdict.BOTH if different else Verdict.EQUIVALENT
-    return Verdict.DIFFERENT if different else Verdict.UNDECIDED
+            noticeable = abs(difference) >= self.margin
+        elif shares is not None:
+            noticeable = max(shares[0], shares[2]) > 0.5
+        more |= zip(("prefer", "cannot_tell", "prefer_other"), shares or (None, None, None), strict=True)
+        sizes = ("low", "high", "smallest_significant", "d_z", "superiority")
+        more |= {name: float(getattr(effects, name)[a, b]) for name in sizes}
+        return Pair(
+            system=effects.systems[a],
+            other=effects.systems[b],
+            difference=difference,
+            p=float(tests.p[a, b]),
+            p_corrected=p_corrected,
+            p_error=float(tests.error[a, b]),
+            significant=significant,
+            noticeable=noticeable,
+            verdict=verdict,
+            p_equivalence=p_equivalence,
+            n_queries=int(effects.n_queries[a, b]),
+            **more,
+        )
 
 
 def _baselines(given: str | Iterable[str] | None, systems: Sequence[str]) -> tuple[str, ...]:
@@ -457,12 +441,7 @@ def _baselines(given: str | Iterable[str] | None, systems: Sequence[str]) -> tup
 
 
 def _check(
-    eff: Effectiveness,
-    *,
-    test: str,
-    correction: str,
-    alternative: Alternative,
-    baselines: tuple[str, ...],
+    eff: Effectiveness, *, test: str, correction: str, alternative: Alternative, baselines: tuple[str, ...]
 ) -> None:
     """Refuse what cannot be compared, or not in that way."""
     if len(eff.measures) != 1:
@@ -481,7 +460,7 @@ def _check(
 
 
 def _complete(matrix: Floats) -> Floats:
-    """The queries that every system has, said aloud where they are fewer."""
+    """The queries that every system has, with a warning where they are fewer."""
     inside: Mask = np.asarray(np.isfinite(matrix).all(axis=1))
     if not inside.all():
         warn(
@@ -489,23 +468,6 @@ def _complete(matrix: Floats) -> Floats:
             stacklevel=3,
         )
     return matrix[inside]
-
-
-def _effects(
-    matrix: Floats, systems: Sequence[str], *, confidence: float, interval: Interval, seed: int, largest: float
-) -> Effects:
-    """Effect sizes, with intervals of the differences by t or by bootstrap."""
-    effects = effect_sizes(matrix, confidence=confidence, systems=systems, largest=largest)
-    if interval == "t":
-        return effects
-    low, high = bootstrap_differences(matrix, confidence=confidence, method=interval, seed=seed)
-    return replace(effects, low=low, high=high)
-
-
-def _resamples(n_pairs: int, correction: str, alpha: float) -> int:
-    """Enough for a corrected p-value well below α."""
-    wanted = math.ceil(10 * n_pairs / alpha) if correction in ("holm", "bonferroni") else _RESAMPLES
-    return min(max(_RESAMPLES, wanted), _MOST_RESAMPLES)
 
 
 def _test(
@@ -530,24 +492,11 @@ def _pairs(
 ) -> tuple[Ints, Ints]:
     """Places of the compared systems: the better first, or one-sided the baseline second."""
     first, second = np.triu_indices(len(systems), 1)
-    if not baselines:
-        swap = difference[first, second] < 0
-        return np.where(swap, second, first), np.where(swap, first, second)
-    chosen: Mask = np.isin(np.arange(len(systems)), [systems.index(name) for name in baselines])
+    chosen: Mask = np.isin(np.arange(len(systems)), [systems.index(name) for name in baselines or systems])
     wanted = chosen[first] | chosen[second]
     first, second = first[wanted], second[wanted]
-    swap = chosen[first] & ~chosen[second] if alternative != "two-sided" else difference[first, second] < 0
+    swap = difference[first, second] < 0 if alternative == "two-sided" else chosen[first] & ~chosen[second]
     return np.where(swap, second, first), np.where(swap, first, second)
-
-
-def _warn_of_coarse_p(least: float, resamples: int, alpha: float) -> None:
-    """A Monte-Carlo p-value is never below 1 / (R + 1): with many pairs nothing may be able to become significant."""
-    if least > alpha:
-        warn(
-            f"With {resamples:,} resamples no corrected p-value can be below {least:.2g}: nothing can be significant "
-            f"at {alpha:g}. Ask for more resamples, or compare fewer pairs.",
-            stacklevel=4,
-        )
 
 
 def _margin(given: float | None, mapping: AgreementMapping | None, reason: str | None) -> tuple[float | None, str]:
@@ -568,19 +517,14 @@ def _margin(given: float | None, mapping: AgreementMapping | None, reason: str |
     )
 
 
-def _preferences(matrix: Floats, a: int, b: int, mapping: AgreementMapping | None) -> tuple[float, float, float] | None:
-    """Shares of users who prefer a, cannot tell and prefer b, averaged over the queries that both have."""
+def _preferences(delta: Floats, mapping: AgreementMapping | None) -> tuple[float, float, float] | None:
+    """Shares of users who prefer the first, cannot tell and prefer the second, averaged over the queries of both."""
     if mapping is None:
         return None
-    delta = matrix[:, a] - matrix[:, b]
     delta = delta[np.isfinite(delta)]
     agree, cannot_tell, disagree = mapping(delta)
-    ahead: Mask = delta >= 0
-    return (
-        float(np.where(ahead, agree, disagree).mean()),
-        float(cannot_tell.mean()),
-        float(np.where(ahead, disagree, agree).mean()),
-    )
+    prefer, prefer_other = np.where(delta >= 0, (agree, disagree), (disagree, agree)).mean(axis=1)
+    return float(prefer), float(cannot_tell.mean()), float(prefer_other)
 
 
 _SHOWN = 60
@@ -588,7 +532,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class ComparisonTable:
-    """Comparisons ready to be shown. ``drawing`` is for a terminal, ``text`` for ``csv``, ``json`` and ``latex``."""
+    """The table of ``adjudge compare``; ``drawing`` is for a terminal, ``text`` for ``csv``, ``json`` and ``latex``."""
 
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...]
@@ -596,32 +540,24 @@ class ComparisonTable:
 
     def text(self, style: str) -> str:
         """The table as ``csv``, ``json`` or ``latex``."""
-        styles: dict[str, Callable[[], str]] = {
-            "csv": lambda: as_csv(self._records()),
-            "json": self._json,
-            "latex": self._latex,
-        }
-        return styles[style]()
-
-    def _records(self) -> list[dict[str, Any]]:
-        return [{"measure": each.measure, **row} for each in self.comparisons for row in each.to_dicts()]
-
-    def _json(self) -> str:
         first = self.comparisons[0]
+        if style == "latex":
+            comment = [f"Adjudge {first.provenance.version}", self.command or ""]
+            return "\n".join(replace(each.table(), title="").latex(comment=comment) for each in self.comparisons)
+        records = [{"measure": each.measure, **row} for each in self.comparisons for row in each.to_dicts()]
+        if style == "csv":
+            return as_csv(records)
         settings = {"resamples": first.resamples, "seed": first.seed, "command": self.command}
-        margins = {each.measure: {"margin": each.margin, "source": each.margin_source} for each in self.comparisons}
         return as_json(
             {
-                "pairs": self._records(),
-                "margins": margins,
+                "pairs": records,
+                "margins": {
+                    each.measure: {"margin": each.margin, "source": each.margin_source} for each in self.comparisons
+                },
                 "notes": [*self.notes, *dict.fromkeys(line for each in self.comparisons for line in each.cautions)],
                 "provenance": first.provenance.with_settings(**settings).to_dict(),
             }
         )
-
-    def _latex(self) -> str:
-        comment = [f"Adjudge {self.comparisons[0].provenance.version}", self.command or ""]
-        return "\n".join(replace(each.table(), title="").latex(comment=comment) for each in self.comparisons)
 
     def drawing(self) -> RenderableType:
         """A table per measure: differences, p-values, and the two answers side by side."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _WIDTH, _PANEL = 7.2, 2.15
 _SERIES = ("accent", "muted", "warm")
 _MARKS = ("o", "s", "^")
-_LETTERS_AN_INCH, _LETTERS_A_MARK = 14, 7  # of a legend: how wide words are, and the line before them
+_LETTERS_PER_INCH, _LETTERS_PER_MARK = 14, 7  # of a legend: how wide words are, and the line before them
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,9 @@ def satisfaction_panels(data: Panels) -> Figure:
     """Bins as dots with their intervals; the first curve solid, the second dashed."""
     figure, cells = _multiples(data)
     for axes, panel in zip(cells, data.panels, strict=True):
-        for one in panel.series:
-            axes.vlines(one.x, one.low, one.high, color=PALETTE["soft"], linewidth=1.4)
-            axes.plot(one.x, one.share, "o", color=PALETTE["soft"], markersize=3.2, label=data.series[0])
+        for series in panel.series:
+            axes.vlines(series.x, series.low, series.high, color=PALETTE["soft"], linewidth=1.4)
+            axes.plot(series.x, series.share, "o", color=PALETTE["soft"], markersize=3.2, label=data.series[0])
         for i, (name, curve) in enumerate(zip(data.curves, panel.curves, strict=True)):
             colour, dashes = (("accent", "-"), ("warm", (0, (4, 2))))[i % 2]
             axes.plot(data.grid, curve, color=PALETTE[colour], linewidth=1.5, linestyle=dashes, label=name)
@@ -68,26 +68,22 @@ def satisfaction_panels(data: Panels) -> Figure:
 
 
 def agreement_panels(data: Panels) -> Figure:
-    """Each answer its colour, dots and intervals for bins, a line for the curve; upright where half notice."""
+    """One colour per answer, dots and intervals for bins, a line for the curve; upright where half notice."""
     figure, cells = _multiples(data)
     for axes, panel in zip(cells, data.panels, strict=True):
         if panel.mark is not None and np.isfinite(panel.mark[0]):
-            _noticeable(axes, panel.mark)
-        for i, (name, one, curve) in enumerate(zip(data.series, panel.series, panel.curves, strict=True)):
+            value, low, high = panel.mark
+            if np.isfinite(low) and np.isfinite(high):
+                axes.axvspan(low, high, color=PALETTE["line"], alpha=0.45, linewidth=0)
+            axes.axvline(value, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
+            axes.text(value, 1.01, f"{value:.2f}", ha="center", va="bottom", fontsize=7.5, color=PALETTE["muted"])
+        for i, (name, series, curve) in enumerate(zip(data.series, panel.series, panel.curves, strict=True)):
             colour = PALETTE[_SERIES[i % 3]]
-            axes.vlines(one.x, one.low, one.high, color=colour, linewidth=0.9, alpha=0.6)
-            axes.plot(one.x, one.share, _MARKS[i % 3], color=colour, markersize=2.8, alpha=0.8)
+            axes.vlines(series.x, series.low, series.high, color=colour, linewidth=0.9, alpha=0.6)
+            axes.plot(series.x, series.share, _MARKS[i % 3], color=colour, markersize=2.8, alpha=0.8)
             axes.plot(data.grid, curve, color=colour, linewidth=1.5, label=name)
     _legend(figure, cells[0])
     return figure
-
-
-def _noticeable(axes: Axes, mark: tuple[float, float, float]) -> None:
-    value, low, high = mark
-    if np.isfinite(low) and np.isfinite(high):
-        axes.axvspan(low, high, color=PALETTE["line"], alpha=0.45, linewidth=0)
-    axes.axvline(value, color=PALETTE["muted"], linewidth=0.8, linestyle=(0, (2, 2)))
-    axes.text(value, 1.01, f"{value:.2f}", ha="center", va="bottom", fontsize=7.5, color=PALETTE["muted"])
 
 
 def _multiples(data: Panels) -> tuple[Figure, list[Axes]]:
@@ -122,14 +118,14 @@ def _multiples(data: Panels) -> tuple[Figure, list[Axes]]:
 
 def _legend(figure: Figure, axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    letters = sum(len(label) + _LETTERS_A_MARK for label in labels)
-    columns = len(labels) if letters <= figure.get_figwidth() * _LETTERS_AN_INCH else 1
+    letters = sum(len(label) + _LETTERS_PER_MARK for label in labels)
+    columns = len(labels) if letters <= figure.get_figwidth() * _LETTERS_PER_INCH else 1
     figure.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False, fontsize=8)
 
 
 @dataclass(frozen=True)
 class Cumulative:
-    """Shares up to a size, one line a name, and on each line the place from which on people notice; NaN where none."""
+    """Shares up to a size, one line per name, and the place on it from which on people notice; NaN where none."""
 
     x_label: str
     names: tuple[str, ...]
@@ -218,7 +214,7 @@ def _dots(axes: Axes, x: Floats, y: Floats, doubted: Mask) -> None:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A number without each of some participants, one panel a number, and what it is with everybody."""
+    """A number without each of some participants, one panel per number, and what it is with everybody."""
 
     names: tuple[str, ...]
     labels: tuple[str, ...]

@@ -9,7 +9,7 @@ JSON holds everything::
 
 with ``source``, ``provenance`` (names and texts) and ``covariance`` where there are any. A table holds satisfaction:
 ``measure,scale,a0,a1,a2,a3`` for cubics, one row each, or ``measure,scale,effectiveness,satisfaction`` for points, one
-row a point. Whatever cannot be used is refused with its line or its place.
+row per point. Errors name the line or the place of what cannot be used.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from adjudge.errors import AdjudgeError, InputError, shown
 from adjudge.formats.schema import Field, Schema
 from adjudge.formats.source import Source, has_json_lines, is_json, parse_json
 from adjudge.io import write_whole
-from adjudge.users.combinations import Mapped, check_combination, relevance_scale
+from adjudge.users.combinations import AnyMapping, check_combination, relevance_scale
 from adjudge.users.noticing import AgreementMapping
 from adjudge.users.satisfaction import SatisfactionMapping
 
-M = TypeVar("M", bound=Mapped)
-_COMMON = ("measure", "scale", "source", "provenance")
 _CUBIC = ("a0", "a1", "a2", "a3")
 _POINT = ("effectiveness", "satisfaction")
 
@@ -59,7 +57,7 @@ class Mappings:
 
 
 def read_mappings(path: str | Path) -> Mappings:
-    """Read a file of mappings: JSON, or a table, told apart by the first character."""
+    """Read a file of mappings: JSON, or a table; the first character tells which."""
     source = Source.open(Path(path))
     is_nested = is_json(source) and not has_json_lines(source)
     mappings = _from_json(source) if is_nested else _from_table(source)
@@ -69,7 +67,7 @@ def read_mappings(path: str | Path) -> Mappings:
 
 
 def write_mappings(mappings: Mappings, path: str | Path) -> None:
-    """Write mappings as JSON, or as CSV where the name ends so; the file appears when it is complete."""
+    """Write mappings as CSV where the name ends in ``.csv``, else as JSON; the file appears when it is complete."""
     target = Path(path)
     text = _to_csv(mappings, target) if target.suffix.lower() == ".csv" else _to_json(mappings)
     write_whole(target, text.encode())
@@ -79,92 +77,59 @@ def write_mappings(mappings: Mappings, path: str | Path) -> None:
 
 
 def _to_json(mappings: Mappings) -> str:
-    plain = {
-        "satisfaction": [
-            _entry(m, kind=m.kind, coefficients=m.coefficients, points=m.points, covariance=m.covariance)
-            for m in mappings.satisfaction
-        ],
-        "agreement": [
-            _entry(m, form=m.form, parameters=m.parameters, covariance=m.covariance) for m in mappings.agreement
-        ],
-    }
+    plain = {}
+    for kind, (_, keys) in _KINDS.items():
+        rows = [{key: getattr(mapping, key) for key in keys} for mapping in getattr(mappings, kind)]
+        plain[kind] = [
+            {key: dict(value) if key == "provenance" else value for key, value in row.items() if value} for row in rows
+        ]
     return json.dumps({kind: rows for kind, rows in plain.items() if rows}, ensure_ascii=False, indent=1) + "\n"
-
-
-def _entry(mapping: SatisfactionMapping | AgreementMapping, **own: Any) -> dict[str, Any]:
-    entry = {"measure": mapping.measure, "scale": mapping.scale, **own, "source": mapping.source}
-    return {name: value for name, value in entry.items() if value} | (
-        {"provenance": dict(mapping.provenance)} if mapping.provenance else {}
-    )
 
 
 def _from_json(source: Source) -> Mappings:
     plain = parse_json(source)
-    known = {"satisfaction": _satisfaction, "agreement": _agreement}
-    if not isinstance(plain, dict) or not plain or not set(plain) <= set(known):
+    if not isinstance(plain, dict) or not plain or not set(plain) <= set(_KINDS):
         names = ", ".join(map(shown, plain)) if isinstance(plain, dict) else type(plain).__name__
         raise source.error(f"expected an object with 'satisfaction' and 'agreement', got {names or 'an empty one'}")
-    return Mappings(
-        _entries(source, "satisfaction", plain.get("satisfaction", []), _satisfaction),
-        _entries(source, "agreement", plain.get("agreement", []), _agreement),
-    )
+    return Mappings(**{kind: _from_entries(source, kind, entries) for kind, entries in plain.items()})
 
 
-def _entries(source: Source, kind: str, entries: Any, make: Callable[[Mapping[str, Any]], M]) -> tuple[M, ...]:
-    """Every entry of a list as a mapping; the place of a bad one is named."""
+def _from_entries(source: Source, kind: str, entries: Any) -> tuple[Any, ...]:
+    """Every entry of a list as a mapping; errors name the place of a bad one."""
     if not isinstance(entries, list):
         raise source.error(f"{kind}: expected a list of mappings, got {type(entries).__name__}")
-    made = []
+    mappings = []
     for i, entry in enumerate(entries):
         try:
             if not isinstance(entry, dict):
                 raise AdjudgeError(f"expected an object, got {shown(entry)}")
-            made.append(_sound(make(entry)))
+            mappings.append(_from_entry(kind, entry))
         except AdjudgeError as error:
             raise source.error(f"{kind}[{i}]: {error}") from None
-    _refuse_repeats(made, lambda i, text: source.error(f"{kind}[{i}]: {text}"))
-    return tuple(made)
+    _refuse_repeats(mappings, lambda i, text: source.error(f"{kind}[{i}]: {text}"))
+    return tuple(mappings)
 
 
-def _satisfaction(entry: Mapping[str, Any]) -> SatisfactionMapping:
-    _check_keys(entry, "kind", "coefficients", "points", "covariance")
-    kind = _text(entry, "kind", "points" if "points" in entry else "cubic")
-    points = _matrix(entry, "points")
-    if any(len(point) != 2 for point in points):
-        raise AdjudgeError("'points' must be pairs of effectiveness and satisfaction")
-    return SatisfactionMapping(
-        _text(entry, "measure"),
-        _text(entry, "scale"),
-        kind,
-        _numbers(entry.get("coefficients", []), "coefficients"),
-        tuple((x, y) for x, y in points),
-        _text(entry, "source", ""),
-        _facts(entry),
-        _matrix(entry, "covariance"),
-    )
-
-
-def _agreement(entry: Mapping[str, Any]) -> AgreementMapping:
-    _check_keys(entry, "form", "parameters", "covariance")
-    return AgreementMapping(
-        _text(entry, "measure"),
-        _text(entry, "scale"),
-        _text(entry, "form"),
-        _numbers(entry.get("parameters", []), "parameters"),
-        _matrix(entry, "covariance"),
-        _text(entry, "source", ""),
-        _facts(entry),
-    )
-
-
-def _check_keys(entry: Mapping[str, Any], *own: str) -> None:
+def _from_entry(kind: str, entry: dict[str, Any]) -> Any:
+    make, keys = _KINDS[kind]
     for name in entry:
-        if name not in (*_COMMON, *own):
-            raise AdjudgeError(f"has no key {shown(name)}; known: {', '.join((*_COMMON, *own))}")
+        if name not in keys:
+            raise AdjudgeError(f"has no key {shown(name)}; known: {', '.join(keys)}")
+    needed = ("measure", "scale", "form") if kind == "agreement" else ("measure", "scale")
+    given: dict[str, Any] = {**dict.fromkeys(needed), **entry}
+    values = {name: _READERS[name](value, name) for name, value in given.items()}
+    if kind == "agreement":
+        values.setdefault("parameters", ())
+    elif "points" in values:
+        values.setdefault("kind", "points")
+        if any(len(point) != 2 for point in values["points"]):
+            raise AdjudgeError("'points' must be pairs of effectiveness and satisfaction")
+    mapping = make(**values)
+    check_combination(mapping.measure, mapping.scale)
+    return mapping
 
 
-def _text(entry: Mapping[str, Any], name: str, default: str | None = None) -> str:
-    value = entry.get(name, default)
+def _text(value: Any, name: str) -> str:
     if not isinstance(value, str):
         raise AdjudgeError(f"{name!r} must be text, got {'nothing' if value is None else shown(value)}")
     return value
@@ -173,29 +138,39 @@ def _text(entry: Mapping[str, Any], name: str, default: str | None = None) -> st
 def _numbers(value: Any, name: str) -> tuple[float, ...]:
     if not isinstance(value, list) or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in value):
         raise AdjudgeError(f"{name!r} must be a list of numbers, got {shown(value)}")
-    return tuple(float(x) for x in value)
+    return tuple(map(float, value))
 
 
-def _matrix(entry: Mapping[str, Any], name: str) -> tuple[tuple[float, ...], ...]:
-    rows = entry.get(name, [])
+def _matrix(rows: Any, name: str) -> tuple[tuple[float, ...], ...]:
     if not isinstance(rows, list):
         raise AdjudgeError(f"{name!r} must be a list of lists of numbers, got {shown(rows)}")
     return tuple(_numbers(row, name) for row in rows)
 
 
-def _facts(entry: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    facts = entry.get("provenance", {})
+def _facts(facts: Any, name: str) -> tuple[tuple[str, str], ...]:
     if not isinstance(facts, dict):
-        raise AdjudgeError(f"'provenance' must be an object of names and texts, got {shown(facts)}")
-    return tuple((name, str(value)) for name, value in facts.items())
+        raise AdjudgeError(f"{name!r} must be an object of names and texts, got {shown(facts)}")
+    return tuple((fact, str(value)) for fact, value in facts.items())
 
 
-def _sound(mapping: M) -> M:
-    check_combination(mapping.measure, mapping.scale)
-    return mapping
+_KINDS: dict[str, tuple[Callable[..., Any], tuple[str, ...]]] = {
+    "satisfaction": (
+        SatisfactionMapping,
+        ("measure", "scale", "kind", "coefficients", "points", "covariance", "source", "provenance"),
+    ),
+    "agreement": (AgreementMapping, ("measure", "scale", "form", "parameters", "covariance", "source", "provenance")),
+}
+_READERS: dict[str, Callable[[Any, str], Any]] = {
+    **dict.fromkeys(("measure", "scale", "kind", "form", "source"), _text),
+    "coefficients": _numbers,
+    "parameters": _numbers,
+    "points": _matrix,
+    "covariance": _matrix,
+    "provenance": _facts,
+}
 
 
-def _refuse_repeats(mappings: Iterable[Mapped], error: Callable[[int, str], InputError]) -> None:
+def _refuse_repeats(mappings: Iterable[AnyMapping], error: Callable[[int, str], InputError]) -> None:
     seen: set[tuple[str, str]] = set()
     for i, mapping in enumerate(mappings):
         key = mapping.measure, str(relevance_scale(mapping.scale))
@@ -232,13 +207,14 @@ def _from_table(source: Source) -> Mappings:
     columns = [records.numbers(name) for name in (_CUBIC if is_cubic else _POINT)]
     rows = [tuple(map(float, numbers)) for numbers in zip(*columns, strict=True)]
     starts = [i for i, key in enumerate(keys) if is_cubic or i == 0 or keys[i - 1] != key]
-    made = []
+    mappings = []
     for start, end in zip(starts, [*starts[1:], len(keys)], strict=True):  # neighbouring points are one mapping
         try:
             shape = {"coefficients": rows[start]} if is_cubic else {"points": tuple(rows[start:end])}
             kind, about = "cubic" if is_cubic else "points", records["source"][start] or ""
-            made.append(_sound(SatisfactionMapping(*keys[start], kind, source=about, **shape)))
+            check_combination(*keys[start])
+            mappings.append(SatisfactionMapping(*keys[start], kind, source=about, **shape))
         except AdjudgeError as error:
             raise table.error(str(error), start) from None
-    _refuse_repeats(made, lambda i, text: table.error(text, starts[i]))
-    return Mappings(tuple(made))
+    _refuse_repeats(mappings, lambda i, text: table.error(text, starts[i]))
+    return Mappings(tuple(mappings))

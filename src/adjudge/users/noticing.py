@@ -7,48 +7,27 @@ anyone notice?
 
 Urbano et al., How significant is statistically significant? The case of audio music similarity and retrieval,
 ISMIR 2012.
-
-Agreement curves fitted on the answers of the ISMIR 2012 user study.
-
-Written by scripts/fit_agreement.py; do not edit. The data are by J. Urbano et al., CC BY-SA 4.0.
-
-Fit agreement curves to answers by maximum likelihood, and compare families of them on answers they have not seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats, Ints
+from adjudge.arrays import Floats
 from adjudge.checks import CONFIDENCE, INNER_SHARE, SEED, SEVERAL, checked
 from adjudge.errors import AdjudgeError
 from adjudge.measures import Measure
 from adjudge.registry import Registry
 from adjudge.seeds import Seed, as_seed
+from adjudge.users import curves
 from adjudge.users.combinations import Lookup, find, wrong_covariance
-from adjudge.users.curves import (
-    LARGE,
-    CurveForm,
-    Data,
-    Model,
-    as_clusters,
-    covariance,
-    fewest,
-    held_out_logs,
-    log_shares,
-    logistic_of,
-    maximum,
-    registering,
-    widened,
-)
 
 _ROUNDING = 1e-9  # by which differences computed elsewhere may exceed 1
-_STEP = 1e-5  # of numerical derivatives in the parameters
 _HALVINGS = 50
 
 
@@ -61,7 +40,7 @@ class Agreement(NamedTuple):
 
 
 @dataclass(frozen=True)
-class AgreementForm(CurveForm):
+class AgreementForm(curves.CurveForm):
     """A family of agreement curves: ``(size of the difference, *parameters) -> agree, disagree``."""
 
     def __call__(self, size: Floats, parameters: npt.ArrayLike) -> Agreement:
@@ -73,14 +52,14 @@ class AgreementForm(CurveForm):
 FORMS: Registry[AgreementForm] = Registry("form of agreement curve")
 
 
-agreement_form = registering(FORMS, AgreementForm)
+agreement_form = curves.registering(FORMS, AgreementForm)
 """Register a family of curves; each parameter has the value that a fit starts from, its lowest and its highest."""
 
 
 @agreement_form("ordinal", slope=(3.0, 0.0, np.inf), threshold=(1.0, 0.0, np.inf))
 def ordinal(size: Floats, slope: float, threshold: float) -> tuple[Floats, Floats]:
     """Ordinal logit: users feel slope·x plus logistic noise and need a threshold to tell (Rao and Kupper 1967)."""
-    return logistic_of(slope * size - threshold), logistic_of(-slope * size - threshold)
+    return curves.logistic_of(slope * size - threshold), curves.logistic_of(-slope * size - threshold)
 
 
 @agreement_form("ordinal-lapse", slope=(3.0, 0.0, np.inf), threshold=(1.5, 0.0, np.inf), lapse=(0.1, 0.0, 1.0))
@@ -99,7 +78,7 @@ def _two_stages(prefers: Floats, size: Floats, direction: float) -> tuple[Floats
 @agreement_form("two-stage-logit", base=(-1.0, -np.inf, np.inf), slope=(3.0, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
 def two_stage_logit(size: Floats, base: float, slope: float, direction: float) -> tuple[Floats, Floats]:
     """P(prefers) = 1 / (1 + e^-(base + slope·x)); P(the better one | prefers) = 1 - e^(-direction·x) / 2."""
-    return _two_stages(logistic_of(base + slope * size), size, direction)
+    return _two_stages(curves.logistic_of(base + slope * size), size, direction)
 
 
 @agreement_form("two-stage", base=(-0.2, -np.inf, np.inf), slope=(2.5, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
@@ -108,7 +87,7 @@ def two_stage(size: Floats, base: float, slope: float, direction: float) -> tupl
 
     The log-log link rises fast and levels off slowly, as preferences do: some always see no difference.
     """
-    return _two_stages(np.exp(-np.exp(np.minimum(-(base + slope * size), LARGE))), size, direction)
+    return _two_stages(np.exp(-np.exp(np.minimum(-(base + slope * size), curves.LARGE))), size, direction)
 
 
 @agreement_form("two-stage-exponential", base=(0.3, 0.0, 1.0), rate=(2.0, 0.0, np.inf), direction=(3.0, 0.0, np.inf))
@@ -122,7 +101,7 @@ class AgreementMapping:
     """P(agrees), P(cannot tell) and P(disagrees) by size of the difference, for one measure on one scale.
 
     ``form`` names a family of curves and ``parameters`` the member of it; ``covariance`` is that of the parameters,
-    empty when nobody knows it. ``source`` says where it comes from in one line, ``provenance`` holds further facts as
+    empty where unknown. ``source`` says where it comes from in one line, ``provenance`` holds further facts as
     name and value.
     """
 
@@ -135,18 +114,9 @@ class AgreementMapping:
     provenance: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        form, where = FORMS[self.form], f"{self.measure} on {self.scale}"
-        names = form.parameters
-        if len(self.parameters) != len(names) or not bool(np.isfinite(self.parameters).all()):
-            raise AdjudgeError(
-                f"{where}: the form {self.form} has {len(names)} parameters ({', '.join(names)}), "
-                f"got {len(self.parameters)}"
-            )
-        for name, value, low, high in zip(names, self.parameters, form.lowest, form.highest, strict=True):
-            if not low <= value <= high:
-                raise AdjudgeError(f"{where}: {name!r} must be in [{low:g}, {high:g}], got {value:g}")
-        if wrong := wrong_covariance(self.covariance, len(names)):
-            raise AdjudgeError(f"{where}: {wrong}")
+        wrong = FORMS[self.form].wrong(self.parameters) or wrong_covariance(self.covariance, len(self.parameters))
+        if wrong:
+            raise AdjudgeError(f"{self.measure} on {self.scale}: {wrong}")
 
     @property
     def standard_errors(self) -> tuple[float, ...]:
@@ -195,30 +165,17 @@ def agreement_interval(
 ) -> tuple[Agreement, Agreement]:
     """Lower and upper ends of the three probabilities, by the delta method on the logit scale.
 
-    They cover what is unknown of the curve (which users were asked), not the spread of users around it. NaN when the
-    mapping has no covariance.
+    The standard error is sqrt(g' V g) with g the slopes in the parameters. Intervals cover what is unknown of the curve
+    (which users were asked), not the spread of users around it. NaN when the mapping has no covariance.
     """
-    from scipy.special import expit, logit, ndtri
-
-    size = _sizes(mapping, delta)
-    z = float(ndtri(0.5 + confidence / 2))
-    centre = np.clip(np.stack(FORMS[mapping.form](size, mapping.parameters)), 1e-12, 1 - 1e-12)
-    half = z * _standard_errors(mapping, size) / (centre * (1 - centre))
-    return Agreement(*expit(logit(centre) - half)), Agreement(*expit(logit(centre) + half))
-
-
-def _standard_errors(mapping: AgreementMapping, size: Floats) -> Floats:
-    """Standard errors of the three probabilities, stacked: sqrt(g' V g) with g the slopes in the parameters."""
+    size, form, at = _sizes(mapping, delta), FORMS[mapping.form], np.array(mapping.parameters)
+    centre = np.clip(np.stack(form(size, at)), 1e-12, 1 - 1e-12)
     if not mapping.covariance:
-        return np.full((3, *size.shape), np.nan)
-    form, at = FORMS[mapping.form], np.array(mapping.parameters)
-    slopes = [
-        (np.stack(form(size, at + step)) - np.stack(form(size, at - step))) / (2 * _STEP)
-        for step in _STEP * np.eye(len(at))
-    ]
-    variance = np.einsum("i...,ij,j...->...", np.stack(slopes), np.array(mapping.covariance), np.stack(slopes))
-    errors: Floats = np.sqrt(np.maximum(variance, 0.0))
-    return errors
+        unknown = np.full(centre.shape, np.nan)
+        return Agreement(*unknown), Agreement(*unknown)
+    slopes = curves.slopes_of(lambda parameters: np.stack(form(size, parameters)), at)
+    low, high = curves.logit_interval(centre, slopes, mapping.covariance, confidence)
+    return Agreement(*low), Agreement(*high)
 
 
 @checked(level=INNER_SHARE)
@@ -288,6 +245,7 @@ def find_agreement(
     return find("agreement", [*(mappings or ()), *AGREEMENT_2012], measure, scale)
 
 
+# From here to the end of CURVES_2012: written by scripts/fit_agreement.py. Data by J. Urbano et al., CC BY-SA 4.0.
 SOURCE = "fitted on the user study of Urbano et al., ISMIR 2012"
 PROVENANCE = (
     ("data", "answers.csv of the repository ismir2012-significance by J. Urbano et al."),
@@ -299,64 +257,38 @@ PROVENANCE = (
     ("sha256", "900ef8b52f80d340d9b78b90676fe6ecb9b9bc18468f4433aef560450c896a94"),
 )
 
-AGREEMENT_2012: tuple[AgreementMapping, ...] = (
-    AgreementMapping(
-        "CG@5",
-        "broad",
-        "two-stage",
+# parameters, then the rows of their covariance
+CURVES_2012: dict[tuple[str, str], tuple[tuple[float, ...], ...]] = {
+    ("CG@5", "broad"): (
         (-0.215962, 1.93694, 2.86123),
-        (
-            (0.00374829, -0.00781288, -0.00312244),
-            (-0.00781288, 0.0302968, 0.0107858),
-            (-0.00312244, 0.0107858, 0.0319608),
-        ),
-        SOURCE,
-        PROVENANCE,
+        (0.00374829, -0.00781288, -0.00312244),
+        (-0.00781288, 0.0302968, 0.0107858),
+        (-0.00312244, 0.0107858, 0.0319608),
     ),
-    AgreementMapping(
-        "CG@5",
-        "fine",
-        "two-stage",
+    ("CG@5", "fine"): (
         (-0.235703, 2.95585, 4.23916),
-        (
-            (0.00386468, -0.0120936, -0.00549811),
-            (-0.0120936, 0.0707745, 0.0307184),
-            (-0.00549811, 0.0307184, 0.073899),
-        ),
-        SOURCE,
-        PROVENANCE,
+        (0.00386468, -0.0120936, -0.00549811),
+        (-0.0120936, 0.0707745, 0.0307184),
+        (-0.00549811, 0.0307184, 0.073899),
     ),
-    AgreementMapping(
-        "DCG@5",
-        "broad",
-        "two-stage",
+    ("DCG@5", "broad"): (
         (-0.266688, 2.03595, 2.82882),
-        (
-            (0.00358251, -0.00733988, -0.00330004),
-            (-0.00733988, 0.0286916, 0.0116314),
-            (-0.00330004, 0.0116314, 0.0347024),
-        ),
-        SOURCE,
-        PROVENANCE,
+        (0.00358251, -0.00733988, -0.00330004),
+        (-0.00733988, 0.0286916, 0.0116314),
+        (-0.00330004, 0.0116314, 0.0347024),
     ),
-    AgreementMapping(
-        "DCG@5",
-        "fine",
-        "two-stage",
+    ("DCG@5", "fine"): (
         (-0.259159, 3.01446, 4.16998),
-        (
-            (0.00350236, -0.0104872, -0.00473534),
-            (-0.0104872, 0.0636704, 0.029521),
-            (-0.00473534, 0.029521, 0.0814743),
-        ),
-        SOURCE,
-        PROVENANCE,
+        (0.00350236, -0.0104872, -0.00473534),
+        (-0.0104872, 0.0636704, 0.029521),
+        (-0.00473534, 0.029521, 0.0814743),
     ),
+}
+
+AGREEMENT_2012: tuple[AgreementMapping, ...] = tuple(
+    AgreementMapping(measure, scale, "two-stage", rows[0], rows[1:], SOURCE, PROVENANCE)
+    for (measure, scale), rows in CURVES_2012.items()
 )
-
-
-Given = npt.ArrayLike | Mapping[str, npt.ArrayLike] | None
-"""Clusters: an array, or one a kind by name (query and participant)."""
 
 
 @dataclass(frozen=True)
@@ -385,7 +317,7 @@ class AgreementFit:
         return f"{self.form}: {shown}; log-likelihood {self.log_likelihood:.2f}, AIC {self.aic:.2f}"
 
 
-def agreement_model(form: str) -> Model:
+def agreement_model(form: str) -> curves.Model:
     """A family of agreement curves as a model of three outcomes: agrees, cannot tell, disagrees."""
     family = FORMS[form]
 
@@ -393,17 +325,20 @@ def agreement_model(form: str) -> Model:
         agree, disagree = family.function(size, *parameters)
         return np.stack([agree, 1.0 - agree - disagree, disagree], axis=1)
 
-    return Model(shares, family.start, family.lowest, family.highest)
+    return curves.Model(shares, family.start, family.lowest, family.highest)
 
 
-def agreement_data(delta: npt.ArrayLike, answer: npt.ArrayLike) -> Data:
+def agreement_data(delta: npt.ArrayLike, answer: npt.ArrayLike) -> curves.Data:
     """Sizes of differences, and whether each answer agrees, cannot tell or disagrees.
 
     Where ``delta`` is 0 neither list is better, and every family of curves makes a preference for either as likely.
     """
-    x, y = _checked(delta, answer)
-    signed = np.where(x >= 0, y, -y)
-    return Data(np.abs(x), 1 - signed)
+    x, y = np.asarray(delta, dtype=np.float64), np.asarray(answer, dtype=np.int64)
+    if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
+        raise AdjudgeError(f"expected as many answers as differences, 2 or more, got {y.shape} and {x.shape}")
+    if not bool((np.abs(x) <= 1).all()) or not bool(np.isin(y, (-1, 0, 1)).all()):
+        raise AdjudgeError("expected differences in [-1, 1] and answers -1, 0 or 1")
+    return curves.Data(np.abs(x), 1 - np.where(x >= 0, y, -y))
 
 
 def fit_agreement(
@@ -411,17 +346,17 @@ def fit_agreement(
     answer: npt.ArrayLike,
     *,
     form: str = "two-stage",
-    clusters: Given = None,
+    clusters: curves.ClusterLabels = None,
     few_clusters: bool = True,
 ) -> AgreementFit:
-    """Fit a family of curves to answers.
+    """Fit a family of curves to answers by maximum likelihood.
 
     ``delta`` is the effectiveness of the first list minus that of the second, ``answer`` 1 where the first was
     preferred, -1 where the second, 0 where neither. Where ``delta`` is 0 a preference for either is as likely.
 
-    Maximum likelihood, then V = H⁻¹ M H⁻¹ with H the Hessian and M the spread of the scores between clusters, of one
-    kind or of two that cross (see :mod:`adjudge.users.curves`; every answer a cluster of its own when none are
-    given). ``few_clusters`` widens V so that 95 % bands are those of Student's t.
+    The covariance V is robust to clusters of one kind or of two that cross (see :mod:`adjudge.users.curves`; every
+    answer is a cluster of its own when none are given). ``few_clusters`` widens V so that 95 % bands are those of
+    Student's t.
 
     >>> rng = np.random.default_rng(1)
     >>> delta = rng.uniform(-1, 1, 4000)
@@ -432,16 +367,16 @@ def fit_agreement(
     [3.9, 1.0]
     """
     data, model = agreement_data(delta, answer), agreement_model(form)
-    groups = as_clusters(clusters, len(data.x))
-    parameters = maximum(model, data)
-    spread = covariance(model, data, parameters, groups)
+    groups = curves.as_clusters(clusters, len(data.x))
+    parameters = curves.maximum(model, data)
+    spread = curves.covariance(model, data, parameters, groups)
     return AgreementFit(
         form,
         parameters,
-        widened(spread, groups) if few_clusters else spread,
-        float(log_shares(model, data, parameters).sum()),
+        curves.widened(spread, groups) if few_clusters else spread,
+        float(curves.log_shares(model, data, parameters).sum()),
         len(data.x),
-        fewest(groups, len(data.x)),
+        curves.fewest(groups, len(data.x)),
     )
 
 
@@ -451,21 +386,11 @@ def held_out(
     answer: npt.ArrayLike,
     *,
     form: str,
-    clusters: Given = None,
+    clusters: curves.ClusterLabels = None,
     folds: int = 10,
     seed: Seed = 0,
 ) -> Floats:
-    """Log-likelihood of each answer under the curve fitted without its fold; clusters are never torn apart."""
-    seed = as_seed(seed)
+    """Log-likelihood of each answer under the curve fitted without its fold; a cluster is never split."""
     data = agreement_data(delta, answer)
-    groups = as_clusters(clusters, len(data.x))
-    return held_out_logs(agreement_model(form), data, groups, folds=folds, seed=seed)
-
-
-def _checked(delta: npt.ArrayLike, answer: npt.ArrayLike) -> tuple[Floats, Ints]:
-    x, y = np.asarray(delta, dtype=np.float64), np.asarray(answer, dtype=np.int64)
-    if x.ndim != 1 or x.shape != y.shape or len(x) < 2:
-        raise AdjudgeError(f"expected as many answers as differences, 2 or more, got {y.shape} and {x.shape}")
-    if not bool((np.abs(x) <= 1).all()) or not bool(np.isin(y, (-1, 0, 1)).all()):
-        raise AdjudgeError("expected differences in [-1, 1] and answers -1, 0 or 1")
-    return x, y
+    groups = curves.as_clusters(clusters, len(data.x))
+    return curves.held_out_logs(agreement_model(form), data, groups, folds=folds, seed=as_seed(seed))

@@ -1,39 +1,37 @@
-"""What a report is made of: effectiveness, its summary, comparisons under every measure, what users make of them.
+"""The report of an evaluation: what it is computed from, and its sections about systems, queries and users.
 
-The sections about systems: means, differences, ranking. Each computes; nothing here draws.
-
-The sections about queries and users: spread, hardest queries, power, and what was assumed.
-
-The section about users: the curves between effectiveness and what people notice and are satisfied with.
+Sections compute; nothing here draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import Protocol, Unpack
 
 import numpy as np
 
-from adjudge.arrays import Floats, Mask
-from adjudge.checks import CONFIDENCE, checked
+from adjudge.arrays import Floats
+from adjudge.checks import CONFIDENCE, HALF_ALPHA, POSITIVE, RESAMPLES, SEED, Alternative, Interval, checked
 from adjudge.errors import AdjudgeError, kept_warnings, unknown
 from adjudge.measures.base import Measure
 from adjudge.measures.evaluation import default_measures, evaluate
-from adjudge.model.collection import Collection
-from adjudge.model.effectiveness import Effectiveness
+from adjudge.model.collection import COLLECTION, Collection
+from adjudge.model.effectiveness import EFFECTIVENESS, Effectiveness
+from adjudge.parallel import Progress
 from adjudge.reporting import figures
 from adjudge.reporting.document import SECTIONS, Block, FigureBlock, Paragraph, Report, Section, TableBlock, section
 from adjudge.reporting.render import form_of, write_report
+from adjudge.seeds import Seed
 from adjudge.stats.distributions import prediction_interval
-from adjudge.stats.equivalence import Verdict
-from adjudge.stats.gtheory.plan import PowerPlan, make_plan, power_plan
+from adjudge.stats.effects import Verdict
+from adjudge.stats.gtheory.plan import make_plan, power_plan
 from adjudge.stats.gtheory.report import plan_blocks
 from adjudge.stats.multiple import friedman
 from adjudge.stats.power import MOST_QUERIES
-from adjudge.stats.summary import MeanEffectiveness, Summary, summarize
+from adjudge.stats.summary import Summary, summarize
 from adjudge.tables import Heading
 from adjudge.text import counted, percent, shown_p, with_interval
 from adjudge.users.comparison import CompareSettings, Comparison, Pair, compare
@@ -41,16 +39,34 @@ from adjudge.users.figures import Panel, Panels, Series, agreement_panels, satis
 from adjudge.users.noticing import AgreementMapping, noticeable_difference, noticeable_interval
 from adjudge.users.satisfaction import Satisfaction, SatisfactionMapping, satisfaction, satisfaction_interval
 
-if TYPE_CHECKING:
-    from adjudge.experiments.spec import Findings
-    from adjudge.groundtruth.report import Experts
-
-
-Progress = Callable[[int, int], None]
 _PAGE_ORDER = (
     "overview", "differences", "ranking", "users", "reliability", "experiments", "effort", "experts", "queries",
     "power", "assumptions",
 )  # fmt: skip
+
+
+class ExpertOpinion(Protocol):
+    """What experts' answers say of an evaluation, as :func:`adjudge.groundtruth.experts_of` makes it."""
+
+    def section(self) -> Section:
+        """Its section of the page."""
+
+
+class FinishedExperiment(Protocol):
+    """What an experiment found, as :func:`adjudge.experiment` returns it."""
+
+    @property
+    def title(self) -> str:
+        """What it is about."""
+
+    def introduction(self) -> Sequence[str]:
+        """What was asked, of which data, and notes on these."""
+
+    def sentences(self) -> list[str]:
+        """What it means, the conclusion first."""
+
+    def sections(self) -> Sequence[Section]:
+        """Its part of the page: the conclusion, then what it rests on."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +78,8 @@ class Evidence:
     comparisons: dict[str, Comparison]
     satisfaction: Satisfaction
     collection: Collection | None = None
-    experts: Experts | None = None
-    experiments: tuple[Findings, ...] = ()
+    experts: ExpertOpinion | None = None
+    experiments: tuple[FinishedExperiment, ...] = ()
 
     @property
     def main(self) -> Comparison:
@@ -79,13 +95,13 @@ def gather(
     threshold: float = 0.5,
     satisfied: Iterable[SatisfactionMapping] | None = None,
     collection: Collection | None = None,
-    experts: Experts | None = None,
-    experiments: Iterable[Findings] = (),
+    experts: ExpertOpinion | None = None,
+    experiments: Iterable[FinishedExperiment] = (),
     **comparing: Unpack[CompareSettings],
 ) -> Evidence:
     """Compute what sections need; ``satisfied`` are own mappings to satisfaction, ``comparing`` goes to ``compare``.
 
-    With the ``collection`` a section can say what is not judged, with ``experts`` how far they bear out judgments, with
+    With the ``collection`` a section can say what is not judged, with ``experts`` how far they confirm judgments, with
     ``experiments`` how far tests and numbers of queries can be trusted.
     """
     comparisons = {name: compare(eff[name], confidence=confidence, **comparing) for name in eff.measures}
@@ -101,7 +117,7 @@ def gather(
 
 
 def sections_in_order() -> list[str]:
-    """All sections as a page has them, whatever was imported first; those of others come after ours."""
+    """All sections in the order of the page, whatever was imported first; those registered elsewhere come last."""
     order = {name: place for place, name in enumerate(_PAGE_ORDER)}
     return sorted(SECTIONS, key=lambda name: order.get(name, len(order)))
 
@@ -114,7 +130,7 @@ def make_report(
     command: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Let every section, or the named ones, say what it has to say; ``progress`` hears of each."""
+    """Make every section, or the named ones; ``progress`` is called after each."""
     known = sections_in_order()
     names = known if sections is None else list(dict.fromkeys(sections))
     for name in names:
@@ -141,7 +157,14 @@ def make_report(
     )
 
 
-@checked(confidence=CONFIDENCE)
+@checked(
+    data=COLLECTION | EFFECTIVENESS,
+    alpha=HALF_ALPHA,
+    confidence=CONFIDENCE,
+    margin=POSITIVE,
+    resamples=RESAMPLES,
+    seed=SEED,
+)
 def report(
     data: Collection | Effectiveness,
     measures: str | Measure | Iterable[str | Measure] | None = None,
@@ -154,36 +177,47 @@ def report(
     threshold: float = 0.5,
     satisfied: Iterable[SatisfactionMapping] | None = None,
     collection: Collection | None = None,
-    experts: Experts | None = None,
-    experiments: Iterable[Findings] = (),
+    experts: ExpertOpinion | None = None,
+    experiments: Iterable[FinishedExperiment] = (),
     command: str | None = None,
     progress: Progress | None = None,
-    **comparing: Unpack[CompareSettings],
+    test: str = "permutation",
+    correction: str = "holm",
+    baseline: str | Iterable[str] | None = None,
+    alternative: Alternative = "two-sided",
+    alpha: float = 0.05,
+    interval: Interval = "t",
+    margin: float | None = None,
+    mappings: Iterable[AgreementMapping] | None = None,
+    resamples: int | None = None,
+    seed: Seed = 0,
 ) -> Report:
     """Everything about an evaluation on one page: means, differences, what users would notice, failing queries.
 
     A collection is evaluated under ``measures``, or under a few that its scale and depth call for. The page goes to
-    ``output`` (.html, .md, .tex or .json), every figure as SVG and PDF to the folder ``figures``. ``sections`` are the
-    named ones only. ``threshold`` is the share of satisfied users that is a success, ``satisfied`` are own mappings to
-    satisfaction. With effectiveness, ``collection`` is what it was computed from, so that a section can say what is not
-    judged. ``experts`` (:func:`adjudge.groundtruth.experts_of`) and findings of ``experiments`` add a section each.
-    ``comparing`` are the settings of :func:`adjudge.compare`.
+    ``output`` (.html, .md, .tex or .json), every figure as SVG and PDF to the folder ``figures``. ``sections`` limits
+    it to those named. ``threshold`` is the share of satisfied users that is a success, ``satisfied`` are own mappings
+    to satisfaction. With effectiveness, ``collection`` is what it was computed from, so that a section can say what is
+    not judged. ``experts`` (:func:`adjudge.groundtruth.experts_of`) and findings of ``experiments`` add a section each.
+    From ``test`` on, the settings are those of :func:`adjudge.compare`.
 
     >>> import adjudge as aj
     >>> page = aj.report(aj.demo(), "CG@5", test="t", sections=["overview", "ranking"])
     >>> page.title, [section.title for section in page.sections]
     ('CG@5 of 12 systems', ['Overview', 'Who is tied with whom'])
     """
-    form = None if output is None else form_of(output)
+    if output is not None:
+        form_of(output)  # refused before anything is computed
     if isinstance(data, Collection):
         collection = data
         data = evaluate(data, default_measures(data) if measures is None else measures)
     evidence = gather(
         data, confidence=confidence, threshold=threshold, satisfied=satisfied, collection=collection, experts=experts,
-        experiments=experiments, **comparing,
+        experiments=experiments, test=test, correction=correction, baseline=baseline, alternative=alternative,
+        alpha=alpha, interval=interval, margin=margin, mappings=mappings, resamples=resamples, seed=seed,
     )  # fmt: skip
     made = make_report(evidence, title=title, sections=sections, command=command, progress=progress)
-    if output is not None and form is not None:
+    if output is not None:
         write_report(made, output, figures=figures)
     return made
 
@@ -197,18 +231,13 @@ def overview(evidence: Evidence) -> Section:
     summary = evidence.summary
     best, level = summary[0], percent(summary.confidence)
     text = (
-        f"{best.system} has the highest mean: {best.measure} = {_shown(best)} over {best.n_queries} queries. "
-        f"Intervals of means hold {level} ({summary.interval})."
+        f"{best.system} has the highest mean: {best.measure} = {with_interval(best.mean, best.low, best.high)} over "
+        f"{counted(best.n_queries, 'query')}. Intervals of means hold {level} ({summary.interval})."
     )
-    return Section("overview", "Overview", (Paragraph(text), _mean_table(evidence), _forest(evidence)))
+    return Section("overview", "Overview", (Paragraph(text), _mean_table(summary), _forest(summary)))
 
 
-def _shown(row: MeanEffectiveness) -> str:
-    return with_interval(row.mean, row.low, row.high)
-
-
-def _mean_table(evidence: Evidence) -> TableBlock:
-    summary = evidence.summary
+def _mean_table(summary: Summary) -> TableBlock:
     table = summary.table()
     records = [
         {"system": system, "team": summary.of(system, summary.measures[0]).team}
@@ -217,13 +246,12 @@ def _mean_table(evidence: Evidence) -> TableBlock:
     ]
     caption = f"Mean effectiveness with {percent(summary.confidence)} intervals, by {summary.measures[0]}."
     columns = capitalized(table.headings, except_for=summary.measures)
-    return TableBlock(
-        "effectiveness", caption, columns, tuple(map(tuple, table.rows)), records, frozenset(table.styles)
-    )
+    rows = tuple(map(tuple, table.rows))
+    return TableBlock("effectiveness", caption, columns, rows, records, frozenset(table.styles))
 
 
 def capitalized(headings: Iterable[Heading], *, except_for: Iterable[str] = ()) -> tuple[Heading, ...]:
-    """Headings as reports have them: words begin with a capital, symbols and names stay as they are."""
+    """Headings as in reports: words begin with a capital, symbols and names stay as they are."""
     names = set(except_for)
     return tuple(
         replace(heading, name=heading.name.capitalize())
@@ -233,17 +261,11 @@ def capitalized(headings: Iterable[Heading], *, except_for: Iterable[str] = ()) 
     )
 
 
-def _forest(evidence: Evidence) -> FigureBlock:
-    summary = evidence.summary
+def _forest(summary: Summary) -> FigureBlock:
     name, level = summary.measures[0], percent(summary.confidence)
     column = [summary.of(system, name) for system in summary.systems]
-    data = figures.Forest(
-        f"{name}, mean and {level} interval",
-        summary.systems,
-        np.array([row.mean for row in column]),
-        np.array([row.low for row in column]),
-        np.array([row.high for row in column]),
-    )
+    means = np.array([[row.mean, row.low, row.high] for row in column]).T
+    data = figures.Forest(f"{name}, mean and {level} interval", summary.systems, *means)
     alt = (
         f"Mean {name} of each system with its interval, from {column[0].system} at {column[0].mean:.3f} down to "
         f"{column[-1].system} at {column[-1].mean:.3f}."
@@ -254,14 +276,10 @@ def _forest(evidence: Evidence) -> FigureBlock:
 
 @section("differences")
 def differences(evidence: Evidence) -> Section:
-    """Which differences are significant, which noticeable, and where the two part ways."""
+    """Which differences are significant, which noticeable, and where the two answers disagree."""
     main = evidence.main
-    blocks: list[Block] = [Paragraph(_counts(main))]
-    if main.parted:
-        blocks.append(Paragraph(_parting_sentence(main)))
-    if main.about_test:
-        blocks.append(Paragraph(f"{main.about_test}."))
-    blocks += [_pair_table(main), _parting_figure(main)]
+    texts = [_count_sentence(main), _disagreement_sentence(main), f"{main.about_test}." if main.about_test else ""]
+    blocks: list[Block] = [*(Paragraph(text) for text in texts if text), _pair_table(main), _disagreement_figure(main)]
     if main.complete:
         blocks.append(_matrix_figure(main))
     if len(evidence.comparisons) > 1:
@@ -269,7 +287,7 @@ def differences(evidence: Evidence) -> Section:
     return Section("differences", "Which differences are real, and which matter", tuple(blocks))
 
 
-def _counts(main: Comparison) -> str:
+def _count_sentence(main: Comparison) -> str:
     significant = sum(pair.significant for pair in main.pairs)
     are = "is" if len(main) == 1 else "are"
     text = f"{significant} of {counted(len(main), 'difference')} in {main.measure} {are} statistically significant."
@@ -284,7 +302,7 @@ def _counts(main: Comparison) -> str:
     return f"{text} {main.about_equivalence}." if main.about_equivalence else text
 
 
-def _parting_sentence(main: Comparison) -> str:
+def _disagreement_sentence(main: Comparison) -> str:
     parts = []
     for is_significant, words in ((True, "significant but not noticeable"), (False, "noticeable but not significant")):
         found = [pair for pair in main.parted if pair.significant == is_significant]
@@ -298,10 +316,10 @@ def _parting_sentence(main: Comparison) -> str:
 
 
 def _pair_table(main: Comparison) -> TableBlock:
-    shown = main.pairs if len(main) <= _SHOWN_PAIRS else _telling(main)
+    shown = main.pairs if len(main) <= _SHOWN_PAIRS else _main_pairs(main)
     caption = "Pairs of systems, largest difference first"
     if len(shown) < len(main):
-        caption += f" ({len(shown)} of {len(main)}: neighbours in the ranking, then where the answers part ways)"
+        caption += f" ({len(shown)} of {len(main)}: neighbours in the ranking, then where the answers disagree)"
     caption += ". Intervals are of one pair each; p-values are corrected for all pairs."
     table = replace(main, pairs=tuple(shown)).table()
     answers = ("significant", "noticeable")
@@ -309,17 +327,16 @@ def _pair_table(main: Comparison) -> TableBlock:
     return TableBlock("pairs", caption, capitalized(headings), tuple(map(tuple, table.rows)), main.to_dicts())
 
 
-def _telling(main: Comparison) -> Sequence[Pair]:
-    """With many pairs: neighbours in the ranking, which decide it, then pairs where the answers part ways."""
-    order = sorted(main.systems, key=lambda name: -main.means[main.systems.index(name)])
-    neighbours = {frozenset(pair) for pair in pairwise(order)}
+def _main_pairs(main: Comparison) -> Sequence[Pair]:
+    """With many pairs: neighbours in the ranking, which decide it, then pairs where the answers disagree."""
+    neighbours = {frozenset(pair) for pair in pairwise(_ranking(main))}
     chosen = [pair for pair in main.pairs if frozenset((pair.system, pair.other)) in neighbours]
     rest = [pair for pair in main.parted if pair not in chosen]
     return sorted([*chosen, *rest][:_SHOWN_PAIRS], key=lambda pair: -pair.difference)
 
 
-def _parting_figure(main: Comparison) -> FigureBlock:
-    data = figures.PartingWays(
+def _disagreement_figure(main: Comparison) -> FigureBlock:
+    data = figures.PairSignificance(
         f"size of the difference in {main.measure}",
         np.array([abs(pair.difference) for pair in main.pairs]),
         np.array([pair.p_corrected for pair in main.pairs]),
@@ -330,12 +347,19 @@ def _parting_figure(main: Comparison) -> FigureBlock:
         "Every pair by the size of its difference. Below the level line a difference is significant; the dashed line "
         "is the smallest difference that matters. What lies below and left of it is real but small."
     )
-    alt = f"Differences and p-values of {len(main)} pairs; in {len(main.parted)} the two answers part ways."
-    return FigureBlock("parting-ways", caption, alt, data, figures.parting_ways)
+    alt = f"Differences and p-values of {counted(len(main), 'pair')}; in {len(main.parted)} the two answers disagree."
+    return FigureBlock("parting-ways", caption, alt, data, figures.pair_significance)
 
 
 def _matrix_figure(main: Comparison) -> FigureBlock:
-    order, difference, significant = pair_arrays(main)
+    order = _ranking(main)
+    place = {name: i for i, name in enumerate(order)}
+    difference = np.zeros((len(order), len(order)))
+    significant = np.zeros(difference.shape, dtype=np.bool_)
+    for pair in main.pairs:
+        a, b = place[pair.system], place[pair.other]
+        difference[a, b], difference[b, a] = pair.difference, -pair.difference
+        significant[a, b] = significant[b, a] = pair.significant
     data = figures.PairMatrix(f"{main.measure}, row minus column", order, difference, significant)
     caption = (
         "Each square is a difference of means: its area is the size, filled where significant, blue where the row's "
@@ -345,17 +369,9 @@ def _matrix_figure(main: Comparison) -> FigureBlock:
     return FigureBlock("pair-matrix", caption, alt, data, figures.pair_matrix)
 
 
-def pair_arrays(main: Comparison) -> tuple[tuple[str, ...], Floats, Mask]:
-    """Systems from best to worst, differences of row minus column, and which are significant."""
-    order = tuple(sorted(main.systems, key=lambda name: -main.means[main.systems.index(name)]))
-    place = {name: i for i, name in enumerate(order)}
-    difference = np.zeros((len(order), len(order)))
-    significant = np.zeros(difference.shape, dtype=np.bool_)
-    for pair in main.pairs:
-        a, b = place[pair.system], place[pair.other]
-        difference[a, b], difference[b, a] = pair.difference, -pair.difference
-        significant[a, b] = significant[b, a] = pair.significant
-    return order, difference, significant
+def _ranking(main: Comparison) -> tuple[str, ...]:
+    """Systems from best to worst."""
+    return tuple(sorted(main.systems, key=lambda name: -main.means[main.systems.index(name)]))
 
 
 def _by_measure(evidence: Evidence) -> TableBlock:
@@ -428,15 +444,15 @@ _DIFFERENCES = (0.01, 0.02, 0.05, 0.1, 0.2)
 
 @section("reliability")
 def reliability(evidence: Evidence) -> Section | None:
-    """Would another collection of this size say the same; how many queries would make sure."""
+    """Whether another collection of this size would say the same, and how many queries are enough."""
     with kept_warnings():
         try:
             plan = make_plan(evidence.eff, confidence=evidence.summary.confidence, alpha=evidence.main.alpha)
         except AdjudgeError:  # one system, one query, or nothing that varies
             return None
-    blocks = plan_blocks(plan)
-    kept = [block for block in blocks if getattr(block, "name", "") != "power-plan"]  # has a section of its own
-    return Section("reliability", "Would another collection say the same", tuple(kept))
+    # power has a section of its own
+    blocks = tuple(block for block in plan_blocks(plan) if getattr(block, "name", "") != "power-plan")
+    return Section("reliability", "Would another collection say the same", blocks)
 
 
 @section("queries")
@@ -444,11 +460,8 @@ def queries(evidence: Evidence) -> Section:
     """How effectiveness and satisfaction spread over queries, and which queries defeat everyone."""
     main, eff = evidence.main.measure, evidence.eff.select(systems=evidence.summary.systems)
     matrix = eff[main].matrix()
-    blocks = (
-        *_expectations(evidence, matrix),
-        _spread(evidence, matrix),
-        *_hardest(main, eff.systems, eff.queries, matrix),
-    )
+    hardest = _hardest(main, eff.systems, eff.queries, matrix)
+    blocks = (*_expectations(evidence, matrix), _spread(evidence, matrix), *hardest)
     return Section("queries", "From query to query", blocks)
 
 
@@ -508,14 +521,14 @@ def _expected(values: Floats, confidence: float) -> str:
 
 def _hardest(main: str, systems: tuple[str, ...], names: tuple[str, ...], matrix: Floats) -> tuple[Block, ...]:
     """The queries on which all systems together do worst."""
-    counted = np.isfinite(matrix).sum(axis=1)
-    mean = np.divide(np.nansum(matrix, axis=1), counted, out=np.full(len(counted), np.inf), where=counted > 0)
+    n = np.isfinite(matrix).sum(axis=1)
+    mean = np.divide(np.nansum(matrix, axis=1), n, out=np.full(len(n), np.inf), where=n > 0)
     hardest = np.argsort(mean, kind="stable")[:_SHOWN_QUERIES]
     failed = int(np.count_nonzero(np.nan_to_num(matrix, nan=1.0).max(axis=1) <= 0))
     worst = names[int(hardest[0])]
     text = f"On average over systems, {worst} is the hardest query ({mean[hardest[0]]:.3f})."
     if failed:
-        text += f" On {failed} queries every system has effectiveness 0."
+        text += f" On {counted(failed, 'query')} every system has effectiveness 0."
     top = max(1.0, float(np.nanmax(matrix)))
     label = f"{main} on the {len(hardest)} hardest queries; a full disc is {top:g}"
     data = figures.HardQueries(label, tuple(names[i] for i in hardest), systems, matrix[hardest] / top)
@@ -533,26 +546,21 @@ def power(evidence: Evidence) -> Section | None:
     plan = power_plan(matrix, differences=_DIFFERENCES, alpha=evidence.main.alpha, power=0.8)
     if plan is None:
         return None
-    blocks: list[Block] = [
-        Paragraph(
-            f"For a typical pair (differences vary with a standard deviation of {plan.typical:.3f}) these "
-            f"{plan.n_queries} queries detect a difference of {plan.detectable[0]:.3f} with 80 % power: paired t test, "
-            f"α = {plan.alpha:g}, one pair, two-sided."
-        ),
-        _needed(plan),
-    ]
-    return Section("power", "What this collection can see", tuple(blocks))
-
-
-def _needed(plan: PowerPlan) -> TableBlock:
+    text = (
+        f"For a typical pair (differences vary with a standard deviation of {plan.typical:.3f}) these "
+        f"{plan.n_queries} queries detect a difference of {plan.detectable[0]:.3f} with 80 % power: paired t test, "
+        f"α = {plan.alpha:g}, one pair, two-sided."
+    )
     columns = (Heading("Difference", "left"), Heading("Queries for 80 % power"))
     rows = tuple((f"{size:g}", f"over {MOST_QUERIES:,}" if n is None else f"{n:,}") for size, n, _ in plan.rows)
-    return TableBlock("queries-needed", "Queries needed to detect a true difference of a typical pair.", columns, rows)
+    caption = "Queries needed to detect a true difference of a typical pair."
+    table = TableBlock("queries-needed", caption, columns, rows)
+    return Section("power", "What this collection can see", (Paragraph(text), table))
 
 
 @section("assumptions")
 def assumptions(evidence: Evidence) -> Section:
-    """What was assumed on the way, and what the data made it say aloud."""
+    """What was assumed, and the notes of the evaluation."""
     settings, main = evidence.eff.provenance.settings, evidence.main
     drawn = "" if main.resamples is None else f" {main.resamples:,} resamples, shared by all pairs, seed {main.seed}."
     has_curves = bool(evidence.satisfaction.measures) or main.agreement is not None
@@ -560,7 +568,7 @@ def assumptions(evidence: Evidence) -> Section:
         f"Unjudged documents: {settings.get('unjudged', 'as given')}. "
         f"Missing lists: {settings.get('missing', 'as given')}. Ties: {settings.get('ties', 'as given')}. "
         f"Scale: {settings.get('scale', 'not known')}.",
-        "Queries are taken for a random sample of those that users ask; "
+        "Queries are taken to be a random sample of those that users ask; "
         f"the same queries are compared in pairs ({main.test} test).{drawn}",
         f"Noticeable: {main.margin_source}." if main.margin_source else "",
         "Curves from effectiveness to users are taken as known: their own uncertainty is not in the intervals."
@@ -581,7 +589,7 @@ _NO_BINS = Series(*(np.empty(0) for _ in range(4)))
 @section("users")
 def users(evidence: Evidence) -> Section | None:
     """What effectiveness means to users: curves, and where most notice a difference; nothing without a mapping."""
-    notice = {name: one.agreement for name, one in evidence.comparisons.items() if one.agreement is not None}
+    notice = {name: main.agreement for name, main in evidence.comparisons.items() if main.agreement is not None}
     satisfy = dict(zip(evidence.satisfaction.measures, evidence.satisfaction.mappings, strict=True))
     if not notice and not satisfy:
         return None
@@ -595,8 +603,8 @@ def users(evidence: Evidence) -> Section | None:
 
 def _sentence(notice: dict[str, AgreementMapping], satisfy: dict[str, SatisfactionMapping]) -> str:
     """Where most notice a difference under the first measure that is known, and where the curves come from."""
-    named = [*(one.source for one in notice.values()), *(one.source for one in satisfy.values())]
-    sources = "; ".join(dict.fromkeys(source for source in named if source)) or "mappings of your own"
+    named = [*(mapping.source for mapping in notice.values()), *(mapping.source for mapping in satisfy.values())]
+    sources = "; ".join(dict.fromkeys(filter(None, named))) or "mappings of your own"
     text = f"These curves turn effectiveness into people: {sources}."
     if not notice:
         return text
@@ -636,9 +644,7 @@ def _noticed(mapping: AgreementMapping | None) -> str:
 def _satisfied(mapping: SatisfactionMapping | None) -> list[str]:
     if mapping is None:
         return ["–"] * len(_AT)
-    lows, highs = (
-        satisfaction_interval(mapping, _AT) if mapping.covariance else (np.full(len(_AT), np.nan) for _ in range(2))
-    )
+    lows, highs = satisfaction_interval(mapping, _AT)
     return [
         f"{value:.2f}" if np.isnan(low) else f"{value:.2f} [{low:.2f}, {high:.2f}]"
         for value, low, high in zip(mapping(_AT), lows, highs, strict=True)

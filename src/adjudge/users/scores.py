@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ _NUMBER = Column("effectiveness, or what follows from it", ".3f")
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Effectiveness ready to be shown. ``table`` is for people, ``text`` for ``csv``, ``json`` and ``latex``."""
+    """Effectiveness ready to be shown; ``table`` is for people, ``text`` for ``csv``, ``json`` and ``latex``."""
 
     eff: Effectiveness
     summary: Summary
@@ -47,8 +47,8 @@ class ScoreTable:
     ) -> ScoreTable:
         """Summarise effectiveness for showing.
 
-        With ``users``, mappings that come before those of the thesis, or none, P(Sat) and P(Succ) stand beside every
-        measure that has a mapping; the others are named below the table.
+        With ``users``, P(Sat) and P(Succ) stand beside every measure that has a mapping, one of ``users`` or of the
+        thesis; the other measures are named below the table.
         """
         summary = summarize(eff, confidence=confidence, interval=interval, sort=sort)
         chosen = eff.select(systems=summary.systems)
@@ -57,17 +57,23 @@ class ScoreTable:
 
     def text(self, style: str) -> str:
         """The table as ``csv``, ``json`` or ``latex``."""
-        styles: dict[str, Callable[[], str]] = {
-            "csv": lambda: as_csv(self._records()),
-            "json": self._json,
-            "latex": self._latex,
-        }
-        return styles[style]()
-
-    def _records(self) -> list[dict[str, Any]]:
-        if self.per_query:
-            return self._query_records()
-        return [{**record, **self._users_of(record)} for record in self.summary.to_dicts()]
+        provenance = self.eff.provenance
+        if style == "latex":
+            comment = [f"Adjudge {provenance.version}", self.command or ""]
+            return replace(self.table(), notes=()).latex(comment=comment)
+        records = self._query_records() if self.per_query else self._system_records()
+        if style == "csv":
+            return as_csv(records)
+        if self.command is not None:
+            provenance = provenance.with_settings(command=self.command)
+        return as_json(
+            {
+                "effectiveness": records,
+                "confidence": self.summary.confidence,
+                "notes": self.eff.notes,
+                "provenance": provenance.to_dict(),
+            }
+        )
 
     def _query_records(self) -> list[dict[str, Any]]:
         records = self.eff.to_dicts()
@@ -80,32 +86,17 @@ class ScoreTable:
         column = [None if math.isnan(value) else value for value in p_sat.transpose(2, 1, 0).ravel().tolist()]
         return [{**record, "p_sat": value} for record, value in zip(records, column, strict=True)]
 
-    def _users_of(self, record: dict[str, Any]) -> dict[str, Any]:
-        """What users say of a mean effectiveness; None for measures without a mapping."""
-        if self.satisfaction is None:
-            return {}
+    def _system_records(self) -> list[dict[str, Any]]:
+        """Means, and what users say of them; None for measures without a mapping."""
+        records = self.summary.to_dicts()
         names = {"p_sat": "mean", "p_sat_low": "low", "p_sat_high": "high", "p_succ": "success"}
-        if record["measure"] not in self.satisfaction.measures:
-            return dict.fromkeys(names)
-        row = self.satisfaction.of(record["system"], record["measure"])
-        return {name: getattr(row, value) for name, value in names.items()}
-
-    def _json(self) -> str:
-        provenance = self.eff.provenance
-        if self.command is not None:
-            provenance = provenance.with_settings(command=self.command)
-        return as_json(
-            {
-                "effectiveness": self._records(),
-                "confidence": self.summary.confidence,
-                "notes": self.eff.notes,
-                "provenance": provenance.to_dict(),
-            }
-        )
-
-    def _latex(self) -> str:
-        comment = [f"Adjudge {self.eff.provenance.version}", self.command or ""]
-        return replace(self.table(), notes=()).latex(comment=comment)
+        if self.satisfaction is not None:
+            for record in records:
+                record.update(dict.fromkeys(names))
+                if record["measure"] in self.satisfaction.measures:
+                    row = self.satisfaction.of(record["system"], record["measure"])
+                    record.update({name: getattr(row, value) for name, value in names.items()})
+        return records
 
     def table(self) -> Table:
         """The table for people: best of each measure in bold, notes below."""
@@ -157,17 +148,14 @@ class ScoreTable:
         return _NUMBER.text(float(value), digits=self.digits)
 
     def _foot(self) -> list[str]:
-        error = self.eff.error
-        about = []
+        """What is expected over ties, where P(Sat) comes from, which measures have none, and other notes."""
+        error, satisfaction, lines = self.eff.error, self.satisfaction, []
         if error is not None and np.isfinite(error).any() and np.nanmax(error) > 0:
-            about.append(f"Expected over ties; standard error of a query at most {np.nanmax(error):.2g}.")
-        return [*about, *self._about_users(), *self.eff.notes]
-
-    def _about_users(self) -> list[str]:
-        """Where P(Sat) comes from, and which measures have none."""
-        if self.satisfaction is None:
-            return []
-        sources = list(dict.fromkeys(mapping.source for mapping in self.satisfaction.mappings if mapping.source))
-        succeeds = f"P(Succ): share of queries with P(Sat) above {self.satisfaction.threshold:g}."
-        told = [f"P(Sat): share of users satisfied ({'; '.join(sources) or 'own mappings'}). {succeeds}"]
-        return [*(told if self.satisfaction.measures else []), *self.satisfaction.missing]
+            lines.append(f"Expected over ties; standard error of a query at most {np.nanmax(error):.2g}.")
+        if satisfaction is not None and satisfaction.measures:
+            sources = list(dict.fromkeys(mapping.source for mapping in satisfaction.mappings if mapping.source))
+            lines.append(
+                f"P(Sat): share of users satisfied ({'; '.join(sources) or 'own mappings'}). "
+                f"P(Succ): share of queries with P(Sat) above {satisfaction.threshold:g}."
+            )
+        return [*lines, *(satisfaction.missing if satisfaction is not None else ()), *self.eff.notes]

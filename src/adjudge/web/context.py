@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from adjudge.web.database import Database
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import Database
 
 if TYPE_CHECKING:
-    from adjudge.web.estimating import Estimating
+    from adjudge.web.live.estimating import Estimating
 
 
 @dataclass(frozen=True)

@@ -16,21 +16,20 @@ from sqlalchemy import Connection
 from adjudge.embedded import demo, demo_tables
 from adjudge.errors import AdjudgeError
 from adjudge.model.collection import Collection
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import Database
-from adjudge.web.demo_campaigns import own_demo
-from adjudge.web.demo_preferences import make_preference_demo
-from adjudge.web.demo_rankings import can_draw, make_ranking_demo
-from adjudge.web.documents import take_documents
 from adjudge.web.errors import NotFound
-from adjudge.web.holdings import needed_items, put_runs
-from adjudge.web.invitations import list_invitations, make_invitation
-from adjudge.web.judging_settings import JudgingSettings, settings_from
+from adjudge.web.kinds.documents import take_documents
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import needed_items, put_runs
+from adjudge.web.kinds.lifecycle import create_campaign, own_demo, set_state
+from adjudge.web.kinds.preference.demo import make_preference_demo
+from adjudge.web.kinds.ranking.demo import can_draw, make_ranking_demo
 from adjudge.web.languages import LANGUAGES
-from adjudge.web.media import working_folder
-from adjudge.web.people import Organiser, add_organiser, change_password, find_organiser
 from adjudge.web.settings import Settings
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.media import working_folder
+from adjudge.web.store.participants import list_invitations, make_invitation
+from adjudge.web.store.people import Organiser, add_organiser, change_password, find_organiser
 
 NAME, LOGIN = "demo", "demo"
 Progress = Callable[[str, int, int], None]
@@ -67,7 +66,7 @@ class Demo:
 
     ``new`` says whether the first was made just now. The password is new each time: nobody has to remember that of a
     demo. There are no tunes to rank where nothing is installed that draws them; where there are,
-    :func:`~adjudge.web.demo_rankings.open_ranking_demo` makes their sound.
+    :func:`~adjudge.web.kinds.ranking.demo.open_ranking_demo` makes their sound.
     """
 
     campaign: str
@@ -136,7 +135,7 @@ def _draft(
 
 
 def _settings(collection: Collection) -> JudgingSettings:
-    return settings_from(
+    return JudgingSettings.parse(
         {
             "title": "Which songs sound alike?",
             "measure": f"CG@{collection.runs.depth}",
@@ -150,7 +149,7 @@ def _settings(collection: Collection) -> JudgingSettings:
 def _give_sound(
     database: Database,
     settings: Settings,
-    found: Campaign,
+    campaign: Campaign,
     *,
     seed: int,
     seconds: float,
@@ -160,7 +159,7 @@ def _give_sound(
     from adjudge.audio.synthesis import write_demo_audio
 
     with database.read() as connection:
-        wanted = sorted(set.union(*(needed_items(connection, found) or {"": set()}).values()))
+        wanted = sorted(set.union(*(needed_items(connection, campaign) or {"": set()}).values()))
     making, taking = (_step(progress, what) for what in STEPS)
     with working_folder(settings) as folder:
         files = write_demo_audio(wanted, folder / "music", seed=seed, seconds=seconds, progress=making)
@@ -170,7 +169,7 @@ def _give_sound(
         taken = take_documents(
             database,
             settings,
-            found,
+            campaign,
             files={path.name: path for path in files.values()},
             table=table,
             who=LOGIN,
@@ -184,10 +183,10 @@ def _step(progress: Progress | None, what: str) -> Callable[[int, int], None] | 
     return None if progress is None else lambda done, total: progress(what, done, total)
 
 
-def _invitation(connection: Connection, found: Campaign, settings: Settings) -> str:
+def _invitation(connection: Connection, campaign: Campaign, settings: Settings) -> str:
     """The token of the demo's invitation; one that still holds serves again."""
     now = settings.clock()
-    for known in list_invitations(connection, found, secret=settings.secret):
+    for known in list_invitations(connection, campaign, secret=settings.secret):
         if known.label == LOGIN and known.cap is None and known.revoked_at is None and known.expires_at is None:
             return known.token
-    return make_invitation(connection, found, label=LOGIN, secret=settings.secret, now=now).token
+    return make_invitation(connection, campaign, label=LOGIN, secret=settings.secret, now=now).token

@@ -63,7 +63,7 @@ def serve(
     """
     import uvicorn
 
-    from adjudge.web.database import open_database
+    from adjudge.web.store.database import open_database
 
     check_workers(settings, workers)
     check_port(host, port)

@@ -25,10 +25,6 @@ def test_a_full_scale_sine_in_one_channel_has_the_loudness_of_the_standard(rate:
     assert integrated_loudness(sine(3, rate), rate) == pytest.approx(-3.01, abs=0.05)
 
 
-def test_a_mono_array_may_have_one_dimension() -> None:
-    assert integrated_loudness(sine(1)[:, 0], 48000) == integrated_loudness(sine(1), 48000)
-
-
 @pytest.mark.parametrize("dbfs", [-23.0, -33.0])
 def test_a_stereo_tone_is_as_loud_as_ebu_3341_says_in_cases_1_and_2(dbfs: float) -> None:
     tone = sine(20, hertz=1000, dbfs=dbfs, channels=2)
@@ -36,7 +32,7 @@ def test_a_stereo_tone_is_as_loud_as_ebu_3341_says_in_cases_1_and_2(dbfs: float)
 
 
 def test_quiet_stretches_are_left_out_as_ebu_3341_says_in_case_3() -> None:
-    parts = [(10, -36.0), (60, -23.0), (10, -36.0)]
+    parts = [(5, -36.0), (20, -23.0), (5, -36.0)]  # shorter than there
     tone = np.vstack([sine(seconds, hertz=1000, dbfs=dbfs, channels=2) for seconds, dbfs in parts])
     assert integrated_loudness(tone, 48000) == pytest.approx(-23.0, abs=0.1)
 
@@ -58,15 +54,13 @@ def test_the_peak_is_that_of_the_louder_channel() -> None:
     assert true_peak(both, 48000) == pytest.approx(-12, abs=0.05)
 
 
-def test_a_quiet_sound_gets_the_gain_it_lacks() -> None:
-    level = measure_level(sine(2, dbfs=-40), 48000, target=-18)
+@pytest.mark.parametrize("dbfs", [-40.0, 0.0])
+def test_a_sound_gets_the_gain_that_it_lacks_or_loses_what_is_too_much(dbfs: float) -> None:
+    tone = sine(2, dbfs=dbfs)[:, 0]  # mono may have one dimension
+    level = measure_level(tone, 48000, target=-18)
     assert not level.limited
-    assert level.gain_db == pytest.approx(-18 + 43.01, abs=0.05)
-    assert integrated_loudness(amplify(sine(2, dbfs=-40), level.gain_db), 48000) == pytest.approx(-18, abs=0.05)
-
-
-def test_a_loud_sound_loses_gain() -> None:
-    assert measure_level(sine(2), 48000, target=-18).gain_db == pytest.approx(-14.99, abs=0.05)
+    assert level.gain_db == pytest.approx(-18 - (dbfs - 3.01), abs=0.05)
+    assert integrated_loudness(amplify(tone, level.gain_db), 48000) == pytest.approx(-18, abs=0.05)
 
 
 def test_peaks_hold_the_gain_back_and_the_result_says_so() -> None:
@@ -80,13 +74,10 @@ def test_peaks_hold_the_gain_back_and_the_result_says_so() -> None:
     assert "held back" in str(level)
 
 
-def test_an_empty_peak_is_minus_infinity() -> None:
-    assert true_peak(np.zeros(100), 48000) == -np.inf
-    assert integrated_loudness(np.zeros((48000, 2)), 48000) == -np.inf
-
-
 @pytest.mark.parametrize("samples", [np.zeros((48000, 2)), sine(2, dbfs=-80)], ids=["zeros", "below the gate"])
-def test_silence_is_refused_with_a_reason(samples: Floats) -> None:
+def test_silence_is_minus_infinity_and_refused_with_a_reason(samples: Floats) -> None:
+    assert true_peak(samples, 48000) == (-np.inf if not samples.any() else pytest.approx(-80, abs=0.05))
+    assert integrated_loudness(samples, 48000) == -np.inf
     with pytest.raises(AudioError, match=r"^expected sound, got silence \(nothing above -70 LUFS\)$"):
         measure_level(samples, 48000)
 

@@ -57,6 +57,8 @@ def test_a_file_may_have_several_incipits(tmp_path: Path) -> None:
     pieces = read_pieces(path, name="sent.pae")
     assert list(pieces) == ["inc 0", "inc 1", "inc 2"]
     assert pieces["inc 1"].text == pae("'4D")
+    (tmp_path / "empty lines.pae").write_text("\n" * 500_000)  # read once, not again from every line
+    assert list(read_pieces(tmp_path / "empty lines.pae")) == ["empty lines"]
     bad = pieces["inc 2"]
     with pytest.raises(NotationError, match=r"^sent\.pae:19: expected characters of Plaine & Easie, got 'Z'"):
         engrave(bad.text, source=bad.source, form=bad.form, line=bad.line)
@@ -71,8 +73,8 @@ UNUSABLE = {
     "no name": ("a.pae", b"@start:\n@end:", ":1: expected a new name"),
     "same name": ("a.pae", b"@start:a\n@end:a\n@start:a\n@end:a", ":3: expected a new name"),
     # Read again from every space, these two would take a server's only process for days.
-    "a long name": ("a.pae", b"@start:a" + b" " * 3_000_000 + b"b", "expected a new name of 1 to 400 characters"),
-    "spaces before": ("a.pae", b" " * 3_000_000 + b"\n@start:a", "expected @end:a, got the end"),
+    "a long name": ("a.pae", b"@start:a" + b" " * 500_000 + b"b", "expected a new name of 1 to 400 characters"),
+    "spaces before": ("a.pae", b" " * 500_000 + b"\n@start:a", "expected @end:a, got the end"),
     "empty": ("a.pae", b"", "zero bytes"),
     "no UTF-8": ("a.pae", b"@clef:G-2\n@data:\xff\xfe", ":2: expected text in UTF-8"),
     "UTF-7": ("a.xml", b"<?xml version='1.0' encoding='utf-7'?><mei/>", "expected XML in UTF-8, got 'utf-7'"),
@@ -95,11 +97,6 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path, case: str) -> Non
     (tmp_path / name).write_bytes(data)
     with pytest.raises(NotationError, match=reason):
         read_pieces(tmp_path / name)
-
-
-def test_millions_of_blank_lines_are_read_once(tmp_path: Path) -> None:
-    (tmp_path / "a.pae").write_text("\n" * 3_000_000)
-    assert list(read_pieces(tmp_path / "a.pae")) == ["a"]
 
 
 def test_a_bomb_is_not_unpacked(tmp_path: Path) -> None:

@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+from collections.abc import Callable
 from itertools import combinations, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import soundfile
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
+from tinytag import TinyTag
 
+import adjudge as aj
+from adjudge.audio import synthesis
 from adjudge.audio.loudness import integrated_loudness
-from adjudge.audio.synthesis import INSTRUMENTS, STYLES, synthesise, tone, write_demo_audio
-from adjudge.embedded import GENRES, demo_space
+from adjudge.audio.synthesis import (
+    INSTRUMENTS,
+    STYLES,
+    choose_tracks,
+    synthesise,
+    tone,
+    write_demo_audio,
+    write_demo_music,
+)
+from adjudge.cli import main
+from adjudge.embedded import GENRES, demo_judgments, demo_space
 from adjudge.errors import AdjudgeError
 
 Floats = NDArray[np.float64]
@@ -92,39 +109,32 @@ def test_every_piece_is_another(pieces: dict[str, Floats]) -> None:
     assert np.max(alike - np.eye(len(alike))) < 0.9
 
 
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_piece_is_fit_to_be_heard(pieces: dict[str, Floats], document: str) -> None:
-    piece = pieces[document]
-    assert piece.shape == (round(SECONDS * RATE), 2)
-    assert piece.dtype == np.float64
-    assert -21 < integrated_loudness(piece, RATE) < -15
-    assert np.max(np.abs(piece)) < 0.85
-    assert np.max(np.abs(np.diff(piece, axis=0))) < 0.45, "a click"
-    assert np.max(np.abs(piece[[0, -1]])) < 1e-3, "begins and ends at rest"
-    assert np.all(np.abs(piece.mean(axis=0)) < 1e-3), "no offset"
-
-
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_piece_is_never_silent_for_a_second(pieces: dict[str, Floats], document: str) -> None:
-    window = RATE // 20
-    power = (pieces[document] ** 2).mean(axis=1)[: len(pieces[document]) // window * window].reshape(-1, window)
-    quiet = power.mean(axis=1) < 1e-3 * np.mean(power)  # 30 dB below the mean
-    longest = max((len(run) for run in "".join("q" if is_quiet else " " for is_quiet in quiet).split()), default=0)
-    assert longest * 0.05 < 1
-
-
-def test_a_piece_is_stereo_but_softly(pieces: dict[str, Floats]) -> None:
-    for piece in pieces.values():
+def test_a_piece_is_fit_to_be_heard(pieces: dict[str, Floats]) -> None:
+    for document, piece in pieces.items():
+        assert piece.shape == (round(SECONDS * RATE), 2)
+        assert piece.dtype == np.float64
+        assert -21 < integrated_loudness(piece, RATE) < -15, document
+        assert np.max(np.abs(piece)) < 0.85, document
+        assert np.max(np.abs(np.diff(piece, axis=0))) < 0.45, f"{document} has a click"
+        assert np.max(np.abs(piece[[0, -1]])) < 1e-3, f"{document} does not begin and end at rest"
+        assert np.all(np.abs(piece.mean(axis=0)) < 1e-3), f"{document} has an offset"
+        windows = (piece**2).mean(axis=1)[: len(piece) // 1600 * 1600].reshape(-1, 1600).mean(axis=1)  # of 50 ms
+        quiet = "".join("q" if power < 1e-3 * windows.mean() else " " for power in windows)  # 30 dB below the mean
+        assert "q" * 20 not in quiet, f"{document} is silent for a second"
         sides = np.sqrt((piece**2).mean(axis=0))
-        assert 0.5 < sides[0] / sides[1] < 2
-        assert 0.15 < np.mean(piece[:, 0] * piece[:, 1]) / (sides[0] * sides[1]) < 0.999
+        assert 0.5 < sides[0] / sides[1] < 2, document
+        assert 0.15 < np.mean(piece[:, 0] * piece[:, 1]) / (sides[0] * sides[1]) < 0.999, f"{document}: stereo, softly"
 
 
-def test_the_same_document_and_seed_give_the_same_samples() -> None:
-    piece = synthesise("jazz-07-07", seconds=2)
-    synthesise("metal-01-01", seconds=2)
-    assert np.array_equal(piece, synthesise("jazz-07-07", seconds=2))
-    assert not np.array_equal(piece, synthesise("jazz-07-07", seed=1, seconds=2))
+def test_tracks_in_one_place_have_melodies_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids, space = demo_space()
+    monkeypatch.setattr(synthesis, "demo_space", lambda seed: (ids, np.repeat(space[::12], 12, axis=0)))
+    first, second = (synthesise(f"jazz-03-0{track}", seed=77, seconds=2)[:, 0] for track in (1, 2))
+    assert np.corrcoef(first, second)[0, 1] < 0.9
+
+
+def test_another_seed_gives_another_piece() -> None:
+    assert not np.array_equal(synthesise("jazz-07-07", seconds=2), synthesise("jazz-07-07", seed=1, seconds=2))
 
 
 @pytest.mark.parametrize(("seconds", "rate"), [(0.5, 8000), (3.0, 44100), (1.0, 192000), (30.0, 16000)])
@@ -136,26 +146,32 @@ def test_other_lengths_and_rates_are_played(seconds: float, rate: int) -> None:
 
 
 @pytest.mark.parametrize("document", ["", "polka-01-01", "jazz-26-01", "jazz-1-1", "jazz-01-01\x1b[2J\n"])
-def test_an_unknown_document_is_refused_in_one_line(document: str) -> None:
-    with pytest.raises(
-        AdjudgeError, match=r"demo: no document is called '.*'; they go from baroque-01-01 to"
-    ) as refused:
-        synthesise(document)
+def test_an_unknown_document_is_refused_in_one_line_and_nothing_is_written(document: str, tmp_path: Path) -> None:
+    with pytest.raises(AdjudgeError, match=r"no document is called '.*'; they go from baroque-01-01 to") as refused:
+        write_demo_audio(["rock-01-01", document], tmp_path / "audio")
     assert str(refused.value).isprintable()
+    assert not (tmp_path / "audio").exists()
 
 
-def test_lengths_and_rates_beyond_reason_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"demo: 'seconds' must be from 0\.5 to 120, got 0"):
-        synthesise("jazz-01-01", seconds=0)
-    with pytest.raises(AdjudgeError, match=r"demo: 'seconds' must be from 0\.5 to 120, got nan"):
-        synthesise("jazz-01-01", seconds=float("nan"))
-    with pytest.raises(AdjudgeError, match="demo: 'rate' must be from 8000 to 192000, got 1"):
-        synthesise("jazz-01-01", rate=1)
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"seconds": 0}, r"'seconds' must be in \[0\.5, 120\], got 0"),
+        ({"seconds": float("nan")}, r"'seconds' must be .* got nan"),
+        ({"rate": 1}, "'rate' must be a whole number from 8,000 to 192,000, got 1"),
+    ],
+)
+def test_lengths_and_rates_beyond_reason_are_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(AdjudgeError, match=f"demo: {said}"):
+        synthesise("jazz-01-01", **given)
 
 
-def test_files_are_the_same_however_many_processes_write_them(tmp_path: Path) -> None:
+def test_files_are_the_same_however_many_processes_write_them(
+    tmp_path: Path, pickled_jobs: Callable[[str], None]
+) -> None:
     wanted = ["rock-01-01", "blues-02-03", "rock-01-01", "hiphop-25-12"]
     alone = write_demo_audio(wanted, tmp_path / "alone", seconds=1.5, workers=1)
+    pickled_jobs("synthesis")
     together = write_demo_audio(wanted, tmp_path / "together", seconds=1.5, workers=2)
     assert list(alone) == list(together) == ["rock-01-01", "blues-02-03", "hiphop-25-12"]
     for document, path in alone.items():
@@ -165,12 +181,6 @@ def test_files_are_the_same_however_many_processes_write_them(tmp_path: Path) ->
         assert (samples.shape, rate) == ((48000, 2), 32000)
         assert np.max(np.abs(samples - synthesise(document, seconds=1.5))) < 1e-4
     assert len(list((tmp_path / "together").iterdir())) == 3
-
-
-def test_nothing_is_written_where_a_document_is_unknown(tmp_path: Path) -> None:
-    with pytest.raises(AdjudgeError, match="no document is called 'polka-01-01'"):
-        write_demo_audio(["rock-01-01", "polka-01-01"], tmp_path / "audio")
-    assert not (tmp_path / "audio").exists()
 
 
 @pytest.mark.parametrize("name", list(INSTRUMENTS))
@@ -185,16 +195,82 @@ def test_an_instrument_plays_in_tune_and_without_clicks(name: str) -> None:
 
 
 @pytest.mark.parametrize("genre", NAMES)
-def test_patterns_of_a_style_fill_a_bar_and_instruments_are_known(genre: str) -> None:
+def test_patterns_of_a_style_fill_a_bar_and_its_instruments_and_artists_can_be_heard(genre: str) -> None:
     style = STYLES[genre]
     lanes = [lane.split(":")[1] for kit in style.kits.split("|") for lane in kit.split()]
     bars = {len(bar) for bar in (*f"{style.comping} {style.walking} {style.rhythms}".split(), *lanes)}
     assert bars == {style.beats * style.steps}
     assert {*f"{style.leads} {style.comps} {style.basses} {style.pads}".split()} <= {"none", *INSTRUMENTS}
-
-
-@pytest.mark.parametrize("genre", NAMES)
-def test_every_artist_of_a_genre_can_be_heard(genre: str) -> None:
     for artist in range(1, 26):
         piece = synthesise(f"{genre}-{artist:02}-01", seconds=0.5, rate=8000)
         assert 0.05 < np.sqrt(np.mean(piece**2)) < 0.2
+
+
+# ---------- a folder of music ----------
+
+
+def test_tracks_are_spread_over_genres_and_artists_have_two_each() -> None:
+    for n, n_genres in ((40, 3), (80, 6), (240, len(GENRES))):
+        tracks = choose_tracks(n)
+        assert len(set(tracks)) == n
+        genres = Counter(track.split("-")[0] for track in tracks)
+        assert len(genres) == n_genres
+        assert max(genres.values()) - min(genres.values()) <= 1
+        assert max(Counter(track[:-3] for track in tracks).values()) == 2
+    assert len(set(choose_tracks(3000))) == 3000
+    for n in (1, 3001):
+        with pytest.raises(AdjudgeError, match=f"'tracks' must be a whole number from 2 to 3,000, got {n}"):
+            choose_tracks(n)
+
+
+def test_the_folder_has_tagged_music_and_three_files_of_no_use(tmp_path: Path) -> None:
+    made = write_demo_music(tmp_path, tracks=3, seconds=1.0, workers=1)
+    names = sorted(path.name for path in made.music.iterdir())
+    assert names == [
+        "baroque-01-01.flac", "baroque-01-02.flac", "blues-01-01.flac", "copy of baroque-01-01.flac", "silence.flac",
+        "unfinished.wav",
+    ]  # fmt: skip
+    metadata = aj.demo(queries=1, depth=1).metadata
+    assert metadata is not None
+    known = metadata.table.filter(pl.col("document") == "blues-01-01").row(0, named=True)
+    tags = TinyTag.get(made.music / "blues-01-01.flac")
+    assert (tags.artist, tags.title, tags.genre) == (known["artist"], known["title"], known["genre"])
+    assert not soundfile.read(made.music / "silence.flac")[0].any()
+    assert pl.read_csv(made.listeners).height == made.n_grades
+
+
+def test_listeners_judge_every_pair_of_different_artists_and_hear_what_is_near() -> None:
+    tracks = choose_tracks(60)
+    genre, artist = (pl.col(name).str.split("-").list.head(n) for name, n in (("query", 1), ("query", 2)))
+    other_genre, other_artist = (pl.col("document").str.split("-").list.head(n) for n in (1, 2))
+    judged = demo_judgments(tracks).with_columns(same_genre=genre == other_genre, same_artist=artist == other_artist)
+    n_pairs = sum(first[:-3] != second[:-3] for first in tracks for second in tracks)
+    assert judged.select("query", "document").n_unique() == n_pairs
+    assert not judged["same_artist"].any()
+    assert judged["grade"].is_between(0, 100).all()
+    means = dict(judged.group_by("same_genre").agg(pl.col("grade").mean()).iter_rows())
+    assert means[True] > means[False] + 20
+
+
+@pytest.mark.usefixtures("one_processor")
+def test_the_command_says_what_to_do_next_and_refuses_what_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["demo", "--music", "my lab", "--tracks", "2"]) == 0
+    assert capsys.readouterr().out.endswith("Try:\n  adjudge audio prepare 'my lab/music' -o lab\n")
+    assert main(["demo", "--music", "my lab"]) == 2
+    assert main(["demo", "--tracks", "2"]) == 2
+    assert "expected a new directory" in (said := capsys.readouterr().err)
+    assert "--tracks goes with --music" in said
+
+
+def test_without_the_extra_it_is_one_line_and_nothing_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "soundfile", None)
+    assert main(["demo", "--music", "lab", "--tracks", "2"]) == 2
+    said = "adjudge: Files of sound need soundfile, which is not installed: pip install 'adjudge[audio]'\n"
+    assert capsys.readouterr().err == said
+    assert list(tmp_path.iterdir()) == []

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import io
-import json
 import re
 import shutil
 from collections.abc import Sequence
@@ -15,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 import soundfile
-from tests.unit.cli.conftest import Terminal
+from tests.unit.cli.conftest import Terminal, typed
 
 from adjudge.audio.features import AUDIO_FEATURES
 from adjudge.audio.features.extract import save_values
@@ -32,8 +30,6 @@ GENRES = ("rock", "rock", "rock", "folk", "folk", "folk", "jazz", None)
 
 def write_library(folder: Path, *, tagged: bool = True) -> Path:
     """Write clips, tracks.csv and clips.csv into a folder."""
-    import soundfile
-
     (folder / CLIP_FOLDER).mkdir(parents=True)
     tracks, clips = [], []
     for place, (artist, genre) in enumerate(zip(ARTISTS, GENRES, strict=True)):
@@ -72,29 +68,28 @@ def test_it_says_what_it_did(lab: Path, cli: Terminal) -> None:
     assert pl.read_csv("timbre.csv").shape == (1, 231)
 
 
-def test_without_a_library_it_lists_the_features(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["audio", "features"]) == 0
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+def test_without_a_library_it_lists_the_features(cli: Terminal) -> None:
+    lines = [line for line in cli.out("audio", "features").splitlines() if line.strip()]
     assert [line.split()[0] for line in lines[2:]] == list(AUDIO_FEATURES)
 
 
-def test_what_is_wrong_is_one_line(lab: Path, cli: Terminal) -> None:
-    assert "clips.csv" not in cli.refused("audio", "features", "nowhere")
-    assert "No audio feature is called 'tembre'. Did you mean 'timbre'?" in cli.refused(
-        "audio", "features", "lab", "--feature", "tembre"
-    )
-    assert "expected a name that ends in .npz, .csv, .parquet, got .xlsx" in cli.refused(
-        "audio", "features", "lab", "-o", "f.xlsx"
-    )
-    assert "outside of the library" in cli.refused("audio", "features", "lab", "-o", "lab/tracks.csv")
-    assert "existing directory" in cli.refused("audio", "features", "lab", "-o", "nowhere/f.csv")
-    assert "'workers' must be a whole number of at least 1" in cli.refused("audio", "features", "lab", "--workers", "0")
-    assert "expected the folder of a library" in cli.refused("audio", "features", "--feature", "timbre")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("nowhere", "nowhere: expected a folder made by 'adjudge audio prepare'"),
+        ("lab --feature tembre", "No audio feature is called 'tembre'. Did you mean 'timbre'?"),
+        ("lab -o f.xlsx", "expected a name that ends in .npz, .csv, .parquet, got .xlsx"),
+        ("lab -o lab/tracks.csv", "outside of the library"),
+        ("lab -o nowhere/f.csv", "existing directory"),
+        ("lab --workers 0", "'workers' must be a whole number of at least 1"),
+        ("--feature timbre", "expected the folder of a library"),
+        ("lab", "lab/clips/a.mp3: expected sound that can be decoded"),
+    ],
+)
+@pytest.mark.usefixtures("lab")
+def test_features_that_cannot_be_are_refused_in_one_line(cli: Terminal, words: str, said: str) -> None:
     Path("lab/clips/a.mp3").write_bytes(b"no sound")
-    assert "lab/clips/a.mp3: expected sound that can be decoded" in cli.refused("audio", "features", "lab")
-
-
-Captured = pytest.CaptureFixture[str]
+    assert said in cli.refused("audio", "features", *typed(words))
 
 
 @pytest.fixture
@@ -113,21 +108,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 QUICK = ["--seconds", "1", "--workers", "1"]
 
 
-def test_what_was_made_and_left_out_is_said(folder: Path, cli: Terminal, capsys: Captured) -> None:
-    assert main(["audio", "prepare", "music", "-o", "my lab", *QUICK]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert re.fullmatch(
-        r"2 clips in my lab, all of them new: -1[78]\.\d to -1[78]\.\d LUFS, true peaks of at most -\d+\.\d dBTP",
-        lines[0],
-    )
-    assert lines[1:] == [
+def test_what_was_made_and_left_out_is_said(folder: Path, cli: Terminal) -> None:
+    made, *others = cli.out("audio", "prepare", "music", "-o", "my lab", *QUICK).splitlines()
+    loudness = r"-1[78]\.\d to -1[78]\.\d LUFS, true peaks of at most -\d+\.\d dBTP"
+    assert re.fullmatch(rf"2 clips in my lab, all of them new: {loudness}", made)
+    assert others == [
         "2 files left out: 1 not audio, 1 silent; see my lab/problems.csv",
         "next: adjudge audio runs 'my lab'",
     ]
     assert sorted(path.name for path in (folder / "my lab" / "clips").iterdir()) == ["one.mp3", "two.mp3"]
-    assert cli.out("audio", "prepare", "music", "-o", "my lab", *QUICK).startswith(
-        "2 clips in my lab, none of them new: "
-    )
+    again = cli.out("audio", "prepare", "music", "-o", "my lab", *QUICK)
+    assert again.startswith("2 clips in my lab, none of them new: ")
 
 
 def test_clips_that_stay_quieter_and_rows_that_miss_are_said(folder: Path, cli: Terminal) -> None:
@@ -151,32 +142,25 @@ def test_clips_that_stay_quieter_and_rows_that_miss_are_said(folder: Path, cli: 
         (["music", "-o", "music"], "music: expected another folder for the clips than that of the recordings"),
         (["music", "-o", "lab", "--loudness", "loud"], "--loudness: expected auto or a number in LUFS, got 'loud'"),
         (["music", "-o", "lab", "--seconds", "-3"], "'seconds' must be from 0.5 to 1800, got -3"),
-        (
-            ["music", "-o", "lab", "--least-seconds=-1"],
-            "'least-seconds' must be a finite number of at least 0, got -1",
-        ),
+        (["music", "-o", "lab", "--least-seconds=-1"], "'least-seconds' must be a finite number of at least 0, got -1"),
         (["music", "-o", "lab", "--table", "none.csv"], "none.csv: "),
         (["music", "-o", "music/one.wav"], "music/one.wav: expected a folder for the clips, got a file"),
         (["music", "-o", "lab", "--seconds", "1", "--least-seconds", "2", "--workers", "1"], "music: none of 4 files"),
     ],
 )
-def test_mistakes_are_one_line(folder: Path, capsys: Captured, options: list[str], said: str) -> None:
-    assert main(["audio", "prepare", *options]) == 2
-    printed = capsys.readouterr()
-    assert printed.err.startswith(f"adjudge: {said}")
-    assert printed.err.count("\n") == 1
-    assert printed.out == ""
+def test_mistakes_are_one_line(folder: Path, cli: Terminal, options: list[str], said: str) -> None:
+    assert cli.refused("audio", "prepare", *options).startswith(f"adjudge: {said}")
 
 
-def test_an_interruption_says_how_to_go_on(folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_says_how_to_go_on(folder: Path, cli: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     from adjudge.audio.library import prepare
 
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(prepare, "run_jobs", interrupted)
-    assert main(["audio", "prepare", "music", "-o", "lab", *QUICK]) == 130
-    assert capsys.readouterr().err == "adjudge: interrupted: nothing is lost; the same command goes on in lab\n"
+    said = cli("audio", "prepare", "music", "-o", "lab", *QUICK)
+    assert said == (130, "", "adjudge: interrupted: nothing is lost; the same command goes on in lab\n")
 
 
 def test_every_place_can_be_asked_for() -> None:
@@ -248,12 +232,9 @@ def test_without_tags_that_system_is_left_out(tmp_path: Path, monkeypatch: pytes
         (["lab", "--queries", "-1"], "'queries' must be a whole number of at least 1, got -1"),
         (["lab", "--queries", "d1,x"], "expected queries that are documents of the library, got 'x'"),
         (["lab", "--queries", "no/such"], "no/such: expected a file with queries, got none"),
-        (["lab", "--queries", "empty.txt"], "empty.txt: expected queries, one a line, got none"),
-        (["lab", "--queries", "table.csv"], "table.csv: expected one query a line, or a column 'document'"),
-        (
-            ["lab", "--queries", "sound.bin"],
-            f"expected queries that are documents of the library, got '{'x' * 59}…'",
-        ),
+        (["lab", "--queries", "empty.txt"], "empty.txt: expected queries, one per line, got none"),
+        (["lab", "--queries", "table.csv"], "table.csv: expected one query per line, or a column 'document'"),
+        (["lab", "--queries", "sound.bin"], f"expected queries that are documents of the library, got '{'x' * 59}…'"),
         (["lab", "--per-genre", "0"], "'per-genre' must be a whole number of at least 1, got 0"),
         (["lab", "-k", "0"], "'k' must be a whole number of at least 1, got 0"),
         (["lab", "--seed", "-1"], "'seed' must be a whole number of at least 0, got -1"),
@@ -267,14 +248,13 @@ def test_what_cannot_be_is_refused_in_one_line(
     Path("empty.txt").write_text("# nothing\n")
     Path("table.csv").write_text("a,b\nd1,d2\n")
     Path("sound.bin").write_text("x" * 131_073)
-    code, out, err = cli("audio", "runs", *arguments)
-    assert (code, out) == (2, "")
-    assert err.splitlines() == [f"adjudge: {said}"]
+    assert cli.refused("audio", "runs", *arguments) == f"adjudge: {said}\n"
 
 
 @pytest.fixture(scope="module")
-def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    lab = write_library(tmp_path_factory.mktemp("audio") / "lab")
+def described(made: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    lab = tmp_path_factory.mktemp("described") / "lab"
+    shutil.copytree(made, lab)
     assert main(["audio", "runs", str(lab), "-k", "3", "--workers", "1"]) == 0
     return lab
 
@@ -287,18 +267,10 @@ def test_a_library_is_described_in_words_and_tables(described: Path, cli: Termin
 
 
 def test_runs_of_a_library_and_elsewhere_are_described(described: Path, cli: Terminal) -> None:
-    out = cli.out("audio", "statistics", str(described), str(described / "runs"), "--csv")
-    rows = list(csv.DictReader(io.StringIO(out)))
+    rows = cli.rows("audio", "statistics", str(described), str(described / "runs"))
     assert {(row["lists"], row["cutoff"]) for row in rows} == {("as given", "3")}
-    _, again, _ = cli(
-        "audio",
-        "statistics",
-        str(described / "runs"),
-        "--metadata",
-        str(described / "tracks.csv"),
-        "--csv",
-    )
-    assert again == out
+    elsewhere = (str(described / "runs"), "--metadata", str(described / "tracks.csv"))
+    assert cli.rows("audio", "statistics", *elsewhere) == rows
 
 
 def test_json_has_numbers_words_and_origin(described: Path, cli: Terminal) -> None:
@@ -316,20 +288,14 @@ def test_a_page_is_written(described: Path, tmp_path: Path, cli: Terminal, name:
 
 
 def test_figures_are_written_where_asked(described: Path, tmp_path: Path, cli: Terminal) -> None:
-    assert (
-        cli("audio", "statistics", str(described), "--system", "random", "--csv", "--figures", str(tmp_path / "new"))[0]
-        == 0
-    )
+    cli.rows("audio", "statistics", str(described), "--system", "random", "--figures", str(tmp_path / "new"))
     assert (tmp_path / "new" / "occurrences.svg").is_file()
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (
-            ["nowhere"],
-            "nowhere: expected a folder made by 'adjudge audio prepare', got nothing of that name",
-        ),
+        (["nowhere"], "nowhere: expected a folder made by 'adjudge audio prepare', got nothing of that name"),
         (["LAB/tracks.csv"], "tracks.csv: expected a library before runs, or --metadata FILE with them"),
         (["LAB/runs"], "runs: expected a library before runs, or --metadata FILE with them"),
         (["LAB", "--cutoffs", "5,x"], "--cutoffs: expected whole numbers with commas, such as 5,10, got '5,x'"),
@@ -341,25 +307,17 @@ def test_figures_are_written_where_asked(described: Path, tmp_path: Path, cli: T
 def test_statistics_that_cannot_be_are_refused_in_one_line(
     described: Path, cli: Terminal, arguments: list[str], said: str
 ) -> None:
-    code, out, err = cli("audio", "statistics", *(one.replace("LAB", str(described)) for one in arguments))
-    assert (code, out) == (2, "")
-    assert said in err
-    assert len(err.splitlines()) == 1
+    assert said in cli.refused("audio", "statistics", *placed(described, *arguments))
 
 
-def test_every_system_is_listed_with_what_it_needs(cli: Terminal) -> None:
-    out = cli.out("audio", "systems")
-    for system in BASELINES.values():
-        assert system.about in out
-
-
-def test_the_list_has_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["audio", "systems", "--json"])
-    rows = json.loads(capsys.readouterr().out)
+def test_every_system_is_listed_with_what_it_needs_in_every_form(tmp_path: Path, cli: Terminal) -> None:
+    shown = cli.out("audio", "systems")
+    assert all(system.about in shown for system in BASELINES.values())
+    rows = cli.json("audio", "systems")
     assert [row["system"] for row in rows] == list(BASELINES)
     assert {row["system"]: row["features"] for row in rows}["combined"] == "timbre, rhythm"
     for name, first in (("a.csv", "system,features,about"), ("a.md", "| system | features | about |")):
-        assert main(["audio", "systems", "-o", str(tmp_path / name)]) == 0
+        cli.out("audio", "systems", "-o", str(tmp_path / name))
         assert (tmp_path / name).read_text(encoding="utf-8").startswith(first)
 
 
@@ -378,7 +336,7 @@ def make_library(folder: Path, documents: Sequence[str]) -> None:
         if name == "timbre":
             values[:, 20:] = np.eye(20)[np.triu_indices(20)]
         kept = dict(zip(documents, values, strict=True))
-        save_values(folder / "features" / f"{name}.npz", AUDIO_FEATURES[name].version, width, kept)
+        save_values(folder, AUDIO_FEATURES[name], kept)
 
 
 @pytest.fixture(scope="module")
@@ -394,20 +352,17 @@ def sounding_lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def estimated(capsys: Captured, sounding_lab: Path, *arguments: str) -> tuple[int, str, str]:
-    capsys.readouterr()
-    code = main([argument.replace("LAB", str(sounding_lab)) for argument in arguments])
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
+def placed(lab: Path, *words: str) -> list[str]:
+    """Words in which LAB is a folder."""
+    return [word.replace("LAB", str(lab)) for word in words]
 
 
 ASKED = ["LAB/demo/runs", "--judgments", "LAB/few.csv", "--scale", "fine", "-m", "CG@5"]
 
 
-def test_sound_is_said_and_stands_where_results_come_from(sounding_lab: Path, capsys: Captured) -> None:
-    code, out, _ = estimated(capsys, sounding_lab, "estimate", *ASKED, "--sound", "LAB/lab", "--json")
-    assert code == 0
-    values = json.loads(out)
+def test_sound_is_said_and_stands_where_results_come_from(sounding_lab: Path, cli: Terminal) -> None:
+    asked = placed(sounding_lab, "estimate", *ASKED)
+    values = cli.json(*asked, "--sound", str(sounding_lab / "lab"))
     silent, heard = values["notes"][-2:]
     assert silent.startswith("1 of ")
     assert "have no sound" in silent
@@ -415,9 +370,9 @@ def test_sound_is_said_and_stands_where_results_come_from(sounding_lab: Path, ca
     assert heard == f"Sound of {n_heard} documents, compared by timbre, rhythm and harmony, is heard by hierarchical."
     assert any(one["file"].endswith("clips.csv") for one in values["provenance"]["inputs"])
     assert len(values["provenance"]["settings"]["sound"]) == 64
-    _, without, _ = estimated(capsys, sounding_lab, "estimate", *ASKED, "--json")
-    assert json.loads(without)["ranking"] != values["ranking"]
-    assert "sound" not in json.loads(without)["provenance"]["settings"]
+    without = cli.json(*asked)
+    assert without["ranking"] != values["ranking"]
+    assert "sound" not in without["provenance"]["settings"]
 
 
 @pytest.mark.parametrize(
@@ -432,8 +387,8 @@ def test_sound_is_said_and_stands_where_results_come_from(sounding_lab: Path, ca
     ],
     ids=lambda arguments: arguments[0],
 )  # fmt: skip
-def test_all_commands_hear(sounding_lab: Path, capsys: Captured, arguments: list[str]) -> None:
-    code, out, err = estimated(capsys, sounding_lab, *arguments, "--sound", "LAB/lab")
+def test_all_commands_hear(sounding_lab: Path, cli: Terminal, arguments: list[str]) -> None:
+    code, out, err = cli(*placed(sounding_lab, *arguments, "--sound", "LAB/lab"))
     assert code == 0, err
     who = {"next": "hierarchical", "simulate": "output and uniform", "calibrate": "uniform"}[arguments[0]]
     assert f"is heard by {who}" in out + err
@@ -448,8 +403,6 @@ def test_all_commands_hear(sounding_lab: Path, capsys: Captured, arguments: list
     ],
 )
 def test_a_library_that_is_none_or_another_gets_one_line(
-    sounding_lab: Path, capsys: Captured, library: str, said: str
+    sounding_lab: Path, cli: Terminal, library: str, said: str
 ) -> None:
-    code, out, err = estimated(capsys, sounding_lab, "estimate", *ASKED, "--sound", f"LAB/{library}")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert said in err
+    assert said in cli.refused(*placed(sounding_lab, "estimate", *ASKED, "--sound", f"LAB/{library}"))

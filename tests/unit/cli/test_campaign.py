@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.unit.cli.conftest import Terminal
-from tests.web.preferring_rows import some_questions
+from tests.web.preference_rows import some_questions
 
 from adjudge.cli import main
 from adjudge.preferences.files import read_questions, write_questions
@@ -180,7 +180,6 @@ def test_verify_says_what_is_wrong_and_exits_with_1(place: Path, cli: Terminal, 
         (["create", "songs", "runs", "--instructions", "gone.md"], "gone.md: cannot be read"),
         (["create", "songs", "runs", "--organiser", "nobody"], "no organiser called 'nobody'"),
         (["show", "songs"], "there are no campaigns here"),
-        (["export", "songs", "everything"], "invalid choice"),
         (["frobnicate"], "No command is called 'frobnicate'"),
         (["restore", "gone.tar", "--data", "new"], "got no file"),
         (["list", "--database", "mysql://x"], "Expected a database as"),
@@ -308,7 +307,7 @@ def test_a_preference_campaign_from_first_to_last(here: Path, cli: Terminal) -> 
     assert [line.split("  ", 1)[1].strip() for line in lines if line.startswith(("questions", "traps", "pay"))] == [
         "5, 0 answered",
         "3; 2 in the quiz, then 20% of questions",
-        "0.12 GBP an answer + 0.1 GBP a screened-out participant, fee 33%",
+        "0.12 GBP per answer + 0.1 GBP per screened-out participant, fee 33%",
     ]
     assert cli.out("campaign", "open", "lists") == "The campaign lists is open.\n"
     link = cli.out("campaign", "invite", "lists", "--address", "https://judge.example.org").strip()
@@ -396,7 +395,7 @@ def test_what_belongs_to_judging_is_refused_in_one_line(here: Path, cli: Termina
     cli.out("campaign", *CREATE_PREFERENCE)
     told = "asks for preferences, not for grades"
     assert told in cli.refused("campaign", "import", "lists", "fine.csv")
-    assert told in cli.refused("campaign", "rehearse", "lists")
+    assert "asks for preferences; nobody can be simulated" in cli.refused("campaign", "rehearse", "lists")
     assert "got 'qrels'" in cli.refused("campaign", "export", "lists", "qrels")
     assert "expected a suffix among .csv for answers" in cli.refused(
         "campaign", "export", "lists", "answers", "-o", "a.json"

@@ -11,16 +11,14 @@ from pathlib import Path
 
 import pytest
 from argcomplete.finders import CompletionFinder
+from tests.unit.cli.conftest import Terminal
 
-from adjudge.cli import main
-from adjudge.cli.completion import CUTOFFS, NAMED, REGISTERED, SHELLS, registered, with_completers
+from adjudge.cli.completion import NAMED, REGISTERED, SHELLS, registered, with_completers
 from adjudge.cli.parser import COMMANDS, build_parser
 from adjudge.measures import MEASURES
 from adjudge.model.scales import parse_scale
 from adjudge.relevance import ESTIMATORS, RULES
 from adjudge.relevance.choosing import GOALS
-
-Captured = pytest.CaptureFixture[str]
 
 
 def offered(line: str) -> list[str]:
@@ -92,31 +90,23 @@ def test_every_family_has_members(family: str) -> None:
     assert len(set(names)) == len(names)
 
 
-def test_cutoffs_are_cutoffs() -> None:
-    assert list(CUTOFFS) == sorted(set(CUTOFFS))
-
-
 @pytest.mark.parametrize("shell", SHELLS)
-def test_the_shell_is_yours_unless_you_name_one(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
-    assert main(["completion", shell]) == 0
-    named = capsys.readouterr().out
+def test_the_shell_is_yours_unless_you_name_one(shell: str, monkeypatch: pytest.MonkeyPatch, cli: Terminal) -> None:
+    named = cli.out("completion", shell)
     monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
-    assert main(["completion"]) == 0
-    assert capsys.readouterr().out == named
+    assert cli.out("completion") == named
     assert "adjudge" in named
 
 
 @pytest.mark.parametrize(("shell", "got"), [("/bin/tcsh", "'/bin/tcsh'"), ("", "nothing")])
-def test_another_shell_is_refused(shell: str, got: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+def test_another_shell_is_refused(shell: str, got: str, monkeypatch: pytest.MonkeyPatch, cli: Terminal) -> None:
     monkeypatch.setenv("SHELL", shell)
-    assert main(["completion"]) == 2
-    assert capsys.readouterr().err == (f"adjudge: Expected bash, zsh or fish, or one of them in SHELL, got {got}\n")
+    said = cli.refused("completion")
+    assert said == f"adjudge: Expected bash, zsh or fish, or one of them in SHELL, got {got}\n"
 
 
-def test_help_says_how_to_turn_it_on(capsys: Captured) -> None:
-    with pytest.raises(SystemExit):
-        main(["completion", "--help"])
-    said = capsys.readouterr().out
+def test_help_says_how_to_turn_it_on(cli: Terminal) -> None:
+    said = cli.out("completion", "--help")
     assert all(f"adjudge completion {shell}" in said for shell in SHELLS)
 
 

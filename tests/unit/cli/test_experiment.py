@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -24,7 +22,7 @@ TABLE = ("--effectiveness", "ap.csv", *QUICK)
 POWER = ("power", *TABLE, "--sizes", "6,9", "--test", "t")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A table of 12 queries and 4 systems (ap.csv), another (p10.csv), strata, metadata of the queries."""
     monkeypatch.chdir(tmp_path)
@@ -53,15 +51,10 @@ def test_sizes_are_numbers_lists_and_ranges() -> None:
     assert parse_sizes("5-20/5,7-8") == (5, 7, 8, 10, 15, 20)
 
 
-@pytest.mark.parametrize("text", ["", "5-", "a", "5..10", "10-5", "5-10/0", "-5", "1.5", "1,,2"])
-def test_malformed_sizes_are_refused(text: str) -> None:
-    with pytest.raises(AdjudgeError, match=r"--sizes: expected numbers of queries as 20, 10,20,50 or 5-100/5, got"):
+@pytest.mark.parametrize("text", ["", "5-", "a", "5..10", "10-5", "5-10/0", "-5", "1.5", "1,,2", "1-999999999"])
+def test_malformed_sizes_and_far_too_many_are_refused(text: str) -> None:
+    with pytest.raises(AdjudgeError, match=r"as 20, 10,20,50 or 5-100/5, got|at most 1,000 numbers of queries, got"):
         parse_sizes(text)
-
-
-def test_far_too_many_sizes_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match="at most 1,000"):
-        parse_sizes("1-999999999")
 
 
 def test_the_conclusion_comes_first_and_the_folder_is_named_on_stderr(folder: Path, cli: Terminal) -> None:
@@ -89,16 +82,15 @@ def test_resuming_with_more_trials_gives_what_as_many_give_at_once(folder: Path,
     assert (folder / "a" / "trials.parquet").read_bytes() == (folder / "b" / "trials.parquet").read_bytes()
 
 
-def test_another_level_is_read_from_the_p_values_that_are_kept(folder: Path, cli: Terminal) -> None:
+def test_another_level_is_read_from_the_p_values_that_are_kept(cli: Terminal) -> None:
     cli("experiment", *POWER, "--folder", "a")
     rows = pl.read_parquet("a/trials.parquet").filter(pl.col("n_queries") == 9)
-    out = cli.out("experiment", "show", "a", "--alpha", "0.2", "--csv")
-    (nine,) = [row for row in csv.DictReader(io.StringIO(out)) if row["n_queries"] == "9"]
+    (nine,) = [row for row in cli.rows("experiment", "show", "a", "--alpha", "0.2") if row["n_queries"] == "9"]
     assert nine["alpha"] == "0.2"
     assert float(nine["power"]) == pytest.approx((rows["t"] <= 0.2).mean())
 
 
-def test_options_reach_the_specification(folder: Path, cli: Terminal) -> None:
+def test_options_reach_the_specification(cli: Terminal) -> None:
     options = ("--test", "wilcoxon-1@0.01", "--test", "bootstrap+holm", "--resamples", "200", "--seed", "7")
     spec = cli.json("experiment", "power", *TABLE, "--sizes", "6-10/2", *options, "--enough", "0.8")["experiment"]
     assert spec["sizes"] == [6, 8, 10]
@@ -106,45 +98,33 @@ def test_options_reach_the_specification(folder: Path, cli: Terminal) -> None:
     assert (spec["resamples"], spec["seed"], spec["trials"], spec["enough"]) == (200, 7, 3, 0.8)
 
 
-def test_tables_are_samples_named_by_their_file_or_collection(folder: Path, cli: Terminal) -> None:
+def test_tables_are_samples_named_by_their_file_or_collection(cli: Terminal) -> None:
     quick = (*QUICK, "--sizes", "6", "--test", "t")
     cli("experiment", "power", "--effectiveness", "ap.csv", "--effectiveness", "p10.csv", *quick, "--folder", "two")
     assert aj.experiments.open_experiment("two").samples.names == ("ap", "p10")
-    cli(
-        *typed("experiment power --effectiveness 2010=ap.csv --effectiveness 2011=p10.csv"),
-        *quick,
-        "--folder",
-        "years",
-    )
+    years = typed("--effectiveness 2010=ap.csv --effectiveness 2011=p10.csv")
+    cli("experiment", "power", *years, *quick, "--folder", "years")
     assert [one.collection for one in aj.experiments.open_experiment("years").samples] == ["2010", "2011"]
 
 
-def test_rows_have_the_same_columns_where_only_some_tables_are_of_named_collections(
-    folder: Path, cli: Terminal
-) -> None:
+def test_rows_have_the_same_columns_where_only_some_tables_are_of_named_collections(cli: Terminal) -> None:
     two = ("--effectiveness", "ap.csv", "--effectiveness", "2011=p10.csv")
-    code, out, _ = cli("experiment", "power", *two, *QUICK, "--sizes", "6", "--test", "t", "--csv")
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert code == 0
+    rows = cli.rows("experiment", "power", *two, *QUICK, "--sizes", "6", "--test", "t")
     assert {(row["sample"], row["collection"], row["measure"]) for row in rows} == {
         ("ap", "", "ap"),
         ("effectiveness (2011)", "2011", "effectiveness"),
     }
 
 
-def test_systems_that_are_all_equal_have_no_power_in_a_table_with_others(folder: Path, cli: Terminal) -> None:
+def test_systems_that_are_all_equal_have_no_power_in_a_table_with_others(cli: Terminal) -> None:
     Path("same.csv").write_text("query,w,x\n" + "".join(f"q{i},0.{i % 5 + 1},0.{i % 5 + 1}\n" for i in range(12)))
     two = ("--effectiveness", "same.csv", "--effectiveness", "ap.csv")
-    code, out, _ = cli("experiment", "errors", *two, *QUICK, "--sizes", "6", "--test", "t", "--csv")
-    rows = list(csv.DictReader(io.StringIO(out)))
-    assert code == 0
-    assert {(row["sample"], row["test"], row["power"] == "") for row in rows} == {
-        ("same", "t", True),
-        ("ap", "t", False),
-    }
+    rows = cli.rows("experiment", "errors", *two, *QUICK, "--sizes", "6", "--test", "t")
+    found = {(row["sample"], row["test"], row["power"] == "") for row in rows}
+    assert found == {("same", "t", True), ("ap", "t", False)}
 
 
-def test_long_tables_are_left_to_files(folder: Path, cli: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_tables_are_left_to_files(cli: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adjudge.cli.experiment.running._MOST_ROWS", 2)
     out = cli.out("experiment", *POWER)
     assert "Power by number of queries. 3 rows: -o page.html or -o page.txt has them." in out
@@ -154,12 +134,12 @@ def test_long_tables_are_left_to_files(folder: Path, cli: Terminal, monkeypatch:
 
 
 @pytest.mark.parametrize("options", [("--strata", "strata.csv"), ("--metadata", "metadata.csv", "--stratify", "genre")])
-def test_strata_come_from_a_table_or_from_metadata(folder: Path, cli: Terminal, options: tuple[str, ...]) -> None:
+def test_strata_come_from_a_table_or_from_metadata(cli: Terminal, options: tuple[str, ...]) -> None:
     cli.out("experiment", *POWER, *options, "--folder", "a")
     assert aj.experiments.open_experiment("a").samples[0].strata == ("Rock", "Jazz") * 6
 
 
-def test_measures_are_evaluated_on_every_scale(folder: Path, cli: Terminal, capsys: Capture) -> None:
+def test_measures_are_evaluated_on_every_scale(cli: Terminal, capsys: Capture) -> None:
     assert main(["demo", "--write", "demo", "--queries", "10", "--ranks", "5"]) == 0
     options = ("--scale", "fine", "-m", "CG@5", "--on", "fine,binary40", "--combinations", "P@5 on binary20")
     quick = (*QUICK, "--sizes", "5", "--test", "t", "--folder", "a")
@@ -184,7 +164,7 @@ def test_measures_are_evaluated_on_every_scale(folder: Path, cli: Terminal, caps
 
 
 @pytest.mark.parametrize("kind", [name for name in KINDS if name not in ("power", "stability")])
-def test_every_kind_runs_and_is_read_again(folder: Path, cli: Terminal, kind: str) -> None:
+def test_every_kind_runs_and_is_read_again(cli: Terminal, kind: str) -> None:
     tests = ("--test", "t", "--test", "sign") if "procedures" in KINDS[kind].settings else ()
     content = cli.json("experiment", kind, *TABLE, "--sizes", "6", *tests, "--folder", "a")
     assert content["conclusion"]
@@ -192,7 +172,7 @@ def test_every_kind_runs_and_is_read_again(folder: Path, cli: Terminal, kind: st
     assert again["table"] == content["table"]
 
 
-def test_the_suffix_of_the_output_chooses_its_form(folder: Path, cli: Terminal) -> None:
+def test_the_suffix_of_the_output_chooses_its_form(cli: Terminal) -> None:
     forms = {"p.json": "{", "p.csv": "sample,", "p.md": "# Power of the evaluation", "p.html": "<!doctype html>"}
     for name, beginning in forms.items():
         assert cli("experiment", *POWER, "-o", name)[:2] == (0, "")
@@ -210,10 +190,7 @@ BAD = {
     "file as folder": ((*POWER, "--folder", "ap.csv"), "ap.csv: expected a folder for the experiment, got a file"),
     "no metadata": ((*POWER, "--stratify", "genre"), "expected --metadata, got none"),
     "column": ((*POWER, "--metadata", "metadata.csv", "--stratify", "style"), "No metadata column is called 'style'"),
-    "both strata": (
-        (*POWER, "--metadata", "metadata.csv", "--stratify", "genre", "--strata", "strata.csv"),
-        "--stratify and --strata both say the strata",
-    ),
+    "both strata": ((*POWER, "--stratify", "genre", "--strata", "strata.csv"), "--stratify and --strata both say"),
     "nothing": (("power", *QUICK), "expected judgments and runs, or --effectiveness with a table"),
     "scales of tables": ((*POWER, "-m", "ap", "--on", "fine"), "--on is for judgments and runs"),
     "twice": ((*POWER, "--effectiveness", "ap.csv"), "got 'ap' twice"),
@@ -227,7 +204,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_cannot_be_run_is_refused_in_one_line(folder: Path, cli: Terminal, case: str) -> None:
+def test_what_cannot_be_run_is_refused_in_one_line(cli: Terminal, case: str) -> None:
     arguments, message = BAD[case]
     assert message in cli.refused("experiment", *arguments)
 
@@ -235,8 +212,7 @@ def test_what_cannot_be_run_is_refused_in_one_line(folder: Path, cli: Terminal, 
 @pytest.mark.parametrize("options", [("--chunk", "0"), ("--workers", "0"), ("--dask", "nonsense")])
 def test_a_refusal_leaves_no_folder(folder: Path, cli: Terminal, options: tuple[str, str]) -> None:
     before = sorted(folder.iterdir())
-    code, _, err = cli("experiment", *POWER, "--folder", "new/a", *options)
-    assert (code, len(err.splitlines())) == (2, 1)
+    cli.refused("experiment", *POWER, "--folder", "new/a", *options)
     assert sorted(folder.iterdir()) == before
 
 
@@ -246,7 +222,7 @@ def test_a_folder_of_something_else_is_refused_and_left_as_it_was(folder: Path, 
     assert sorted(folder.iterdir()) == before
 
 
-def test_a_refusal_leaves_a_folder_that_was_there(folder: Path, cli: Terminal) -> None:
+def test_a_refusal_leaves_a_folder_that_was_there(cli: Terminal) -> None:
     cli("experiment", *POWER, "--folder", "a")
     before = {path.name: path.read_bytes() for path in Path("a").iterdir()}
     assert cli("experiment", "resume", "a", "--trials", "9", "--chunk", "0")[0] == 2
@@ -257,16 +233,15 @@ def test_a_refusal_leaves_a_folder_that_was_there(folder: Path, cli: Terminal) -
 def test_a_folder_of_another_experiment_is_refused_and_left_alone(folder: Path, cli: Terminal) -> None:
     cli("experiment", *POWER, "--folder", "a")
     before = (folder / "a" / "trials.parquet").read_bytes()
-    assert "holds another experiment: 'seed' is 0 there, 1 here" in cli.refused(
-        "experiment", *POWER, "--seed", "1", "--folder", "a"
-    )
+    said = cli.refused("experiment", *POWER, "--seed", "1", "--folder", "a")
+    assert "holds another experiment: 'seed' is 0 there, 1 here" in said
     assert (folder / "a" / "trials.parquet").read_bytes() == before
 
 
-def test_levels_are_of_experiments_with_tests(folder: Path, cli: Terminal) -> None:
+def test_levels_are_of_experiments_with_tests(cli: Terminal) -> None:
     cli("experiment", "reliability", *TABLE, "--sizes", "6", "--folder", "a")
-    code, _, err = cli("experiment", "show", "a", "--alpha", "0.01")
-    assert (code, err) == (2, "adjudge: --alpha is about tests, and the experiment reliability has none\n")
+    said = cli.refused("experiment", "show", "a", "--alpha", "0.01")
+    assert "--alpha is about tests, and the experiment reliability has none" in said
 
 
 def test_an_interruption_says_what_is_kept_and_how_to_go_on(

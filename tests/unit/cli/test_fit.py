@@ -7,43 +7,48 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 from tests.unit.cli.conftest import Terminal, typed
 
 import adjudge as aj
-from adjudge.cli import main
+from adjudge.cli.fit import _summary
 from adjudge.preferences.files import write_answers, write_questions
+from adjudge.preferences.learning import learn
 from adjudge.preferences.simulated import example_study
+from adjudge.reporting.document import Report
+from adjudge.reporting.render import drawing
 from adjudge.users import read_mappings
 
 QUICK = ("--resamples", "100")
+STUDY = example_study()
+BARE = replace(STUDY, questions=replace(STUDY.questions, grades={}))  # without grades
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    study = example_study()
-    write_answers(study, "answers.csv")
-    write_questions(study.questions, "questions.csv")
-    return tmp_path
+    write_answers(STUDY, "answers.csv")
+    write_questions(STUDY.questions, "questions.csv")
 
 
-def test_what_people_notice_is_shown_and_written(folder: Path, cli: Terminal) -> None:
+def test_what_people_notice_is_shown_and_written(cli: Terminal) -> None:
     out = cli.out("fit", "answers.csv", "-o", "mapping.json", "--report", "report.md", *QUICK)
     assert out.startswith("600 answers of 30 participants about 40 queries")
     assert "noticed from" in out
     assert "wrote 2 combinations to mapping.json" in out
-    assert "More than half notice differences in CG@2 on fine" in (folder / "report.md").read_text()
+    assert "More than half notice differences in CG@2 on fine" in Path("report.md").read_text()
     mappings = read_mappings("mapping.json")
     assert [one.measure for one in mappings.satisfaction] == ["CG@2", "DCG@2"]
     assert all(one.covariance for one in mappings.satisfaction)
     assert all(one.covariance for one in mappings.agreement)
 
 
-def test_comparisons_and_satisfaction_take_the_mapping_file(folder: Path, cli: Terminal) -> None:
+def test_comparisons_and_satisfaction_take_the_mapping_file(cli: Terminal) -> None:
     cli("fit", "answers.csv", "-m", "CG@2", "-o", "mapping.json", *QUICK)
     demo = aj.demo(queries=15)
     aj.write(demo.runs, "runs.csv")
@@ -52,46 +57,34 @@ def test_comparisons_and_satisfaction_take_the_mapping_file(folder: Path, cli: T
     common = ("judgments.csv", "runs.csv", "--scale", "fine", "-m", "CG@2", "--users", "mapping.json")
     compared = cli.out("compare", *common, "--test", "t", "--correction", "holm", "--json")
     assert "fitted with Adjudge on answers.csv" in compared
-    assert main(["report", *common, "-o", "report.html"]) == 0
-    assert "fitted with Adjudge on answers.csv" in (folder / "report.html").read_text()
-    code, out, _ = cli(*typed("fit answers.csv -m CG@2 --judgments judgments.csv --scale fine --runs runs.csv"), *QUICK)
-    assert code == 0
-    assert "comparisons noticed" in out
+    cli.out("report", *common, "-o", "report.html")
+    assert "fitted with Adjudge on answers.csv" in Path("report.html").read_text()
+    known = typed("fit answers.csv -m CG@2 --judgments judgments.csv --scale fine --runs runs.csv")
+    assert "comparisons noticed" in cli.out(*known, *QUICK)
 
 
-def test_the_table_comes_as_json_and_csv(folder: Path, cli: Terminal) -> None:
-    out = cli.out("fit", "answers.csv", "--combinations", "CG@2 on fine", "--json", *QUICK)
-    content = json.loads(out)
+def test_the_table_comes_as_json_and_csv(cli: Terminal) -> None:
+    content = cli.json("fit", "answers.csv", "--combinations", "CG@2 on fine", *QUICK)
     assert content["combinations"][0]["measure"] == "CG@2"
     assert len(content["bins"][0]["agree"]) == 10
-    out = cli.out("fit", "answers.csv", "-m", "CG@2", "--on", "fine,binary40", "--kind", "logistic", "--csv", *QUICK)
-    rows = list(csv.DictReader(io.StringIO(out)))
+    rows = cli.rows("fit", "answers.csv", "-m", "CG@2", "--on", "fine,binary40", "--kind", "logistic", *QUICK)
     assert [row["scale"] for row in rows] == ["fine", "binary40"]
     assert {row["kind"] for row in rows} == {"logistic"}
 
 
-def test_several_files_are_one_study(folder: Path, cli: Terminal) -> None:
+def test_several_files_are_one_study(cli: Terminal) -> None:
     write_answers(example_study(seed=2), "more.csv")
     out = cli.out("fit", "answers.csv", "more.csv", "-m", "CG@2", *QUICK)
     assert out.startswith("1,200 answers of 30 participants")
 
 
-def test_judgments_add_the_grades_that_questions_lack(folder: Path, cli: Terminal) -> None:
-    study = example_study()
-    grades = study.questions.grades["fine"]
-    rows = ["query,document,grade"]
-    for i, one in enumerate(study.questions.questions):
-        for side, documents in enumerate(one.lists):
-            rows += [f"{one.query},{d},{grades[i, side, rank]:g}" for rank, d in enumerate(documents)]
-    (folder / "judgments.csv").write_text("\n".join(rows) + "\n")
-    from dataclasses import replace
-
-    write_answers(replace(study, questions=replace(study.questions, grades={})), "bare.csv")
-    given = ("-m", "CG@2", "--on", "fine", "--csv", *QUICK)
-    known = cli.out("fit", "answers.csv", *given)
-    found = cli.out("fit", "bare.csv", "--judgments", "judgments.csv", "--scale", "fine", *given)
-    assert found == known
-    assert np.isfinite([float(row["noticeable"]) for row in csv.DictReader(io.StringIO(found))]).all()
+def test_judgments_add_the_grades_that_questions_lack(cli: Terminal) -> None:
+    judged("judgments.csv")
+    write_answers(BARE, "bare.csv")
+    given = ("-m", "CG@2", "--on", "fine", *QUICK)
+    known = cli.rows("fit", "answers.csv", *given)
+    assert cli.rows("fit", "bare.csv", "--judgments", "judgments.csv", "--scale", "fine", *given) == known
+    assert np.isfinite([float(row["noticeable"]) for row in known]).all()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +100,7 @@ def test_judgments_add_the_grades_that_questions_lack(folder: Path, cli: Termina
         (["answers.csv", "-m", "nDCG@2"], "compares with the best of all judged documents"),
         (["none.csv"], "none.csv: cannot be read"),
         (["questions.csv"], "questions.csv:1: expected a column for the choice"),
-        (["answers.csv", "--combinations", "CG@2"], "or a file with one a line, got 'CG@2'"),
+        (["answers.csv", "--combinations", "CG@2"], "or a file with one per line, got 'CG@2'"),
         (["answers.csv", "--combinations", "CG@2 on fine", "--on", "fine"], "expected --measure, got none"),
         (["answers.csv", "--metadata", "questions.csv"], "--metadata is about the lists of --runs, got none"),
         (["answers.csv", "--artist-filter"], "--artist-filter is about the lists of --runs, got none"),
@@ -116,14 +109,18 @@ def test_judgments_add_the_grades_that_questions_lack(folder: Path, cli: Termina
         (["answers.csv", "--resamples", "3"], "'resamples' must be a whole number from 100 to 100,000,000, got 3"),
     ],
 )
-def test_what_cannot_be_done_gets_one_line(folder: Path, cli: Terminal, arguments: list[str], message: str) -> None:
+def test_what_cannot_be_done_gets_one_line(cli: Terminal, arguments: list[str], message: str) -> None:
     assert message in cli.refused("fit", *arguments)
+
+
+def rows_in(name: str) -> list[dict[str, str]]:
+    with open(name, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def rewritten(change: Callable[[dict[str, str]], dict[str, str]], name: str = "changed.csv") -> str:
     """The answers with every row changed, as another file."""
-    with open("answers.csv", encoding="utf-8") as file:
-        rows = [change(row) for row in csv.DictReader(file)]
+    rows = [change(row) for row in rows_in("answers.csv")]
     with open(name, "w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, list(rows[0]))
         table.writeheader()
@@ -131,7 +128,7 @@ def rewritten(change: Callable[[dict[str, str]], dict[str, str]], name: str = "c
     return name
 
 
-def test_answers_that_follow_a_curve_exactly_give_no_warning_and_no_interval(folder: Path, cli: Terminal) -> None:
+def test_answers_that_follow_a_curve_exactly_give_no_warning_and_no_interval(cli: Terminal) -> None:
     def plain(row: dict[str, str]) -> dict[str, str]:
         a, b = (sum(float(row[f"fine_{side}{rank}"]) for rank in (1, 2)) for side in "ab")
         return row | {"choice": ("good" if a + b > 200 else "bad") if abs(a - b) <= 60 else "a" if a > b else "b"}
@@ -144,51 +141,45 @@ def test_answers_that_follow_a_curve_exactly_give_no_warning_and_no_interval(fol
     assert row["noticeable_low"] is None
 
 
-def test_differences_of_one_size_teach_no_curve(folder: Path, cli: Terminal) -> None:
+def test_differences_of_one_size_teach_no_curve(cli: Terminal) -> None:
     same = rewritten(lambda row: row | {f"fine_{side}{rank}": "50" for side in "ab" for rank in (1, 2)})
-    code, _, err = cli("fit", same, *QUICK)
-    assert code == 2
-    assert err == "adjudge: CG@2 on fine: expected differences of two sizes or more, got 0 alone\n"
+    said = "adjudge: CG@2 on fine: expected differences of two sizes or more, got 0 alone\n"
+    assert cli.refused("fit", same, *QUICK) == said
 
 
 @pytest.mark.parametrize("column", ["query", "participant"])
-def test_one_query_or_one_participant_leaves_everything_open(folder: Path, cli: Terminal, column: str) -> None:
+def test_one_query_or_one_participant_leaves_everything_open(cli: Terminal, column: str) -> None:
     one = rewritten(lambda row: row | {column: "the only one"})
-    out = cli.out("fit", one, "-m", "CG@2", "-m", "DCG@2", "--json", "--report", "one.md", *QUICK)
-    for row in json.loads(out)["combinations"]:
+    content = cli.json("fit", one, "-m", "CG@2", "-m", "DCG@2", "--report", "one.md", *QUICK)
+    for row in content["combinations"]:
         unknown = {name for name, value in row.items() if name.endswith(("_low", "_high")) and value is None}
         assert unknown == {name for name in row if name.endswith(("_low", "_high"))}
     assert "[nan" not in Path("one.md").read_text()
     assert f" 1 {column}" in Path("one.md").read_text()
 
 
-def test_an_answer_of_nobody_does_not_make_people_strangers_to_themselves(folder: Path, cli: Terminal) -> None:
+def test_an_answer_of_nobody_does_not_make_people_strangers_to_themselves(cli: Terminal) -> None:
     one = rewritten(lambda row: row | {"participant": "" if row["answer"] == "1" else row["participant"]})
     widths = []
     for file in ("answers.csv", one, rewritten(lambda row: row | {"participant": ""}, "nobody.csv")):
-        row = json.loads(cli("fit", file, "-m", "CG@2", "--json", *QUICK)[1])["combinations"][0]
+        row = cli.json("fit", file, "-m", "CG@2", *QUICK)["combinations"][0]
         widths.append(row["noticeable_high"] - row["noticeable_low"])
     assert abs(widths[1] - widths[0]) < 0.1 * abs(widths[2] - widths[0])
 
 
-def test_the_same_answers_twice_are_refused(folder: Path, cli: Terminal) -> None:
+def test_the_same_answers_twice_are_refused(cli: Terminal) -> None:
     Path("copy.csv").write_bytes(Path("answers.csv").read_bytes())
-    code, _, err = cli("fit", "answers.csv", "copy.csv", *QUICK)
-    assert code == 2
-    assert err == "adjudge: copy.csv: has the same answers as answers.csv\n"
+    said = cli.refused("fit", "answers.csv", "copy.csv", *QUICK)
+    assert said == "adjudge: copy.csv: has the same answers as answers.csv\n"
 
 
-def test_several_measures_in_quotes_are_several(folder: Path, cli: Terminal) -> None:
-    rows = csv.DictReader(io.StringIO(cli("fit", "answers.csv", "-m", "CG@2 DCG@2", "--csv", *QUICK)[1]))
+def test_several_measures_in_quotes_are_several(cli: Terminal) -> None:
+    rows = cli.rows("fit", "answers.csv", "-m", "CG@2 DCG@2", *QUICK)
     assert [row["measure"] for row in rows] == ["CG@2", "DCG@2"]
 
 
-def test_judgments_fill_single_grades_that_are_missing(folder: Path, cli: Terminal) -> None:
-    with open("answers.csv", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    grades = {(row["query"], row[f"a{rank}"]): row[f"fine_a{rank}"] for row in rows for rank in (1, 2)}
-    lines = [f"{query},{document},{grade}" for (query, document), grade in grades.items()]
-    Path("fine.csv").write_text("\n".join(["query,document,grade", *lines]) + "\n")
+def test_judgments_fill_single_grades_that_are_missing(cli: Terminal) -> None:
+    judged("fine.csv")
     holes = rewritten(lambda row: row | {"fine_a1": "" if int(row["question"]) % 2 else row["fine_a1"]})
     filled = cli("fit", holes, "--judgments", "fine.csv", "--scale", "fine", "--csv", *QUICK)
     assert filled == cli("fit", "answers.csv", "--csv", *QUICK)
@@ -196,11 +187,10 @@ def test_judgments_fill_single_grades_that_are_missing(folder: Path, cli: Termin
 
 def judged(name: str, *, assessors: int = 1) -> None:
     """Judgments of all documents of the questions, by assessors of whom each is harder than the last."""
-    study = example_study()
     known = {
-        (one.query, d): study.questions.grades["fine"][i, side, rank]
-        for i, one in enumerate(study.questions.questions)
-        for side, documents in enumerate(one.lists)
+        (question.query, d): STUDY.questions.grades["fine"][i, side, rank]
+        for i, question in enumerate(STUDY.questions.questions)
+        for side, documents in enumerate(question.lists)
         for rank, d in enumerate(documents)
     }
     lines = [
@@ -215,25 +205,24 @@ def runs(name: str) -> None:
     """Two systems that return what the questions have."""
     lines = ["system,query,document,score"]
     found: dict[str, dict[str, None]] = {}
-    for one in example_study().questions.questions:
-        found.setdefault(one.query, {}).update(dict.fromkeys((*one.a, *one.b)))
+    for question in STUDY.questions.questions:
+        found.setdefault(question.query, {}).update(dict.fromkeys((*question.a, *question.b)))
     for query, documents in found.items():
         for rank, document in enumerate(documents):
             lines += [f"up,{query},{document},{100 - rank}", f"down,{query},{document},{rank + 1}"]
     Path(name).write_text("\n".join(lines) + "\n")
 
 
-def test_results_and_mappings_say_what_made_them(folder: Path, cli: Terminal) -> None:
+def test_results_and_mappings_say_what_made_them(cli: Terminal) -> None:
     judged("judgments.csv")
     runs("runs.csv")
     Path("which.txt").write_text("CG@2 on fine\n")
     Path("artists.csv").write_text("document,artist\nnobody,nothing\n")
     given = ("--questions", "questions.csv", "--judgments", "judgments.csv", "--scale", "fine", "--runs", "runs.csv",
              "--metadata", "artists.csv", "--combinations", "which.txt", "--seed", "7")  # fmt: skip
-    out = cli.out("fit", "answers.csv", *given, "-o", "mapping.json", "--json", *QUICK)
+    provenance = cli.json("fit", "answers.csv", *given, "-o", "mapping.json", *QUICK)["provenance"]
     names = ["answers.csv", "questions.csv", "judgments.csv", "artists.csv", "runs.csv", "which.txt"]
     digests = {name: hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in names}
-    provenance = json.loads(out)["provenance"]
     assert {one["file"]: one["sha256"] for one in provenance["inputs"]} == digests
     assert [one["file"] for one in provenance["inputs"]] == names
     assert provenance["settings"]["seed"] == 7
@@ -244,11 +233,8 @@ def test_results_and_mappings_say_what_made_them(folder: Path, cli: Terminal) ->
         assert facts["seed"] == "7"
 
 
-def test_grades_of_several_assessors_are_combined_as_asked(folder: Path, cli: Terminal) -> None:
-    from dataclasses import replace
-
-    study = example_study()
-    write_answers(replace(study, questions=replace(study.questions, grades={})), "bare.csv")
+def test_grades_of_several_assessors_are_combined_as_asked(cli: Terminal) -> None:
+    write_answers(BARE, "bare.csv")
     judged("two.csv", assessors=2)
     given = ("-m", "CG@2", "--csv", *QUICK)
     known = cli("fit", "answers.csv", *given)
@@ -257,21 +243,19 @@ def test_grades_of_several_assessors_are_combined_as_asked(folder: Path, cli: Te
     assert cli("fit", *common) != known
 
 
-def test_the_artist_filter_works_on_runs(folder: Path, cli: Terminal) -> None:
+def test_the_artist_filter_works_on_runs(cli: Terminal) -> None:
     judged("judgments.csv")
     runs("runs.csv")
     documents = dict.fromkeys(line.split(",")[2] for line in Path("runs.csv").read_text().splitlines()[1:])
     Path("artists.csv").write_text("\n".join(["document,artist", *(f"{one},{one}" for one in documents)]) + "\n")
     given = ("answers.csv", "-m", "CG@2", "--judgments", "judgments.csv", "--scale", "fine", "--runs", "runs.csv")
-    code, _, err = cli("fit", *given, "--artist-filter", *QUICK)
-    assert (code, err) == (2, "adjudge: The artist filter needs metadata with a column 'artist'.\n")
+    assert "The artist filter needs metadata with a column 'artist'." in cli.refused("fit", *given, "--artist-filter")
     cli.out("fit", *given, "--artist-filter", "--metadata", "artists.csv", *QUICK)
 
 
-def test_combinations_come_from_a_file_as_for_questions(folder: Path, cli: Terminal) -> None:
+def test_combinations_come_from_a_file_as_for_questions(cli: Terminal) -> None:
     Path("which.txt").write_text("# two\nCG@2 on fine\n\nP@2 on binary40\n")
-    out = cli.out("fit", "answers.csv", "--combinations", "which.txt", "-m", "DCG@2", "--csv", *QUICK)
-    rows = csv.DictReader(io.StringIO(out))
+    rows = cli.rows("fit", "answers.csv", "--combinations", "which.txt", "-m", "DCG@2", *QUICK)
     assert {f"{row['measure']} on {row['scale']}" for row in rows} == {
         "CG@2 on fine", "P@2 on binary40", "DCG@2 on fine",
     }  # fmt: skip
@@ -283,30 +267,21 @@ def test_combinations_come_from_a_file_as_for_questions(folder: Path, cli: Termi
 def test_a_report_that_cannot_be_written_leaves_nothing_half_done(
     folder: Path, cli: Terminal, bad: tuple[str, ...]
 ) -> None:
-    code, out, _ = cli("fit", "answers.csv", "-o", "mapping.json", *bad, *QUICK)
-    assert (code, out) == (2, "")
+    cli.refused("fit", "answers.csv", "-o", "mapping.json", *bad, *QUICK)
     assert not Path("mapping.json").exists()
     assert not Path("report.html").exists()
 
 
 @pytest.mark.parametrize("option", ["--judgments", "--teams", "--metadata", "--combinations"])
-def test_inputs_are_not_overwritten_by_the_report(folder: Path, cli: Terminal, option: str) -> None:
+def test_inputs_are_not_overwritten_by_the_report(cli: Terminal, option: str) -> None:
     Path("precious.md").write_text("CG@2 on fine\n")
     more = [] if option == "--judgments" else ["--judgments", "questions.csv"]
     given = [option, "precious.md", *more, "--scale", "fine", "--runs", "questions.csv", "--report", "precious.md"]
-    code, _, err = cli("fit", "answers.csv", *given)
-    assert (code, err) == (2, "adjudge: precious.md: is an input, and would be overwritten\n")
+    assert cli.refused("fit", "answers.csv", *given) == "adjudge: precious.md: is an input, and would be overwritten\n"
 
 
-def test_rows_are_recognised_on_a_narrow_terminal(folder: Path, cli: Terminal) -> None:
-    from rich.console import Console
-
-    from adjudge.cli.fit import _summary
-    from adjudge.preferences.learning import learn
-    from adjudge.reporting.document import Report
-    from adjudge.reporting.render import drawing
-
-    learnt = learn(example_study(), ["CG@2 on fine", "CG@2 on binary40"])
+def test_rows_are_recognised_on_a_narrow_terminal(cli: Terminal) -> None:
+    learnt = learn(STUDY, ["CG@2 on fine", "CG@2 on binary40"])
     narrow = Console(file=io.StringIO(), width=60, highlight=False)
     narrow.print(drawing(Report("", "", (_summary(learnt),), {})))
     assert isinstance(narrow.file, io.StringIO)

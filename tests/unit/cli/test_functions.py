@@ -10,7 +10,6 @@ import pytest
 
 import adjudge as aj
 from adjudge.cli import main
-from adjudge.relevance.report import calibration_records, simulation_records
 
 FILES = ["judgments.tsv", "runs.tsv", "--scale", "fine", "-m", "CG@5"]
 
@@ -55,13 +54,13 @@ def test_a_plan_of_effectiveness_knows_no_runs(collection: aj.Collection) -> Non
 def test_simulate(collection: aj.Collection) -> None:
     found = aj.simulate(collection, "CG@5", estimators=["uniform"], rules=["information", "random"], seeds=2, workers=1)
     told = said("simulate", "--estimator", "uniform", "--rule", "information", "--rule", "random", "--seeds", "2")
-    assert told["runs"] == simulation_records(found)
+    assert told["runs"] == found.to_dicts()
     assert [len(runs) for runs in found] == [2, 2]
 
 
 def test_calibrate(collection: aj.Collection) -> None:
     found = aj.calibrate(collection, "CG@5", estimators="uniform", samples=2, workers=1)
-    assert said("calibrate", "--estimator", "uniform", "--samples", "2")["methods"] == calibration_records(found)
+    assert said("calibrate", "--estimator", "uniform", "--samples", "2")["methods"] == found.to_dicts()
 
 
 def test_report(collection: aj.Collection, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from adjudge.relevance import ESTIMATORS, GOALS, RULES
 
 QUICK = ["--estimator", "uniform"]
 FINE = ["--scale", "fine", "-m", "CG@5"]
-Captured = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(scope="module")
@@ -26,13 +24,12 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "demo"
 
 
-@pytest.fixture
-def demo(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> Path:
+@pytest.fixture(autouse=True)
+def demo(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Work beside the demo, in a folder of one's own."""
     monkeypatch.chdir(tmp_path)
     for name in ("runs", "fine.csv", "metadata.csv"):
         Path(name).symlink_to(written / name)
-    capsys.readouterr()
     return tmp_path
 
 
@@ -44,7 +41,7 @@ def few_judgments(n: int = 12) -> None:
 # estimate
 
 
-def test_estimate_ranks_without_any_judgment(demo: Path, cli: Terminal) -> None:
+def test_estimate_ranks_without_any_judgment(cli: Terminal) -> None:
     """With the default estimator, and nothing but runs."""
     text = cli.out("estimate", "runs", *FINE)
     assert "0 of " in text
@@ -62,7 +59,7 @@ def test_lists_are_estimated_by_a_measure_that_asks_for_their_order_only(tmp_pat
     assert "nDCG@3" in cli.out("estimate", *runs, "--judgments", str(tmp_path / "lists.groups"))
 
 
-def test_estimate_is_the_truth_once_everything_is_judged(demo: Path, cli: Terminal) -> None:
+def test_estimate_is_the_truth_once_everything_is_judged(cli: Terminal) -> None:
     scores = cli.rows("score", "fine.csv", "runs", *FINE)
     estimates = list(cli.rows("estimate", "runs", "--judgments", "fine.csv", *FINE, *QUICK))
     truth = {row["system"]: float(row["mean"]) for row in scores}
@@ -73,13 +70,9 @@ def test_estimate_is_the_truth_once_everything_is_judged(demo: Path, cli: Termin
     assert [row["system"] for row in estimates] == [row["system"] for row in scores]
 
 
-def test_estimate_says_the_same_in_every_form(demo: Path, cli: Terminal) -> None:
+def test_estimate_says_the_same_in_every_form(cli: Terminal) -> None:
     few_judgments()
-    command = [
-        *typed("estimate runs --judgments few.csv"),
-        *FINE,
-        *typed("--estimator output --metadata metadata.csv"),
-    ]
+    command = [*typed("estimate runs --judgments few.csv --estimator output --metadata metadata.csv"), *FINE]
     values = cli.json(*command)
     assert values["status"]["n_judged"] == 12
     assert values["measure"] == "CG@5"
@@ -98,7 +91,7 @@ def test_estimate_says_the_same_in_every_form(demo: Path, cli: Terminal) -> None
             assert f"{row['score']:.3f}" in page
 
 
-def test_estimate_draws_its_figures_and_its_history(demo: Path, cli: Terminal) -> None:
+def test_estimate_draws_its_figures_and_its_history(cli: Terminal) -> None:
     few_judgments(20)
     command = ["estimate", "runs", "--judgments", "few.csv", *FINE, *QUICK, "--history"]
     history = cli.json(*command)["history"]
@@ -108,7 +101,7 @@ def test_estimate_draws_its_figures_and_its_history(demo: Path, cli: Terminal) -
     assert {path.name for path in Path("figures").iterdir()} == {f"{n}.{s}" for n in names for s in ("svg", "pdf")}
 
 
-def test_shuffled_lines_change_nothing(demo: Path, cli: Terminal) -> None:
+def test_shuffled_lines_change_nothing(cli: Terminal) -> None:
     few_judgments()
     Path("mixed").mkdir()
     for file in sorted(Path("runs").iterdir(), reverse=True):
@@ -116,29 +109,29 @@ def test_shuffled_lines_change_nothing(demo: Path, cli: Terminal) -> None:
     head, *lines = Path("few.csv").read_text().splitlines()
     Path("wef.csv").write_text("\n".join([head, *reversed(lines)]) + "\n")
     for command in ("estimate", "next"):
-        options = [*FINE, *QUICK, "--csv"]
-        assert cli.out(command, "runs", "--judgments", "few.csv", *options) == cli.out(
-            command, "mixed", "--judgments", "wef.csv", *options
+        plain, mixed = (
+            cli.rows(command, runs, "--judgments", judged, *FINE, *QUICK)
+            for runs, judged in (("runs", "few.csv"), ("mixed", "wef.csv"))
         )
+        assert plain == mixed
 
 
-def test_short_lists_are_said(demo: Path, cli: Terminal, capsys: Captured) -> None:
+def test_short_lists_are_said(cli: Terminal) -> None:
     note = "96 of 96 lists have fewer than 9 documents (BSS1 and 11 more systems): empty ranks add nothing to a score."
-    assert note in cli.out("estimate", "runs", "--scale", "fine", "-m", "CG@9", *QUICK)
-    assert main(["estimate", "runs", "--scale", "fine", "-m", "CG@9", *QUICK, "-o", "page.html"]) == 0
-    assert note in capsys.readouterr().err
+    command = ["estimate", "runs", "--scale", "fine", "-m", "CG@9", *QUICK]
+    assert note in cli.out(*command)
+    assert note in cli(*command, "-o", "page.html").err
     assert note in Path("page.html").read_text()
-    assert cli.json("estimate", "runs", "--scale", "fine", "-m", "CG@9", *QUICK)["notes"] == [note]
+    assert cli.json(*command)["notes"] == [note]
 
 
-def test_a_scale_taken_from_the_judgments_is_said(demo: Path, cli: Terminal) -> None:
+def test_a_scale_taken_from_the_judgments_is_said(cli: Terminal) -> None:
     few_judgments()
-    assert "Scale taken from the judgments" in cli.out(
-        "estimate", "runs", "--judgments", "few.csv", "-m", "CG@5", *QUICK
-    )
+    out = cli.out("estimate", "runs", "--judgments", "few.csv", "-m", "CG@5", *QUICK)
+    assert "Scale taken from the judgments" in out
 
 
-def test_judgments_outside_the_runs_are_said_once(demo: Path, cli: Terminal) -> None:
+def test_judgments_outside_the_runs_are_said_once(cli: Terminal) -> None:
     few_judgments()
     with Path("few.csv").open("a") as file:
         file.write("elsewhere,x,5,A1\nelsewhere,y,5,A1\n")
@@ -148,16 +141,14 @@ def test_judgments_outside_the_runs_are_said_once(demo: Path, cli: Terminal) -> 
 
 
 @pytest.mark.parametrize("judged", [True, False])
-def test_converted_grades_are_estimated_on_their_new_scale(demo: Path, cli: Terminal, judged: bool) -> None:
+def test_converted_grades_are_estimated_on_their_new_scale(cli: Terminal, judged: bool) -> None:
     known = ["--judgments", "fine.csv", "--combine", "max"] if judged else []
-    values = json.loads(
-        cli.out("estimate", "runs", *known, *typed("--scale fine --rescale binary40 -m P@5"), *QUICK, "--json")
-    )
+    values = cli.json("estimate", "runs", *known, *typed("--scale fine --rescale binary40 -m P@5"), *QUICK)
     best = values["ranking"][0]["score"]
     assert best > 0.5 if judged else best == pytest.approx(0.5)
 
 
-def test_several_opinions_about_a_pair_count_as_their_mean(demo: Path, cli: Terminal) -> None:
+def test_several_opinions_about_a_pair_count_as_their_mean(cli: Terminal) -> None:
     """In any order of lines; only a model that looks at opinions can tell."""
     pairs = dict.fromkeys(tuple(line.split(",")[:2]) for line in Path("fine.csv").read_text().splitlines()[1:200])
     lines = [f"{','.join(pair)},{(i + ord(who)) % 7},{who}\n" for who in "ab" for i, pair in enumerate(pairs)]
@@ -170,27 +161,27 @@ def test_several_opinions_about_a_pair_count_as_their_mean(demo: Path, cli: Term
     assert one == two != cli.out(*command)
 
 
-def test_opinions_that_an_estimator_does_not_hear_are_said_to_be_unheard(demo: Path, cli: Terminal) -> None:
-    command = ["estimate", "runs", *FINE, "--opinions", "fine.csv", "--json"]
-    assert json.loads(cli.out(*command))["notes"] == []
-    (note,) = json.loads(cli.out(*command, *QUICK))["notes"]
+def test_opinions_that_an_estimator_does_not_hear_are_said_to_be_unheard(cli: Terminal) -> None:
+    command = ["estimate", "runs", *FINE, "--opinions", "fine.csv"]
+    assert cli.json(*command)["notes"] == []
+    (note,) = cli.json(*command, *QUICK)["notes"]
     assert note == "Opinions mean nothing to uniform: only hierarchical learns what they are worth."
 
 
 @pytest.mark.parametrize("measure", ["CG@5", "nDCG@5"])
-def test_history_ends_where_the_estimate_stands(demo: Path, cli: Terminal, measure: str) -> None:
+def test_history_ends_where_the_estimate_stands(cli: Terminal, measure: str) -> None:
     few_judgments(47)
-    command = ["estimate", "runs", "--scale", "fine", "-m", measure, "--json"]
-    values = json.loads(cli.out(*command, "--judgments", "few.csv", "--history"))
+    command = ["estimate", "runs", "--scale", "fine", "-m", measure]
+    values = cli.json(*command, "--judgments", "few.csv", "--history")
     first, last = values["history"][0], values["history"][-1]
     status = {name: values["status"][name] for name in ("n_judged", "mean_confidence")}
     assert last == status
-    before = json.loads(cli.out(*command))["status"]
+    before = cli.json(*command)["status"]
     assert first["n_judged"] == 0
     assert first["mean_confidence"] == before["mean_confidence"]
 
 
-def test_options_for_judgments_wait_for_judgments(demo: Path, cli: Terminal) -> None:
+def test_options_for_judgments_wait_for_judgments(cli: Terminal) -> None:
     plain = cli.out("estimate", "runs", *FINE, *QUICK, "--csv")
     assert cli.out("estimate", "runs", *FINE, *QUICK, "--csv", "--combine", "max") == plain
 
@@ -198,15 +189,15 @@ def test_options_for_judgments_wait_for_judgments(demo: Path, cli: Terminal) -> 
 # next
 
 
-def test_next_names_documents_until_the_goal_is_reached(demo: Path, cli: Terminal) -> None:
+def test_next_names_documents_until_the_goal_is_reached(cli: Terminal) -> None:
     """As an organiser does: ask, judge, add to the file, ask again."""
-    rows = csv.DictReader(io.StringIO(Path("fine.csv").read_text()))
+    rows = csv.DictReader(Path("fine.csv").read_text().splitlines())
     truth = {(row["query"], row["document"]): row["grade"] for row in rows}
-    command = ["next", "runs", *FINE, *QUICK, "-n", "40", "--level", "0.8", "--csv"]
+    command = ["next", "runs", *FINE, *QUICK, "-n", "40", "--level", "0.8"]
     seen: list[tuple[str, str]] = []
     for _ in range(20):
         known = ["--judgments", "mine.csv"] if seen else []
-        named = list(csv.DictReader(io.StringIO(cli.out(*command, *known))))
+        named = cli.rows(*command, *known)
         if not named:
             break
         assert set(named[0]) == {"query", "document", "grade"}
@@ -216,19 +207,15 @@ def test_next_names_documents_until_the_goal_is_reached(demo: Path, cli: Termina
         body = "".join(f"{q},{d},{truth[q, d]}\n" for q, d in seen)
         Path("mine.csv").write_text("query,document,grade\n" + body)
     assert named == []
-    status = json.loads(
-        cli.out("estimate", "runs", "--judgments", "mine.csv", *FINE, *QUICK, "--level", "0.8", "--json")
-    )
-    assert status["status"]["done"]
-    captured = cli(*command[:-1], "--judgments", "mine.csv")
-    assert captured.code == 0
-    assert captured.out == ""
+    assert cli.json("estimate", "runs", "--judgments", "mine.csv", *FINE, *QUICK, "--level", "0.8")["status"]["done"]
+    captured = cli(*command, "--judgments", "mine.csv")
+    assert (captured.code, captured.out) == (0, "")
     assert "the goal is reached" in captured.err
     assert "--always goes on" in captured.err
-    assert cli.out(*command, "--judgments", "mine.csv", "--always").count("\n") == 41
+    assert len(cli.rows(*command, "--judgments", "mine.csv", "--always")) == 40
 
 
-def test_next_says_the_same_in_every_form(demo: Path, cli: Terminal) -> None:
+def test_next_says_the_same_in_every_form(cli: Terminal) -> None:
     command = ["next", "runs", *FINE, *QUICK, "-n", "3"]
     values = cli.json(*command)
     assert set(values) == {"next", "status", "notes", "provenance"}
@@ -247,16 +234,15 @@ def test_next_says_the_same_in_every_form(demo: Path, cli: Terminal) -> None:
 # simulate and calibrate
 
 
-def test_checkpoints_come_by_effort_whether_shares_or_numbers(demo: Path, cli: Terminal) -> None:
-    command = ["simulate", "fine.csv", "runs", *FINE, *QUICK, "--seeds", "1", "--workers", "1", "--json"]
-    marks = ["--at", "0.5", "--at", "3", "--at", "0.1"]
-    rows = json.loads(cli.out(*command, *marks))["runs"]
+def test_checkpoints_come_by_effort_whether_shares_or_numbers(cli: Terminal) -> None:
+    command = ["simulate", "fine.csv", "runs", *FINE, *QUICK, "--seeds", "1", "--workers", "1"]
+    rows = cli.json(*command, "--at", "0.5", "--at", "3", "--at", "0.1")["runs"]
     judged = [row["n_judged"] for row in rows if row["checkpoint"] == "at"]
     assert judged == sorted(judged)
     assert judged[0] == 3
 
 
-def test_simulate_compares_methods(demo: Path, cli: Terminal) -> None:
+def test_simulate_compares_methods(cli: Terminal) -> None:
     command = ["simulate", "fine.csv", "runs", *FINE, *QUICK, "--rule", "pairs", "--rule", "random", "--seeds", "2"]
     text = cli.out(*command, "--workers", "1", "--at", "0.2", "--at", "0.1")
     assert "Where judging stopped." in text
@@ -274,10 +260,10 @@ def test_simulate_compares_methods(demo: Path, cli: Terminal) -> None:
     assert Path("figures/accuracy-history.svg").exists()
 
 
-def test_calibrate_compares_claims_with_the_truth(demo: Path, cli: Terminal) -> None:
+def test_calibrate_compares_claims_with_the_truth(cli: Terminal) -> None:
     command = ["calibrate", "fine.csv", "runs", *FINE, *QUICK, "--samples", "2", "--systems", "4", "--workers", "1"]
-    assert "Claims held against the truth, means of 2 parts of the collection." in cli.out(*command)
-    rows = list(csv.DictReader(io.StringIO(cli.out(*command, "--csv", "--at", "0.3", "--at", "0.1"))))
+    assert "Claims compared with the truth, means of 2 parts" in cli.out(*command)
+    rows = cli.rows(*command, "--at", "0.3", "--at", "0.1")
     assert [row["share"] for row in rows] == ["0.1", "0.3"]
     assert cli.json(*command)["methods"][0]["samples"] == 2
     cli.out(*command, "-o", "c.html", "--figures", "figures")
@@ -286,20 +272,18 @@ def test_calibrate_compares_claims_with_the_truth(demo: Path, cli: Terminal) -> 
 
 
 @pytest.mark.parametrize("command", ["simulate", "calibrate"])
-def test_what_an_estimator_warns_of_is_said_once(demo: Path, capsys: Captured, command: str) -> None:
-    few = ["--seeds", "3"] if command == "simulate" else ["--samples", "3"]
-    assert main([command, "fine.csv", "runs", *FINE, "--estimator", "output", *few, "--workers", "1"]) == 0
-    assert capsys.readouterr().err.count("No document has the metadata that the model needs") == 1
+def test_what_an_estimator_warns_of_is_said_once(cli: Terminal, command: str) -> None:
+    few = ["--seeds", "2"] if command == "simulate" else ["--samples", "2"]
+    said = cli(command, "fine.csv", "runs", *FINE, "--estimator", "output", *few, "--workers", "1")
+    assert said.err.count("No document has the metadata that the model needs") == 1
 
 
 # Help and refusals
 
 
 @pytest.mark.parametrize("command", ["estimate", "next", "simulate", "calibrate"])
-def test_help_names_every_choice(command: str, capsys: Captured) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main([command, "--help"])
-    text = " ".join(capsys.readouterr().out.split())
+def test_help_names_every_choice(command: str, cli: Terminal) -> None:
+    text = " ".join(cli.out(command, "--help").split())
     for name in (*ESTIMATORS, *RULES, *GOALS):
         assert name in text
 

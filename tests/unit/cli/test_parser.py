@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import subprocess
 import sys
 
 import pytest
+from tests.unit.cli.conftest import Terminal
 
-from adjudge.cli import main
 from adjudge.cli.parser import COMMANDS
 
 
-def test_formats_are_no_wider_than_a_wide_terminal_where_there_is_none(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["formats"]) == 0
-    assert max(map(len, capsys.readouterr().out.splitlines())) == 120
+def test_formats_are_no_wider_than_a_wide_terminal_where_there_is_none(cli: Terminal) -> None:
+    assert max(map(len, cli.out("formats").splitlines())) == 120
 
 
-def test_formats_tell_the_names_of_columns_to_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["formats", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
+def test_formats_tell_the_names_of_columns_to_programs_too(cli: Terminal) -> None:
+    told = cli.json("formats")
     assert "trec" in [row["format"] for row in told["formats"]]
     assert "worker_id" in next(row["names"] for row in told["columns"] if row["column"] == "assessor")
-    assert main(["formats", "--csv"]) == 0
-    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    rows = cli.rows("formats")
     assert {row["format"] for row in rows} - {""} == {row["format"] for row in told["formats"]}
     assert {row["column"] for row in rows} - {""} == {row["column"] for row in told["columns"]}
 
 
-def test_without_a_command_it_lists_them_all(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="0"):
-        main([])
-    lines = capsys.readouterr().out.splitlines()
+def test_without_a_command_it_lists_them_all(cli: Terminal) -> None:
+    lines = cli.out().splitlines()
     named = {line.split()[0] for line in lines if line.startswith("  ") and line.strip()}
-    assert {module.__name__.rsplit(".", 1)[1] for module in COMMANDS} <= named
+    assert {entry.name for entry in COMMANDS} <= named
 
 
 @pytest.mark.parametrize(
@@ -55,24 +47,16 @@ def test_without_a_command_it_lists_them_all(capsys: pytest.CaptureFixture[str])
             "expected no further argument, got 'b'; --opinions takes one value and may be repeated: "
             "--opinions A --opinions B (see adjudge estimate --help)",
         ),
-        (
-            ["score", "q", "r", "--scale", "fine", "x"],
-            "expected no further argument, got 'x' (see adjudge score --help)",
-        ),
     ],
 )
-def test_a_word_that_is_not_known_gets_the_nearest_that_is(
-    words: list[str], line: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(words)
-    assert capsys.readouterr().err == f"adjudge: {line}\n"
+def test_a_word_that_is_not_known_gets_the_nearest_that_is(words: list[str], line: str, cli: Terminal) -> None:
+    assert cli.refused(*words) == f"adjudge: {line}\n"
 
 
-def test_a_family_without_a_command_shows_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        main(["audio"])
-    assert "prepare" in capsys.readouterr().err
+def test_a_family_without_a_command_shows_which_there_are(cli: Terminal) -> None:
+    code, out, err = cli("audio")
+    assert (code, out) == (2, "")
+    assert "prepare" in err
 
 
 INTERRUPTED = """

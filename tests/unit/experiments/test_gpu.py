@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from importlib.machinery import ModuleSpec
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -60,26 +59,25 @@ def emulated(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def assert_equal_but_for_rounding(ours: list[Outcome], theirs: list[Outcome], resamples: int, most: int) -> None:
-    for one, other in zip(ours, theirs, strict=True):
-        assert np.abs(one.p - other.p).max() * (resamples + 1) <= most + 1e-6
-        np.testing.assert_allclose(one.statistic, other.statistic, atol=1e-12)
-        assert one.drawn == other.drawn
+    for mine, other in zip(ours, theirs, strict=True):
+        assert np.abs(mine.p - other.p).max() * (resamples + 1) <= most + 1e-6
+        np.testing.assert_allclose(mine.statistic, other.statistic, atol=1e-12)
+        assert mine.drawn == other.drawn
 
 
 @pytest.mark.usefixtures("emulated")
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_on_the_same_draws_p_values_are_those_of_the_processor(alternative: Any, scheme: Resampling) -> None:
-    how, matrices = How(alternative, 2000, 5), [continuous(), continuous(50, 3), continuous(40)]
-    ours, theirs = gpu.resampled_tests_on_gpu(matrices, how, scheme), resampled_tests(matrices, how, scheme)
-    assert_equal_but_for_rounding(ours, theirs, how.resamples, most=2)
-
-
-@pytest.mark.usefixtures("emulated")
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_all_ties_of_discrete_values_count(alternative: Any, scheme: Resampling) -> None:
+@pytest.mark.parametrize(
+    ("matrices", "most"),
+    [([continuous(), continuous(50, 3), continuous(40)], 2), ([fifths()], 0)],
+    ids=["continuous", "discrete, all ties count"],
+)
+def test_on_the_same_draws_p_values_are_those_of_the_processor(
+    matrices: list[Floats], most: int, alternative: Any, scheme: Resampling
+) -> None:
     how = How(alternative, 2000, 5)
-    ours, theirs = gpu.resampled_tests_on_gpu([fifths()], how, scheme), resampled_tests([fifths()], how, scheme)
-    assert_equal_but_for_rounding(ours, theirs, how.resamples, most=0)
+    ours, theirs = gpu.resampled_tests_on_gpu(matrices, how, scheme), resampled_tests(matrices, how, scheme)
+    assert_equal_but_for_rounding(ours, theirs, how.resamples, most=most)
 
 
 @pytest.mark.usefixtures("emulated")
@@ -137,18 +135,21 @@ def test_a_pair_with_one_far_larger_difference_is_known_as_coarse() -> None:
     assert fixed.coarse.tolist() == [True, False]
 
 
-def test_without_pytorch_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpu, "find_spec", lambda name: None)
-    with pytest.raises(AdjudgeError, match="--gpu needs PyTorch and a CUDA device: PyTorch is not installed"):
-        gpu.resampled_tests_on_gpu([continuous()], How(), SHIFTED)
-
-
-def test_without_a_card_one_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    torch: Any = ModuleType("torch")
-    torch.__version__, torch.cuda = "2.11.0", SimpleNamespace(is_available=lambda: False)
+@pytest.mark.parametrize(
+    ("torch", "words"),
+    [
+        (None, "PyTorch is not installed"),
+        (
+            SimpleNamespace(__version__="2.11.0", cuda=SimpleNamespace(is_available=lambda: False)),
+            "2.11.0 finds no device",
+        ),
+    ],
+    ids=["no PyTorch", "no card"],
+)
+def test_what_is_missing_is_said_in_one_line(torch: Any, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", torch)
-    monkeypatch.setattr(gpu, "find_spec", lambda name: ModuleSpec(name, None))
-    with pytest.raises(AdjudgeError, match=r"--gpu needs .* device: PyTorch 2\.11\.0 finds no device"):
+    monkeypatch.setattr(gpu, "find_spec", lambda name: torch)
+    with pytest.raises(AdjudgeError, match=f"--gpu needs PyTorch and a CUDA device: .*{words}"):
         gpu.resampled_tests_on_gpu([continuous()], How(), SHIFTED)
 
 

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.unit.experiments.trial_runs import find, samples
 
 from adjudge.errors import AdjudgeError
-from adjudge.experiments import Power, parse_procedures
-from adjudge.experiments.rates import rates
-from adjudge.experiments.run import run_experiment
-from adjudge.model.effectiveness import Effectiveness
+from adjudge.experiments import Power
+from adjudge.experiments.rates import LEVELS, check_levels, find_leaders, jackknife_error, leave_one_out, rates
 from adjudge.stats.intervals import wilson_interval
 
 
@@ -58,12 +57,11 @@ def test_intervals_are_as_narrow_as_their_error_where_most_cases_are_settled(tri
 
 def test_intervals_of_an_experiment_are_as_wide_as_its_rates_scatter_over_seeds() -> None:
     rng = np.random.default_rng(3)
-    values = Effectiveness.from_matrix(rng.random((24, 1)) + rng.random((24, 8)) * np.linspace(0.2, 0.6, 8))
-    found = [
-        run_experiment(Power(trials=30, sizes=(20,), procedures=parse_procedures(["t"]), seed=seed), values, workers=1)
-        for seed in range(30)
-    ]
-    value, low, high = (np.array([one.to_dicts()[0][name] for one in found]) for name in ("power", "low", "high"))
+    values = samples(rng.random((24, 1)) + rng.random((24, 8)) * np.linspace(0.2, 0.6, 8))
+    found = [find(Power(trials=30, sizes=(20,), procedures=("t",), seed=seed), values) for seed in range(30)]
+    value, low, high = (
+        np.array([findings.to_dicts()[0][name] for findings in found]) for name in ("power", "low", "high")
+    )
     assert ((low <= value.mean()) & (value.mean() <= high)).sum() >= 26  # 26 or more of 30 in 98 % of cases
     assert 0.8 < ((high - low) / 2).mean() / (1.96 * value.std(ddof=1)) < 1.35
 
@@ -72,13 +70,6 @@ def test_trials_that_are_all_the_same_leave_little_doubt() -> None:
     found = rates(np.full((500, 1), 51.0), np.full((500, 1), 153.0))
     assert found.low[0] == pytest.approx(1 / 3 - 0.00087, abs=1e-5)  # 3.84 / (500 * 153 / sqrt(306) + 3.84)
     assert found.high[0] == pytest.approx(1 / 3 + 0.00087, abs=1e-5)
-
-
-def test_cases_that_go_together_widen_the_interval() -> None:
-    together, apart = np.array([10.0, 0.0] * 20), np.full(40, 5.0)
-    wide, narrow = (rates(hits, np.full(40, 10.0)) for hits in (together, apart))
-    assert float(wide.value) == float(narrow.value) == 0.5
-    assert wide.high - wide.low > narrow.high - narrow.low
 
 
 def test_where_nothing_happened_the_interval_still_has_a_width() -> None:
@@ -98,5 +89,46 @@ def test_where_there_was_no_case_there_is_no_rate() -> None:
 def test_hits_and_cases_of_other_shapes_are_refused() -> None:
     with pytest.raises(AdjudgeError, match=r"hits and cases of the same shape.*got \(2,\) and \(3,\)"):
         rates(np.zeros(2), np.zeros(3))
-    with pytest.raises(AdjudgeError, match=r"'confidence' must be in \(0, 1\), got 1"):
-        rates(np.zeros(2), np.ones(2), confidence=1)
+
+
+def test_there_are_32_levels_from_0_0001_to_0_5() -> None:
+    assert len(LEVELS) == 32
+    assert list(LEVELS) == sorted(LEVELS)
+    assert (LEVELS[0], LEVELS[8], LEVELS[9], LEVELS[-1]) == (0.0001, 0.0009, 0.001, 0.5)
+
+
+def test_levels_beyond_the_ends_are_refused() -> None:
+    with pytest.raises(AdjudgeError, match=r"errors: 'levels' must be in \(0, 1\), got 1"):
+        check_levels([0.05, 1.0], where="errors: ")
+    with pytest.raises(AdjudgeError, match="at least one level, got none"):
+        check_levels([])
+
+
+def test_the_jackknife_of_a_mean_is_its_standard_error() -> None:
+    hits = np.random.default_rng(2).random(30)
+    error = jackknife_error(leave_one_out(hits, np.ones(30)))
+    assert float(error) == pytest.approx(float(hits.std(ddof=1) / np.sqrt(30)))
+    assert np.isinf(jackknife_error(np.ones((1, 2)))).all()
+
+
+def test_equals_are_seldom_told_apart_also_with_few_trials() -> None:
+    rng = np.random.default_rng(1)
+    alone = 0
+    for _ in range(400):
+        hits = rng.binomial(150, rng.beta(20, 8, (5, 1)), (5, 2)).astype(float)
+        cases = np.full((5, 2), 150.0)
+        alone += len(find_leaders(["a", "b"], hits.sum(axis=0) / 750, leave_one_out(hits, cases))) == 1
+    assert alone < 0.08 * 400
+
+
+def test_what_is_clearly_better_leads_alone_and_names_without_a_value_never() -> None:
+    rng = np.random.default_rng(2)
+    without = np.column_stack([rng.normal(level, 0.001, 50) for level in (0.4, 0.5)] + [np.full(50, np.nan)])
+    value = np.array([0.4, 0.5, np.nan])
+    assert find_leaders(["a", "b", "c"], value, without) == ("a",)
+    assert find_leaders(["a", "b", "c"], value, without, highest=True) == ("b",)
+    assert find_leaders(["a", "b"], np.full(2, np.nan), without[:, :2]) == ("a", "b")
+
+
+def test_one_trial_tells_nothing_apart() -> None:
+    assert find_leaders(["a", "b"], np.array([0.1, 0.9]), np.array([[0.1, 0.9]])) == ("a", "b")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.stats
+from tests.unit.experiments.trial_runs import find, samples
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
-from adjudge.experiments.chunks import run_chunk
 from adjudge.experiments.reliability import (
     Reliability,
     ReliabilityFindings,
@@ -19,9 +20,7 @@ from adjudge.experiments.reliability import (
     reliability_sections,
     true_components,
 )
-from adjudge.experiments.samples import samples_of
 from adjudge.experiments.simulate.collection import fit_collection
-from adjudge.model.effectiveness import Effectiveness
 from adjudge.reporting.document import FigureBlock, TableBlock
 from adjudge.stats.gtheory.gstudy import gstudy
 
@@ -33,10 +32,9 @@ def normal(rng: np.random.Generator, n_queries: int, n_systems: int, sets: int =
     return values
 
 
-def found(values: Floats, *, trials: int = 40, **settings: object) -> ReliabilityFindings:
-    samples = samples_of(Effectiveness.from_matrix(values, measure="M"))
-    spec = Reliability(trials=trials, **settings).prepared(samples)  # type: ignore[arg-type]
-    return spec.findings(samples, run_chunk(spec, samples, 0, trials), samples.provenance)
+def found(values: Floats, *, trials: int = 40, **settings: Any) -> ReliabilityFindings:
+    findings: ReliabilityFindings = find(Reliability(trials=trials, **settings), samples(values))
+    return findings
 
 
 def test_rankings_of_systems_do_not_see_rounding() -> None:
@@ -74,7 +72,7 @@ def test_variances_are_right_on_average_and_f_intervals_cover_as_often_as_they_s
     assert np.mean((low <= truth) & (truth <= high)) == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / 4000))
 
 
-def test_rankings_are_compared_as_scipy_does() -> None:
+def test_rankings_are_compared_as_scipy_does_from_the_same_to_the_reverse() -> None:
     rng = np.random.default_rng(4)
     for _ in range(5):
         first, second = rng.integers(0, 9, (2, 12)) / 8
@@ -82,13 +80,10 @@ def test_rankings_are_compared_as_scipy_does() -> None:
         assert result["tau"] == pytest.approx(scipy.stats.kendalltau(first, second).statistic)
         correlation = result["covariance"] / np.sqrt(result["variance"] * result["variance_again"])
         assert correlation == pytest.approx(scipy.stats.pearsonr(first, second).statistic)
-
-
-def test_rankings_that_are_the_same_and_reversed_are_at_the_ends() -> None:
     order = np.arange(6.0)
-    assert compared_means(order, order)["tau_ap"] == compared_means(order, order)["tau"] == 1
-    assert compared_means(order, -order)["tau_ap"] == compared_means(order, -order)["tau"] == -1
-    assert np.isnan(compared_means(order, np.zeros(6))["tau"])
+    for second, tau in ((order, 1), (-order, -1), (np.zeros(6), np.nan)):
+        ends = compared_means(order, second)
+        assert [ends["tau"], ends["tau_ap"]] == pytest.approx([tau, tau], nan_ok=True)
 
 
 def test_on_normal_data_two_sets_correlate_as_predicted() -> None:
@@ -98,9 +93,9 @@ def test_on_normal_data_two_sets_correlate_as_predicted() -> None:
         assert abs(shown.correlation - shown.correlation_known) < 4 * error
         assert shown.correlation == pytest.approx(shown.correlation_predicted, abs=0.015)
         assert shown.rmse == pytest.approx(shown.rmse_predicted, rel=0.05)
-    spread = [one.all_sd for one in result.estimates if one.index == "e_rho2"]
+    spread = [row.all_sd for row in result.estimates if row.index == "e_rho2"]
     assert spread == sorted(spread, reverse=True)
-    assert all(one.covered_low <= one.covered <= one.covered_high for one in result.estimates)
+    assert all(row.covered_low <= row.covered <= row.covered_high for row in result.estimates)
 
 
 def test_systems_that_do_not_differ_need_more_queries_than_there_are() -> None:
@@ -113,13 +108,8 @@ def test_systems_that_do_not_differ_need_more_queries_than_there_are() -> None:
 
 def test_sizes_are_tens_up_to_half_of_the_queries() -> None:
     values = normal(np.random.default_rng(7), 50, 4)[0]
-    assert sorted({one.n_queries for one in found(values, trials=2).repeated}) == [10, 20]
-    assert [one.n_queries for one in found(values[:9], trials=2).repeated] == [4]
-    with pytest.raises(AdjudgeError, match="reliability: 2 disjoint sets of 30 queries need 60, got 50"):
-        found(values, sizes=(30,))
-    with pytest.raises(AdjudgeError, match=r"'target' must be in \(0, 1\), got 2"):
-        Reliability(target=2)
-    assert "Reliability of G-theory estimates" in str(found(values, trials=2))
+    assert sorted({row.n_queries for row in found(values, trials=2).repeated}) == [10, 20]
+    assert [row.n_queries for row in found(values[:9], trials=2).repeated] == [4]
 
 
 def test_the_truth_of_a_model_is_what_its_queries_have() -> None:
@@ -154,43 +144,26 @@ def test_settings_of_a_model_that_is_not_used_are_refused() -> None:
 
 @pytest.fixture(scope="module")
 def findings() -> ReliabilityFindings:
-    rng = np.random.default_rng(1)
-    values = rng.normal(0, 1, (40, 5)) + np.arange(5)
-    samples = samples_of(Effectiveness.from_matrix(values, measure="A"))
-    spec = Reliability(trials=4).prepared(samples)
-    return spec.findings(samples, run_chunk(spec, samples, 0, 4), samples.provenance)
+    return found(np.random.default_rng(1).normal(0, 1, (40, 5)) + np.arange(5), trials=4)
 
 
-def test_tables_have_a_row_for_every_size_and_index(findings: ReliabilityFindings) -> None:
-    blocks = [block for section in reliability_sections(findings) for block in section.blocks]
-    tables = {block.name: block for block in blocks if isinstance(block, TableBlock)}
-    assert [len(table.rows) for table in tables.values()] == [4, 2]
-    assert all(len(row) == len(table.columns) for table in tables.values() for row in table.rows)
-
-
-def test_figures_show_the_spread_around_all_queries_and_prediction_beside_observation(
-    findings: ReliabilityFindings,
+@pytest.mark.parametrize(("truth", "known"), [("collection", "with all queries"), ("simulated", "in truth")])
+def test_the_report_names_what_estimates_are_held_against(
+    findings: ReliabilityFindings, truth: str, known: str
 ) -> None:
+    spec = replace(findings.experiment, truth=truth)
+    findings = spec.findings(findings.samples, findings.rows, findings.provenance)
     blocks = [block for section in reliability_sections(findings) for block in section.blocks]
-    spread, against = (block.data for block in blocks if isinstance(block, FigureBlock))
-    assert spread.panels[0].levels == (findings.estimates[0].all_known, findings.estimates[1].all_known)
-    labels = [curve.label for curve in against.panels[0].curves]
-    assert labels[:3] == ["Eρ², predicted", "Eρ², with all queries", "correlation, observed"]
+    assert [len(block.rows) for block in blocks if isinstance(block, TableBlock)] == [4, 2]
+    spread, against = (block for block in blocks if isinstance(block, FigureBlock))
+    assert spread.caption.endswith(f"Dotted lines are the values {known}.")
+    assert spread.data.panels[0].levels == (findings.estimates[0].all_known, findings.estimates[1].all_known)
+    labels = [curve.label for curve in against.data.panels[0].curves]
+    assert labels[:3] == ["Eρ², predicted", f"Eρ², {known}", "correlation, observed"]
 
 
 def test_sentences_go_through_a_few_samples_and_leave_others_to_tables() -> None:
     values = np.random.default_rng(1).normal(0, 1, (12, 3)) + np.arange(3)
-    samples = samples_of({f"c{i}": Effectiveness.from_matrix(values, measure="A") for i in range(6)})
-    spec = Reliability(trials=2, sizes=(4,)).prepared(samples)
-    said = spec.findings(samples, run_chunk(spec, samples, 0, 2), samples.provenance).sentences()
+    said = find(Reliability(trials=2, sizes=(4,)), samples({f"c{i}": values for i in range(6)})).sentences()
     assert said[-2] == "Tables have 2 more samples."
-    assert not any("c4" in one for one in said)
-
-
-def test_a_simulated_truth_is_called_so(findings: ReliabilityFindings) -> None:
-    spec = replace(findings.experiment, truth="simulated")
-    found = spec.findings(findings.samples, findings.rows, findings.provenance)
-    blocks = [block for section in reliability_sections(found) for block in section.blocks]
-    spread, against = (block for block in blocks if isinstance(block, FigureBlock))
-    assert spread.caption.endswith("Dotted lines are the values in truth.")
-    assert against.data.panels[0].curves[1].label == "Eρ², in truth"
+    assert not any("c4" in sentence for sentence in said)

@@ -22,14 +22,10 @@ def test_samples_come_back_from_a_table_value_by_value() -> None:
     first = samples_of({"one": eff, "two": effectiveness(measure="RR")}, strata=strata, scale="fine")
     again = Samples.from_polars(first.to_polars())
     assert again.digest == first.digest
-    for one, other in zip(first, again, strict=True):
-        assert (one.name, one.queries, one.systems, one.strata) == (
-            other.name,
-            other.queries,
-            other.systems,
-            other.strata,
-        )
-        assert np.array_equal(one.values, other.values)
+    for sample, other in zip(first, again, strict=True):
+        for name in ("name", "queries", "systems", "strata"):
+            assert getattr(sample, name) == getattr(other, name)
+        assert np.array_equal(sample.values, other.values)
 
 
 def test_the_digest_knows_of_values_and_strata() -> None:
@@ -51,18 +47,25 @@ def test_queries_with_a_gap_are_left_out_with_a_word() -> None:
     assert found.notes == ("AP: 1 of 6 queries lack a value of some system and are left out.",)
 
 
-def test_bad_samples_are_refused_in_a_line() -> None:
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (np.ones((3, 2)), "needs at least 4 queries that all systems have, got 3"),
+        (np.ones((5, 1)), "needs at least 2 systems, got 1"),
+        (np.eye(6, 3) * -1e300, r"AP: expected effectiveness of at most 1e\+70, .* got 1e\+300"),
+    ],
+)
+def test_effectiveness_that_cannot_be_drawn_from_is_refused(values: Floats, words: str) -> None:
+    with pytest.raises(AdjudgeError, match=words):
+        samples_of(effectiveness(values))
+
+
+def test_what_is_no_effectiveness_comes_twice_or_lacks_strata_is_refused() -> None:
     eff = effectiveness()
     with pytest.raises(AdjudgeError, match=r"a stratum for every query.*got none for .* and 5 more"):
         samples_of(eff, strata={})
     with pytest.raises(AdjudgeError, match=r"each measure, scale and collection once.*got 'AP' twice"):
         samples_of([eff, eff])
-    with pytest.raises(AdjudgeError, match="needs at least 4 queries that all systems have, got 3"):
-        samples_of(effectiveness(np.ones((3, 2))))
-    with pytest.raises(AdjudgeError, match="needs at least 2 systems, got 1"):
-        samples_of(effectiveness(np.ones((5, 1))))
-    with pytest.raises(AdjudgeError, match=r"AP: expected effectiveness of at most 1e\+70, .* got 1e\+300"):
-        samples_of(effectiveness(np.eye(6, 3) * -1e300))
     for wrong in ([], None, "matrix.csv", ["a.csv"], {"2011": "a.csv"}):
         with pytest.raises(AdjudgeError, match=r"expected effectiveness, as aj\.evaluate makes .* got "):
             samples_of(wrong)  # type: ignore[arg-type]

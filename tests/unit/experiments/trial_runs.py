@@ -1,19 +1,20 @@
-"""An experiment of nothing but numbers, for tests of how trials are run; it fails as it is told to by files."""
+"""Findings of a few trials, and an experiment of nothing but numbers, which fails as files tell it to."""
 
 from __future__ import annotations
 
 import os
 import signal
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from adjudge.arrays import Floats
+from adjudge.experiments.run import run_chunk
 from adjudge.experiments.samples import Samples, samples_of
-from adjudge.experiments.spec import EXPERIMENTS, Draws, Experiment, Findings, Rows
+from adjudge.experiments.spec import Draws, Experiment, Findings, Rows
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.provenance import Provenance
 from adjudge.results import Column
@@ -73,15 +74,19 @@ class Found(Findings):
         return [f"{self.experiment.trials} trials."]
 
 
-def register(add: Callable[[dict[str, Any], str, object], None] | None = None) -> None:
-    """Make it known by its name, for good or, with pytest's ``setitem``, for a test."""
-    if add is not None:
-        add(EXPERIMENTS._members, NAME, Numbers)
-    elif NAME not in EXPERIMENTS:
-        EXPERIMENTS.add(NAME, Numbers)
-
-
 def some_samples() -> Samples:
     """Seven queries and three systems."""
-    values = np.random.default_rng(3).random((7, 3))
-    return samples_of(Effectiveness.from_matrix(values, measure="AP"))
+    return samples(np.random.default_rng(3).random((7, 3)))
+
+
+def samples(values: Floats | dict[str, Floats], *, scale: str = "") -> Samples:
+    """Samples of one measure, AP, or of several by their names."""
+    matrices = values if isinstance(values, dict) else {"AP": values}
+    several = [Effectiveness.from_matrix(matrix, measure=name) for name, matrix in matrices.items()]
+    return samples_of(several, scale=scale)
+
+
+def find(spec: Experiment, values: Samples) -> Any:
+    """What all trials of an experiment find."""
+    spec = spec.prepared(values)
+    return spec.findings(values, run_chunk(spec, values, 0, spec.trials), values.provenance)

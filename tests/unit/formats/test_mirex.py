@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from polars.testing import assert_frame_equal
 
 from adjudge.errors import InputError
 from adjudge.formats import pick
 from adjudge.formats.mirex import MirexList, MirexMatrix
 from adjudge.formats.source import Source
-
-names = st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters=",/\\:#{["), min_size=1)
-numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 LISTS = "q1.wav\ta.wav\tb.wav\nq2.wav\tc.wav\n"
 SPARSE = "q1.wav\ta.wav,0.5\tb.wav,1\nq2.wav\tc.wav,0\n"
@@ -38,7 +32,6 @@ def read_matrix(text: str) -> pl.DataFrame:
     "text",
     [
         LISTS,
-        LISTS.replace("\n", "\r\n"),
         LISTS.replace("\n", "\t\n"),
         LISTS.replace("\n", ",\n"),
         LISTS.replace("\n", "\n\n# comment\n"),
@@ -73,7 +66,6 @@ def test_a_comma_in_a_name_is_part_of_it() -> None:
     ("text", "message"),
     [
         ("algo\nq1\ta\nq2 b c\n", ":3: expected a query and its documents separated by tabs, got 'q2 b c'"),
-        ("q1\ta,0.5\tb\n", ":1: expected a document and its distance, got 'b'"),
         ("# c\nq1\ta,0.5\nq2\tb,x\n", ":3: expected a document and its distance, got 'b,x'"),
         ("q1\ta,0.5\tb,nan\n", ":1: expected a document and its distance, got 'b,nan'"),
         ("q1\ta\t\tb\n", ":1: expected a document, got ''"),
@@ -82,7 +74,6 @@ def test_a_comma_in_a_name_is_part_of_it() -> None:
         ("q1: a\nq2 b\nq3: c\n", ":2: expected a query, a colon and documents, got 'q2 b'"),
         ("algo\n", ": expected at least one query with documents, got none"),
         ("# nothing\n", ": expected data, got only comments"),
-        ("", ": expected data, got an empty file"),
     ],
 )
 def test_a_wrong_line_of_a_list_is_named(text: str, message: str) -> None:
@@ -103,32 +94,12 @@ def test_a_wrong_line_of_a_list_is_named(text: str, message: str) -> None:
         ("name, which: that, this\nb, c: d, e\n", False),
         ('{"a": 1}', False),
         (MATRIX, False),
-        ("", False),
-        ("\0", False),
+        ("1\ta\n", False),
     ],
 )
 def test_a_list_is_told_from_other_files(text: str, answer: bool) -> None:
     assert MirexList().sniff(Source("a", text.encode()), "runs") is answer
-
-
-@given(
-    names,
-    st.lists(st.tuples(names, st.lists(st.tuples(names, numbers), min_size=1)), min_size=1, unique_by=lambda r: r[0]),
-)
-def test_scored_lists_come_back_as_they_were_written(
-    system: str, lists: list[tuple[str, list[tuple[str, float]]]]
-) -> None:
-    rows = [(system, query, document, 0.0 - score) for query, found in lists for document, score in found]
-    frame = pl.DataFrame(rows, ["system", "query", "document", "score"], orient="row")
-    back = MirexList().read(Source("a", MirexList().write(frame, "runs")), "runs")
-    assert_frame_equal(back, frame, check_exact=True)
-
-
-@given(names, st.lists(st.tuples(names, st.lists(names, min_size=1)), min_size=1, unique_by=lambda r: r[0]))
-def test_lists_come_back_as_they_were_written(system: str, lists: list[tuple[str, list[str]]]) -> None:
-    rows = [(system, query, document) for query, found in lists for document in found]
-    frame = pl.DataFrame(rows, ["system", "query", "document"], orient="row")
-    assert_frame_equal(MirexList().read(Source("a", MirexList().write(frame, "runs")), "runs"), frame)
+    assert MirexMatrix().sniff(Source("a", text.encode()), "runs") is (text == MATRIX)
 
 
 def test_lists_are_written_by_rank_where_there_are_no_scores() -> None:
@@ -146,17 +117,12 @@ def test_lists_are_written_by_rank_where_there_are_no_scores() -> None:
         ({"query": "#a"}, "expected a query that can begin a line of a list"),
         ({"system": "#a"}, "expected a system that can head a MIREX file"),
         ({"system": "a (b@c)"}, "expected a system that can head a MIREX file"),
+        ({"system": ["s", "t"]}, "expected one system in a MIREX file, got 2"),
     ],
 )
-def test_names_that_a_list_cannot_hold_are_not_written(row: dict[str, str], message: str) -> None:
-    frame = pl.DataFrame([{"system": "s", "query": "q", "document": "d"} | row])
+def test_what_a_list_cannot_hold_is_not_written(row: dict[str, str], message: str) -> None:
+    frame = pl.DataFrame({"system": "s", "query": "q", "document": "d"} | row)
     with pytest.raises(InputError, match=message):
-        MirexList().write(frame, "runs")
-
-
-def test_a_list_holds_one_system() -> None:
-    frame = pl.DataFrame({"system": ["s", "t"], "query": "q", "document": "d"})
-    with pytest.raises(InputError, match="expected one system in a MIREX file, got 2"):
         MirexList().write(frame, "runs")
 
 
@@ -164,7 +130,6 @@ def test_a_list_holds_one_system() -> None:
     "text",
     [
         MATRIX,
-        MATRIX.replace("\n", "\r\n"),
         MATRIX.replace("\n", "\t\n"),
         MATRIX.replace("\n", "\n\n"),
         MATRIX.replace("Q/R", "# comment\nQ/R").replace("\n3\t2", "\n# comment\n3\t2"),
@@ -201,7 +166,6 @@ def test_columns_of_a_matrix_may_be_some_of_the_files() -> None:
     ("old", "new", "message"),
     [
         ("1.24", "x", ":6: expected a finite distance of 0 or more, got 'x'"),
-        ("1.24", "NaN", ":6: expected a finite distance of 0 or more, got 'NaN'"),
         ("1.24", "-0.1", ":6: expected a finite distance of 0 or more, got '-0.1'"),
         ("1.24", "inf", ":6: expected a finite distance of 0 or more, got 'inf'"),
         ("1.24", "", ":6: expected a finite distance of 0 or more, got ''"),
@@ -215,22 +179,13 @@ def test_columns_of_a_matrix_may_be_some_of_the_files() -> None:
         ("2\tC:", "1\tC:", ":3: expected each file number once, got 1 again"),
         ("3\tc d.wav", "", ":5: expected a file for every number of the matrix, got none for 3"),
         ("1\t0.0\t1.24\t2\n3\t2\t0.5\t0\n", "", ": expected rows of distances after the Q/R line, got none"),
+        (MATRIX[MATRIX.index("Q/R") :], "", ": expected a line that begins with Q/R, got none"),
     ],
 )
 def test_a_wrong_line_of_a_matrix_is_named(old: str, new: str, message: str) -> None:
     assert MATRIX.count(old) == 1
     with pytest.raises(InputError, match=f"^dir/algo.txt{message}"):
         read_matrix(MATRIX.replace(old, new))
-
-
-def test_a_file_without_the_line_of_columns_is_no_matrix() -> None:
-    with pytest.raises(InputError, match=r"^dir/algo.txt: expected a line that begins with Q/R, got none$"):
-        read_matrix("x\n1\ta\n")
-
-
-@pytest.mark.parametrize(("text", "answer"), [(MATRIX, True), (LISTS, False), ("1\ta\n", False), ("", False)])
-def test_a_matrix_is_told_from_other_files(text: str, answer: bool) -> None:
-    assert MirexMatrix().sniff(Source("a", text.encode()), "runs") is answer
 
 
 COMPLETE = {
@@ -263,14 +218,7 @@ def test_what_a_matrix_cannot_hold_is_not_written(frame: pl.DataFrame, message: 
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "{q}\tQ0\td\t1\t0.5",
-        "{q}\tQ0\td\t1\tsys",
-        "{q}\tQ0\td\t0.5\tsys",
-        "{q}\tQ0\td\t1\thigh\tsys",
-        "{q}\t0\td\t1\thigh\tsys",
-    ],
+    "line", ["{q}\tQ0\td\t1\t0.5", "{q}\tQ0\td\t0.5\tsys", "{q}\tQ0\td\t1\thigh\tsys", "{q}\t0\td\t1\thigh\tsys"]
 )
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_a_run_with_a_column_missing_is_no_list(line: str, n: int) -> None:

@@ -1,4 +1,4 @@
-"""Files of rankings, and of either kind: what is written comes back, quirks are survived, faults have a line."""
+"""Files of rankings, preferences and lists: what is written comes back, quirks are survived, faults have a line."""
 
 from __future__ import annotations
 
@@ -9,36 +9,56 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudge.errors import AdjudgeError, InputError, kept_warnings
-from adjudge.groundtruth import Rankings
-from adjudge.groundtruth.files import read_experts, read_lists, read_preferences, read_rankings, write_rankings
+from adjudge.groundtruth import PartialLists, Preferences, Rankings
+from adjudge.groundtruth.files import (
+    read_experts,
+    read_lists,
+    read_preferences,
+    read_rankings,
+    write_lists,
+    write_preferences,
+    write_rankings,
+)
 
 RANKED = (
     "query,expert,document,rank\nq1,Ann,a,1\nq1,Ann,b,2\nq1,Ann,c,\nq1,Bob,b,1\nq1,Bob,a,1\nq2,Ann,a,2\nq2,Ann,z,1\n"
 )
 WIDE = "query,document,Ann,Bob\nq1,a,1,1\nq1,b,2,1\nq1,c,,\nq2,a,2,\nq2,z,1,\n"
 PREFERRED = "query,document_a,document_b,answer,assessor\nq1,a,b,a,ann\nq1,b,c,same,ann\nq1,a,c,b,bob\nq2,x,y,a,bob\n"
-Given = Callable[[str | bytes], Path]
+Write = Callable[[str | bytes], Path]
 
 name = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=6)
-quiet = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quiet = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-def ranks_of(rankings: Rankings) -> dict[str, dict[tuple[str, str], float]]:
+@pytest.fixture
+def file(tmp_path: Path) -> Write:
+    """Write a file and give its path."""
+
+    def write(content: str | bytes) -> Path:
+        path = tmp_path / "given.csv"
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write
+
+
+def ranks_of(rankings: object) -> dict[str, dict[tuple[str, str], float]]:
     """Ranks that were given, by query, expert and document."""
+    assert isinstance(rankings, Rankings)
     return {
-        one.query: {
-            (expert, document): float(one.ranks[i, j])
-            for i, expert in enumerate(one.experts)
-            for j, document in enumerate(one.documents)
-            if np.isfinite(one.ranks[i, j])
+        asked.query: {
+            (expert, document): float(asked.ranks[i, j])
+            for i, expert in enumerate(asked.experts)
+            for j, document in enumerate(asked.documents)
+            if np.isfinite(asked.ranks[i, j])
         }
-        for one in rankings.queries
+        for asked in rankings.queries
     }
 
 
@@ -56,17 +76,11 @@ def same_rankings(one: Rankings, other: Rankings) -> bool:
     )
 
 
-def test_rows_of_ranks_are_read(file: Given) -> None:
-    rankings = read_rankings(file(RANKED))
-    assert ranks_of(rankings) == HELD
-    assert rankings.queries[0].documents == ("a", "b", "c")
-    assert rankings.queries[0].experts == ("Ann", "Bob")
-
-
-def test_a_file_is_read_as_rows_are(file: Given) -> None:
+def test_a_file_is_read_as_rows_are(file: Write) -> None:
     lines = [line.split(",") for line in RANKED.splitlines()[1:]]
     rows = [(query, expert, document, float(rank or "nan")) for query, expert, document, rank in lines]
     assert same_rankings(read_rankings(file(RANKED)), Rankings.from_rows(rows))
+    assert ranks_of(read_rankings(file(RANKED))) == HELD
 
 
 @pytest.mark.parametrize(
@@ -91,41 +105,32 @@ def test_a_file_is_read_as_rows_are(file: Given) -> None:
         RANKED.replace(",", ";").replace("Bob;b;1", "Bob;b;1,5").replace("Bob;a;1", "Bob;a;1,5").encode(),
         RANKED.replace("query,expert,document,rank", "Topic ID,Participant,Incipit,Position").encode(),
         RANKED.replace("query,expert,document,rank", "Input.query,WorkerId,Input.doc,Answer.rank").encode(),
+        "".join(f"{line},note\n" for line in RANKED.splitlines()).encode(),
         WIDE.encode(),
         WIDE.replace("\n", ",,\n").encode(),
     ],
 )
-def test_quirks_of_files_change_nothing(file: Given, data: bytes) -> None:
+def test_quirks_of_files_change_nothing(file: Write, data: bytes) -> None:
     rankings = read_experts(file(data))
-    assert isinstance(rankings, Rankings)
     assert ranks_of(rankings) == HELD
     assert rankings.queries[0].documents == ("a", "b", "c")
 
 
-def test_names_in_any_script_stay_as_they_are(file: Given) -> None:
+def test_names_in_any_script_stay_as_they_are(file: Write) -> None:
     text = "query,expert,document,rank\nΩ,Łukasz,Björk – 音楽.mp3,1\nΩ,Łukasz,no\u00a0break,2\n"
     asked = read_rankings(file(text)).queries[0]
     assert (asked.query, asked.experts, asked.documents) == ("Ω", ("Łukasz",), ("Björk – 音楽.mp3", "no\u00a0break"))
 
 
-def test_columns_for_other_things_are_passed_over(file: Given) -> None:
-    text = "".join(f"{line},{extra}\n" for line, extra in zip(RANKED.splitlines(), ["note", *"abcdefg"], strict=True))
-    assert ranks_of(read_rankings(file(text))) == HELD
+def test_ranks_may_be_taken_as_they_came(file: Write) -> None:
+    ranks = ranks_of(read_rankings(file(RANKED.replace("Ann,b,2", "Ann,b,7.5")), places="given"))["q1"]
+    assert (ranks["Ann", "b"], ranks["Bob", "b"]) == (7.5, 1.0)
 
 
-def test_ranks_may_be_taken_as_they_came(file: Given) -> None:
-    rankings = read_rankings(file(RANKED.replace("Ann,b,2", "Ann,b,7.5")), places="given")
-    assert ranks_of(rankings)["q1"]["Ann", "b"] == 7.5
-    assert ranks_of(rankings)["q1"]["Bob", "b"] == 1.0
-
-
-def test_experts_of_a_wide_table_who_ranked_nothing_for_a_query_were_not_asked(file: Given) -> None:
-    rankings = read_rankings(file(WIDE))
-    assert [one.experts for one in rankings.queries] == [("Ann", "Bob"), ("Ann",)]
-
-
-def test_experts_called_a_and_b_make_no_preferences(file: Given) -> None:
-    assert isinstance(read_experts(file(WIDE.replace("Ann", "A").replace("Bob", "B"))), Rankings)
+def test_experts_of_a_wide_table_who_ranked_nothing_for_a_query_were_not_asked(file: Write) -> None:
+    rankings = read_experts(file(WIDE.replace("Ann", "A").replace("Bob", "B")))
+    assert isinstance(rankings, Rankings), "experts called a and b make no preferences"
+    assert [asked.experts for asked in rankings.queries] == [("A", "B"), ("A",)]
 
 
 @pytest.mark.parametrize(
@@ -136,28 +141,17 @@ def test_experts_called_a_and_b_make_no_preferences(file: Given) -> None:
         {"q1": {"Ann": {"a": 1, "b": 2, "c": None}, "Bob": {"b": 4, "a": 4}}, "q2": {"Ann": {"a": 2, "z": 1}}},
     ],
 )
-def test_rankings_in_json_are_read(file: Given, content: object) -> None:
+def test_rankings_in_json_are_read(file: Write, content: object) -> None:
     assert ranks_of(read_rankings(file(json.dumps(content)))) == HELD
     assert ranks_of(read_rankings(file(json.dumps(content, indent=2)))) == HELD
-
-
-def test_records_are_read_from_json_and_parquet(file: Given, tmp_path: Path) -> None:
-    frame = pl.read_csv(RANKED.encode())
-    records = [json.dumps(row) for row in frame.iter_rows(named=True)]
-    assert ranks_of(read_rankings(file("\n".join(records)))) == HELD
-    assert ranks_of(read_rankings(file(f"[{', '.join(records)}]"))) == HELD
-    frame.write_parquet(tmp_path / "ranks.pq")
-    assert ranks_of(read_rankings(tmp_path / "ranks.pq")) == HELD
 
 
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
         (RANKED + "q1,Ann,a,3\n", 9, "expected one row for each .* query 'q1', expert 'Ann' and document 'a'"),
-        (RANKED + "q1,Ann,a,1\n", 9, "expected one row for each"),
         (RANKED + "\nq1,Ann,d,first\n", 10, "expected a rank of more than 0, or nothing, got 'first'"),
         (RANKED + "q1,Ann,d,0\n", 9, "expected a rank of more than 0, or nothing, got '0'"),
-        (RANKED + "q1,Ann,d,-2\n", 9, "expected a rank of more than 0, or nothing, got '-2'"),
         (RANKED + "q1,Ann,d,inf\n", 9, "expected a rank of more than 0, or nothing, got 'inf'"),
         (RANKED + "q1, ,d,2\n", 9, "expected an expert, got nothing"),
         (RANKED + ",Ann,d,2\n", 9, "expected a query, got nothing"),
@@ -190,7 +184,7 @@ def test_records_are_read_from_json_and_parquet(file: Given, tmp_path: Path) -> 
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_rankings_is_told_with_its_line(
-    file: Given, text: str, line: int | None, message: str
+    file: Write, text: str, line: int | None, message: str
 ) -> None:
     path = file(text)
     place = f"{path}:{line}: " if line else f"{path}: "
@@ -221,32 +215,18 @@ def test_rankings_come_back_as_they_were_written(tmp_path: Path, rankings: Ranki
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        (
-            "ranks.groups",
-            "expected rankings to be written as csv, tsv, parquet, jsonl, json, got a name that says groups",
-        ),
+        ("ranks.groups", "as csv, tsv, parquet, jsonl or json, got a name that says groups"),
         ("ranks.pdf", "expected a suffix that says how to write"),
+        ("ranks.csv", "expected a document that a file can hold, got 'b '"),
+        ("ranks.tsv", "expected a document that a file can hold, got 'b '"),
+        ("ranks.jsonl", "expected a document that a file can hold, got 'b '"),
     ],
 )
-def test_rankings_are_not_written_as_what_they_are_not(tmp_path: Path, file: Given, target: str, message: str) -> None:
-    rankings = read_rankings(file(RANKED))
+def test_what_a_file_would_not_give_back_is_not_written(tmp_path: Path, target: str, message: str) -> None:
+    rankings = Rankings.from_rows([("q", "ann", "a", 1), ("q", "ann", "b ", 2)])
     with pytest.raises(AdjudgeError, match=message):
         write_rankings(rankings, tmp_path / target)
     assert not (tmp_path / target).exists()
-
-
-@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl"])
-def test_names_that_a_file_would_not_give_back_are_not_written(tmp_path: Path, suffix: str) -> None:
-    rankings = Rankings.from_rows([("q", "ann", "a", 1), ("q", "ann", "b ", 2)])
-    with pytest.raises(InputError, match="expected a document that a file can hold, got 'b '"):
-        write_rankings(rankings, tmp_path / f"ranks.{suffix}")
-
-
-def test_columns_that_hold_no_text_are_refused(tmp_path: Path) -> None:
-    frame = pl.DataFrame({"query": ["q", "q"], "expert": "e", "document": [["a"], ["b"]], "rank": [1, 2]})
-    frame.write_parquet(tmp_path / "ranks.parquet")
-    with pytest.raises(InputError, match=r"ranks\.parquet: expected text as document, got a column of List"):
-        read_rankings(tmp_path / "ranks.parquet")
 
 
 def refusal(path: Path) -> str | None:
@@ -260,19 +240,13 @@ def refusal(path: Path) -> str | None:
 
 
 @pytest.mark.parametrize("whole", [RANKED, WIDE, PREFERRED, json.dumps({"q": {"ann": ["a", ["b", "c"]]}})])
-def test_a_broken_file_is_read_or_refused_in_one_line(file: Given, whole: str) -> None:
+def test_a_broken_file_is_read_or_refused_in_one_line(file: Write, whole: str) -> None:
     generator = random.Random(1)
     for _ in range(60):
         broken = bytearray(whole[: generator.randrange(1, len(whole) + 1)].encode())
         broken[generator.randrange(len(broken))] = generator.choice(b'ab1,;\t"\n{}[]:#\0\xff')
         said = refusal(file(bytes(broken)))
         assert said is None or (said.startswith(str(file(b""))) and "\n" not in said)
-
-
-def test_files_that_are_not_there_are_refused(tmp_path: Path) -> None:
-    for read in (read_experts, read_rankings, read_preferences, read_lists):
-        with pytest.raises(InputError, match=r"missing\.csv: cannot be read: no such file"):
-            read(tmp_path / "missing.csv")
 
 
 @pytest.mark.parametrize(
@@ -286,7 +260,7 @@ def test_files_that_are_not_there_are_refused(tmp_path: Path) -> None:
 def test_queries_left_out_are_not_looked_at(name: str, text: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(text)
-    assert [one.query for one in read_experts(path, without=["bad"]).queries] == ["q"]
+    assert [asked.query for asked in read_experts(path, without=["bad"]).queries] == ["q"]
     with pytest.raises(InputError) as refused:
         read_experts(path)
     assert "--without" not in str(refused.value)
@@ -296,8 +270,161 @@ def test_queries_left_out_are_not_looked_at(name: str, text: str, tmp_path: Path
         read_experts(path, without=["bad", "q"])
 
 
-def test_lines_are_those_of_the_file_where_queries_are_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "r.csv"
-    path.write_text("query,expert,document,rank\nbad,ann,x,1\nq,ann,x,1\nq,ann,y,none such\n")
-    with pytest.raises(InputError, match=r"r\.csv:4: expected a rank"):
+def test_lines_are_those_of_the_file_where_queries_are_left_out(file: Write) -> None:
+    path = file("query,expert,document,rank\nbad,ann,x,1\nq,ann,x,1\nq,ann,y,none such\n")
+    with pytest.raises(InputError, match=r"given\.csv:4: expected a rank"):
         read_rankings(path, without={"bad"})
+
+
+def test_answers_are_read(file: Write) -> None:
+    preferences = read_experts(file(PREFERRED))
+    assert isinstance(preferences, Preferences)
+    assert preferences.assessors == ("ann", "bob")
+    first = preferences.queries[0]
+    assert first.documents == ("a", "b", "c")
+    columns = np.stack([first.first, first.second, first.answer, first.assessor])
+    assert columns.tolist() == [[0, 1, 0], [1, 2, 2], [1, 0, -1], [0, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("query,document_a,document_b,answer,assessor", {"a": "A", "b": "B", "same": "Same"}),
+        ("topic,doc1,doc2,choice,worker", {"a": "1", "b": "2", "same": "tie"}),
+        ("qid,left,right,preference,user", {"a": "left", "b": "right", "same": "="}),
+        ("query,a,b,answer,judge", {"a": ">", "b": "<", "same": "s"}),
+        ("query,first,second,answer,rater", {"a": "1", "b": "-1", "same": "0"}),
+    ],
+)
+def test_answers_go_by_many_names(file: Write, header: str, words: dict[str, str]) -> None:
+    lines = [line.split(",") for line in PREFERRED.splitlines()[1:]]
+    rows = [",".join([*line[:3], words[line[3]], line[4]]) for line in lines]
+    plain, other = read_preferences(file(PREFERRED)), read_preferences(file("\n".join([header, *rows])))
+    for one, two in zip(plain.queries, other.queries, strict=True):
+        assert np.array_equal(one.wins, two.wins)
+        assert np.array_equal(one.alike, two.alike)
+
+
+def test_without_a_column_for_them_nobody_knows_who_answered(file: Write) -> None:
+    text = "".join(line.rsplit(",", 1)[0] + "\n" for line in PREFERRED.splitlines())
+    preferences = read_preferences(file(text))
+    assert preferences.assessors == ()
+    assert preferences.queries[0].assessor.tolist() == [-1, -1, -1]
+
+
+def test_blank_answers_are_counted_and_left_out_aloud(file: Write) -> None:
+    path = file(PREFERRED + "q1,a,b,,ann\nq1,a,b,-,bob\nq3,m,n, ,bob\n")
+    with kept_warnings() as said:
+        preferences = read_preferences(path)
+    assert said == [f"{path}: left out 3 blank answers of 7; nothing is left of 1 query."]
+    assert (preferences.n_blank, preferences.n_answers, len(preferences.queries)) == (3, 4, 2)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("q1,a,a,b,ann", "expected two documents, got 'a' against itself"),
+        ("q1,a,b,maybe,ann", "expected a, b or same as answer, got 'maybe'"),
+        ("q1,a,b,a,", "expected an expert, got nothing"),
+        ("q1,,b,a,ann", "expected a first document, got nothing"),
+        ("q1,a,,a,ann", "expected a second document, got nothing"),
+        (",a,b,a,ann", "expected a query, got nothing"),
+        ("q1,a,b,a", "expected 5 columns, got 4"),
+    ],
+)
+def test_what_is_wrong_with_an_answer_is_told_with_its_line(file: Write, row: str, message: str) -> None:
+    path = file(f"{PREFERRED}\n{row}\n")
+    with pytest.raises(InputError, match=f"^{path}:7: {message}$"):
+        read_preferences(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("query,document_a,document_b,answer\nq,a,b,\n", "expected at least one answer, got only blank ones"),
+        (RANKED, r"expected a column for the first document \(document_a, "),
+        ('{"q": {"ann": ["a", "b"]}}', "expected records with query, document_a"),
+    ],
+)
+def test_files_without_preferences_are_refused(file: Write, text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_preferences(file(text))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv.zst", "parquet", "jsonl"])
+def test_preferences_come_back_as_they_were_written(file: Write, tmp_path: Path, suffix: str) -> None:
+    preferences = read_preferences(file(PREFERRED))
+    path = tmp_path / f"preferences.{suffix}"
+    write_preferences(preferences, path)
+    back = read_preferences(path)
+    assert back.assessors == preferences.assessors
+    for one, two in zip(preferences.queries, back.queries, strict=True):
+        assert (one.query, one.documents) == (two.query, two.documents)
+        for column in ("first", "second", "answer", "assessor"):
+            assert getattr(one, column).tolist() == getattr(two, column).tolist()
+
+
+def test_the_file_of_the_2010_study_is_read_as_it_is(shared_data: Path) -> None:
+    with kept_warnings() as said:
+        preferences = read_experts(shared_data / "preferences-2010" / "judgments.csv")
+    assert isinstance(preferences, Preferences)
+    assert "left out 5 blank answers of 2,810" in said[0]
+    assert (len(preferences.queries), len(preferences.assessors), preferences.n_blank) == (11, 79, 5)
+    answers = np.concatenate([asked.answer for asked in preferences.queries])
+    assert [int((answers == value).sum()) for value in (1, -1, 0)] == [577, 823, 1405]  # as grep counts them
+
+
+LISTS = PartialLists.from_groups({"q1": [["b", "a"], ["c"]], "q2": [["a"]], "q3": [["x"], ["z", "y"], ["a"]]})
+
+
+@quiet
+@given(
+    groups=st.dictionaries(
+        name.filter(lambda text: not text.startswith("#")),
+        st.lists(name, min_size=1, max_size=6, unique=True),
+        min_size=1,
+        max_size=3,
+    ),
+    cut=st.integers(1, 6),
+    suffix=st.sampled_from(("json", "groups", "csv", "tsv", "parquet", "jsonl", "qrels", "groups.gz", "json.xz")),
+)
+def test_lists_of_any_names_come_back(tmp_path: Path, groups: dict[str, list[str]], cut: int, suffix: str) -> None:
+    parts = {query: (documents[:cut], documents[cut:]) for query, documents in groups.items()}
+    lists = PartialLists.from_groups({query: list(filter(None, two)) for query, two in parts.items()})
+    path = tmp_path / f"lists.{suffix}"
+    write_lists(lists, path)
+    assert read_lists(path) == lists
+
+
+def test_graded_judgments_are_lists_without_what_is_not_relevant(file: Write) -> None:
+    path = file("query,document,grade\nq1,a,1\nq1,b,3\nq1,c,0\nq1,d,3\nq2,a,0\n")
+    with kept_warnings() as said:
+        lists = read_lists(path)
+    assert lists.to_groups() == {"q1": [["b", "d"], ["a"]]}
+    assert said == ["2 documents with a grade of 0 or less left out; nothing is left of 1 query."]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("query,group,document\nq1,1,a\nq1,-1,b\n", ":3: expected a whole number of 1 or more as group, got '-1'"),
+        ("query,group,document\nq1,1,a\nq1,,b\n", ":3: expected a whole number of 1 or more as group, got nothing"),
+        ('{"q": [["a"], []]}', ": q: expected documents in group 2, got none"),
+        ('{"q": [["a"], "b"]}', ": q: expected .* groups .*, got 'b' in a list"),
+        ('{"q": [["a"], [["b"]]]}', ": q: expected documents in group 2, got .*b"),
+        ('{"q": [["a"], [null]]}', ": q > 2: expected a document, got nothing"),
+        ("query,document,grade\nq1,a,0\n", ": expected documents with grades above 0"),
+        ("query,document,grade,assessor\nq1,a,1,x\nq1,a,2,y\n", ": Lists of groups hold no assessors; combine them"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_lists_is_told(file: Write, text: str, message: str) -> None:
+    path = file(text)
+    with pytest.raises(InputError, match=f"^{path}{message}"):
+        read_lists(path)
+
+
+def test_lists_are_text_where_nothing_says_otherwise(capfdbinary: pytest.CaptureFixture[bytes], tmp_path: Path) -> None:
+    write_lists(LISTS, tmp_path / "lists.txt")
+    write_lists(LISTS, "-")
+    assert capfdbinary.readouterr().out == (tmp_path / "lists.txt").read_bytes()
+    assert read_lists(tmp_path / "lists.txt") == LISTS

@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import adjudge as aj
-from adjudge.embedded import demo_tables
 from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.measures.assessors import evaluate_assessors
 from adjudge.model.effectiveness import AssessedEffectiveness
@@ -113,14 +112,6 @@ def assert_same(eff: AssessedEffectiveness, expected: dict[tuple[str, str, str, 
 # The same as the assessor alone
 
 
-@pytest.mark.parametrize("rows", [CROSSED, NESTED, PARTIAL], ids=["crossed", "nested", "partial"])
-@pytest.mark.parametrize("partial", ["drop", "keep"])
-@pytest.mark.parametrize("unjudged", ["zero", "condensed"])
-def test_each_assessor_counts_as_if_nobody_else_had_judged(rows: list[Row], partial: str, unjudged: str) -> None:
-    eff = quietly(read(rows), NAMES, partial=partial, unjudged=unjudged)
-    assert_same(eff, by_hand(rows, RUNS, NAMES, partial=partial, unjudged=unjudged))
-
-
 def test_values_are_queries_by_systems_by_assessors_by_measures() -> None:
     eff = evaluate_assessors(read(CROSSED), ["P@1", "RR"])
     assert (eff.queries, eff.systems, eff.assessors) == (("q1", "q2", "q3"), ("s1", "s2"), ("ann", "bob"))
@@ -129,39 +120,10 @@ def test_values_are_queries_by_systems_by_assessors_by_measures() -> None:
     assert eff.cells.all()
 
 
-def test_the_ideal_ranking_is_the_assessors_own() -> None:
-    rows: list[Row] = [("q1", "a", "ann", 1), ("q1", "b", "ann", 0), ("q1", "a", "bob", 0), ("q1", "b", "bob", 2)]
-    eff = evaluate_assessors(read(rows, {"s": {"q1": ["a", "b"]}}), "nDCG@5")
-    assert eff.array()[0, 0].tolist() == pytest.approx([1, 1 / np.log2(3)])
-
-
 def test_the_scale_is_that_of_the_collection_and_not_of_one_assessor() -> None:
     rows: list[Row] = [("q1", "a", "ann", 1), ("q1", "a", "bob", 2)]
     collection = aj.read({"s": {"q1": ["a"]}}, frame(rows))
     assert evaluate_assessors(collection, "CG@1").array()[0, 0].tolist() == [1 / 2, 1]
-
-
-def test_an_assessor_who_judged_only_the_last_queries_lines_up_with_them() -> None:
-    rows: list[Row] = [("q1", "a", "ann", 1), ("q2", "b", "ann", 1), ("q3", "c", "bob", 1), ("q3", "a", "bob", 0)]
-    eff = evaluate_assessors(read(rows), "RR")
-    assert np.isnan(eff.array()[:, 0]).tolist() == [[False, True], [False, True], [True, False]]
-    assert eff.array()[2, :, 1].tolist() == [1, 1 / 3]
-
-
-def test_the_order_of_the_rows_does_not_matter() -> None:
-    rng = np.random.default_rng(3)
-    first = quietly(read(PARTIAL), NAMES).to_polars()
-    for _ in range(5):
-        shuffled = [PARTIAL[i] for i in rng.permutation(len(PARTIAL))]
-        other = quietly(read(shuffled), NAMES).to_polars()
-        assert other.sort(other.columns).equals(first.sort(first.columns))
-
-
-def test_judgments_that_come_twice_count_once() -> None:
-    with pytest.warns(AdjudgeWarning, match="2 judgments come twice with the same grade"):
-        collection = read([*CROSSED, CROSSED[1], CROSSED[3]])
-    eff = evaluate_assessors(collection, NAMES)
-    assert np.array_equal(eff.values, evaluate_assessors(read(CROSSED), NAMES).values)
 
 
 def test_the_highest_of_an_assessors_own_sub_topics_counts() -> None:
@@ -174,26 +136,6 @@ def test_the_highest_of_an_assessors_own_sub_topics_counts() -> None:
     assert_same(eff, by_hand(rows, RUNS, NAMES, partial="drop"))
     assert eff.array("CG(ideal=none)@2")[0, 0].tolist() == [2 + 1, 1 + 0]
     assert "Documents judged for several sub-topics have the highest of those grades." in eff.notes
-
-
-def test_one_assessor_is_what_the_collection_is() -> None:
-    rows = [row for row in CROSSED if row[2] == "ann"]
-    eff = evaluate_assessors(read(rows), NAMES)
-    assert eff.assessors == ("ann",)
-    assert np.array_equal(eff.values[:, :, 0], aj.evaluate(read(rows), NAMES).values)
-
-
-def test_the_demo_has_a_panel_for_every_fifth_query() -> None:
-    tables = demo_tables(queries=20, depth=5)
-    eff = evaluate_assessors(aj.demo(queries=20, depth=5), ["CG@5", "AP(rel=40)@5"])
-    assert sorted(eff.cells.sum(axis=1).tolist()) == [1] * 16 + [3] * 4
-    for a, who in enumerate(eff.assessors):
-        own = aj.read(tables.runs, tables.judgments.filter(pl.col("assessor") == who), scale="fine")
-        with pytest.warns(AdjudgeWarning, match="queries of the runs without judgments left out"):
-            alone = aj.evaluate(own, ["CG@5", "AP(rel=40)@5"])
-        mine = eff.select(queries=alone.queries)
-        assert np.array_equal(mine.values[:, :, a], alone.values)
-        assert eff.cells[:, a].sum() == alone.n_queries
 
 
 # Partial queries
@@ -228,11 +170,7 @@ def test_cells_judged_in_part_may_be_kept_and_are_noted() -> None:
 
 def test_nothing_left_is_an_error_that_says_what_would_keep_something() -> None:
     rows: list[Row] = [("q1", "a", "ann", 1), ("q1", "b", "bob", 1)]
-    message = (
-        r"^No assessor judged all the judged documents of any query, so nothing is left; say keep for partial queries "
-        r"to keep those judged in part\.$"
-    )
-    with pytest.raises(AdjudgeError, match=message):
+    with pytest.raises(AdjudgeError, match=r"^No assessor judged all .* choose keep for partial queries"):
         evaluate_assessors(read(rows, only("q1")), "RR")
     assert evaluate_assessors(read(rows, only("q1")), "P@1", partial="keep").array()[0].tolist() == [[1, 0], [0, 0]]
 
@@ -272,11 +210,6 @@ def test_nothing_is_said_of_combining_grades_that_are_not_combined() -> None:
     assert evaluate_assessors(read(nobody), "RR").notes == ("1 query without a relevant document: effectiveness 0.",)
 
 
-def test_the_rule_for_combining_assessors_changes_nothing() -> None:
-    first = evaluate_assessors(read(CROSSED), NAMES)
-    assert np.array_equal(evaluate_assessors(read(CROSSED).combined("min"), NAMES).values, first.values)
-
-
 def test_grades_may_be_converted_before() -> None:
     eff = evaluate_assessors(read(CROSSED).rescaled("binary2"), "P@3")
     assert eff.array()[:, 0].tolist() == [[1 / 3, 0], [0, 2 / 3], [1 / 3, 0]]
@@ -298,13 +231,6 @@ def test_orders_of_ties_are_drawn_alike_for_every_assessor() -> None:
     other = evaluate_assessors(collection, ["AP", "nDCG@5"], ties="expected", seed=5)
     assert not np.array_equal(eff.values[1], other.values[1])
     assert eff.provenance.settings["ties_seed"] == 4
-
-
-def test_a_few_ties_are_averaged_exactly() -> None:
-    runs = {"s": {"q1": {"a": 1.0, "b": 1.0}}}
-    rows: list[Row] = [("q1", "a", "ann", 1), ("q1", "b", "ann", 0), ("q1", "a", "bob", 1), ("q1", "b", "bob", 1)]
-    eff = evaluate_assessors(aj.read(runs, frame(rows)), "P@1", ties="expected")
-    assert eff.array()[0, 0].tolist() == [1 / 2, 1]
 
 
 def test_progress_is_told_in_cells() -> None:
@@ -331,32 +257,6 @@ def test_judgments_must_tell_who_made_them() -> None:
         evaluate_assessors(aj.read(RUNS), "RR")
 
 
-def test_runs_that_answer_other_queries_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match="No query of the runs is judged: the runs answer q9; the judgments are"):
-        quietly(read(CROSSED, {"s": {"q9": ["a"]}}), "RR")
-
-
-@pytest.mark.parametrize(
-    ("option", "message"),
-    [
-        ({"partial": "half"}, "'partial' must be one of drop, keep, got 'half'"),
-        ({"unjudged": "bounds"}, "'unjudged' must be one of zero, condensed, got 'bounds'"),
-        ({"missing": "skip"}, "'missing' must be one of zero, drop, error, got 'skip'"),
-        ({"ties": "random"}, "'ties' must be one of trec, expected, got 'random'"),
-        ({"seed": -1}, "'seed' must be a whole number of at least 0, got -1"),
-    ],
-)
-def test_an_option_that_does_not_exist_is_refused(option: dict[str, Any], message: str) -> None:
-    with pytest.raises(AdjudgeError) as raised:
-        evaluate_assessors(read(CROSSED), "RR", **option)
-    assert str(raised.value) == message
-
-
-def test_a_measure_that_the_scale_does_not_suit_is_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"Fine@5.*judgments on the Fine scale .*got broad \(0\.\.2\)"):
-        evaluate_assessors(read(CROSSED), "Fine@5")
-
-
 # Any small collection
 
 DOCUMENTS, QUERIES, PEOPLE = ["a", "b", "c", "d", "e"], ["q1", "q2", "q3", "q4"], ["ann", "bob", "cleo"]
@@ -368,7 +268,7 @@ triples = st.tuples(st.sampled_from(QUERIES), st.sampled_from(DOCUMENTS[:3]), st
 judged = st.dictionaries(triples, st.sampled_from([0, 0, 1, 2]), min_size=1, max_size=30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @pytest.mark.filterwarnings("ignore:.*no document is judged")
 @given(
     runs=runs_of_systems,

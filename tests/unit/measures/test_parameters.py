@@ -18,15 +18,12 @@ from adjudge.measures.parameters import GAINS, GainChoice
         ("RBP(p=0)", "RBP: 'p' must be in (0, 1), got 0"),
         ("RBP(p=1)", "RBP: 'p' must be in (0, 1), got 1"),
         ("RBP(p=nan)", "RBP: 'p' must be in (0, 1), got nan"),
-        ("RBP(p=many)", "RBP: 'p' must be in (0, 1), got 'many'"),
         ("P(rel=0)@5", "P: 'rel' must be a finite number above 0, got 0"),
         ("P(rel=-1)@5", "P: 'rel' must be a finite number above 0, got -1"),
         ("P(rel=inf)@5", "P: 'rel' must be a finite number above 0, got inf"),
         ("Q(beta=-0.1)@5", "Q: 'beta' must be a finite number of at least 0, got -0.1"),
         ("nDCG(base=1)@5", "nDCG: 'base' must be a finite number above 1, got 1"),
         ("nDCG(discount=linear)@5", "nDCG: 'discount' must be one of log, original, got 'linear'"),
-        ("nDCG(ideal=best)@5", "nDCG: 'ideal' must be one of none, max, judged, got 'best'"),
-        ("nDCG(gain=cubic)@5", "nDCG: 'gain' must be one of linear, exp or a table such as {0:0,1:1,2:3}, got 'cubic'"),
         ("nDCG(gain={1})@5", "nDCG: 'gain' must be one of linear, exp or a table such as {0:0,1:1,2:3}, got '{1}'"),
     ],
 )
@@ -70,10 +67,9 @@ def gained(measure: str | aj.Measure, grades: list[float], scale: str = "0..3") 
 
 
 def test_a_table_gives_each_grade_its_gain() -> None:
-    measure = "CG(gain={0:0,1:2,2:5,3:9},ideal=none)"
-    assert gained(measure, [0, 1, 2, 3]) == 2 + 5 + 9
-    assert gained(measure, [1, 1, 3]) == 2 + 2 + 9
+    assert gained("CG(gain={0:0,1:2,2:5,3:9},ideal=none)", [0, 1, 2, 3]) == 2 + 5 + 9
     assert gained("CG(gain={1:2,2:5,3:9},ideal=none)", [0, 1]) == 2  # 0 need not be said
+    assert gained("CG(gain={1:2,2:5},ideal=none)", [-1, 1], scale="-1..2") == 2
 
 
 def test_a_table_without_a_grade_that_occurs_is_refused() -> None:
@@ -81,10 +77,6 @@ def test_a_table_without_a_grade_that_occurs_is_refused() -> None:
         gained("CG(gain={0:0,1:2},ideal=none)", [1, 3])
     with pytest.raises(AdjudgeError, match=r"gain=\{0:0,1:2,3:5\}: has no gain for grade 1.5"):
         gained("CG(gain={0:0,1:2,3:5},ideal=none)", [1.5])
-
-
-def test_negative_grades_have_no_gain_in_a_table() -> None:
-    assert gained("CG(gain={1:2,2:5},ideal=none)", [-1, 1], scale="-1..2") == 2
 
 
 def test_the_same_table_is_the_same_measure() -> None:
@@ -112,9 +104,6 @@ def test_a_registered_gain_has_a_name_that_measures_read(monkeypatch: pytest.Mon
     assert rooted(np.array([9.0])).tolist() == [3]
     with pytest.raises(ValueError, match="A gain called 'rooted' is registered already"):
         aj.measures.gain("rooted")(rooted)
-
-
-def test_a_gain_needs_a_name_that_can_stand_in_a_measure() -> None:
     with pytest.raises(AdjudgeError, match="A gain needs a name of letters, digits and underscores, got 'a-b'"):
         aj.measures.gain("a-b")
 

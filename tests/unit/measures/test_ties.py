@@ -115,25 +115,26 @@ def test_lists_without_ties_are_as_they_are(
     assert (expected.error == 0).all()
 
 
-def test_lists_without_scores_have_no_ties() -> None:
+def test_each_list_is_averaged_over_its_own_ties_and_has_none_without_scores() -> None:
+    tied, untied = {"q": {"a": 1.0, "b": 1.0}}, {"q": {"a": 2.0, "b": 1.0}}
+    eff = aj.evaluate(aj.read({"tied": tied, "untied": untied}, {"q": {"a": 1}}), "RR", ties="expected")
+    assert eff.values[0, :, 0].tolist() == [3 / 4, 1]
     eff = aj.evaluate(aj.read({"s": {"q": ["b", "a"]}}, {"q": {"a": 1}}), "RR", ties="expected")
     assert eff.values.item() == 1 / 2
 
 
-def test_scores_that_differ_beyond_single_precision_are_tied() -> None:
-    for low, value in ((1.0 - 1e-12, 3 / 4), (1.0 - 1e-3, 1)):
-        collection = aj.read({"s": {"q": {"a": 1.0, "b": low}}}, {"q": {"a": 1}})
-        assert aj.evaluate(collection, "RR", ties="expected").values.item() == value
-
-
-def test_in_double_precision_such_scores_are_not_tied() -> None:
-    runs, judgments = {"s": {"q": {"a": 1.0, "b": 1.0 - 1e-12}}}, {"q": {"a": 1}}
-    precisions: dict[Precision, float] = {"single": 1 / 2, "double": 1}
-    for precision, value in precisions.items():
-        collection = aj.read(runs, judgments, score_precision=precision)
-        assert aj.evaluate(collection, "RR").values.item() == value
-        assert collection.provenance.settings.get("score_precision", "single") == precision
-    assert aj.evaluate(collection, "RR", ties="expected").values.item() == 1
+@pytest.mark.parametrize(
+    ("low", "precision", "by_name", "expected"),
+    [(1.0 - 1e-12, "single", 1 / 2, 3 / 4), (1.0 - 1e-12, "double", 1, 1), (1.0 - 1e-3, "single", 1, 1)],
+)
+def test_scores_that_differ_beyond_their_precision_are_tied(
+    low: float, precision: Precision, by_name: float, expected: float
+) -> None:
+    runs, judgments = {"s": {"q": {"a": 1.0, "b": low}}}, {"q": {"a": 1}}
+    collection = aj.read(runs, judgments, score_precision=precision)
+    assert aj.evaluate(collection, "RR").values.item() == by_name
+    assert aj.evaluate(collection, "RR", ties="expected").values.item() == expected
+    assert collection.provenance.settings.get("score_precision", "single") == precision
 
 
 def test_tied_documents_come_last_identifier_first_unless_asked_otherwise() -> None:
@@ -141,12 +142,6 @@ def test_tied_documents_come_last_identifier_first_unless_asked_otherwise() -> N
     eff = aj.evaluate(collection, "RR")
     assert eff.values.item() == 1 / 3  # b, a, B: by bytes, descending
     assert eff.error is None
-
-
-def test_each_list_is_averaged_over_its_own_ties() -> None:
-    runs = {"tied": {"q": {"a": 1.0, "b": 1.0}}, "untied": {"q": {"a": 2.0, "b": 1.0}}}
-    eff = aj.evaluate(aj.read(runs, {"q": {"a": 1}}), "RR", ties="expected")
-    assert eff.values[0, :, 0].tolist() == [3 / 4, 1]
 
 
 def test_the_orders_drawn_for_a_list_depend_neither_on_other_measures_nor_on_other_lists() -> None:

@@ -40,7 +40,7 @@ def test_a_continuous_scale_is_cut_in_equal_parts() -> None:
     ("target", "message"),
     [
         ("graded1", "expected gradedN"),
-        ("graded200", "wants 200 levels"),
+        ("graded200", "has 200 levels, more than the scale"),
         ("binary0", "cuts outside the scale"),
         ("binary101", "cuts outside the scale"),
         ("nothing", "expected gradedN"),

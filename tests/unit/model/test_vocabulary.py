@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.arrays import Keys
@@ -43,6 +43,7 @@ def test_the_index_finds_keys_in_more_than_one_block() -> None:
     assert (index.find(asked.astype(np.uint64)) == expected).all()
 
 
+@settings(max_examples=30)
 @given(st.lists(st.lists(st.text(max_size=5), max_size=20), max_size=5))
 def test_codes_are_given_in_order_of_first_appearance(columns: list[list[str]]) -> None:
     vocabulary = Vocabulary()

@@ -26,43 +26,28 @@ def kinds(traps: Questions) -> Counter[str]:
 
 
 def test_there_are_as_many_traps_of_each_kind_as_asked_on_queries_of_their_own() -> None:
-    traps = make_traps(read_judgments(grades(), scale="fine"), per_choice=5)
+    judgments = read_judgments(grades(), scale="fine")
+    traps = make_traps(judgments, per_choice=5)
     assert kinds(traps) == {"a": 5, "b": 5, "good": 5, "bad": 5, "bad|good": 5}
     assert [one.name for one in traps.questions] == [f"t{i}" for i in range(1, 26)]
     assert len(set(traps.queries)) == 25
     assert len(kinds(traps.select(range(5)))) == 5  # the kinds take turns
+    assert make_traps(judgments).questions == traps.questions != make_traps(judgments, seed=2).questions
+    lenient = make_traps(judgments, per_choice=1, strict=False)
+    assert kinds(lenient) == {"a": 1, "b": 1, "a|b|good": 1, "a|b|bad": 1, "bad|good": 1}
 
 
 def test_grades_bear_the_answers_out() -> None:
     traps = make_traps(read_judgments(grades(), scale="fine"))
     for one, (a, b) in zip(traps.questions, traps.grades["fine"], strict=True):
-        assert one.is_trap
-        if one.expected == {"a"}:
-            assert a.min() >= 67
-            assert b.max() <= 20
-        elif one.expected == {"b"}:
-            assert b.min() >= 67
-            assert a.max() <= 20
-        elif one.expected == {"good"}:
-            assert min(a.min(), b.min()) >= 67
+        if one.expected == {"good", "bad"}:
+            assert one.a == one.b
+            continue
+        assert (a.min() >= 67) if one.expected & {"a", "good"} else (a.max() <= 20)
+        assert (b.min() >= 67) if one.expected & {"b", "good"} else (b.max() <= 20)
+        if one.expected == {"good"}:
             assert abs(a.mean() - b.mean()) < 5
             assert not set(one.a) & set(one.b)
-        elif one.expected == {"bad"}:
-            assert max(a.max(), b.max()) <= 20
-        else:
-            assert one.a == one.b
-            assert one.expected == {"good", "bad"}
-
-
-def test_preferences_may_be_right_where_both_are_good_or_bad() -> None:
-    traps = make_traps(read_judgments(grades(), scale="fine"), per_choice=1, strict=False)
-    assert kinds(traps) == {"a": 1, "b": 1, "a|b|good": 1, "a|b|bad": 1, "bad|good": 1}
-
-
-def test_the_same_seed_makes_the_same_traps() -> None:
-    judgments = read_judgments(grades(), scale="fine")
-    assert make_traps(judgments, seed=1).questions == make_traps(judgments, seed=1).questions
-    assert make_traps(judgments, seed=1).questions != make_traps(judgments, seed=2).questions
 
 
 def test_kinds_that_the_judgments_do_not_allow_are_left_out_with_a_warning() -> None:
@@ -75,15 +60,12 @@ def test_kinds_that_the_judgments_do_not_allow_are_left_out_with_a_warning() -> 
     assert set(only.a) == set(only.b)  # six good documents are too few for two lists of five
 
 
-def test_judgments_without_a_plain_answer_allow_no_traps() -> None:
-    judgments = read_judgments({"q": {f"d{i}": 50 for i in range(10)}}, scale="fine")
+@pytest.mark.parametrize("grades", [{"fine": 50}, {"fine": 100, "broad": 0}], ids=["middling", "scales disagree"])
+def test_judgments_without_a_plain_answer_allow_no_traps(grades: dict[str, int]) -> None:
+    """Fine says very good, Broad says not at all: nothing is plain."""
+    judgments = {
+        scale: read_judgments({"q": {f"d{i}": grade for i in range(10)}}, scale=scale)
+        for scale, grade in grades.items()
+    }
     with pytest.raises(AdjudgeError, match="these judgments allow no traps"):
         make_traps(judgments)
-
-
-def test_several_scales_must_agree() -> None:
-    """Fine says very good, Broad says not at all: nothing is plain."""
-    fine = read_judgments({"q": {f"d{i}": 100 for i in range(10)}}, scale="fine")
-    broad = read_judgments({"q": {f"d{i}": 0 for i in range(10)}}, scale="broad")
-    with pytest.raises(AdjudgeError, match="allow no traps"):
-        make_traps({"fine": fine, "broad": broad})

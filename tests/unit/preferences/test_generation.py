@@ -1,19 +1,22 @@
-"""Questions from judgments: in the right bins, all different, honest about what cannot be."""
+"""Questions from judgments and from runs: in the right bins, all different, honest about what cannot be."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.unit.preferences.people_study import Grades, evaluate_lists
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError
 from adjudge.formats.reading import read_judgments
 from adjudge.model.judgments import Judgments
-from adjudge.preferences.generation import Generated, make_questions
+from adjudge.preferences.generation import make_questions, questions_from_runs
 from adjudge.preferences.questions import (
     FILLED,
     IMPOSSIBLE,
@@ -35,7 +38,6 @@ SOME = (
     "EDCG(gain=exp)@3 on graded3",
     "ADR(ideal=max)@3 on broad",
 )
-Grades = dict[str, dict[str, float]]
 
 
 def both(seed: int, n_queries: int, n_documents: int) -> dict[str, Grades]:
@@ -54,24 +56,6 @@ def read_both(grades: dict[str, Grades]) -> dict[str, Judgments]:
     return {scale: read_judgments(one, scale=scale) for scale, one in grades.items()}
 
 
-def evaluated(questions: Questions, grades: dict[str, Grades], one: Combination) -> dict[str, float]:
-    """Difference of each question by the way that users evaluate: every question a query, its lists two runs."""
-    known = grades[one.origin]
-    runs = {
-        side: {asked.name: list(asked.lists[place]) for asked in questions.questions} for place, side in enumerate("ab")
-    }
-    judged = {
-        asked.name: {document: known[asked.query][document] for document in {*asked.a, *asked.b}}
-        for asked in questions.questions
-    }
-    collection = aj.read(runs, judged, scale=one.origin)
-    if one.scale != one.origin:
-        collection = collection.rescaled(one.scale)
-    eff = aj.evaluate(collection, [one.measure])[one.measure]
-    values = eff.values
-    return {query: abs(values[place, 0] - values[place, 1]) for place, query in enumerate(eff.queries)}
-
-
 @settings(max_examples=8, deadline=None)
 @given(
     seed=st.integers(0, 10_000), n_queries=st.integers(1, 6), n_documents=st.integers(3, 12), bins=st.integers(2, 10)
@@ -84,8 +68,8 @@ def test_every_question_counts_in_the_bin_where_its_difference_lies(
     asked = made.questions
     for place, one in enumerate(made.coverage.combinations):
         counts = [0] * bins
-        for difference in evaluated(asked, grades, one).values():
-            counts[next(b for b in reversed(range(bins)) if difference >= b / bins - 1e-7)] += 1
+        for a, b in evaluate_lists(asked, grades, one).values():
+            counts[next(low for low in reversed(range(bins)) if abs(a - b) >= low / bins - 1e-7)] += 1
         assert made.coverage.counts[place].tolist() == counts
     pairs = Counter((one.query, frozenset((one.a, one.b))) for one in asked.questions)
     assert set(pairs.values()) == {1}
@@ -101,8 +85,6 @@ def test_every_question_counts_in_the_bin_where_its_difference_lies(
 @given(seed=st.integers(0, 10_000), n_documents=st.integers(3, 6), k=st.integers(1, 3))
 def test_impossible_means_that_no_two_lists_are_in_the_bin(seed: int, n_documents: int, k: int) -> None:
     """All pairs of lists of a small query, one by one, against what was filled, short or impossible."""
-    from itertools import permutations
-
     grades = both(seed, 1, n_documents)
     combinations = [one.replace("@3", f"@{k}") for one in SOME]
     found = make_questions(read_both(grades), combinations, per_bin=1, bins=10, k=k).coverage
@@ -144,6 +126,9 @@ def test_bins_that_a_measure_cannot_reach_are_impossible() -> None:
     assert status(found, names[2], IMPOSSIBLE) == [6, 8]
     assert found.totals["short"] == len(status(found, names[3], SHORT))
 
+    few = make_questions(lots(), names[:1], per_bin=5, max_questions=2).coverage
+    assert status(few, names[0], IMPOSSIBLE) == [1, 3, 5, 7]  # also where a limit ends the work
+
 
 def test_bins_beyond_the_best_and_the_worst_list_are_impossible() -> None:
     grades = {"q": {f"d{i}": 40 + 2 * i for i in range(10)}}  # best five: mean 54; worst five: mean 44
@@ -158,36 +143,24 @@ def test_two_documents_make_one_question_and_no_more() -> None:
     assert made.coverage.counts[0].tolist() == [1, *[0] * 9]
     assert status(made.coverage, "CG@2 on broad", SHORT) == [0]
     assert status(made.coverage, "CG@2 on broad", IMPOSSIBLE) == list(range(1, 10))
-    assert "have fewer" in made.coverage.summary
+    assert "1 has fewer" in made.coverage.summary
 
 
 def test_the_same_seed_makes_the_same_questions_and_another_others() -> None:
-    def made(seed: int) -> Generated:
-        return make_questions(lots(), ["CG@5 on fine", "RR@5 on binary60"], per_bin=5, seed=seed)
-
-    assert made(4).questions.questions == made(4).questions.questions
-    assert made(4).questions.questions != made(5).questions.questions
+    one, again, other = (make_questions(lots(), ["CG@5 on fine"], per_bin=5, seed=seed) for seed in (4, 4, 5))
+    assert one.questions.questions == again.questions.questions != other.questions.questions
 
 
-def test_neither_list_is_the_better_one_as_a_rule() -> None:
-    made = make_questions(lots(), ["CG@5 on fine"], per_bin=40, bins=5)
-    values = made.questions.effectiveness("CG@5", "fine")
-    better = int((values[:, 0] > values[:, 1]).sum())
-    assert 0.35 < better / len(values) < 0.65
-
-
-def test_queries_take_turns() -> None:
-    made = make_questions(lots(), ["CG@5 on fine", "P@5 on binary40"], per_bin=20, bins=5)
+def test_queries_take_turns_as_far_as_allowed_and_neither_list_is_the_better_one_as_a_rule() -> None:
+    made = make_questions(lots(), ["CG@5 on fine", "P@5 on binary40"], per_bin=40, bins=5)
     used = Counter(made.questions.queries)
     assert len(used) == 20
     assert max(used.values()) <= 4 * min(used.values())
-
-
-def test_a_query_is_used_no_more_than_allowed() -> None:
-    made = make_questions(lots(), ["CG@5 on fine"], per_bin=50, per_query=3)
-    assert max(Counter(made.questions.queries).values()) == 3
-    assert len(made.questions) == 60
-    assert not made.coverage.is_complete
+    values = made.questions.effectiveness("CG@5", "fine")
+    assert 0.35 < np.mean(values[:, 0] > values[:, 1]) < 0.65
+    few = make_questions(lots(), ["CG@5 on fine"], per_bin=50, per_query=3)
+    assert set(Counter(few.questions.queries).values()) == {3}
+    assert not few.coverage.is_complete
 
 
 def test_a_study_that_is_cut_short_covers_evenly() -> None:
@@ -214,42 +187,104 @@ def test_real_judgments_fill_what_they_can(shared_data) -> None:  # type: ignore
     assert made.coverage.totals == {"filled": 782, "short": 0, "impossible": 28}
 
 
+ALONE = read_judgments({"q": {"d": 5}}, scale="fine")
+OTHER = read_judgments({"q": {"z": 1}}, scale="broad")
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"per_bin": 0}, "'per_bin' must be a whole number from 1 to 100,000, got 0"),
-        ({"bins": 2.5}, "'bins' must be a whole number from 1 to 100, got 2.5"),
-        ({"k": 0}, "'k' must be a whole number from 1 to 50, got 0"),
-        ({"k": 40}, "expected queries with at least 40 documents judged on fine, got at most 30"),
-        ({"seed": -1}, "'seed' must be a whole number of at least 0, got -1"),
-        ({"max_questions": 0}, "'max_questions' must be a whole number of at least 1, got 0"),
-        ({"per_query": True}, "'per_query' must be a whole number of at least 1, got True"),
+        ({"k": 40}, "queries with at least 40 documents judged on fine, got at most 30"),
         ({"combinations": ["CG@5 on broad"]}, "CG@5 on broad needs judgments on broad, got fine"),
         ({"combinations": []}, "at least one combination"),
-        ({"judgments": {}}, "expected judgments on at least one scale, got none"),
-        ({"judgments": {"broad": lots()}}, r"expected grades on the scale broad \(0..2\), got"),
-        ({"judgments": {"graded3": lots()}}, "expected judgments on the scale that assessors used, got 'graded3'"),
+        ({"judgments": {}}, "judgments on at least one scale, got none"),
+        ({"judgments": {"broad": lots()}}, r"grades on the scale broad \(0..2\), got"),
+        ({"judgments": {"graded3": lots()}}, "on the scale that assessors used, got 'graded3'"),
+        ({"judgments": ALONE, "k": 1}, "two different lists of 1 documents of a query, got none"),
+        (
+            {"judgments": {"fine": ALONE, "broad": OTHER}, "combinations": ["CG@1 on fine", "CG@1 on broad"]},
+            "documents judged on fine and broad, got none",
+        ),
     ],
 )
-def test_what_cannot_be_made_is_refused(changed: dict[str, object], said: str) -> None:
-    options: dict[str, object] = {"judgments": lots(), "combinations": ["CG@5 on fine"], **changed}
+def test_what_cannot_be_made_is_refused(changed: dict[str, Any], said: str) -> None:
     with pytest.raises(AdjudgeError, match=said):
-        make_questions(options.pop("judgments"), options.pop("combinations"), **options)  # type: ignore[arg-type]
+        make_questions(**{"judgments": lots(), "combinations": ["CG@5 on fine"], **changed})
 
 
-def test_documents_without_a_grade_on_every_scale_are_not_used() -> None:
-    fine = read_judgments({"q": {"x": 1, "y": 2}}, scale="fine")
-    broad = read_judgments({"q": {"z": 1}}, scale="broad")
-    with pytest.raises(AdjudgeError, match=r"documents judged on fine and broad.*got none"):
-        make_questions({"fine": fine, "broad": broad}, ["CG@1 on fine", "CG@1 on broad"], k=1)
+Runs = dict[str, dict[str, list[str]]]
+RUNS: Runs = {
+    "x": {"1": ["a", "b", "c"], "2": ["a", "b"]},
+    "y": {"1": ["a", "b", "d"], "2": ["b", "a"]},
+    "z": {"1": ["c"], "3": ["a"]},
+}
+GRADES = {"1": {"a": 2, "b": 1, "c": 0}, "2": {"a": 1, "b": 0}}
 
 
-def test_one_document_makes_no_question_and_says_so() -> None:
-    alone = read_judgments({"q": {"d": 5}}, scale="fine")
-    with pytest.raises(AdjudgeError, match="two different lists of 1 documents of a query, got none"):
-        make_questions(alone, ["CG@1 on fine"], k=1)
+def test_every_pair_of_different_lists_is_asked_once() -> None:
+    made = questions_from_runs(aj.read(RUNS, GRADES, scale="broad"), k=2)
+    asked = {(one.query, frozenset((one.a, one.b))) for one in made.questions.questions}
+    assert asked == {("1", frozenset((("a", "b"), ("c",)))), ("2", frozenset((("a", "b"), ("b", "a"))))}
+    assert (made.n_identical, made.n_repeated) == (1, 1)  # x and y on 1; x and z as y and z on 1
+    assert made.n_empty == 3  # z on 2, x and y on 3
+    for one in made.questions.questions:
+        assert one.systems is not None
+        assert [tuple(RUNS[name][one.query][:2]) for name in one.systems] == [one.a, one.b]
+    everything = questions_from_runs(aj.read(RUNS), k=2, identical=True).questions.questions
+    assert sum(one.a == one.b for one in everything) == 1
 
 
-def test_what_is_impossible_is_told_also_where_a_limit_ends_the_work() -> None:
-    few = make_questions(lots(), ["P@5 on binary40"], per_bin=5, max_questions=2).coverage
-    assert status(few, "P@5 on binary40", IMPOSSIBLE) == [1, 3, 5, 7]
+def test_grades_come_along_and_unjudged_documents_have_none() -> None:
+    made = questions_from_runs(aj.read(RUNS, GRADES, scale="broad"), k=3, pairs=[("x", "y")])
+    one = made.questions.questions[[q.query for q in made.questions.questions].index("1")]
+    grades = made.questions.grades["broad"][made.questions.places[one.name]]
+    by_list = dict(zip(one.lists, grades.tolist(), strict=True))
+    assert by_list["a", "b", "c"] == [2, 1, 0]
+    assert by_list["a", "b", "d"][:2] == [2, 1]
+    assert np.isnan(by_list["a", "b", "d"][2])
+    values = made.questions.effectiveness("CG@3", "broad")[made.questions.places[one.name]]
+    assert np.isnan(values).tolist() == ["d" in documents for documents in one.lists]
+
+
+def test_systems_and_queries_take_turns(mirex2011: aj.Collection) -> None:
+    made = questions_from_runs(mirex2011, n=180)
+    asked = made.questions.questions
+    assert len(asked) == len({(one.query, frozenset((one.a, one.b))) for one in asked}) == 180
+    systems = Counter(name for one in asked for name in one.systems or ())
+    queries = Counter(one.query for one in asked)
+    assert len(systems) == 18
+    assert max(systems.values()) - min(systems.values()) <= 4
+    assert len(queries) == 100
+    assert max(queries.values()) <= 3
+    first = sum(one.systems is not None and one.systems[0] < one.systems[1] for one in asked)
+    assert 60 < first < 120
+
+
+def test_differences_are_spread_where_there_are_judgments(mirex2011: aj.Collection) -> None:
+    spread = questions_from_runs(mirex2011, n=150, combinations=["CG@5 on fine"])
+    plain = questions_from_runs(mirex2011, n=150)
+    large, usual = (int(coverage_of(one.questions, ["CG@5 on fine"]).counts[0, 3:].sum()) for one in (spread, plain))
+    assert large > 2 * usual
+
+
+def test_each_pair_of_systems_gets_its_share_and_the_same_by_seed() -> None:
+    runs = aj.demo(queries=20, depth=5)
+    made, again = (questions_from_runs(runs, per_pair=2, seed=3).questions.questions for _ in range(2))
+    pairs = Counter(frozenset(one.systems or ()) for one in made)
+    assert len(pairs) == 66
+    assert set(pairs.values()) == {2}
+    assert again == made
+
+
+@pytest.mark.parametrize(
+    ("runs", "options", "said"),
+    [
+        (RUNS, {"pairs": [("x", "w")]}, "No system is called 'w'"),
+        (RUNS, {"pairs": [("x", "x")]}, "expected pairs of two systems, got 'x' twice"),
+        ({"x": RUNS["x"]}, {}, "at least two systems, got 1"),
+        ({"x": {"1": ["a"]}, "y": {"1": ["a"]}}, {}, "two systems with different lists for a query, got none"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(runs: Runs, options: dict[str, Any], said: str) -> None:
+    with pytest.raises(AdjudgeError, match=said):
+        questions_from_runs(aj.read(runs), **options)

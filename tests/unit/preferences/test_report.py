@@ -15,9 +15,8 @@ from tests.unit.preferences.people_study import LEAST_SECONDS, simulated
 import adjudge as aj
 from adjudge.cli.output import drawn
 from adjudge.preferences.curves import Estimate
-from adjudge.preferences.influence import Influence, influence
 from adjudge.preferences.learning import Learnt, learn
-from adjudge.preferences.quality import Quality, quality
+from adjudge.preferences.participants import Influence, Quality, influence, quality
 from adjudge.preferences.report import participant_sections, preference_sections, preference_sentences
 from adjudge.preferences.study import Study
 from adjudge.preferences.trust import assess_all, set_aside
@@ -51,26 +50,24 @@ def texts(sections: tuple[Section, ...]) -> str:
     return " ".join(block.text for section in sections for block in section.blocks if isinstance(block, Paragraph))
 
 
-def test_the_first_sentence_says_what_people_notice() -> None:
-    first = preference_sections(learnt(), study())[0].blocks[0]
-    one = learnt().combinations[0].noticeable
-    assert isinstance(first, Paragraph)
-    assert first.text.startswith(
-        f"More than half notice differences in CG@5 on fine from {one.value:.2f} on [{one.low:.2f}, {one.high:.2f}];"
-    )
-
-
-def test_where_nothing_is_noticed_it_says_so() -> None:
-    none = replace(learnt().combinations[0], noticeable=Estimate(NAN, NAN, NAN))
-    assert preference_sentences(replace(learnt(), combinations=(none,)))[0] == (
-        "No difference in CG@5 on fine is noticed by more than half of the people."
-    )
+@pytest.mark.parametrize(
+    ("noticeable", "words"),
+    [
+        (Estimate(0.3, 0.2, 0.41), "More than half notice differences in CG@5 on fine from 0.30 on [0.20, 0.41];"),
+        (Estimate(0.3, NAN, NAN), "More than half notice differences in CG@5 on fine from 0.30 on;"),
+        (Estimate(NAN, NAN, NAN), "No difference in CG@5 on fine is noticed by more than half of the people."),
+    ],
+)
+def test_the_first_sentence_says_what_people_notice(noticeable: Estimate, words: str) -> None:
+    changed = replace(learnt(), combinations=(replace(learnt().combinations[0], noticeable=noticeable),))
+    assert preference_sentences(changed)[0].startswith(words)
+    assert texts(preference_sections(changed, study())).startswith(words)
 
 
 def test_it_says_whether_satisfaction_is_learnt_from_pairs_or_from_lists() -> None:
     pairs, lists = learnt(), learn(study(), ["CG@5 on fine"], resamples=0, ties="lists")
     for found, said, column in (
-        (pairs, "when both lists have it, by a curve fitted to pairs.", "Pairs"),
+        (pairs, "when both lists have it, by a curve through pairs.", "Pairs"),
         (lists, "counts once for either list, at that list's own effectiveness.", "Lists"),
     ):
         sections = preference_sections(found, study())
@@ -79,42 +76,34 @@ def test_it_says_whether_satisfaction_is_learnt_from_pairs_or_from_lists() -> No
         assert of(sections, TableBlock, "satisfaction-bins-1").columns[1].name == column
 
 
-def test_an_unknown_interval_is_left_out() -> None:
-    bare = replace(learnt().combinations[0], noticeable=Estimate(0.3, NAN, NAN))
-    words = preference_sentences(replace(learnt(), combinations=(bare,)))[0]
-    assert words.startswith("More than half notice differences in CG@5 on fine from 0.30 on;")
-
-
-def test_what_does_not_count_is_said() -> None:
+def test_what_does_not_count_and_what_is_not_known_is_said() -> None:
     words = texts(preference_sections(replace(learnt(), n_traps=7, n_set_aside=1200), study()))
     assert "Answers that do not count: 7 to traps and 1,200 set aside." in words
     assert "answers to one query or of one participant count as alike" in words
-
-
-def test_a_study_without_participants_says_what_that_means() -> None:
     anonymous = replace(study(), participant=np.full(len(study()), -1))
     words = texts(preference_sections(replace(learnt(), n_participants=None), anonymous))
     assert "Who gave which answer is not known" in words
     assert "of one participant" not in words
 
 
-def test_every_combination_has_a_row_in_each_table() -> None:
+def test_every_combination_has_a_row_in_each_table_and_the_first_few_a_panel() -> None:
     sections = preference_sections(learnt(), study())
     for name in ("noticeable-differences", "satisfaction-ends", "endpoints", "predicts-agreement"):
         table = of(sections, TableBlock, name)
         assert sorted(row[:2] for row in table.rows) == [("CG@5", "broad"), ("CG@5", "fine")]
         assert all(len(row) == len(table.columns) for row in table.rows)
+    sections = preference_sections(replace(learnt(), combinations=learnt().combinations * 4), study())
+    assert len(of(sections, FigureBlock, "agreement-curves").data.panels) == 6
+    assert "the first 6 of 8" in of(sections, FigureBlock, "agreement-curves").caption
+    assert len(of(sections, TableBlock, "noticeable-differences").rows) == 8
 
 
-def test_the_lowest_bias_and_distances_are_emphasised() -> None:
+def test_the_lowest_bias_and_distances_are_emphasised_where_there_are_several() -> None:
     table = of(preference_sections(learnt(), study()), TableBlock, "endpoints")
     ends = [one.endpoints for one in learnt().combinations]
     for column, name in ((2, "bias"), (3, "positive"), (4, "negative")):
         best = int(np.argmin([getattr(end, name).value for end in ends]))
         assert (best, column) in table.emphasised
-
-
-def test_one_combination_has_no_best() -> None:
     one = replace(learnt(), combinations=learnt().combinations[:1])
     sections = preference_sections(one, study())
     assert [section.name for section in sections] == ["preferences", "satisfaction-curves"]
@@ -147,14 +136,6 @@ def test_bins_without_a_difference_are_not_drawn() -> None:
     assert len(drawn_bins) >= 3
 
 
-def test_many_combinations_are_in_tables_and_a_few_in_figures() -> None:
-    many = replace(learnt(), combinations=learnt().combinations * 4)
-    sections = preference_sections(many, study())
-    assert len(of(sections, FigureBlock, "agreement-curves").data.panels) == 6
-    assert "the first 6 of 8" in of(sections, FigureBlock, "agreement-curves").caption
-    assert len(of(sections, TableBlock, "noticeable-differences").rows) == 8
-
-
 def test_prediction_says_who_is_told_apart() -> None:
     def told(*among: bool) -> str:
         predictions = learnt().predicts_agreement
@@ -177,30 +158,6 @@ def test_with_runs_there_is_the_share_of_differences_that_people_would_notice() 
     assert f"Most people would notice {noticed.share.value:.0%}".replace("%", " %") in texts(sections)
 
 
-@pytest.mark.parametrize("form", ["html", "markdown", "latex", "json"])
-def test_sections_render_in_every_form(form: str) -> None:
-    provenance = {"adjudge": "0", "inputs": [], "settings": {}}
-    text = render(Report("Preferences", "", preference_sections(learnt(), study()), provenance), form)
-    assert "CG@5" in text
-    assert not re.search(r"\bnan\b", text, re.IGNORECASE)
-    if form == "json":
-        assert json.loads(text)["sections"]["preferences"]["blocks"]
-
-
-def test_sections_print_on_a_terminal() -> None:
-    text = drawn(drawing(Report("Preferences", "", preference_sections(learnt_with_runs(), study()), {})))
-    assert "Noticed from" in text
-    assert "Share noticed" in text
-
-
-def test_figures_of_one_combination_draw() -> None:
-    for section in preference_sections(learnt_with_runs(), study()):
-        for block in section.blocks:
-            if isinstance(block, FigureBlock):
-                assert figure_bytes(block, "svg").startswith(b"<?xml")
-                assert figure_bytes(block, "svg") == figure_bytes(block, "svg")
-
-
 @lru_cache(maxsize=1)
 def found() -> tuple[Quality, Influence]:
     study = simulated().study
@@ -208,22 +165,42 @@ def found() -> tuple[Quality, Influence]:
     return quality(apart, least_seconds=LEAST_SECONDS, resamples=0), influence(apart)
 
 
-def test_words_come_first_and_say_what_matters() -> None:
+def all_sections() -> tuple[Section, ...]:
+    return (*preference_sections(learnt_with_runs(), study()), *participant_sections(*found()))
+
+
+@pytest.mark.parametrize("form", ["html", "markdown", "latex", "json"])
+def test_sections_render_in_every_form(form: str) -> None:
+    text = render(Report("Preferences", "", all_sections(), {"adjudge": "0", "inputs": [], "settings": {}}), form)
+    assert "CG@5" in text
+    assert "p1" in text
+    assert not re.search(r"\bnan\b", text, re.IGNORECASE)
+    if form == "json":
+        assert {"preferences", "influence"} <= set(json.loads(text)["sections"])
+
+
+def test_sections_print_on_a_terminal() -> None:
+    text = drawn(drawing(Report("Preferences", "", all_sections(), {})))
+    assert all(words in text for words in ("Noticed from", "Share noticed", "P(attentive)", "without each participant"))
+
+
+def test_figures_draw_also_where_little_is_known() -> None:
+    people, changes = found()
+    bare = tuple(replace(row, median_seconds=NAN, follows=NAN, traps_asked=0) for row in people.rows[:3])
+    unknown = participant_sections(replace(people, rows=bare, trusts=people.trusts[:3]), changes)
+    sections = (*preference_sections(learnt_with_runs(), study()), *unknown)
+    figures = [block for section in sections for block in section.blocks if isinstance(block, FigureBlock)]
+    assert len(figures) == 5
+    for figure in figures:
+        assert figure_bytes(figure, "svg").startswith(b"<?xml")
+
+
+def test_everybody_has_a_row_least_attentive_first_after_words_that_say_what_matters() -> None:
     people, changes = participant_sections(*found())
-    first, second = people.blocks[0], changes.blocks[0]
-    assert isinstance(first, Paragraph)
-    assert isinstance(second, Paragraph)
-    assert first.text.startswith("30 participants gave 900 answers, of which ")
-    assert "the noticeable difference" in second.text
-    assert "put back in" in second.text
-
-
-def test_everybody_has_a_row_least_attentive_first() -> None:
-    people, _ = participant_sections(*found())
-    table, answers = (
-        of((people,), TableBlock, "participants"),
-        of((people,), TableBlock, "participant-answers"),
-    )
+    assert texts((people,)).startswith("30 participants gave 900 answers, of which ")
+    assert "the noticeable difference" in texts((changes,))
+    assert "put back in" in texts((changes,))
+    table, answers = (of((people,), TableBlock, name) for name in ("participants", "participant-answers"))
     assert len(table.rows) == len(table.records) == 30
     attentive = [float(row[5]) for row in table.rows]
     assert attentive == sorted(attentive)
@@ -231,59 +208,24 @@ def test_everybody_has_a_row_least_attentive_first() -> None:
 
 
 def test_who_does_not_pass_is_listed_with_what_speaks_against_them() -> None:
-    people, _ = participant_sections(*found())
-    doubted = of((people,), TableBlock, "doubted")
-    assert {row[0] for row in doubted.rows} == {row.participant for row in found()[0].rows if row.verdict != "fine"}
+    quality, influence = found()
+    doubted = of(participant_sections(quality, influence), TableBlock, "doubted")
+    assert {row[0] for row in doubted.rows} == {row.participant for row in quality.rows if row.verdict != "fine"}
     assert all(row[-1] for row in doubted.rows)
-
-
-def test_where_all_pass_nobody_is_listed_and_without_influence_there_is_one_section() -> None:
-    fine = tuple(replace(row, verdict="fine") for row in found()[0].rows)
-    (people,) = participant_sections(replace(found()[0], rows=fine))
+    fine = tuple(replace(row, verdict="fine") for row in quality.rows)
+    (people,) = participant_sections(replace(quality, rows=fine))
     assert "doubted" not in {getattr(block, "name", "") for block in people.blocks}
 
 
-def test_figure_data_are_the_numbers_of_the_tables() -> None:
-    people, changes = participant_sections(*found())
-    dots = of((people,), FigureBlock, "participant-trust").data
-    assert int(dots.doubted.sum()) == sum(row.verdict != "fine" for row in found()[0].rows)
-    left_out = of((changes,), FigureBlock, "left-out").data
+def test_figures_and_tables_show_the_largest_changes_first() -> None:
+    quality, influence = found()
+    sections = participant_sections(quality, influence)
+    dots = of(sections, FigureBlock, "participant-trust").data
+    assert int(dots.doubted.sum()) == sum(row.verdict != "fine" for row in quality.rows)
+    left_out = of(sections, FigureBlock, "left-out").data
     assert len(left_out.names) == 20
-    size = np.abs(left_out.without[0] - left_out.with_all[0])
-    assert (np.diff(size) <= 1e-12).all()
-
-
-def test_the_largest_change_is_the_first_row_after_those_without_anybody() -> None:
-    _, changes = participant_sections(*found())
-    table = of((changes,), TableBlock, "influence")
-    assert [row[0] for row in table.rows[:2]] == ["nobody", "nobody, all put back"]
-    largest = found()[1].largest()
+    assert (np.diff(np.abs(left_out.without[0] - left_out.with_all[0])) <= 1e-12).all()
+    table, largest = of(sections, TableBlock, "influence"), influence.largest()
     assert largest is not None
-    assert table.rows[2][0] == largest.participant
+    assert [row[0] for row in table.rows[:3]] == ["nobody", "nobody, all put back", largest.participant]
     assert table.rows[2][3] == f"{largest.noticeable_change:+.3f}"
-
-
-@pytest.mark.parametrize("form", ["html", "markdown", "latex", "json"])
-def test_participants_render_in_every_form(form: str) -> None:
-    report = Report("People", "", participant_sections(*found()), {"adjudge": "0", "inputs": [], "settings": {}})
-    text = render(report, form)
-    assert "p1" in text
-    assert not re.search(r"\bnan\b", text, re.IGNORECASE)
-
-
-def test_participants_print_on_a_terminal() -> None:
-    report = Report("People", "", participant_sections(*found()), {})
-    text = drawn(drawing(report))
-    assert "P(attentive)" in text
-    assert "without each participant" in text
-
-
-def test_figures_draw_also_where_little_is_known() -> None:
-    quality_, influence_ = found()
-    nan = float("nan")
-    bare = tuple(replace(row, median_seconds=nan, follows=nan, traps_asked=0) for row in quality_.rows[:3])
-    sections = participant_sections(replace(quality_, rows=bare, trusts=quality_.trusts[:3]), influence_)
-    for section in sections:
-        for block in section.blocks:
-            if isinstance(block, FigureBlock):
-                assert figure_bytes(block, "svg").startswith(b"<?xml")

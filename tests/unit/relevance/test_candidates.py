@@ -12,7 +12,6 @@ from adjudge.errors import AdjudgeError, AdjudgeWarning
 from adjudge.model.scales import BINARY, BROAD, FINE, Scale
 from adjudge.relevance.candidates import Candidates, candidates
 
-Make = Callable[..., aj.Collection]
 Dicts = Callable[..., tuple[dict[str, Any], dict[str, Any]]]
 RUNS = {
     "b": {"q2": ["x", "y", "z"], "q1": ["z", "x"]},
@@ -43,18 +42,10 @@ def test_pairs_stand_in_the_order_of_their_names() -> None:
     found = candidates(aj.read(RUNS), cutoff=2, scale=BINARY)
     assert found.systems == ("a", "b")
     assert found.queries == ("q1", "q2", "q3")
-    assert contents(found)["pairs"] == [
-        ("q1", "w"), ("q1", "x"), ("q1", "z"), ("q2", "x"), ("q2", "y"), ("q3", "v"),
-    ]  # fmt: skip
-    assert contents(found)["entries"] == [
-        (("q1", "w"), "a", 2),
-        (("q1", "x"), "a", 1),
-        (("q1", "x"), "b", 2),
-        (("q1", "z"), "b", 1),
-        (("q2", "x"), "b", 1),
-        (("q2", "y"), "b", 2),
-        (("q3", "v"), "a", 1),
-    ]
+    pairs = w, x, z, other_x, y, v = [("q1", "w"), ("q1", "x"), ("q1", "z"), ("q2", "x"), ("q2", "y"), ("q3", "v")]
+    assert contents(found)["pairs"] == pairs
+    entries = [(w, "a", 2), (x, "a", 1), (x, "b", 2), (z, "b", 1), (other_x, "b", 1), (y, "b", 2), (v, "a", 1)]
+    assert contents(found)["entries"] == entries
     assert found.n_retrieving.tolist() == [1, 2, 1, 1, 1, 1]
     assert found.offsets.tolist() == [0, 3, 5, 6]
     assert not found.judged.any()
@@ -63,34 +54,26 @@ def test_pairs_stand_in_the_order_of_their_names() -> None:
 def test_relevance_is_the_share_of_the_highest_grade() -> None:
     judgments = {"q1": {"x": 2, "w": 1, "elsewhere": 1}, "q2": {"y": 0}}
     found = candidates(aj.read(RUNS, judgments, scale="broad"), cutoff=2)
-    known = contents(found)["relevance"]
-    assert {pair: value for pair, value in known.items() if value != "nan"} == {
-        ("q1", "x"): "1.0",
-        ("q1", "w"): "0.5",
-        ("q1", "elsewhere"): "0.5",
-        ("q2", "y"): "0.0",
-    }
+    known = {("q1", "x"): 1.0, ("q1", "w"): 0.5, ("q1", "elsewhere"): 0.5, ("q2", "y"): 0.0}
+    for pair in contents(found)["pairs"]:
+        assert found.relevance[found.find(*pair)] == pytest.approx(known.get(pair, np.nan), nan_ok=True)
     assert found.n_retrieving[found.find("q1", "elsewhere")] == 0
 
 
-def test_negative_grades_are_not_relevant_at_all() -> None:
+def test_negative_grades_count_as_0() -> None:
     found = candidates(aj.read(RUNS, {"q1": {"x": -2, "w": 4}}, scale="-2..4"), cutoff=2)
     assert found.relevance[found.find("q1", "x")] == 0
-    assert found.to_relevance(-2) == 0
-    assert found.to_relevance(3) == 0.75
+    assert (found.to_relevance(-2), found.to_relevance(3)) == (0, 0.75)
 
 
-def test_the_scale_given_counts_before_that_of_the_judgments() -> None:
+def test_the_scale_given_counts_before_that_of_the_judgments_which_is_said() -> None:
     collection = aj.read(RUNS, {"q1": {"x": 1}})
     assert candidates(collection, cutoff=2).scale == BINARY
     found = candidates(collection, cutoff=2, scale=BROAD)
     assert found.relevance[found.find("q1", "x")] == 0.5
     assert found.notes == candidates(aj.read(RUNS, {"q1": {"x": 1}}, scale="broad"), cutoff=2).notes
-
-
-def test_a_scale_taken_from_few_judgments_is_said() -> None:
-    found = candidates(aj.read(RUNS, {"q1": {"x": 3, "w": 0}}), cutoff=1)
-    assert "Scale taken from the judgments: graded (0..3)." in found.notes
+    inferred = candidates(aj.read(RUNS, {"q1": {"x": 3, "w": 0}}), cutoff=1)
+    assert "Scale taken from the judgments: graded (0..3)." in inferred.notes
 
 
 @pytest.mark.parametrize("grade", [3.0, -1.0])
@@ -110,12 +93,6 @@ def test_what_is_no_grade_of_the_scale_is_refused(grade: Any) -> None:
 def test_without_judgments_a_scale_is_needed() -> None:
     with pytest.raises(AdjudgeError, match=r"Expected a scale, as nothing is judged yet: broad, fine, binary"):
         candidates(aj.read(RUNS), cutoff=2)
-
-
-@pytest.mark.parametrize("cutoff", [0, -1, 2.5])
-def test_cutoffs_that_are_none_are_refused(cutoff: Any) -> None:
-    with pytest.raises(AdjudgeError, match="'cutoff' must be a whole number of at least 1"):
-        candidates(aj.read(RUNS), cutoff=cutoff, scale=FINE)
 
 
 def test_runs_without_any_document_are_refused() -> None:
@@ -146,9 +123,7 @@ def test_judgments_of_other_queries_only_are_refused() -> None:
 
 def test_lists_of_unequal_length_are_said() -> None:
     (note,) = candidates(aj.read(RUNS), cutoff=2, scale=FINE).notes
-    assert note == (
-        "3 of 6 lists have fewer than 2 documents, 2 of them none (a and b): empty ranks add nothing to a score."
-    )
+    assert note.startswith("3 of 6 lists have fewer than 2 documents, 2 of them none (a and b)")
     assert candidates(aj.read({s: {"q": ["x", "y"]} for s in "ab"}), cutoff=2, scale=FINE).notes == ()
     (note,) = candidates(aj.read({s: {"q": ["x", "y"]} for s in "abcd"}), cutoff=3, scale=FINE).notes
     assert note.startswith("4 of 4 lists have fewer than 3 documents (a and 3 more systems)")
@@ -176,21 +151,16 @@ def test_a_part_is_what_reading_only_that_part_gives(make_dicts: Dicts, seed: in
     systems = rng.choice(5, 3, replace=False).tolist()
     queries = rng.choice(whole.n_queries, 5, replace=False).tolist()
     names = {whole.queries[q] for q in queries}
-    few = {
-        whole.systems[s]: {q: row for q, row in runs[whole.systems[s]].items() if q in names} for s in sorted(systems)
-    }
-    retrieved = {
-        (q, d) for run in few.values() for q, row in run.items() for d in sorted(row, key=lambda d: -row[d])[:5]
-    }
+    few = {s: {q: row for q, row in runs[s].items() if q in names} for s in (whole.systems[s] for s in systems)}
+    retrieved = {(q, d) for run in few.values() for q, row in run.items() for d in sorted(row, key=row.get)[-5:]}
     known = {q: {d: g for d, g in row.items() if (q, d) in retrieved} for q, row in judgments.items() if q in names}
-    read = candidates(
-        aj.read(few, {q: row for q, row in known.items() if row}, scale="0..3"), cutoff=5, opinions=opinions
-    )
-    one, other = contents(whole.part(queries=queries, systems=systems)), contents(read)
+    collection = aj.read(few, {q: row for q, row in known.items() if row}, scale="0..3")
+    part = contents(whole.part(queries=queries, systems=systems))
+    alone = contents(candidates(collection, cutoff=5, opinions=opinions))
     for name in ("pairs", "systems", "entries", "relevance", "opinions"):
-        assert one[name] == other[name], name
+        assert part[name] == alone[name], name
     labels = contents(whole)["labels"]
-    assert one["labels"] == {pair: labels[pair] for pair in one["pairs"]}
+    assert part["labels"] == {pair: labels[pair] for pair in part["pairs"]}
 
 
 def test_a_part_leaves_out_queries_that_its_systems_did_not_answer() -> None:
@@ -245,16 +215,3 @@ def test_opinions_may_be_missing() -> None:
 def test_opinions_that_cannot_be_meant_are_refused(column: dict[tuple[str, str], float], message: str) -> None:
     with pytest.raises(AdjudgeError, match=message):
         candidates(aj.read(RUNS), cutoff=2, scale=FINE, opinions={"llm": column})
-
-
-def test_the_order_of_lines_changes_nothing(make_dicts: Dicts) -> None:
-    runs, judgments = make_dicts(3)
-    back = {
-        s: {q: dict(reversed(row.items())) for q, row in reversed(run.items())} for s, run in reversed(runs.items())
-    }
-    judged_back = {q: dict(reversed(row.items())) for q, row in reversed(judgments.items())}
-    one = candidates(aj.read(runs, judgments, scale="0..3"), cutoff=5)
-    other = candidates(aj.read(back, judged_back, scale="0..3"), cutoff=5)
-    assert contents(one) == contents(other)
-    for name in ("query", "entry_pair", "entry_system", "entry_rank", "relevance", "team"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))

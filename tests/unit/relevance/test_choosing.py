@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,7 @@ import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
-from adjudge.relevance.base import (
-    RelevanceModel,
-    Scores,
-    View,
-    confidence,
-    expected_tau,
-    mean_confidence,
-    scoring,
-    within,
-)
+from adjudge.relevance.base import RelevanceModel, Scores, View, confidence, scoring, within
 from adjudge.relevance.candidates import candidates
 from adjudge.relevance.choosing import GOALS, RULES, Goal, choose, noticeable_zone
 from adjudge.relevance.estimators import IndependentModel
@@ -37,24 +28,15 @@ Make = Callable[..., aj.Collection]
 
 def believing(make: Make, measure: str, seed: int = 1) -> IndependentModel:
     """A model of any beliefs, with a few judgments; systems differ, so that some pairs are sure and some are not."""
-    some = candidates(make(seed, scale="0..3", n_queries=6, n_systems=4), cutoff=5).unjudged()
+    pool = candidates(make(seed, scale="0..3", n_queries=6, n_systems=4), cutoff=5).unjudged()
     rng = np.random.default_rng(seed)
-    level = np.zeros(len(some))
-    np.maximum.at(level, some.entry_pair, 0.12 * some.entry_system.astype(np.float64))
-    mean = np.clip(0.3 + level + 0.1 * rng.random(len(some)), 0, 1)
-    model = IndependentModel(some, scoring(measure, some.scale), lambda relevance: (mean, 0.3 * mean * (1 - mean)))
-    for pair in rng.permutation(len(some))[:9]:
+    level = np.zeros(len(pool))
+    np.maximum.at(level, pool.entry_pair, 0.12 * pool.entry_system.astype(np.float64))
+    mean = np.clip(0.3 + level + 0.1 * rng.random(len(pool)), 0, 1)
+    model = IndependentModel(pool, scoring(measure, pool.scale), lambda relevance: (mean, 0.3 * mean * (1 - mean)))
+    for pair in rng.permutation(len(pool))[:9]:
         model.judge(int(pair), float(rng.random()))
     return model
-
-
-def weight(model: RelevanceModel, pair: int, system: int, *, over_constant: bool = True) -> float:
-    """Weight of a pair in a system's score of its query: that of the rank at which the system has it."""
-    c, s = model.candidates, model.scoring
-    for e in range(len(c.entry_pair)):
-        if c.entry_pair[e] == pair and c.entry_system[e] == system:
-            return float(s.weights[c.entry_rank[e] - 1]) / ((s.divisor or 1.0) if over_constant else 1.0)
-    return 0.0
 
 
 def variance_of_difference(model: RelevanceModel, a: int, b: int) -> float:
@@ -62,100 +44,91 @@ def variance_of_difference(model: RelevanceModel, a: int, b: int) -> float:
     return float(s[a, a] + s[b, b] - 2 * s[a, b])
 
 
-def sure(model: RelevanceModel, a: int, b: int) -> float:
-    """P(the likelier sign), by the error function."""
-    variance = variance_of_difference(model, a, b)
-    if variance <= 1e-18:
-        return 1.0
-    z = abs(float(model.scores().mean[a] - model.scores().mean[b])) / math.sqrt(variance)
-    return 0.5 * (1 + math.erf(z / math.sqrt(2)))
+def doubts(model: RelevanceModel) -> dict[tuple[int, int], float]:
+    """P(the less likely sign) of each pair of systems, by the error function."""
+    found = {}
+    for a, b in combinations(range(model.candidates.n_systems), 2):
+        variance, mean = variance_of_difference(model, a, b), model.scores().mean
+        z = abs(float(mean[a] - mean[b])) / math.sqrt(variance) if variance > 1e-18 else math.inf
+        found[a, b] = 0.5 * (1 - math.erf(z / math.sqrt(2)))
+    return found
 
 
-def asked(model: RelevanceModel, rule: str, zone: float = 0.0) -> Floats:
-    return RULES[rule](model)(View(model, zone))
+def information(model: RelevanceModel) -> list[float]:
+    k, v = model.influence(), model.variance
+    return [
+        sum(
+            doubt * (k[i, a] - k[i, b]) ** 2 / v[i] / variance_of_difference(model, a, b)
+            for (a, b), doubt in doubts(model).items()
+        )
+        if v[i] > 0
+        else 0.0
+        for i in range(len(v))
+    ]
+
+
+def variance(model: RelevanceModel) -> list[float]:
+    k, v = model.influence(), model.variance
+    return [sum(k[i] ** 2) / v[i] if v[i] > 0 else 0.0 for i in range(len(v))]
+
+
+def equation_6_of_admire(model: RelevanceModel) -> list[float]:
+    assert {doubt < 0.05 for doubt in doubts(model).values()} == {True, False}  # some pairs count, some do not
+    counted = {pair: doubt for pair, doubt in doubts(model).items() if doubt > 0.05}
+    weights = model.scoring.matrix(model.candidates).toarray()
+    return [sum(doubt * (w[a] - w[b]) ** 2 for (a, b), doubt in counted.items()) for w in weights]
+
+
+def section_8_3(model: RelevanceModel) -> list[float]:
+    c, found = model.candidates, []
+    for i, w in enumerate(model.scoring.matrix(c).toarray()):
+        best = sorted(model.mean[c.query == c.query[i]], reverse=True)
+        ideal = sum(r * weight for r, weight in zip(best, model.scoring.weights, strict=False))
+        affected = sum(abs(w[a] - w[b]) for a, b in combinations(range(c.n_systems), 2))
+        found.append(affected if model.scoring.linear else affected / ideal)
+    return found
+
+
+def section_8_4(model: RelevanceModel) -> list[float]:
+    own = np.diagonal(model.scores().covariance)
+    return [own[w > 0].sum() for w in model.scoring.matrix(model.candidates).toarray()]
+
+
+BY_DEFINITION: dict[str, Callable[[RelevanceModel], list[float]]] = {
+    "information": information,
+    "variance": variance,
+    "confidence": equation_6_of_admire,
+    "pairs": section_8_3,
+    "spread": section_8_4,
+    "random": lambda model: [0.0] * len(model.candidates),
+}
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_information_is_the_doubt_that_a_judgment_removes(make_collection: Make, measure: str) -> None:
+@pytest.mark.parametrize("rule", RULES)
+def test_rules_follow_their_definitions(make_collection: Make, rule: str, measure: str) -> None:
     model = believing(make_collection, measure)
-    told, k, v = asked(model, "information"), model.influence(), model.variance
-    n = model.candidates.n_systems
-    for i in range(len(model.candidates)):
-        expected = 0.0
-        for a, b in itertools.combinations(range(n), 2):
-            if v[i] > 0:
-                removed = (k[i, a] - k[i, b]) ** 2 / v[i]
-                expected += (1 - sure(model, a, b)) * removed / variance_of_difference(model, a, b)
-        assert told[i] == pytest.approx(expected, rel=1e-9, abs=1e-15)
+    utility = RULES[rule](model)(View(model))
+    np.testing.assert_allclose(utility, BY_DEFINITION[rule](model), rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("measure", ["CG@5", "DCG@5", "RBP@5"])
 def test_a_judgment_removes_the_variance_that_information_counts(make_collection: Make, measure: str) -> None:
     """Linear measures: s² before less s² after is (k_a - k_b)² / v, whatever the grade."""
     model, again = believing(make_collection, measure), believing(make_collection, measure)
-    i = int(np.argmax(asked(model, "information")))
+    i = int(np.argmax(information(model)))
     again.judge(i, 1.0)
     k = model.influence()[i]
-    for a, b in itertools.combinations(range(model.candidates.n_systems), 2):
+    for a, b in combinations(range(model.candidates.n_systems), 2):
         removed = variance_of_difference(model, a, b) - variance_of_difference(again, a, b)
         assert removed == pytest.approx((k[a] - k[b]) ** 2 / model.variance[i], rel=1e-6, abs=1e-12)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-def test_variance_is_what_a_judgment_removes_from_scores(make_collection: Make, measure: str) -> None:
-    model = believing(make_collection, measure)
-    told, k, v = asked(model, "variance"), model.influence(), model.variance
-    for i in range(len(model.candidates)):
-        expected = sum(k[i, s] ** 2 for s in range(model.candidates.n_systems)) / v[i] if v[i] > 0 else 0.0
-        assert told[i] == pytest.approx(expected, rel=1e-9, abs=1e-15)
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_confidence_is_equation_6_of_admire(make_collection: Make, measure: str) -> None:
-    model = believing(make_collection, measure)
-    told, n = asked(model, "confidence"), model.candidates.n_systems
-    doubts = {(a, b): 1 - sure(model, a, b) for a, b in itertools.combinations(range(n), 2)}
-    assert {doubt < 0.05 for doubt in doubts.values()} == {True, False}  # some pairs are left out, some are not
-    for i in range(len(model.candidates)):
-        expected = sum(
-            doubt * (weight(model, i, a) - weight(model, i, b)) ** 2 for (a, b), doubt in doubts.items() if doubt > 0.05
-        )
-        assert told[i] == pytest.approx(expected, rel=1e-9, abs=1e-15)
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_pairs_is_the_weight_of_section_8_3(make_collection: Make, measure: str) -> None:
-    model = believing(make_collection, measure)
-    told, c = asked(model, "pairs"), model.candidates
-    for i in range(len(c)):
-        expected = sum(
-            abs(weight(model, i, a) - weight(model, i, b)) for a, b in itertools.combinations(range(c.n_systems), 2)
-        )
-        if not model.scoring.linear:
-            best = sorted((float(model.mean[j]) for j in range(len(c)) if c.query[j] == c.query[i]), reverse=True)
-            expected /= sum(r * w for r, w in zip(best, model.scoring.weights, strict=False))
-        assert told[i] == pytest.approx(expected, rel=1e-9, abs=1e-15)
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_spread_is_the_weight_of_section_8_4(make_collection: Make, measure: str) -> None:
-    model = believing(make_collection, measure)
-    told, own = asked(model, "spread"), np.diagonal(model.scores().covariance)
-    for i in range(len(model.candidates)):
-        systems = [s for s in range(model.candidates.n_systems) if weight(model, i, s) > 0]
-        assert told[i] == pytest.approx(sum(own[s] for s in systems), rel=1e-9, abs=1e-15)
-
-
-def test_random_prefers_nothing(make_collection: Make) -> None:
-    assert len(set(asked(believing(make_collection, "CG@5"), "random").tolist())) == 1
-
-
 def test_documents_of_all_systems_at_one_rank_tell_nothing_of_differences() -> None:
     runs = {s: {"q": ["both", s]} for s in "ab"}
-    found = candidates(aj.read(runs), cutoff=2, scale=FINE)
+    pool = candidates(aj.read(runs), cutoff=2, scale=FINE)
     for rule in ("information", "confidence", "pairs"):
-        session = Session(found, "DCG@2", estimator="uniform", rule=rule)
-        assert ("q", "both") not in session.next(2)
+        session = Session(pool, "DCG@2", estimator="uniform", rule=rule)
         assert session.next(3)[2] == ("q", "both")
 
 
@@ -163,17 +136,15 @@ def test_documents_of_all_systems_at_one_rank_tell_nothing_of_differences() -> N
 
 
 def some_view(n_queries: int = 4, depth: int = 3) -> View:
-    found = candidates(
-        aj.read({"a": {f"q{q}": [f"d{i}" for i in range(depth)] for q in range(n_queries)}}), cutoff=depth, scale=FINE
-    )
-    return View(Session(found, f"CG@{depth}", estimator="uniform").model)
+    runs = {"a": {f"q{q}": [f"d{i}" for i in range(depth)] for q in range(n_queries)}}
+    pool = candidates(aj.read(runs), cutoff=depth, scale=FINE)
+    return View(Session(pool, f"CG@{depth}", estimator="uniform").model)
 
 
 def test_the_most_telling_comes_first_and_equals_by_priority() -> None:
     view = some_view()
     utility = np.array([1.0, 3, 2, 0, 3, 0, 0, 0, 3, 0, 0, 0])
-    priority = np.arange(12.0)[::-1].copy()
-    assert choose(utility, view, priority, 1) == [8]
+    assert choose(utility, view, np.arange(12.0)[::-1], 1) == [8]
     assert choose(utility, view, np.arange(12.0), 1) == [1]
 
 
@@ -182,22 +153,8 @@ def test_what_rounding_makes_different_is_equal(size: float) -> None:
     """Three values around the highest, two around its third, each a few units in the last place apart."""
     view = some_view()
     third = size / 3
-    utility = np.array(
-        [
-            size,
-            size * (1 - 3e-16),
-            size * (1 + 3e-16),
-            0.0,
-            third,
-            third * (1 + 3e-16),
-            0,
-            0,
-            third * (1 - 3e-16),
-            0,
-            0,
-            0,
-        ]
-    )
+    less, more = 1 - 3e-16, 1 + 3e-16
+    utility = np.array([size, size * less, size * more, 0, third, third * more, 0, 0, third * less, 0, 0, 0])
     rng = np.random.default_rng(1)
     firsts, seconds = set(), set()
     for _ in range(100):
@@ -233,8 +190,6 @@ def test_documents_in_other_hands_are_not_named_again() -> None:
     assert session.next(1, exclude=everything) == []
     with pytest.raises(AdjudgeError, match="is no candidate"):
         session.next(1, exclude=[("q0", "nowhere")])
-    with pytest.raises(AdjudgeError, match="'n' must be a whole number of at least 1, got 0"):
-        session.next(0)
 
 
 RUNS = {
@@ -251,18 +206,13 @@ def started(estimator: str = "uniform", measure: str = "CG@3", **settings: Any) 
     return session
 
 
-def sure_pairs(session: Session, zone: float) -> list[float]:
+def sure_pairs(model: RelevanceModel, zone: float) -> list[float]:
     """Each pair of systems: P(right sign), or P(within the zone) where that is likelier."""
-    scores, df = session.model.scores(), session.model.confidence_df
-    found = []
-    for a in range(3):
-        for b in range(a + 1, 3):
-            s = scores.covariance
-            law = (stats.norm if df is None else stats.t(df)).cdf
-            sd = np.sqrt(s[a, a] + s[b, b] - 2 * s[a, b])
-            mean = scores.mean[a] - scores.mean[b]
-            sign = max(law(mean / sd), 1 - law(mean / sd))
-            found.append(float(max(sign, law((zone - mean) / sd) - law((-zone - mean) / sd) if zone else 0.0)))
+    law, scores, found = stats.norm if model.confidence_df is None else stats.t(model.confidence_df), model.scores(), []
+    for a, b in combinations(range(3), 2):
+        sd, mean = np.sqrt(variance_of_difference(model, a, b)), scores.mean[a] - scores.mean[b]
+        sign = law.cdf(abs(mean) / sd)
+        found.append(float(max(sign, law.cdf((zone - mean) / sd) - law.cdf((-zone - mean) / sd) if zone else 0.0)))
     return found
 
 
@@ -270,7 +220,7 @@ def sure_pairs(session: Session, zone: float) -> list[float]:
 @pytest.mark.parametrize("zone", [0.0, 0.01, 0.3])
 def test_values_are_what_they_are_called(estimator: str, zone: float) -> None:
     session = started(estimator)
-    sure = sure_pairs(session, zone)
+    sure = sure_pairs(session.model, zone)
     own = np.diagonal(session.model.scores().covariance)
     df = session.model.confidence_df
     quantile = stats.norm.ppf(0.975) if df is None else stats.t.ppf(0.975, df)
@@ -325,18 +275,7 @@ def test_error_is_corrected_for_models_that_claim_too_little() -> None:
     [
         ({"kind": "speed"}, r"No goal is called 'speed'. Known: confidence, error, pairs, tau"),
         ({"level": 95}, r"'level' must be in \(0, 1\), got 95"),
-        ({"level": 1.0}, r"must be in \(0, 1\), got 1"),
-        ({"level": 0.0}, r"must be in \(0, 1\), got 0"),
-        ({"level": float("nan")}, r"must be in \(0, 1\), got nan"),
-        ({"kind": "error", "level": float("inf")}, r"must be a finite number above 0, got inf"),
         ({"kind": "error", "level": -0.1}, r"must be a finite number above 0, got -0.1"),
-        ({"zone": -0.1}, r"'zone' must be in \[0, 1\), got -0.1"),
-        ({"zone": 1.0}, r"'zone' must be in \[0, 1\), got 1"),
-        ({"zone": float("nan")}, r"'zone' must be in \[0, 1\)"),
-        ({"least": -1}, r"'least' must be a whole number of at least 0, got -1"),
-        ({"least": 2.5}, r"'least' must be a whole number of at least 0, got 2.5"),
-        ({"correction": 0.0}, r"'correction' must be a finite number above 0, got 0"),
-        ({"correction": float("inf")}, r"'correction' must be a finite number above 0, got inf"),
     ],
 )
 def test_goals_that_make_no_sense_are_refused(settings: dict[str, Any], message: str) -> None:
@@ -378,37 +317,15 @@ def test_confidence_is_the_probability_of_the_likelier_sign(scores: Scores, df: 
     assert (np.diagonal(sure) == 1).all()
 
 
-def test_means_are_over_pairs_of_systems(scores: Scores) -> None:
-    pairs = confidence(scores, 9)[np.triu_indices(6, 1)]
-    assert mean_confidence(scores, 9) == pytest.approx(pairs.mean())
-    assert expected_tau(scores, 9) == pytest.approx((2 * pairs - 1).mean())
-
-
-def test_what_is_known_for_certain_has_confidence_1() -> None:
-    sure = confidence(Scores(np.array([0.5, 0.5, 0.2]), np.zeros((3, 3))))
-    assert (sure == 1).all()
-
-
-def test_a_tie_that_varies_has_confidence_one_half() -> None:
-    assert confidence(Scores(np.array([0.5, 0.5]), np.eye(2)))[0, 1] == 0.5
-
-
-def test_what_rounding_leaves_of_no_variance_counts_as_none() -> None:
-    covariance = np.full((2, 2), 0.01)
-    covariance[0, 0] += 1e-17
-    assert confidence(Scores(np.array([0.5, 0.5 + 1e-16]), covariance))[0, 1] == 1
-
-
-def test_one_system_has_a_certain_ranking() -> None:
-    one = Scores(np.array([0.5]), np.array([[0.1]]))
-    assert mean_confidence(one) == expected_tau(one) == 1
-
-
-def test_inflation_lowers_confidence(scores: Scores) -> None:
-    assert mean_confidence(scores, inflation=2.0) < mean_confidence(scores)
-
-
-@pytest.mark.parametrize(("df", "inflation", "message"), [(0, 1.0, "'df'"), (None, 0.0, "'inflation'")])
-def test_bad_options_are_refused(scores: Scores, df: int | None, inflation: float, message: str) -> None:
-    with pytest.raises(AdjudgeError, match=message):
-        confidence(scores, df, inflation)
+@pytest.mark.parametrize(
+    ("mean", "covariance", "expected"),
+    [
+        ([0.5, 0.5, 0.2], np.zeros((3, 3)), np.ones((3, 3))),  # known for certain
+        ([0.5, 0.5], np.eye(2), [[1, 0.5], [0.5, 1]]),  # a tie that varies
+        ([0.5, 0.5 + 1e-16], np.full((2, 2), 0.01) + np.diag([1e-17, 0]), np.ones((2, 2))),  # rounding
+    ],
+)
+def test_what_is_certain_has_confidence_1_and_a_tie_that_varies_one_half(
+    mean: list[float], covariance: Floats, expected: Floats
+) -> None:
+    np.testing.assert_array_equal(confidence(Scores(np.array(mean), covariance)), expected)

@@ -1,17 +1,20 @@
 from __future__ import annotations
 
-import errno
 import json
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 
 import adjudge as aj
+from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.model.scales import BINARY, BROAD, FINE
 from adjudge.relevance import Goal, Session, judging
@@ -26,6 +29,15 @@ Make = Callable[..., aj.Collection]
 @pytest.fixture
 def pool() -> Candidates:
     return candidates(aj.read(RUNS), cutoff=2, scale=FINE)
+
+
+class Silent:
+    """A similarity that nobody asks."""
+
+    digest = "silent"
+
+    def among(self, documents: Sequence[str]) -> Floats:
+        raise NotImplementedError
 
 
 def started(pool: Candidates, n: int = 0, **settings: Any) -> Session:
@@ -126,13 +138,6 @@ def test_pairs_and_ranking_say_the_same(make_collection: Make) -> None:
     assert scores == sorted(scores, reverse=True)
 
 
-@pytest.mark.parametrize("level", [0.0, 1.0, 95, float("nan")])
-def test_levels_that_are_none_are_refused(pool: Candidates, level: float) -> None:
-    for ask in (started(pool).ranking, started(pool).pairs):
-        with pytest.raises(AdjudgeError, match=r"'confidence' must be in \(0, 1\)"):
-            ask(confidence=level)
-
-
 # What was judged before, correcting, undoing
 
 
@@ -149,61 +154,26 @@ def test_what_is_judged_already_is_known_and_not_asked_for() -> None:
         session.undo()
 
 
-def test_documents_outside_the_runs_are_refused_and_change_nothing(pool: Candidates) -> None:
+def test_what_cannot_be_judged_changes_nothing(pool: Candidates) -> None:
     session = started(pool, 2)
-    before = session.ranking()
-    for query, document in [("q1", "nowhere"), ("nothing", "x"), ("q2", "x")]:
-        with pytest.raises(AdjudgeError, match="is no candidate"):
-            session.judge(query, document, 50)
-    assert session.ranking() == before
-    assert len(session.judgments) == 2
-
-
-@pytest.mark.parametrize("grade", [-1, 101, float("nan"), "40", "4,5", None])
-def test_a_bad_grade_neither_judges_nor_corrects(pool: Candidates, grade: Any) -> None:
-    session = started(pool, 2)
-    query, document, _ = session.judgments[0]
     before = (session.to_dict(), session.ranking())
-    for act in (session.judge, session.correct):
-        with pytest.raises(AdjudgeError, match=r"Expected a grade on the scale fine \(0..100\)"):
-            act(query, document, grade)
+    for elsewhere in [("q1", "nowhere"), ("nothing", "x"), ("q2", "x")]:
+        with pytest.raises(AdjudgeError, match="is no candidate"):
+            session.judge(*elsewhere, 50)
+    with pytest.raises(AdjudgeError, match=r"Expected a grade on the scale fine \(0..100\)"):
+        session.correct(*session.judgments[0][:2], 101)
     assert (session.to_dict(), session.ranking()) == before
 
 
-def test_undoing_everything_begins_again(pool: Candidates) -> None:
-    session, fresh = started(pool, 4), started(pool)
-    for _ in range(4):
-        session.undo()
-    assert session.ranking() == fresh.ranking()
-    assert session.next(9) == fresh.next(9)
-
-
-@pytest.mark.parametrize("seed", [-1, 1.5, "1"])
-def test_seeds_are_whole_numbers(pool: Candidates, seed: Any) -> None:
-    with pytest.raises(AdjudgeError, match="'seed' must be a whole number of at least 0"):
-        Session(pool, "CG@2", estimator="uniform", seed=seed)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"estimator": "unifrm"}, "No relevance estimator is called 'unifrm'. Did you mean 'uniform'"),
-        ({"rule": "best"}, "No selection rule is called 'best'"),
-    ],
-)
-def test_names_that_are_none_are_refused(pool: Candidates, settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(AdjudgeError, match=message):
-        started(pool, **settings)
+def test_an_unknown_rule_is_refused(pool: Candidates) -> None:
+    with pytest.raises(AdjudgeError, match="No selection rule is called 'best'"):
+        started(pool, rule="best")
 
 
 # Starting from a collection
 
 
-def test_a_measure_needs_a_cutoff_and_a_collection_a_scale() -> None:
-    with pytest.raises(AdjudgeError, match="nDCG: expected a cutoff, such as nDCG@5"):
-        judging(aj.read(RUNS), "nDCG", scale="fine")
-    with pytest.raises(AdjudgeError, match="Expected a scale, as nothing is judged yet"):
-        judging(aj.read(RUNS), "CG@2", estimator="uniform")
+def test_a_scale_has_a_name_or_is_one() -> None:
     with pytest.raises(AdjudgeError, match="Scale: expected one of binary, broad, fine"):
         judging(aj.read(RUNS), "CG@2", scale="five stars", estimator="uniform")
     for scale in ("broad", BROAD):
@@ -214,9 +184,8 @@ def test_status_says_why(pool: Candidates) -> None:
     session = started(pool, goal=Goal(level=0.9999999, zone=0))
     status = session.status()
     assert (status.n_judged, status.n_candidates, status.done, status.wanted) == (0, 6, False, 0.9999999)
-    assert status.reason == (
-        "the goal is not reached yet: mean confidence over all pairs of systems >= 1, but it is 0.500"
-    )
+    assert status.reason.startswith("the goal is not reached yet: mean confidence")
+    assert status.reason.endswith("but it is 0.500")
     session = started(pool, 6, goal=Goal(level=0.9999999, zone=0))
     assert session.status().done
     assert session.status().value == 1
@@ -225,124 +194,93 @@ def test_status_says_why(pool: Candidates) -> None:
 # State
 
 
-def test_state_is_settings_and_judgments(pool: Candidates, tmp_path: Path) -> None:
-    session = started(pool, 3, rule="pairs", seed=4, goal=Goal("tau", 0.7, 0.02, 1))
-    session.save(tmp_path / "s.json")
-    state = json.loads((tmp_path / "s.json").read_text())
-    assert (state["measure"], state["estimator"], state["rule"], state["seed"]) == ("CG@2", "uniform", "pairs", 4)
-    assert state["goal"] == {"kind": "tau", "level": 0.7, "zone": 0.02, "least": 1, "correction": 1.0}
-    assert state["judgments"] == [list(judgment) for judgment in session.judgments]
-
-
-def test_names_of_any_kind_survive(tmp_path: Path) -> None:
+def test_a_state_has_settings_and_judgments_with_names_of_any_kind(tmp_path: Path) -> None:
     runs = {"système": {'q, "1"': ["日本", "a b"]}, "b": {'q, "1"': ["a b", "new\nline"]}}
-    found = candidates(aj.read(runs), cutoff=2, scale=FINE)
-    session = Session(found, "CG@2", estimator="uniform")
+    pool = candidates(aj.read(runs), cutoff=2, scale=FINE)
+    goal = Goal("tau", 0.7, 0.02, 1)
+    session = Session(pool, "CG@2", estimator="uniform", rule="pairs", seed=4, goal=goal)
     session.judge('q, "1"', "日本", 12.345678901234567)
     session.save(tmp_path / "s.json")
-    assert Session.load(tmp_path / "s.json", found).judgments == [('q, "1"', "日本", 12.345678901234567)]
+    again = Session.load(tmp_path / "s.json", pool)
+    assert again.to_dict() == session.to_dict() == json.loads((tmp_path / "s.json").read_text())
+    assert (again.scoring.measure, again.estimator, again.rule, again.seed) == ("CG@2", "uniform", "pairs", 4)
+    assert (again.goal, again.judgments) == (goal, [('q, "1"', "日本", 12.345678901234567)])
 
 
-def other_pools() -> dict[str, Candidates]:
-    more = {**RUNS, "c": RUNS["a"]}
-    swapped = {**RUNS, "a": {"q1": ["y", "x"], "q2": ["v", "w"]}}
-    return {
-        "another system": candidates(aj.read(more), cutoff=2, scale=FINE),
-        "another order": candidates(aj.read(swapped), cutoff=2, scale=FINE),
-        "another scale": candidates(aj.read(RUNS), cutoff=2, scale=BINARY),
-        "another cutoff": candidates(aj.read(RUNS), cutoff=3, scale=FINE),
-        "more judged": candidates(aj.read(RUNS, {"q1": {"x": 1}}, scale="fine"), cutoff=2),
-        "other teams": candidates(aj.read(RUNS, teams={"a": "t", "b": "t"}), cutoff=2, scale=FINE),
-        "opinions": candidates(aj.read(RUNS), cutoff=2, scale=FINE, opinions={"llm": {("q1", "x"): 1.0}}),
-    }
-
-
-@pytest.mark.parametrize("name", other_pools())
-def test_a_state_of_other_candidates_is_refused(pool: Candidates, tmp_path: Path, name: str) -> None:
+def test_a_state_of_other_candidates_is_refused(pool: Candidates, tmp_path: Path) -> None:
     started(pool, 2).save(tmp_path / "s.json")
-    with pytest.raises(InputError, match=r"s\.json: is of other runs, cutoff, scale, metadata, judgments or sound"):
-        Session.load(tmp_path / "s.json", other_pools()[name])
-
-
-def test_a_truncated_state_is_refused_wherever_it_ends(pool: Candidates, tmp_path: Path) -> None:
-    started(pool, 3).save(tmp_path / "s.json")
-    whole = (tmp_path / "s.json").read_bytes()
-    for length in range(0, len(whole) - 2, 7):
-        (tmp_path / "t.json").write_bytes(whole[:length])
-        with pytest.raises(InputError, match=r"t\.json: expected the state of a session") as refused:
-            Session.load(tmp_path / "t.json", pool)
-        assert "\n" not in str(refused.value)
-
-
-def foreign(state: dict[str, Any]) -> dict[str, Any]:
-    """States that nobody saved."""
-    goal, judgments = state["goal"], state["judgments"]
-    changed: dict[str, dict[str, Any]] = {
-        "no measure": {"measure": None},
-        "a measure that is none": {"measure": "NDCG@2"},
-        "another cutoff": {"measure": "CG@3"},
-        "a number as estimator": {"estimator": 3},
-        "an estimator that is none": {"estimator": "oracle"},
-        "options that are none": {"options": {"magic": 1}},
-        "a negative seed": {"seed": -1},
-        "a seed with a fraction": {"seed": 0.5},
-        "a goal of another kind": {"goal": {**goal, "kind": 7}},
-        "a goal with more in it": {"goal": {**goal, "more": 1}},
-        "a level in words": {"goal": {**goal, "level": "high"}},
-        "judgments that are none": {"judgments": {}},
-        "short judgments": {"judgments": [["q1", "x"]]},
-        "a judgment twice": {"judgments": [judgments[0], judgments[0]]},
-        "a document from elsewhere": {"judgments": [["q1", "nowhere", 3]]},
-        "a grade in words": {"judgments": [["q1", "x", "3"]]},
-        "a grade outside": {"judgments": [["q1", "x", 300]]},
-        "a list as document": {"judgments": [["q1", ["x"], 3]]},
+    read = partial(candidates, cutoff=2, scale=FINE)
+    others = {
+        "another system": read(aj.read({**RUNS, "c": RUNS["a"]})),
+        "another order": read(aj.read({**RUNS, "a": {"q1": ["y", "x"], "q2": ["v", "w"]}})),
+        "another scale": read(aj.read(RUNS), scale=BINARY),
+        "another cutoff": read(aj.read(RUNS), cutoff=3),
+        "more judged": read(aj.read(RUNS, {"q1": {"x": 1}}, scale="fine")),
+        "other teams": read(aj.read(RUNS, teams={"a": "t", "b": "t"})),
+        "opinions": read(aj.read(RUNS), opinions={"llm": {("q1", "x"): 1.0}}),
+        "sound": replace(pool, similarity=Silent()),
     }
-    found: dict[str, Any] = {name: {**state, **part} for name, part in changed.items()}
-    return found | {"a list": [1, 2], "a number": 3, "nothing": None, "a run": "q1 Q0 a 1 2.0 mine"}
+    for other in others.values():
+        with pytest.raises(InputError, match=r"s\.json: is of other runs, cutoff, scale"):
+            Session.load(tmp_path / "s.json", other)
 
 
-def test_a_foreign_state_is_refused_in_one_line(pool: Candidates, tmp_path: Path) -> None:
-    for name, state in foreign(started(pool, 2).to_dict()).items():
-        (tmp_path / "s.json").write_text(json.dumps(state))
+FOREIGN: dict[str, dict[str, Any]] = {
+    "no measure": {"measure": None},
+    "an unknown measure": {"measure": "NDCG@2"},
+    "another cutoff": {"measure": "CG@3"},
+    "a number as estimator": {"estimator": 3},
+    "an unknown estimator": {"estimator": "oracle"},
+    "unknown options": {"options": {"magic": 1}},
+    "a negative seed": {"seed": -1},
+    "a seed with a fraction": {"seed": 0.5},
+    "a goal of another kind": {"goal": {"kind": 7}},
+    "a goal with more in it": {"goal": {"more": 1}},
+    "a level in words": {"goal": {"level": "high"}},
+    "judgments in a dictionary": {"judgments": {}},
+    "short judgments": {"judgments": [["q1", "x"]]},
+    "a judgment twice": {"judgments": [["q1", "x", 3], ["q1", "x", 3]]},
+    "a document from elsewhere": {"judgments": [["q1", "nowhere", 3]]},
+    "a grade in words": {"judgments": [["q1", "x", "3"]]},
+    "a grade outside": {"judgments": [["q1", "x", 300]]},
+    "a list as document": {"judgments": [["q1", ["x"], 3]]},
+}
+
+
+def test_what_is_no_state_is_refused_in_one_line(pool: Candidates, tmp_path: Path) -> None:
+    session = started(pool, 3)
+    session.save(tmp_path / "s.json")
+    state, whole = session.to_dict(), (tmp_path / "s.json").read_bytes()
+    contents = {name: json.dumps({**state, **change}).encode() for name, change in FOREIGN.items()}
+    contents |= {f"the first {n} bytes": whole[:n] for n in range(0, len(whole) - 2, 7)}
+    contents |= {text: text.encode() for text in ("[1, 2]", "3", "null", '"q1 Q0 a 1 2.0 mine"', "[" * 100_000)}
+    contents["no text"] = b"\xff\xfe\x00"
+    for name, content in contents.items():
+        (tmp_path / "s.json").write_bytes(content)
         with pytest.raises(InputError, match=r"s\.json: expected the state of a session") as refused:
             Session.load(tmp_path / "s.json", pool)
         assert "\n" not in str(refused.value), name
 
 
-def test_what_is_no_file_or_no_text_is_refused(pool: Candidates, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"none\.json: cannot be read: no such file"):
-        Session.load(tmp_path / "none.json", pool)
-    with pytest.raises(InputError, match="cannot be read: is a directory"):
-        Session.load(tmp_path, pool)
-    for content in (b"\xff\xfe\x00", b"[" * 100_000, b""):
-        (tmp_path / "s.json").write_bytes(content)
-        with pytest.raises(InputError, match=r"s\.json: expected the state of a session"):
-            Session.load(tmp_path / "s.json", pool)
+def test_what_cannot_be_read_is_refused(pool: Candidates, tmp_path: Path) -> None:
+    for path, why in ((tmp_path / "none.json", r"none\.json: cannot be read: no such file"), (tmp_path, "a directory")):
+        with pytest.raises(InputError, match=why):
+            Session.load(path, pool)
 
 
 @pytest.mark.parametrize("broken", ["replace", "fsync", "chmod"])
-def test_nothing_is_half_written(
+def test_a_state_is_replaced_whole_or_not_at_all(
     pool: Candidates, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str
 ) -> None:
-    """The disk is full, or gone, at any step: the older state stays, and nothing else is left behind."""
-    session = started(pool, 1)
-    session.save(tmp_path / "s.json")
+    started(pool, 1).save(tmp_path / "s.json")
     before = (tmp_path / "s.json").read_bytes()
-    session.judge(*session.next()[0], 5)
-
-    def fail(*arguments: object, **options: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, broken, fail)
-    with pytest.raises(InputError, match=r"s\.json: cannot be written: no space left on device"):
-        session.save(tmp_path / "s.json")
-    monkeypatch.undo()
-    assert [path.name for path in tmp_path.iterdir()] == ["s.json"]
-    assert (tmp_path / "s.json").read_bytes() == before
-    assert Session.load(tmp_path / "s.json", pool).judgments == session.judgments[:1]
+    monkeypatch.setattr(os, broken, Mock(side_effect=OSError(28, "No space left on device")))
+    with pytest.raises(InputError, match=r"s\.json: cannot be written: no space left"):
+        started(pool, 2).save(tmp_path / "s.json")
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [before]
 
 
-def test_options_that_are_no_plain_values_cannot_be_saved(make_collection: Make, tmp_path: Path) -> None:
+def test_options_that_are_not_plain_values_cannot_be_saved(make_collection: Make, tmp_path: Path) -> None:
     some = candidates(make_collection(1, scale="0..3"), cutoff=5)
     model = fit_estimator([some], features=("fSYS",))
     session = Session(some.unjudged(), "CG@5", estimator="output", options={"model": model})

@@ -31,31 +31,19 @@ def model_of(collection: aj.Collection, measure: str, share: float, seed: int = 
     return model
 
 
-def score(model: RelevanceModel, query: int, system: int, relevance: Floats) -> float:
-    """A system's score for a query if documents had this relevance."""
-    c, s = model.candidates, model.scoring
-    total = 0.0
-    for pair, which, rank in zip(c.entry_pair, c.entry_system, c.entry_rank, strict=True):
-        if which == system and c.query[pair] == query:
-            total += s.weights[rank - 1] * relevance[pair]
-    return total / (s.divisor or 1.0)
-
-
 def bounds(model: RelevanceModel, a: int, b: int) -> tuple[Floats, Floats]:
     """Lowest and highest difference of each query over all relevance of 0 and 1 that unjudged documents may have.
 
     Each document counts on its own, so the extremes are found one document at a time.
     """
     c = model.candidates
+    weights = model.scoring.matrix(c).toarray()
+    effects = weights[:, a] - weights[:, b]
     low, high = np.zeros(c.n_queries), np.zeros(c.n_queries)
-    for q in range(c.n_queries):
-        known = np.where(model.judged, model.mean, 0.0)
-        low[q] = high[q] = score(model, q, a, known) - score(model, q, b, known)
-        for pair in np.flatnonzero(~model.judged & (c.query == q)):
-            one = np.zeros(len(c))
-            one[pair] = 1.0
-            effect = score(model, q, a, one) - score(model, q, b, one)
-            low[q], high[q] = low[q] + min(effect, 0.0), high[q] + max(effect, 0.0)
+    for pair, effect in enumerate(effects):
+        judged, relevance = model.judged[pair], model.mean[pair]
+        low[c.query[pair]] += effect * relevance if judged else min(effect, 0.0)
+        high[c.query[pair]] += effect * relevance if judged else max(effect, 0.0)
     return low, high
 
 
@@ -91,36 +79,27 @@ def test_rules_follow_from_bounds_and_t_tests(make_dicts: Dicts, measure: str, s
     found = estimate_significance(model, alpha=0.1, threshold=0.05)
     names, scores = model.candidates.systems, model.scores().mean
     pairs = list(itertools.combinations(range(len(names)), 2))
-    assert [(one.system, one.other) for one in found] == [(names[a], names[b]) for a, b in pairs]
-    for one, (a, b) in zip(found, pairs, strict=True):
+    for pair, (a, b) in zip(found, pairs, strict=True):
         low, high = bounds(model, a, b)
         estimate = float(scores[a] - scores[b])
-        assert (one.lower, one.upper) == pytest.approx((low.mean(), high.mean()), abs=1e-12)
-        assert one.estimate == pytest.approx(estimate, abs=1e-12)
-        assert (one.verdict, one.rule) == by_definition(low, high, estimate, 0.1, 0.05)
+        assert (pair.system, pair.other) == (names[a], names[b])
+        assert (pair.lower, pair.upper, pair.estimate) == pytest.approx((low.mean(), high.mean(), estimate), abs=1e-12)
+        assert (pair.verdict, pair.rule) == by_definition(low, high, estimate, 0.1, 0.05)
 
 
 def test_rules_1_to_3_are_never_wrong_about_the_full_judgments() -> None:
     collection = aj.demo(queries=40, depth=5)
-    full = {(one.system, one.other): one.verdict for one in estimate_significance(model_of(collection, "CG@5", 1.0))}
+    full = {
+        (pair.system, pair.other): pair.verdict for pair in estimate_significance(model_of(collection, "CG@5", 1.0))
+    }
     assert set(full.values()) == {"better", "worse", "not different"}
     used = set()
     for share in (0.7, 0.85, 0.95, 0.99):
-        for one in estimate_significance(model_of(collection, "CG@5", share)):
-            used.add(one.rule)
-            if one.rule in (1, 2, 3):
-                assert one.verdict == full[one.system, one.other]
+        for pair in estimate_significance(model_of(collection, "CG@5", share)):
+            used.add(pair.rule)
+            if pair.rule in (1, 2, 3):
+                assert pair.verdict == full[pair.system, pair.other]
     assert used == {1, 2, 3, 4, None}
-
-
-def test_swapped_names_swap_verdicts() -> None:
-    runs = {"a": {f"q{i}": [f"x{i % 3}"] for i in range(9)}, "b": {f"q{i}": ["y"] for i in range(9)}}
-    grades = {f"q{i}": {f"x{i % 3}": 90 + i, "y": 5} for i in range(9)}
-    swapped = {"b": runs["a"], "a": runs["b"]}
-    (one,) = estimate_significance(model_of(aj.read(runs, grades, scale="fine"), "CG@1", 1.0))
-    (other,) = estimate_significance(model_of(aj.read(swapped, grades, scale="fine"), "CG@1", 1.0))
-    assert (one.verdict, one.rule, other.verdict, other.rule) == ("better", 2, "worse", 1)
-    assert one.lower == -other.upper
 
 
 def test_the_threshold_is_a_share_of_the_highest_score() -> None:
@@ -129,7 +108,7 @@ def test_the_threshold_is_a_share_of_the_highest_score() -> None:
     verdicts = []
     for measure in ("CG@5", "CG(ideal=none)@5"):
         found = estimate_significance(model_of(collection, measure, 0.7))
-        verdicts.append([(one.system, one.other, one.verdict, one.rule) for one in found])
+        verdicts.append([(pair.system, pair.other, pair.verdict, pair.rule) for pair in found])
     assert verdicts[0] == verdicts[1]
     assert {rule for *_, rule in verdicts[0]} >= {4, None}
 
@@ -137,31 +116,14 @@ def test_the_threshold_is_a_share_of_the_highest_score() -> None:
 def test_copies_and_certain_differences_make_no_nan() -> None:
     runs = {"a": {"q1": ["x"], "q2": ["x"]}, "copy": {"q1": ["x"], "q2": ["x"]}, "b": {"q1": ["y"], "q2": ["y"]}}
     grades = {q: {"x": 100, "y": 0} for q in ("q1", "q2")}
-    verdicts = {
-        (one.system, one.other): one.verdict
-        for one in estimate_significance(model_of(aj.read(runs, grades, scale="fine"), "CG@1", 1.0))
-    }
+    found = estimate_significance(model_of(aj.read(runs, grades, scale="fine"), "CG@1", 1.0))
+    verdicts = {(pair.system, pair.other): pair.verdict for pair in found}
     assert verdicts == {("a", "b"): "better", ("a", "copy"): "not different", ("b", "copy"): "worse"}
 
 
 def test_a_single_query_is_never_significant() -> None:
     model = model_of(aj.read({"a": {"q": ["x"]}, "b": {"q": ["y"]}}, {"q": {"x": 100}}, scale="fine"), "CG@1", 1.0)
-    assert [one.verdict for one in estimate_significance(model)] == ["not different"]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"alpha": 0.0}, r"'alpha' must be in \(0, 1\), got 0.0"),
-        ({"alpha": 5}, r"'alpha' must be in \(0, 1\), got 5"),
-        ({"threshold": -0.1}, r"'threshold' must be a finite number of at least 0, got -0.1"),
-        ({"threshold": float("nan")}, r"'threshold' must be a finite number of at least 0, got nan"),
-    ],
-)
-def test_bad_options_are_refused(settings: dict[str, float], message: str) -> None:
-    model = model_of(aj.demo(queries=4, depth=5), "CG@5", 0.5)
-    with pytest.raises(AdjudgeError, match=message):
-        estimate_significance(model, **settings)
+    assert [pair.verdict for pair in estimate_significance(model)] == ["not different"]
 
 
 def test_ratios_have_no_bounds_here() -> None:

@@ -11,7 +11,6 @@ from scipy import stats
 
 import adjudge as aj
 from adjudge.errors import AdjudgeError
-from adjudge.model.scales import FINE
 from adjudge.relevance.base import scoring
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.choosing import Goal
@@ -59,13 +58,10 @@ def test_judging_stops_at_the_goal_and_not_before(judged: Candidates) -> None:
     goal = Goal(level=0.8, least=0)
     done = run(judged, goal=goal, seed=3)
     session = Session(judged.retrieved().unjudged(), "CG@5", estimator="uniform", rule="pairs", goal=goal, seed=3)
-    n = 0
     while not session.done:
-        query, document = session.next()[0]
-        relevance = judged.relevance[judged.find(query, document)]
-        session.judge(query, document, 0.0 if np.isnan(relevance) else float(relevance) * 3)
-        n += 1
-    assert done.stop.n_judged == n
+        pair = session.next()[0]
+        session.judge(*pair, float(np.nan_to_num(judged.relevance[judged.find(*pair)])) * 3)
+    assert done.stop.n_judged == len(session.judgments)
     assert done.reached
     assert (done.estimator, done.rule, done.seed) == ("uniform", "pairs", 3)
 
@@ -95,14 +91,9 @@ def test_batches_meet_checkpoints_and_judge_everything_once(judged: Candidates, 
 
 
 @pytest.mark.parametrize("mark", [-1, 2.5, float("nan"), float("inf")])
-def test_checkpoints_that_are_none_are_refused(judged: Candidates, mark: float) -> None:
+def test_checkpoints_that_make_no_sense_are_refused(judged: Candidates, mark: float) -> None:
     with pytest.raises(AdjudgeError, match="A checkpoint must be a whole number of judgments or a share below 1"):
         run(judged, at=(mark,))
-
-
-def test_batches_that_are_none_are_refused(judged: Candidates) -> None:
-    with pytest.raises(AdjudgeError, match="'batch' must be a whole number of at least 1, got 0"):
-        run(judged, batch=0)
 
 
 def test_nobody_is_asked_for_what_no_system_retrieved() -> None:
@@ -112,28 +103,18 @@ def test_nobody_is_asked_for_what_no_system_retrieved() -> None:
     assert done.n_candidates == 3
 
 
-def test_what_nobody_judged_is_not_relevant() -> None:
-    runs = {"a": {"q": ["x"]}, "b": {"q": ["y"]}}
-    found = candidates(aj.read(runs, {"q": {"x": 1}}), cutoff=1)
-    assert true_scores(found, scoring("CG@1", found.scale)).tolist() == [1, 0]
-    assert run(found, "CG@1", until_end=True).stop.accuracy == 1
-
-
-def test_one_system_is_always_in_the_right_order() -> None:
-    found = candidates(aj.read({"a": {"q1": ["x", "y"], "q2": ["y"]}}, {"q1": {"x": 80}}, scale="fine"), cutoff=2)
-    done = run(found, "CG@2", at=(0, 1))
+@pytest.mark.parametrize(
+    ("runs", "n_pairs"),
+    [({"a": {"q1": ["x", "y"], "q2": ["y"]}}, 0), ({s: {"q1": ["x", "y"]} for s in ("a", "copy")}, 1)],
+    ids=["one system", "copies of a system"],
+)
+def test_without_a_difference_the_order_is_right_and_nothing_is_nan(runs: dict[str, Any], n_pairs: int) -> None:
+    found = candidates(aj.read(runs, {"q1": {"x": 80}}, scale="fine"), cutoff=2)
+    done = run(found, "nDCG@2", at=(0, 1), rule="information")
     for point in (*done.checkpoints, done.stop):
+        assert all(np.isfinite(getattr(point, field.name)).all() for field in dataclasses.fields(point))
         assert (point.accuracy, point.tau, point.confidence, point.covered, point.difference_error) == (1, 1, 1, 1, 0)
-        assert len(point.claimed) == 0
-
-
-def test_copies_of_a_system_make_no_nan() -> None:
-    runs = {s: {"q": ["x", "y"]} for s in ("a", "b")}
-    done = run(candidates(aj.read(runs, {"q": {"x": 1}}), cutoff=2), "nDCG@2", at=(0, 1), rule="information")
-    for point in (*done.checkpoints, done.stop):
-        for field in dataclasses.fields(point):
-            assert np.isfinite(getattr(point, field.name)).all()
-        assert point.accuracy == 1
+        assert len(point.claimed) == n_pairs
 
 
 # What is held against the truth
@@ -147,27 +128,25 @@ def test_a_checkpoint_by_hand(judged: Candidates) -> None:
     truth = true_scores(known, session.scoring)
     point, scores = checkpoint(session, truth), session.model.scores()
     df = session.model.confidence_df
-    assert df is not None
     quantile = stats.t.ppf(0.975, df)
-    claimed, right, errors, inside = [], [], [], []
-    for a, b in itertools.combinations(range(known.n_systems), 2):
-        mean, true = scores.mean[a] - scores.mean[b], truth[a] - truth[b]
-        s = scores.covariance
-        sd = np.sqrt(s[a, a] + s[b, b] - 2 * s[a, b])
-        claimed.append(stats.t.cdf(abs(mean) / sd, df))
-        right.append(float(true == 0 or (mean > 0) == (true > 0)))
-        errors.append((mean - true) ** 2)
-        inside.append(abs(mean - true) <= quantile * sd)
+    pairs = np.array(list(itertools.combinations(range(known.n_systems), 2)))
+    mean, true = (values[pairs[:, 0]] - values[pairs[:, 1]] for values in (scores.mean, truth))
+    s = scores.covariance
+    sd = np.array([np.sqrt(s[a, a] + s[b, b] - 2 * s[a, b]) for a, b in pairs])
+    claimed, right = stats.t.cdf(np.abs(mean) / sd, df), (true == 0) | ((mean > 0) == (true > 0))
     np.testing.assert_allclose(point.claimed, claimed)
-    assert point.right.tolist() == right
-    assert point.confidence == pytest.approx(np.mean(claimed))
-    assert point.accuracy == pytest.approx(np.mean(right))
-    assert point.tau == pytest.approx(2 * np.mean(right) - 1)
-    assert point.difference_error == pytest.approx(np.sqrt(np.mean(errors)))
-    assert point.covered == pytest.approx(np.mean(inside))
-    own = np.sqrt(np.diagonal(scores.covariance))
-    assert point.covered_scores == pytest.approx(np.mean(np.abs(scores.mean - truth) <= quantile * own))
-    assert point.score_error == pytest.approx(np.sqrt(np.mean((scores.mean - truth) ** 2)))
+    np.testing.assert_array_equal(point.right, right)
+    own, error = np.sqrt(np.diagonal(s)), scores.mean - truth
+    expected = {
+        "confidence": np.mean(claimed),
+        "accuracy": np.mean(right),
+        "tau": 2 * np.mean(right) - 1,
+        "difference_error": np.sqrt(np.mean((mean - true) ** 2)),
+        "score_error": np.sqrt(np.mean(error**2)),
+        "covered": np.mean(np.abs(mean - true) <= quantile * sd),
+        "covered_scores": np.mean(np.abs(error) <= quantile * own),
+    }
+    assert {name: getattr(point, name) for name in expected} == pytest.approx(expected)
 
 
 def test_orders_that_are_not_claimed_are_half_right_and_true_ties_are_right() -> None:
@@ -182,10 +161,8 @@ def test_orders_that_are_not_claimed_are_half_right_and_true_ties_are_right() ->
 
 
 def test_seeds_only_matter_where_documents_are_equally_telling(judged: Candidates) -> None:
-    found = candidates(
-        aj.read({"a": {"q": ["x", "y", "z"]}, "b": {"q": ["x"]}}, {"q": {"y": 9}}, scale="fine"), cutoff=3
-    )
-    assert found.scale == FINE
+    runs = {"a": {"q": ["x", "y", "z"]}, "b": {"q": ["x"]}}
+    found = candidates(aj.read(runs, {"q": {"y": 9}}, scale="fine"), cutoff=3)
     counts = {run(judged, seed=seed, rule="random", goal=Goal(least=0)).stop.n_judged for seed in range(8)}
     assert len(counts) > 1
     assert len({run(found, "RBP@3", seed=seed, goal=Goal(zone=0)).stop.n_judged for seed in range(8)}) == 1

@@ -10,16 +10,15 @@ import pytest
 
 import adjudge as aj
 from adjudge.arrays import Floats
-from adjudge.errors import AdjudgeError, InputError
+from adjudge.errors import AdjudgeError
 from adjudge.model.scales import FINE
-from adjudge.relevance import ESTIMATORS, Session, judging
+from adjudge.relevance import ESTIMATORS, judging
 from adjudge.relevance.base import scoring, start
 from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.features import Evidence, sound_effects
 from adjudge.relevance.hierarchical.kriging import SoundCorrection
 from adjudge.relevance.hierarchical.model import HierarchicalModel, learn_variances
 from adjudge.relevance.models import fit_estimator
-from adjudge.relevance.session import fingerprint
 
 NAN = np.nan
 RUNS = {
@@ -42,6 +41,17 @@ class Alike:
         return np.where(np.isnan(apart), NAN, 1.0) if self.same else np.exp(-apart)
 
 
+class Given(Alike):
+    """Similarity by number of documents."""
+
+    def __init__(self, matrix: Callable[[int], Floats]) -> None:
+        super().__init__({})
+        self.matrix = matrix
+
+    def among(self, documents: Sequence[str]) -> Floats:
+        return self.matrix(len(documents))
+
+
 def small(similarity: Alike | None = None, **grades: dict[str, float]) -> Candidates:
     collection = aj.read(RUNS, grades, scale="fine") if grades else aj.read(RUNS)
     return candidates(collection, cutoff=3, scale=FINE, similarity=similarity)
@@ -56,7 +66,7 @@ def demo() -> Candidates:
     alike = Alike(places)
     relevance = np.empty(len(found))
     for query in range(found.n_queries):
-        rows = slice(int(found.offsets[query]), int(found.offsets[query + 1]))
+        rows = found.rows(query)
         covariance = alike.among(found.document[rows]) + 0.05 * np.eye(rows.stop - rows.start)
         relevance[rows] = np.linalg.cholesky(covariance) @ rng.standard_normal(rows.stop - rows.start)
     relevance = np.clip(0.5 + 0.2 * relevance, 0, 1)
@@ -66,11 +76,13 @@ def demo() -> Candidates:
 # Candidates
 
 
-def test_parts_keep_the_similarity_and_it_can_be_left_out() -> None:
+def test_parts_and_sessions_keep_the_similarity_and_it_can_be_left_out() -> None:
     found = small(Alike(PLACES))
     assert found.part(queries=[0], systems=[0, 1]).similarity is found.similarity
     assert found.unjudged().without_metadata().similarity is found.similarity
     assert found.without_similarity().similarity is None
+    session = judging(aj.read(RUNS), "CG@3", scale="fine", similarity=found.similarity)
+    assert session.candidates.similarity is found.similarity
 
 
 def test_documents_without_sound_are_named_and_all_of_them_refused() -> None:
@@ -91,29 +103,8 @@ def test_documents_without_sound_are_named_and_all_of_them_refused() -> None:
     ],
 )
 def test_what_is_no_similarity_is_refused(told: Callable[[int], Floats], said: str) -> None:
-    class Odd(Alike):
-        def among(self, documents: Sequence[str]) -> Floats:
-            return told(len(documents))
-
     with pytest.raises(AdjudgeError, match=said):
-        small(Odd({}))
-
-
-def test_a_saved_session_knows_its_sound(tmp_path: pytest.TempPathFactory) -> None:
-    found, path = small(Alike(PLACES)), f"{tmp_path}/state.json"
-    assert len({fingerprint(small()), fingerprint(found), fingerprint(small(Alike(PLACES, same=True)))}) == 3
-    session = Session(found, "CG@3", options={"sound": True})
-    session.judge("q1", "v", 40)
-    session.save(path)
-    assert Session.load(path, found).judgments == [("q1", "v", 40.0)]
-    with pytest.raises(InputError, match="is of other runs, cutoff, scale, metadata, judgments or sound than these"):
-        Session.load(path, small())
-
-
-def test_judging_takes_a_similarity() -> None:
-    session = judging(aj.read(RUNS), "CG@3", scale="fine", similarity=Alike(PLACES))
-    assert session.candidates.similarity is not None
-    assert "sound" in session.model.variances  # type: ignore[attr-defined]
+        small(Given(told))
 
 
 # Features
@@ -124,23 +115,14 @@ def test_on_fine_the_most_similar_of_ten_levels_is_told() -> None:
     found = small(Alike(PLACES), q1={"v": 12, "w": 19, "y": 97})
     alike = found.similarity.among(["x", "v", "w", "y"])  # type: ignore[union-attr]
     assert alike[0, 1:3].mean() > alike[0, 3]
-    told = dict(zip(found.document, Evidence(found).column("aSIM"), strict=True))
-    assert {name: told[name] for name in ("v", "w", "x", "y", "z")} == pytest.approx(
-        {"v": NAN, "w": NAN, "x": NAN, "y": NAN, "z": NAN}, nan_ok=True
-    )  # those of q2, where nothing is judged
-    of_q1 = dict(zip(found.document[:5], Evidence(found).column("aSIM")[:5], strict=True))
-    assert of_q1 == pytest.approx({"v": 0.15, "w": 0.15, "x": 0.15, "y": 0.15, "z": 0.95})
+    assert found.document[:5] == ("v", "w", "x", "y", "z")
+    np.testing.assert_allclose(Evidence(found).column("aSIM")[:5], [0.15, 0.15, 0.15, 0.15, 0.95])
+    assert np.isnan(Evidence(found).column("aSIM")[5:]).all()  # nothing is judged for q2
 
 
 def test_of_two_levels_as_similar_the_lower_is_told() -> None:
     found = small(Alike(PLACES, same=True), q1={"v": 80, "w": 20})
     assert Evidence(found).column("aSIM")[2:5].tolist() == [0.25] * 3
-
-
-def test_similarity_to_the_query_needs_a_query_with_sound() -> None:
-    told = Evidence(small(Alike(PLACES))).column("sSIM")
-    np.testing.assert_allclose(told[:5], np.exp([-1, -np.sqrt(4.25), -1, -np.sqrt(10), -np.sqrt(9.25)]))
-    assert np.isnan(told[5:]).all()
 
 
 def test_a_model_with_sound_predicts_better_where_sound_tells(demo: Candidates) -> None:
@@ -160,7 +142,7 @@ def covariances(found: Candidates) -> list[Floats]:
     """H S H of each query over the mean of all diagonals, computed as it is written."""
     blocks = []
     for query in range(found.n_queries):
-        documents = found.document[int(found.offsets[query]) : int(found.offsets[query + 1])]
+        documents = found.document[found.rows(query)]
         alike, n = found.similarity.among(documents), len(documents)  # type: ignore[union-attr]
         centre = np.eye(n) - 1 / n
         blocks.append(centre @ alike @ centre)
@@ -188,27 +170,23 @@ def test_what_few_effects_leave_of_the_diagonal_is_the_own_of_documents(demo: Ca
     assert set(np.unique(4 * effects.own % 1)) == {0.0}
 
 
-def test_documents_that_are_all_as_unlike_share_no_effects(demo: Candidates) -> None:
-    """K is then as large in all directions, and which few of them came first would be chance."""
+def all_as_unlike(n: int) -> Floats:
+    return np.where(np.eye(n) > 0, 1.0, 0.25)
 
-    class Unlike(Alike):
-        def among(self, documents: Sequence[str]) -> Floats:
-            return np.where(np.eye(len(documents)) > 0, 1.0, 0.25)
 
-    effects = sound_effects(Evidence(dataclasses.replace(demo, similarity=Unlike({}))))
+def same_but_for_rounding(n: int) -> Floats:
+    noise = np.random.default_rng(n).random((n, n))
+    return 1.0 - 1e-15 * (noise + noise.T)
+
+
+@pytest.mark.parametrize(("among", "own"), [(all_as_unlike, 1.0), (same_but_for_rounding, 0.0)])
+def test_neither_equal_distance_nor_rounding_is_an_effect(
+    demo: Candidates, among: Callable[[int], Floats], own: float
+) -> None:
+    """K is as large in all directions where documents are all as unlike: which few of them came first is chance."""
+    effects = sound_effects(Evidence(dataclasses.replace(demo, similarity=Given(among))))
     assert len(effects.pair) == 0
-    np.testing.assert_array_equal(effects.own, 1.0)
-
-
-def test_rounding_is_no_similarity(demo: Candidates) -> None:
-    class Same(Alike):
-        def among(self, documents: Sequence[str]) -> Floats:
-            noise = np.random.default_rng(len(documents)).random((len(documents), len(documents)))
-            return 1.0 - 1e-15 * (noise + noise.T)
-
-    effects = sound_effects(Evidence(dataclasses.replace(demo, similarity=Same({}))))
-    assert len(effects.pair) == 0
-    assert not effects.own.any()
+    np.testing.assert_array_equal(effects.own, own)
 
 
 def test_documents_without_sound_are_like_nothing_else() -> None:
@@ -248,18 +226,12 @@ def test_the_hierarchical_posterior_is_that_of_the_dense_covariance(demo: Candid
 
 def test_variances_tell_sound_that_matters_from_sound_that_does_not(demo: Candidates) -> None:
     rng = np.random.default_rng(3)
-    names = list(demo.similarity.places)  # type: ignore[union-attr]
-    mixed = dict(zip(names, [demo.similarity.places[name] for name in rng.permutation(names)], strict=True))  # type: ignore[union-attr]
-    told, noise = (
-        learn_variances(dataclasses.replace(demo, similarity=s))["sound"] for s in (demo.similarity, Alike(mixed))
-    )
-    assert told > 10 * noise
-
-
-def test_a_learned_variance_of_sound_may_be_given_where_there_is_none(demo: Candidates) -> None:
-    learned = learn_variances(demo)
-    rule = scoring("CG@5", demo.scale)
-    model = start("hierarchical", demo.without_similarity().unjudged(), rule, prior_variances=learned)
+    places = demo.similarity.places  # type: ignore[union-attr]
+    mixed = dict(zip(places, [places[name] for name in rng.permutation(list(places))], strict=True))
+    learned, noise = (learn_variances(dataclasses.replace(demo, similarity=s)) for s in (demo.similarity, Alike(mixed)))
+    assert learned["sound"] > 10 * noise["sound"]
+    deaf = demo.without_similarity().unjudged()
+    model = start("hierarchical", deaf, scoring("CG@5", demo.scale), prior_variances=learned)
     assert "sound" not in model.variances  # type: ignore[attr-defined]
 
 
@@ -267,25 +239,17 @@ def test_a_learned_variance_of_sound_may_be_given_where_there_is_none(demo: Cand
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_sound_can_be_left_out(demo: Candidates, name: str) -> None:
+def test_sound_can_be_left_out_and_tells_nothing_where_all_sounds_the_same(demo: Candidates, name: str) -> None:
     rule = scoring("CG@5", demo.scale)
     known = dataclasses.replace(demo, relevance=np.where(np.arange(len(demo)) % 3, NAN, demo.relevance))
     without, deaf = start(name, known.without_similarity(), rule), start(name, known, rule, sound=False)
     np.testing.assert_array_equal(deaf.mean, without.mean)
     np.testing.assert_array_equal(deaf.scores().covariance, without.scores().covariance)
     assert not np.array_equal(start(name, known, rule).mean, without.mean)
-
-
-@pytest.mark.parametrize("name", ESTIMATORS)
-def test_what_all_sounds_the_same_tells_nothing(demo: Candidates, name: str) -> None:
-    rule = scoring("CG@5", demo.scale)
-    same = Alike(demo.similarity.places, same=True)  # type: ignore[union-attr]
-    known = dataclasses.replace(
-        demo, relevance=np.where(np.arange(len(demo)) % 3, NAN, demo.relevance), similarity=same
-    )
-    without, heard = start(name, known.without_similarity(), rule), start(name, known, rule)
-    np.testing.assert_allclose(heard.mean, without.mean, atol=1e-9)
-    np.testing.assert_allclose(heard.variance, without.variance, atol=1e-9)
+    alike = Alike(demo.similarity.places, same=True)  # type: ignore[union-attr]
+    same = start(name, dataclasses.replace(known, similarity=alike), rule)
+    np.testing.assert_allclose(same.mean, without.mean, atol=1e-9)
+    np.testing.assert_allclose(same.variance, without.variance, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

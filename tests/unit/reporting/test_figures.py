@@ -49,6 +49,8 @@ def test_figures_with_a_top_have_the_same_axes_and_cut_nothing() -> None:
     nothing = Panel("", (Curve("t", np.array([]), np.array([])),))
     for shown in (panels, panels[::-1], panels[1:], (*panels, nothing)):
         figure = curves(Curves("queries", "power", shown, y_top=1.0))
+        lowest = [place + 2 >= len(shown) for place in range(len(shown))]  # two columns
+        assert [axes.get_xlabel() == "queries" for axes in figure.axes[: len(shown)]] == lowest
         for axes in figure.axes:
             assert axes.get_xlim() == pytest.approx((0, 51))
             assert axes.get_ylim() == pytest.approx((-0.02, 1.02))

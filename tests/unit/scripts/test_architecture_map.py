@@ -44,6 +44,6 @@ def test_an_arrow_is_left_out_where_a_longer_way_leads_there() -> None:
 
 
 def test_an_import_that_points_up_stops_the_map(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scripts.docs.architecture_map.imports_between", lambda parts: {("stats", "cli"): 1})
+    monkeypatch.setattr("scripts.docs.architecture_map.imports_between", lambda parts, package: {("stats", "cli"): 1})
     with pytest.raises(AdjudgeError, match="imports point down: expected none from stats to cli"):
         read_architecture.__wrapped__()

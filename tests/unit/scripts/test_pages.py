@@ -201,7 +201,7 @@ class TestPages:
     def test_commands_in_running_text_are_looked_up(self, command: str, unknown: list[str]) -> None:
         assert pages.unknown_words(command) == unknown
 
-    def test_a_page_is_written_anew_with_what_is_printed_now(self, tmp_path: Path) -> None:
+    def test_a_page_is_rewritten_with_what_is_printed_now(self, tmp_path: Path) -> None:
         commands = (r"printf 'a\nb\nc\n'", "echo one \\\n    two")
         before = console(f"$ {commands[0]}", "?", "…", f"$ {commands[1]}", "?")
         after = console(f"$ {commands[0]}", "a", "…", f"$ {commands[1]}", "one two")

@@ -17,7 +17,6 @@ from adjudge.stats.multiple import (
     friedman_tukey,
     randomised_tukey_hsd,
     studentised_range_tail,
-    tukey_hsd,
 )
 from adjudge.stats.paired import TINY, paired_tests
 
@@ -38,44 +37,15 @@ def test_ranks_of_systems_do_not_see_rounding(unit: float) -> None:
 
 
 @each_correction
-def test_a_correction_never_makes_p_smaller_nor_changes_the_order(name: str) -> None:
-    p = np.random.default_rng(0).random(50) ** 3
-    adjusted = CORRECTIONS[name](p)
-    assert (adjusted >= p).all()
-    assert (adjusted <= 1).all()
-    assert (np.diff(adjusted[np.argsort(p)]) >= 0).all()
-
-
-@each_correction
-def test_a_correction_of_one_comparison_is_none(name: str) -> None:
-    assert CORRECTIONS[name](np.array([0.03]))[0] == 0.03
-
-
-@each_correction
-def test_nan_is_no_comparison(name: str) -> None:
+def test_nan_is_no_comparison_and_what_is_no_probability_is_refused(name: str) -> None:
     p = np.array([[0.01, np.nan], [0.2, 0.04]])
     adjusted = CORRECTIONS[name](p)
     assert np.isnan(adjusted[0, 1])
     np.testing.assert_array_equal(adjusted[~np.isnan(p)], CORRECTIONS[name](p[~np.isnan(p)]))
     assert np.isnan(CORRECTIONS[name]([np.nan, np.nan])).all()
     assert CORRECTIONS[name]([]).shape == (0,)
-
-
-@each_correction
-def test_what_is_no_probability_is_refused(name: str) -> None:
-    with pytest.raises(AdjudgeError, match=rf"^{name}: p-values must be in \[0, 1\], got 1.5$"):
+    with pytest.raises(AdjudgeError, match=rf"^{name}: 'p' must be in \[0, 1\], got 1.5$"):
         CORRECTIONS[name]([0.5, 1.5])
-
-
-def test_an_unknown_correction_is_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"'bonferoni'.*'bonferroni'"):
-        CORRECTIONS["bonferoni"]
-
-
-def test_holm_is_between_none_and_bonferroni() -> None:
-    p = np.random.default_rng(1).random(30) ** 3
-    assert (CORRECTIONS["holm"](p) <= CORRECTIONS["bonferroni"](p)).all()
-    assert (CORRECTIONS["bh"](p) <= CORRECTIONS["holm"](p)).all()
 
 
 def test_adjusting_counts_each_pair_once_or_in_both_directions() -> None:
@@ -88,13 +58,10 @@ def test_adjusting_counts_each_pair_once_or_in_both_directions() -> None:
     assert adjust(both).correction == "holm"
     with pytest.raises(AdjudgeError, match="p-values are adjusted already: holm"):
         adjust(adjust(both))
-
-
-def test_monte_carlo_errors_grow_with_their_p_values() -> None:
     values = np.random.default_rng(3).random((20, 3)) + np.array([0, 0, 0.2])
     raw = paired_tests(values, test="permutation", resamples=1000)
     adjusted = adjust(raw, correction="bonferroni")
-    assert adjusted.error[0, 2] == pytest.approx(3 * raw.error[0, 2])
+    assert adjusted.error[0, 2] == pytest.approx(3 * raw.error[0, 2]), "errors grow with p"
 
 
 @each_family
@@ -116,15 +83,10 @@ def test_a_family_is_symmetric_adjusted_and_says_what_it_is(name: str) -> None:
 
 
 @each_family
-def test_systems_that_never_differ_have_p_1(name: str) -> None:
-    values = np.random.default_rng(5).random((10, 1)).repeat(4, axis=1)
-    assert (FAMILYWISE_TESTS[name].function(values).p == 1).all()
-
-
-@each_family
-def test_systems_that_always_differ_by_the_same_have_a_defined_answer(name: str) -> None:
-    values = np.random.default_rng(6).random((10, 1)) + np.array([0.0, 0.1, 0.2])
-    p = FAMILYWISE_TESTS[name].function(values).p
+def test_systems_that_never_differ_or_always_by_the_same_have_a_defined_answer(name: str) -> None:
+    column = np.random.default_rng(6).random((10, 1))
+    assert (FAMILYWISE_TESTS[name].function(column.repeat(4, axis=1)).p == 1).all()
+    p = FAMILYWISE_TESTS[name].function(column + np.array([0.0, 0.1, 0.2])).p
     assert ((p > 0) & (p <= 1)).all()
     assert p[0, 2] < 0.01
 
@@ -145,7 +107,7 @@ def test_queries_that_a_system_lacks_are_left_out(name: str) -> None:
 def test_a_family_wise_test_keeps_its_level(name: str) -> None:
     """The probability that any of 10 pairs of interchangeable systems comes out different."""
     rng = np.random.default_rng(8)
-    trials, options = 400, {"resamples": 199} if FAMILYWISE_TESTS[name].resampled else {}
+    trials, options = 250, {"resamples": 199} if FAMILYWISE_TESTS[name].resampled else {}
     rejected = [
         (FAMILYWISE_TESTS[name].function(rng.gamma(2.0, size=(30, 5)), **options).p <= 0.05).any()
         for _ in range(trials)
@@ -160,8 +122,6 @@ def test_the_randomised_one_says_its_error_and_repeats_itself() -> None:
     assert (one.p != other.p).any()
     assert (one.resamples, one.seed) == (1000, 1)
     np.testing.assert_allclose(one.error, np.sqrt(one.p * (1 - one.p) / 1000))
-    with pytest.raises(AdjudgeError, match="'resamples' must be a whole number"):
-        randomised_tukey_hsd(values, resamples=5)
 
 
 def test_the_randomised_one_is_right_where_all_permutations_can_be_tried() -> None:
@@ -175,23 +135,14 @@ def test_the_randomised_one_is_right_where_all_permutations_can_be_tried() -> No
         assert abs(result.p[a, b] - exact) <= 5 * result.error[a, b] + 1e-4
 
 
-def test_two_systems_need_no_family() -> None:
-    """With two systems Tukey's HSD is the paired t-test."""
-    values = np.random.default_rng(10).random((20, 2)) + np.array([0, 0.1])
-    assert tukey_hsd(values).p[0, 1] == pytest.approx(paired_tests(values).p[0, 1], rel=1e-9)
-
-
 def test_friedman_prints_systems_from_the_best() -> None:
     values = np.random.default_rng(11).random((10, 3)) + np.array([0, 2, 1])
     result = friedman(values, systems=["a", "b", "c"])
     assert [line.split() for line in str(result).splitlines()[2:]] == [["b", "3.00"], ["c", "2.00"], ["a", "1.00"]]
     assert result.df == 2
     assert (friedman_tukey(values).statistic == result.mean_ranks[:, None] - result.mean_ranks).all()
-
-
-def test_friedman_of_ties_is_1() -> None:
-    result = friedman(np.ones((5, 3)))
-    assert (result.chi2, result.p) == (0, 1)
+    ties = friedman(np.ones((5, 3)))
+    assert (ties.chi2, ties.p) == (0, 1)
 
 
 @pytest.mark.parametrize("df", [60.0, np.inf])

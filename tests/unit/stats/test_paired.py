@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import re
 from typing import Any
 
 import numpy as np
 import pytest
-import scipy.stats
 
 from adjudge.errors import AdjudgeError
 from adjudge.model.effectiveness import Effectiveness
@@ -17,36 +17,25 @@ from adjudge.stats.paired import PAIRED_TESTS, TINY, paired_tests, pseudo_median
 MATRIX = np.array([[0.5, 0.3, 0.1], [0.6, 0.4, 0.5], [0.9, 0.6, 0.2], [0.4, 0.3, 0.3]])
 
 
-def test_the_result_keeps_what_made_it() -> None:
-    result = paired_tests(np.tile(MATRIX, (5, 1)), test="permutation", resamples=500, seed=3, systems=["a", "b", "c"])
-    assert (result.test, result.alternative, result.systems) == ("permutation", "two-sided", ("a", "b", "c"))
-    assert (result.resamples, result.seed, result.correction) == (500, 3, "none")
-    assert (result.n == 20).all()
-
-
-def test_the_result_prints_itself() -> None:
-    result = paired_tests(MATRIX, test="sign", alternative="greater", systems=["a", "b", "c"])
-    title, _, *rows = str(result).splitlines()
-    assert title == "sign test, greater, 3 systems"
-    assert [line.split()[:2] for line in rows] == [["a", "b"], ["a", "c"], ["b", "c"]]
-    assert [line.split()[3] for line in rows] == ["0.0625", "0.0625", "0.5"]
-    assert repr(result) == "<PairedTests: sign, greater, 3 systems>"
-
-
-def test_a_long_result_prints_its_first_rows() -> None:
-    rng = np.random.default_rng(0)
-    text = str(paired_tests(rng.random((30, 9)), test="bootstrap", resamples=1000, seed=7))
-    assert text.startswith("bootstrap test, two-sided, 9 systems, 1,000 resamples, seed 7\n")
-    assert text.endswith("… and 16 more")
+def test_the_result_keeps_what_made_it_and_prints_its_first_rows() -> None:
+    result = paired_tests(np.random.default_rng(0).random((30, 9)), test="bootstrap", resamples=1000, seed=7)
+    assert (result.test, result.alternative, result.systems[:2]) == ("bootstrap", "two-sided", ("s1", "s2"))
+    assert (result.resamples, result.seed, result.correction) == (1000, 7, "none")
+    assert (result.n == 30).all()
+    assert str(result).startswith("bootstrap test, two-sided, 9 systems, 1,000 resamples, seed 7\n")
+    assert str(result).endswith("… and 16 more")
 
 
 def test_the_result_gives_pairs_by_name_and_as_a_table() -> None:
-    result = paired_tests(MATRIX, systems=["a", "b", "c"])
-    pair = result.of("c", "a")
-    assert pair.p == result.p[2, 0]
-    assert pair.statistic == -result.of("a", "c").statistic
+    result = paired_tests(MATRIX, test="sign", alternative="greater", systems=["a", "b", "c"])
+    assert repr(result) == "<PairedTests: sign, greater, 3 systems>"
+    assert [(row["a"], row["b"], row["p"]) for row in result.to_dicts()] == [
+        ("a", "b", 0.0625),
+        ("a", "c", 0.0625),
+        ("b", "c", 0.5),
+    ]
     assert result.to_polars().columns == ["a", "b", "statistic", "p", "error", "n"]
-    assert result.to_polars().height == 3
+    assert result.of("c", "a").p == result.p[2, 0]
     with pytest.raises(AdjudgeError, match="No system is called 'd'"):
         result.of("a", "d")
 
@@ -66,40 +55,23 @@ def test_effectiveness_brings_its_names_and_systems_choose_some() -> None:
     [
         ({"test": "anova"}, "No test is called 'anova'. Known: bootstrap, permutation, sign, t, wilcoxon."),
         ({"test": "wilcoxn"}, "No test is called 'wilcoxn'. Did you mean 'wilcoxon'?"),
-        ({"alternative": "bigger"}, "'alternative' must be one of two-sided, greater, less, got 'bigger'"),
-        (
-            {"test": "permutation", "resamples": 99},
-            "'resamples' must be a whole number from 100 to 100,000,000, got 99",
-        ),
-        ({"test": "bootstrap", "resamples": 10**9}, "'resamples' must be a whole number from 100 to 100,000,000"),
-        ({"test": "bootstrap", "resamples": 1e4}, "'resamples' must be a whole number"),
-        ({"test": "bootstrap", "seed": -1}, "'seed' must be a whole number of at least 0, got -1"),
-        (
-            {"test": "sign", "min_difference": -0.1},
-            "sign: 'min_difference' must be a finite number",
-        ),
+        ({"test": "sign", "min_difference": -0.1}, "sign: 'min_difference' must be a finite number"),
         ({"test": "t", "min_difference": 0.1}, "t: takes no 'min_difference'"),
         ({"systems": ["a", "b"]}, "expected a name for each of 3 systems, got 2"),
         ({"systems": ["a", "b", "a"]}, "expected different systems, got 'a' twice"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(AdjudgeError) as refusal:
+    with pytest.raises(AdjudgeError, match=re.escape(message)):
         paired_tests(MATRIX, **options)
-    assert str(refusal.value).startswith(message)
 
 
-def test_t_answers_the_limit_where_differences_do_not_vary() -> None:
-    column = np.random.default_rng(1).random(10)
-    result = paired_tests(np.column_stack([column, column + 0.1]))
-    assert result.p[0, 1] == TINY
-    assert result.statistic[0, 1] == -np.inf
-    assert paired_tests(np.column_stack([column, column + 0.1]), alternative="greater").p[0, 1] == 1
-
-
-def test_sign_and_permutation_say_what_the_number_of_queries_allows() -> None:
+def test_differences_that_do_not_vary_have_the_limit_or_what_the_number_of_queries_allows() -> None:
     column = np.random.default_rng(1).random(10)
     values = np.column_stack([column, column + 0.1])
+    result = paired_tests(values)
+    assert (result.p[0, 1], result.statistic[0, 1]) == (TINY, -np.inf)
+    assert paired_tests(values, alternative="greater").p[0, 1] == 1
     assert paired_tests(values, test="sign").p[0, 1] == pytest.approx(2 / 2**10)
     assert paired_tests(values, test="permutation").p[0, 1] == 2 / 2**10
     assert paired_tests(values, test="bootstrap", resamples=999).p[0, 1] == 1 / 1000
@@ -126,18 +98,6 @@ def test_signed_ranks_of_few_queries_are_exact_with_ties_and_zeros(magnitudes: l
         assert paired_tests(values, test="wilcoxon", alternative="greater").p[0, 1] == pytest.approx(expected)
 
 
-def test_signed_ranks_of_a_discrete_measure_are_those_of_every_way_to_give_signs() -> None:
-    """P@5 on eight queries; the truth is the enumeration of all signs of the ranks of whole numbers."""
-    hits = np.array([[3, 2], [4, 3], [2, 3], [5, 3], [1, 3], [0, 1], [4, 4], [3, 1]])
-    d = hits[:, 0] - hits[:, 1]
-    ranks = scipy.stats.rankdata(np.abs(d[d != 0]))
-    observed = (ranks * (d[d != 0] > 0)).sum()
-    sums = [np.dot(ranks, signs) for signs in itertools.product((0, 1), repeat=len(ranks))]
-    p = min(1.0, 2 * min(np.mean(np.array(sums) >= observed), np.mean(np.array(sums) <= observed)))
-    for unit in (1, 5, 10, 3):
-        assert paired_tests(hits / unit, test="wilcoxon").p[0, 1] == pytest.approx(p, rel=1e-12)
-
-
 def test_all_sign_flips_are_tried_when_there_are_few() -> None:
     values = np.random.default_rng(2).random((17, 2))
     assert paired_tests(values[:14], test="permutation", resamples=100).resamples is None
@@ -155,13 +115,13 @@ def test_exact_and_drawn_pairs_can_stand_side_by_side() -> None:
     assert result.resamples == 1000
 
 
-@pytest.mark.parametrize("resamples", [100, 1023, 1025, 8191, 8193, 10_000])
 @pytest.mark.parametrize("test", [name for name, test in PAIRED_TESTS.items() if test.resampled])
-def test_every_resample_is_counted_once_whatever_their_number(test: str, resamples: int) -> None:
+def test_every_resample_is_counted_once_whatever_their_number(test: str) -> None:
     """With identical systems every one of them is as extreme, so p falls below 1 if one is missed or counted twice."""
     values = np.random.default_rng(4).random((20, 1)).repeat(3, axis=1)
-    assert (paired_tests(values, test=test, resamples=resamples).p == 1).all()
-    assert (paired_tests(values, test=test, resamples=resamples, alternative="less").p == 1).all()
+    for resamples in (100, 1023, 1025, 8191, 8193, 10_000):
+        assert (paired_tests(values, test=test, resamples=resamples).p == 1).all()
+        assert (paired_tests(values, test=test, resamples=resamples, alternative="less").p == 1).all()
 
 
 def test_counts_are_those_of_a_plain_loop() -> None:
@@ -191,10 +151,6 @@ def test_more_resamples_begin_with_the_same_ones() -> None:
     few = np.hstack(list(resampling.draws(resampling.random_signs, 5, 8192, 1)))
     many = np.hstack(list(resampling.draws(resampling.random_signs, 5, 20_000, 1)))
     np.testing.assert_array_equal(many[:, :8192], few)
-
-
-def test_memory_does_not_grow_with_resamples_or_queries() -> None:
-    assert all(resampling.chunk_size(n) * n <= 2**20 or resampling.chunk_size(n) == 8 for n in (1, 50, 999, 10**6))
 
 
 def test_many_queries_are_no_different() -> None:

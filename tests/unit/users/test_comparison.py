@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy import stats
 
 import adjudge as aj
-from adjudge.stats.multiple import CORRECTIONS
 from adjudge.stats.paired import PAIRED_TESTS
 from adjudge.users.comparison import Comparison
 from adjudge.users.noticing import find_agreement
@@ -63,38 +64,26 @@ def test_significant_and_noticeable_are_two_answers(compared: Comparison) -> Non
         assert pair.prefer is not None
         assert pair.significant == (pair.p_corrected <= 0.05)
         assert pair.noticeable == (pair.prefer > 0.5)
-    assert set(compared.parted) == {pair for pair in compared.pairs if pair.significant != pair.noticeable}
+    disagreeing = {pair for pair in compared.pairs if pair.significant != pair.noticeable}
+    assert set(compared.parted) == disagreeing
+    assert f"Significant and noticeable disagree in {len(disagreeing)} of 66 pairs." in " ".join(str(compared).split())
     assert any(pair.significant and not pair.noticeable for pair in compared.pairs)
 
 
-def test_shares_of_users_add_up_and_lean_to_the_better_system(compared: Comparison) -> None:
-    for pair in compared.pairs:
-        assert pair.prefer is not None
-        assert pair.cannot_tell is not None
-        assert pair.prefer_other is not None
-        assert pair.prefer + pair.cannot_tell + pair.prefer_other == pytest.approx(1)
-    widest = compared.pairs[0]
-    assert widest.prefer is not None
-    assert widest.prefer_other is not None
-    assert widest.prefer > widest.prefer_other
+def on_fine(values: npt.ArrayLike) -> aj.Effectiveness:
+    """Effectiveness of two systems on Fine grades, for which there is a mapping to users."""
+    eff = aj.Effectiveness.from_matrix(values, measure="CG@5", systems=["a", "b"])
+    return replace(eff, provenance=eff.provenance.with_settings(scale="fine (0..100)"))
 
 
-def test_shares_of_users_are_the_mean_over_queries() -> None:
-    values = np.array([[0.9, 0.4], [0.2, 0.5], [0.5, 0.5]])
-    plain = aj.Effectiveness.from_matrix(values, measure="CG@5", systems=["a", "b"])
+def test_shares_of_users_are_the_mean_over_queries_and_add_up() -> None:
+    pair = aj.compare(on_fine([[0.9, 0.4], [0.2, 0.5], [0.5, 0.5]]), test="t", correction="none").pairs[0]
     mapping = find_agreement("CG@5", "fine").mapping
     assert mapping is not None
-    settings = {"scale": "fine (0..100)"}
-    pair = aj.compare(_with_settings(plain, settings), test="t", correction="none").pairs[0]
     ahead, behind, even = (mapping(delta) for delta in (0.5, -0.3, 0.0))
     expected = (float(ahead.agree) + float(behind.disagree) + float(even.agree)) / 3
     assert pair.prefer == pytest.approx(expected)
-
-
-def _with_settings(eff: aj.Effectiveness, settings: dict[str, str]) -> aj.Effectiveness:
-    from dataclasses import replace
-
-    return replace(eff, provenance=eff.provenance.with_settings(**settings))
+    assert (pair.prefer or 0) + (pair.cannot_tell or 0) + (pair.prefer_other or 0) == pytest.approx(1)
 
 
 def test_a_combination_without_a_mapping_says_so_and_claims_nothing() -> None:
@@ -120,11 +109,6 @@ def test_too_few_resamples_for_the_number_of_pairs_are_said_aloud(eff: aj.Effect
     assert not any(pair.significant for pair in compared.pairs)
 
 
-@pytest.mark.parametrize("correction", list(CORRECTIONS))
-def test_every_correction_can_be_asked_for(eff: aj.Effectiveness, correction: str) -> None:
-    assert aj.compare(eff, test="t", correction=correction).correction == correction
-
-
 def test_sentences_are_as_the_papers_recommend(compared: Comparison) -> None:
     pair = compared.pairs[-1]
     half = (pair.high - pair.low) / 2
@@ -139,10 +123,7 @@ def test_sentences_are_as_the_papers_recommend(compared: Comparison) -> None:
         ({"test": "permutatoin"}, r"No test is called 'permutatoin'\. Did you mean 'permutation'"),
         ({"correction": "tukey"}, "No correction is called 'tukey'"),
         ({"baseline": "nobody"}, "No system is called 'nobody'"),
-        ({"alpha": 5}, r"'alpha' must be in \(0, 0\.5\), got 5"),
-        ({"margin": 0}, "'margin' must be a finite number above 0, got 0"),
         ({"test": "tukey", "alternative": "greater"}, "The test 'tukey' is two-sided"),
-        ({"resamples": 10**12, "test": "bootstrap"}, "resamples"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line(
@@ -153,21 +134,18 @@ def test_what_makes_no_sense_is_refused_in_one_line(
     assert "\n" not in str(raised.value)
 
 
-def test_one_system_two_measures_or_one_query_are_refused(eff: aj.Effectiveness) -> None:
+def test_what_cannot_be_compared_is_refused(eff: aj.Effectiveness) -> None:
     with pytest.raises(aj.AdjudgeError, match="needs at least two systems, got 1"):
         aj.compare(eff.select(systems=["ZX1"]))
     with pytest.raises(aj.AdjudgeError, match="one measure at a time"):
         aj.compare(aj.evaluate(aj.demo(queries=10, depth=5), "CG@5 RR"))
     with pytest.raises(aj.AdjudgeError, match="quer"):
         aj.compare(eff.select(queries=eff.queries[:1]), test="t")
-
-
-def test_systems_that_share_no_query_are_refused() -> None:
     runs = {"a": {"q1": ["d"]}, "b": {"q2": ["d"]}}
     with pytest.warns(aj.AdjudgeWarning, match="missing"):
-        eff = aj.evaluate(aj.read(runs, {"q1": {"d": 1}, "q2": {"d": 1}}), "RR", missing="drop")
+        apart = aj.evaluate(aj.read(runs, {"q1": {"d": 1}, "q2": {"d": 1}}), "RR", missing="drop")
     with pytest.raises(aj.AdjudgeError, match="share no query"):
-        aj.compare(eff)
+        aj.compare(apart)
 
 
 def test_a_one_sided_question_needs_a_baseline_and_is_asked_before_looking(eff: aj.Effectiveness) -> None:
@@ -185,10 +163,8 @@ def test_a_one_sided_question_needs_a_baseline_and_is_asked_before_looking(eff: 
 
 def test_noticeable_agrees_with_what_users_are_said_to_prefer() -> None:
     """Six queries differ by 1, fourteen are tied: the mean difference is large, but most users could not tell."""
-    values = np.zeros((20, 2))
-    values[:6, 0] = 1.0
-    eff = aj.Effectiveness.from_matrix(values, measure="CG@5", systems=["a", "b"])
-    pair = aj.compare(_with_settings(eff, {"scale": "fine (0..100)"}), test="t").pairs[0]
+    eff = on_fine([[1.0, 0.0]] * 6 + [[0.0, 0.0]] * 14)
+    pair = aj.compare(eff, test="t").pairs[0]
     assert pair.difference == pytest.approx(0.3)
     assert pair.prefer is not None
     assert pair.prefer < 0.5
@@ -200,23 +176,15 @@ def test_verdicts_use_the_corrected_answers(eff: aj.Effectiveness) -> None:
     compared = aj.compare(eff, test="t", correction="bonferroni", margin=0.1)
     for pair in compared.pairs:
         assert pair.p_equivalence is not None
-        different, equivalent = pair.significant, pair.p_equivalence <= 0.05
-        words = {
-            (False, False): "undecided",
-            (False, True): "equivalent",
-            (True, False): "different",
-            (True, True): "different but too small to notice",
-        }
-        assert pair.verdict == words[different, equivalent]
+        words = ("different", "different but too small to notice") if pair.significant else ("undecided", "equivalent")
+        assert pair.verdict == words[pair.p_equivalence <= 0.05]
 
 
 def test_tests_of_the_family_say_which_queries_they_used() -> None:
-    rng = np.random.default_rng(3)
-    values = rng.random((20, 3))
+    values = np.random.default_rng(3).random((20, 3))
     values[6:, 2] = np.nan
-    with_gaps = aj.Effectiveness(
-        values[:, :, None], tuple(map(str, range(20))), ("a", "b", "c"), ("X",), values[:, :, None]
-    )
+    cube = values[:, :, None]
+    with_gaps = aj.Effectiveness(cube, tuple(map(str, range(20))), ("a", "b", "c"), ("X",), cube)
     with pytest.warns(aj.AdjudgeWarning, match="use the 6 of 20 queries that every system has"):
         compared = aj.compare(with_gaps, test="tukey")
     assert {pair.n_queries for pair in compared.pairs} == {6}
@@ -256,10 +224,8 @@ def test_equivalence_is_by_the_test_that_is_chosen(eff: aj.Effectiveness) -> Non
     skewed = aj.Effectiveness.from_matrix(values, systems=["a", "b"])
     verdicts = {test: aj.compare(skewed, test=test, margin=0.05).pairs[0] for test in ("t", "permutation", "sign")}
     assert verdicts["sign"].verdict == "equivalent"
-    assert not {"equivalent", "different but too small to notice"} & {
-        verdicts["t"].verdict,
-        verdicts["permutation"].verdict,
-    }
+    for test in ("t", "permutation"):
+        assert verdicts[test].verdict not in {"equivalent", "different but too small to notice"}
     above = stats.binomtest(30, 30, alternative="greater").pvalue, stats.binomtest(26, 30, alternative="greater").pvalue
     assert verdicts["sign"].p_equivalence == pytest.approx(max(above))
     for test in ("tukey", "randomised-tukey", "friedman-tukey"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import adjudge as aj
@@ -30,22 +31,40 @@ def test_csv_holds_satisfaction(tmp_path: Path, satisfaction: tuple[Satisfaction
 
 
 def test_csv_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
-    for mappings in (Mappings((POINTS, TABLE_4_3[0])), Mappings(agreement=AGREEMENT_2012)):
+    logistic = SatisfactionMapping("CG@5", "fine", "logistic", (-1.0, 3.0))
+    for mappings in (Mappings((POINTS, TABLE_4_3[0])), Mappings(agreement=AGREEMENT_2012), Mappings((logistic,))):
         with pytest.raises(aj.AdjudgeError, match=r"own\.csv: CSV holds satisfaction mappings of one kind"):
             write_mappings(mappings, tmp_path / "own.csv")
     assert not (tmp_path / "own.csv").exists()
 
 
-def test_own_mappings_override_the_defaults(tmp_path: Path) -> None:
-    path = tmp_path / "own.csv"
-    path.write_text("scale, measure,a0,a1,a2,a3\r\nfine,nDCG(ideal=max)@5,0,1,0,0\r\n\r\n")
-    own = read_mappings(path)
-    found = find_satisfaction("DCG@5", "fine", mappings=own.satisfaction).mapping
+@pytest.mark.parametrize(
+    "text",
+    [
+        "scale, measure,a0,a1,a2,a3\r\nfine,nDCG(ideal=max)@5,0,1,0,0\r\n\r\n",
+        '{"satisfaction": [{"measure": "DCG@5", "scale": "Fine", "points": [[0, 0], [1, 1]]}]}',  # points need no kind
+    ],
+)
+def test_own_mappings_override_the_defaults(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text(text)
+    found = find_satisfaction("DCG@5", "fine", mappings=read_mappings(path).satisfaction).mapping
     assert found is not None
     assert float(found(0.3)) == pytest.approx(0.3)
 
 
-GOOD = '{"measure": "CG@5", "scale": "fine", "coefficients": [0, 1, 0, 0]}'
+GOOD = {"measure": "CG@5", "scale": "fine", "coefficients": [0, 1, 0, 0]}
+CURVE = {"measure": "CG@5", "scale": "fine", "form": "two-stage", "parameters": [-0.2, 3.0, 4.2]}
+
+
+def satisfying(**changed: object) -> str:
+    """A file with one mapping; None leaves out a key."""
+    entry = {key: value for key, value in {**GOOD, **changed}.items() if value is not None}
+    return json.dumps({"satisfaction": [entry]})
+
+
+def noticing(**changed: object) -> str:
+    return json.dumps({"agreement": [CURVE | changed]})
 
 
 @pytest.mark.parametrize(
@@ -59,39 +78,23 @@ GOOD = '{"measure": "CG@5", "scale": "fine", "coefficients": [0, 1, 0, 0]}'
         ('{"satisfaction": {}}', "satisfaction: expected a list of mappings, got dict"),
         ('{"satisfaction": [3]}', r"satisfaction\[0\]: expected an object, got '3'"),
         ('{"satisfaction": [], "satisfaction": []}', "the key 'satisfaction' twice"),
-        (
-            f'{{"satisfaction": [{GOOD}, {GOOD}]}}',
-            r"satisfaction\[1\]: expected each combination once, got CG@5 on fine",
-        ),
-        ('{"satisfaction": [{"measure": "CG@5"}]}', r"satisfaction\[0\]: 'scale' must be text, got nothing"),
-        (GOOD.join(['{"satisfaction": [', "]}"]).replace("CG@5", "cg@5"), r"\[0\]: No measure is called 'cg'"),
-        (GOOD.join(['{"satisfaction": [', "]}"]).replace("fine", "coarse"), r"\[0\]: Scale: expected one of"),
-        (
-            GOOD.join(['{"satisfaction": [', "]}"]).replace("CG@5", "PSum@5"),
-            r"\[0\]: PSum@5: expected judgments on the B",
-        ),
-        (
-            GOOD.join(['{"satisfaction": [', "]}"]).replace("[0,", "["),
-            r"a cubic has 4 coefficients and no points, got 3",
-        ),
-        (GOOD.join(['{"satisfaction": [', "]}"]).replace("[0,", '["x",'), "'coefficients' must be a list of numbers"),
-        (
-            GOOD.join(['{"satisfaction": [', "]}"]).replace("coefficients", "numbers"),
-            "has no key 'numbers'; known: measure",
-        ),
-        (GOOD.join(['{"satisfaction": [', "]}"]).replace("[0, 1, 0, 0]", "7"), "must be a list of numbers, got '7'"),
-        ('{"satisfaction": [{"measure": "CG@5", "scale": "fine", "points": [[0, 1, 2]]}]}', "'points' must be pairs"),
-        ('{"satisfaction": [{"measure": "CG@5", "scale": "fine", "points": 5}]}', "'points' must be a list of lists"),
-        ('{"satisfaction": [{"measure": "CG@5", "scale": "fine", "provenance": 5}]}', "'provenance' must be an object"),
-        (
-            '{"agreement": [{"measure": "CG@5", "scale": "fine", "form": "ordinal", "parameters": [1]}]}',
-            r"agreement\[0\]: CG@5 on fine: the form ordinal has 2 parameters",
-        ),
-        ('{"agreement": [{"measure": "CG@5", "scale": "fine", "parameters": [1]}]}', r"\[0\]: 'form' must be text"),
-        (
-            "measure,scale,a0,a1,a2\nCG@5,fine,1,2,3",
-            r":1: expected a column 'a3', got the columns 'measure', 'scale', ",
-        ),
+        (json.dumps({"satisfaction": [GOOD, GOOD]}), r"satisfaction\[1\]: expected each combination once, got CG@5 on"),
+        (satisfying(scale=None), r"satisfaction\[0\]: 'scale' must be text, got nothing"),
+        (satisfying(measure="cg@5"), r"\[0\]: No measure is called 'cg'"),
+        (satisfying(scale="coarse"), r"\[0\]: Scale: expected one of"),
+        (satisfying(measure="PSum@5"), r"\[0\]: PSum@5: expected judgments on the B"),
+        (satisfying(coefficients=[1, 0, 0]), r"'cubic' has 4 parameters \(a0, a1, a2, a3\), got 3"),
+        (satisfying(coefficients=["x", 1, 0, 0]), "'coefficients' must be a list of numbers"),
+        (satisfying(coefficients=7), "must be a list of numbers, got '7'"),
+        (satisfying(numbers=[1]), "has no key 'numbers'; known: measure"),
+        (satisfying(coefficients=None, points=[[0, 1, 2]]), "'points' must be pairs"),
+        (satisfying(coefficients=None, points=5), "'points' must be a list of lists"),
+        (satisfying(provenance=5), "'provenance' must be an object"),
+        (noticing(parameters=[1]), r"agreement\[0\]: CG@5 on fine: 'two-stage' has 3 parameters"),
+        (noticing(form=None), r"\[0\]: 'form' must be text"),
+        (noticing(covariance=[[float("nan")] * 3] * 3), "the covariance must be finite"),
+        (noticing(covariance=(-np.eye(3)).tolist()), "with variances of 0 or more"),
+        ("measure,scale,a0,a1,a2\nCG@5,fine,1,2,3", r":1: expected a column 'a3', got the columns 'measure', "),
         ("measure,scale,a0,a1,a2,a3\nCG@5,fine,1,2,3", r":2: expected 6 columns, got 5"),
         ("measure,scale,a0,a1,a2,a3\n\nCG@5,fine,1,2,x,3", r":3: expected a finite number as a2, got 'x'"),
         ("measure,scale,a0,a1,a2,a3\nCG@5,fine,1,2,nan,3", r":2: expected a finite number as a2, got 'nan'"),
@@ -108,23 +111,3 @@ def test_bad_files_are_refused_with_their_place(tmp_path: Path, text: str, messa
         read_mappings(path)
     assert str(error.value).startswith(str(path))
     assert "\n" not in str(error.value)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(aj.InputError, match="cannot be read: no such file"):
-        read_mappings(tmp_path / "none.json")
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"covariance": [[float("nan")] * 3] * 3}, "the covariance must be finite"),
-        ({"covariance": [[-1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]}, "with variances of 0 or more"),
-    ],
-)
-def test_a_covariance_that_is_none_is_refused(tmp_path: Path, changed: dict[str, object], said: str) -> None:
-    entry = {"measure": "CG@5", "scale": "fine", "form": "two-stage", "parameters": [-0.2, 3.0, 4.2], **changed}
-    file = tmp_path / "mapping.json"
-    file.write_text(json.dumps({"agreement": [entry]}))
-    with pytest.raises(aj.AdjudgeError, match=said):
-        read_mappings(file)

@@ -22,17 +22,17 @@ from tests.web.making import random_runs
 from tests.web.near import NearServer
 
 from adjudge.preferences.questions import Question, Questions
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import Database, open_database
-from adjudge.web.documents import take_documents
-from adjudge.web.invitations import make_invitation
-from adjudge.web.items import NewItem, items_by_identifier, put_items
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.preference_holdings import put_questions
-from adjudge.web.preference_settings import preference_settings_from
+from adjudge.web.kinds.documents import take_documents
+from adjudge.web.kinds.judging.rehearse import stand_in
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.lifecycle import create_campaign, set_state
+from adjudge.web.kinds.preference.settings import PreferenceSettings
+from adjudge.web.kinds.preference.store import put_questions
 from adjudge.web.settings import Settings
-from adjudge.web.stand_in import stand_in
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database, open_database
+from adjudge.web.store.items import NewItem, items_by_identifier, put_items
+from adjudge.web.store.participants import make_invitation
 
 FASTER = """
 const play = HTMLMediaElement.prototype.play;
@@ -154,7 +154,7 @@ def make_studies(folder: Path) -> tuple[Settings, dict[str, str]]:
     ]
     links = {found.name: _open(database, settings, found) for found in drafts}
     runs = random_runs(n_queries=2, n_systems=2, depth=2)
-    judging = settings_from({"title": "How similar?", "measure": "CG@2"})
+    judging = JudgingSettings.parse({"title": "How similar?", "measure": "CG@2"})
     links["judging"] = stand_in(database, settings, name="judging", collection=runs, campaign=judging).invitation
     database.close()
     return settings, links
@@ -166,7 +166,7 @@ def _draft(
     """A campaign that is not open yet, with the sound of another one."""
     now = time.time()
     with database.write() as connection:
-        settings = preference_settings_from({"seed": 0, **decided})
+        settings = PreferenceSettings.parse({"seed": 0, **decided})
         found = create_campaign(connection, name=name, settings=settings, organiser_id=None, now=now)
         put_questions(connection, found, questions, who="test", now=now)
         if like is not None:

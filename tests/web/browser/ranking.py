@@ -13,14 +13,14 @@ from playwright.sync_api import Locator, Page
 from tests.web.browser.assessing import READY, until
 from tests.web.browser.preferring import Studies, tone
 
-from adjudge.web.campaign_rows import find_campaign
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import Database, open_database
-from adjudge.web.documents import take_documents
-from adjudge.web.invitations import make_invitation
-from adjudge.web.ranking_holdings import put_candidates
-from adjudge.web.ranking_settings import ranking_settings_from
+from adjudge.web.kinds.documents import take_documents
+from adjudge.web.kinds.lifecycle import create_campaign, set_state
+from adjudge.web.kinds.ranking.settings import RankingSettings
+from adjudge.web.kinds.ranking.store import put_candidates
 from adjudge.web.settings import Settings
+from adjudge.web.store.campaigns import find_campaign
+from adjudge.web.store.database import Database, open_database
+from adjudge.web.store.participants import make_invitation
 
 LETTERS = "abcdef"
 HEAD = "@clef:G-2\n@keysig:xFC\n@timesig:3/4\n@data:"
@@ -63,7 +63,7 @@ def _open(
     now = time.time()
     common = {"title": "Which are alike?", "seed": 0, "judged_by": 50, "languages": ("en", "es", "de", "fr")}
     with database.write() as connection:
-        made = ranking_settings_from({**common, **decided})
+        made = RankingSettings.parse({**common, **decided})
         found = create_campaign(connection, name=name, settings=made, organiser_id=None, now=now)
         put_candidates(connection, found, candidates, who="test", now=now)
     documents = [name for listed in candidates.values() for name in listed]

@@ -16,13 +16,13 @@ from tests.web.browser.assessing import READY, all_sent, grade, is_accessible, s
 from tests.web.making import random_runs
 from tests.web.near import NearServer
 
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import open_database
-from adjudge.web.documents import take_documents
-from adjudge.web.holdings import put_runs
-from adjudge.web.invitations import make_invitation
-from adjudge.web.judging_settings import settings_from
+from adjudge.web.kinds.documents import take_documents
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import put_runs
+from adjudge.web.kinds.lifecycle import create_campaign, set_state
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import open_database
+from adjudge.web.store.participants import make_invitation
 
 QUERIES = ("q1", "q2")
 NAMES = tuple(f"{query}-d{number}" for query in QUERIES for number in range(1, 5))
@@ -68,7 +68,7 @@ def invitation(tmp_path: Path, near_server: Callable[[Path], NearServer]) -> Cal
         database = open_database(settings)
         now = time.time()
         with database.write() as connection:
-            values = settings_from({"title": "What is alike?", "measure": "CG@2"})
+            values = JudgingSettings.parse({"title": "What is alike?", "measure": "CG@2"})
             made = create_campaign(connection, name="items", settings=values, organiser_id=None, now=now)
             runs = random_runs(n_queries=len(QUERIES), n_systems=2, depth=2).runs
             put_runs(connection, made, runs, who="test", now=now)
@@ -197,7 +197,7 @@ DOUBTS = [
     (FINE, 100, TENTHS, 0, True),
 ]
 DOUBT = """async ([scales, grades]) => {
-  const { Fields } = await import("/static/judge/scales.js");
+  const { Fields } = await import("/static/judging/scales.js");
   const fields = new Fields(document.createElement("div"), scales, "test", () => {});
   fields.grades = grades;
   return fields.doubt?.coarse.scale.name ?? null;

@@ -13,16 +13,16 @@ from tests.web.making import random_runs
 from tests.web.near import NearServer
 
 from adjudge.preferences.questions import Question, Questions
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import create_campaign, set_state
-from adjudge.web.database import Database, open_database
-from adjudge.web.documents import take_documents
-from adjudge.web.holdings import put_runs
-from adjudge.web.invitations import make_invitation
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.preference_holdings import put_questions
-from adjudge.web.preference_settings import preference_settings_from
+from adjudge.web.kinds.documents import take_documents
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.judging.store import put_runs
+from adjudge.web.kinds.lifecycle import create_campaign, set_state
+from adjudge.web.kinds.preference.settings import PreferenceSettings
+from adjudge.web.kinds.preference.store import put_questions
 from adjudge.web.settings import Settings
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database, open_database
+from adjudge.web.store.participants import make_invitation
 
 DOCUMENTS = tuple(f"q1-d{number}" for number in range(1, 5))
 IDS = "[...document.querySelectorAll('[id]')].map((one) => one.id)"
@@ -37,10 +37,10 @@ def links(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     database = open_database(settings)
     now = time.time()
     with database.write() as connection:
-        judging = settings_from({"title": "How similar?", "measure": "CG@2", "listen_seconds": 0.3})
+        judging = JudgingSettings.parse({"title": "How similar?", "measure": "CG@2", "listen_seconds": 0.3})
         first = create_campaign(connection, name="judging", settings=judging, organiser_id=None, now=now)
         put_runs(connection, first, random_runs(n_queries=1, n_systems=2, depth=2).runs, who="test", now=now)
-        prefer = preference_settings_from({"title": "Which?", "quiz": 0, "trap_share": 0, "per_participant": 1})
+        prefer = PreferenceSettings.parse({"title": "Which?", "quiz": 0, "trap_share": 0, "per_participant": 1})
         second = create_campaign(connection, name="prefer", settings=prefer, organiser_id=None, now=now)
         asked = Questions((Question("one", "q1", DOCUMENTS[:2], DOCUMENTS[2:], frozenset()),))
         put_questions(connection, second, asked, who="test", now=now)

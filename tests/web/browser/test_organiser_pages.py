@@ -21,9 +21,9 @@ from playwright.sync_api import Browser, Page, expect
 from tests.web.conftest import CampaignServer
 from tests.web.near import NearServer
 
-from adjudge.web.database import open_database
-from adjudge.web.people import add_organiser
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import open_database
+from adjudge.web.store.people import add_organiser
 
 LOGIN, PASSWORD = "carla", "correct horse battery"
 QUERIES = ("q1", "q2", "q3", "q4")
@@ -405,7 +405,7 @@ def test_judgments_are_imported_in_the_browser(
     expect(page.get_by_role("row", name=re.compile("import"))).to_have_count(1)
 
 
-HEADLINE = 'async (picture) => (await import("/static/organiser/goal.js")).headline(picture)'
+HEADLINE = 'async (picture) => (await import("/static/judging/goal.js")).headline(picture)'
 
 
 def test_what_is_saved_is_a_forecast_until_the_goal_is_reached(page: Page, empty_server: NearServer) -> None:

@@ -43,7 +43,7 @@ def create_campaign(page: Page) -> None:
     page.get_by_label("Title", exact=True).fill("Lists of songs")
     expect(page.get_by_label("Name", exact=True)).to_have_value("lists-of-songs")
     page.get_by_label("Name", exact=True).fill("lists")
-    page.get_by_label("Traps in the quiz").fill("2")
+    page.get_by_label("Attention checks in the quiz").fill("2")
     page.get_by_label("Seconds to listen").fill("0")
     page.get_by_label("Questions for a person").fill("30")
     page.get_by_label("Each answer").fill("0.1")
@@ -160,7 +160,7 @@ def every_page_is_accessible(browser: Browser, url: str, page: Page) -> None:
         context.close()
 
 
-SENTENCE = 'async (curves) => (await import("/static/organiser/curves.js")).noticed(curves)'
+SENTENCE = 'async (curves) => (await import("/static/preference/curves.js")).noticed(curves)'
 
 
 def test_the_sentence_about_what_people_notice(page: Page, empty_server: NearServer) -> None:

@@ -11,9 +11,9 @@ from tests.web.organiser.visiting import PASSWORD, Visitor
 from tests.web.preference_rows import Stage
 from tests.web.ranking_rows import Ranking
 
-from adjudge.web.database import Database
-from adjudge.web.people import add_organiser
 from adjudge.web.settings import Settings
+from adjudge.web.store.database import Database
+from adjudge.web.store.people import add_organiser
 
 
 @pytest.fixture

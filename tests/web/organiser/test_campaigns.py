@@ -6,11 +6,13 @@ import re
 from typing import Any
 
 import pytest
+from tests.web.conftest import ON_BOTH
 from tests.web.organiser.visiting import PASSWORD, RUNS, Visitor, answer, invitation_of, join, new_campaign
 
-from adjudge.web.campaign_rows import find_campaign
-from adjudge.web.campaigns import list_campaigns
-from adjudge.web.database import Database
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.kinds.lifecycle import list_campaigns
+from adjudge.web.store.campaigns import find_campaign
+from adjudge.web.store.database import Database
 
 
 def test_a_new_server_says_how_to_make_its_first_organiser(visitor: Visitor) -> None:
@@ -31,7 +33,6 @@ def test_who_is_not_logged_in_is_led_to_the_login_and_back(carla: Visitor) -> No
 @pytest.mark.parametrize(
     "elsewhere", ["https://evil.example/", "//evil.example/", "/\\evil.example", "javascript:alert(1)"]
 )
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_the_login_leads_to_no_other_site(carla: Visitor, elsewhere: str) -> None:
     carla.client.cookies.clear()
     carla.get("/login")
@@ -51,7 +52,6 @@ def test_a_wrong_password_is_refused_in_words_that_tell_nothing(carla: Visitor) 
     assert "/login" in carla.address
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_too_many_wrong_passwords_have_to_wait(carla: Visitor) -> None:
     carla.client.cookies.clear()
     carla.get("/login")
@@ -63,7 +63,6 @@ def test_too_many_wrong_passwords_have_to_wait(carla: Visitor) -> None:
     assert "again" in carla.words
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_login_form_of_another_site_does_not_log_in(carla: Visitor) -> None:
     carla.client.cookies.clear()
     carla.send("/login", csrf="made-up", login="carla", password=PASSWORD, next="/")
@@ -93,7 +92,7 @@ def test_a_campaign_is_made_as_it_was_filled_in(carla: Visitor, database: Databa
     assert carla.address.startswith("http://127.0.0.1:8000/campaigns/spring/set-up")
     with database.read() as connection:
         made = find_campaign(connection, "spring")
-    settings = made.judging
+    settings = made.settings_as(JudgingSettings)
     assert made.state == "draft"
     assert [scale.name for scale in settings.scales] == ["fine"]
     assert (settings.goal.kind, settings.goal.level, settings.goal.zone) == ("tau", 0.8, 0.02)
@@ -121,10 +120,10 @@ def test_a_second_campaign_of_the_same_name_is_refused_and_nothing_written_is_lo
         ({"measure": "QQ@5"}, "QQ"),
         ({"title": ""}, "Title:"),
         ({"judged_by": "1.5"}, "whole number"),
-        ({"judged_by": "many"}, "Expected a number as the number of assessors"),
+        ({"judged_by": "many"}, "Expected a number as ‘Assessors for a pair’"),
         ({"goal": "tau", "level_tau": "1.5"}, "level"),
         ({"goal": "luck"}, "expected one of"),
-        ({"agreement_share": "0"}, "Of so many % of the pairs:"),
+        ({"agreement_share": "0"}, "Pairs that several judge: expected more than 0 %, got 0 %"),
         ({"scales": "own", "own_minimum": "1", "own_maximum": "4"}, "Expected a scale"),
         ({"scales": "own", "own_step": "inf"}, "Expected a number as the step"),
         ({"scales": "sevenfold"}, "Expected one of the scales"),
@@ -132,7 +131,6 @@ def test_a_second_campaign_of_the_same_name_is_refused_and_nothing_written_is_lo
         ({"zone": "nan"}, "Expected a number"),
     ],
 )
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_field_that_is_wrong_is_named_and_nothing_is_stored(
     carla: Visitor, database: Database, wrong: dict[str, Any], said: str
 ) -> None:
@@ -144,7 +142,6 @@ def test_a_field_that_is_wrong_is_named_and_nothing_is_stored(
         assert list_campaigns(connection) == []
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_scale_of_ones_own_is_kept_when_other_settings_change(carla: Visitor, database: Database) -> None:
     carla.get("/campaigns/new")
     carla.send("/campaigns/new", **new_campaign(scales="own", own_minimum="0", own_maximum="2", own_step="0.5"))
@@ -155,19 +152,19 @@ def test_a_scale_of_ones_own_is_kept_when_other_settings_change(carla: Visitor, 
     carla.send("/campaigns/spring/settings", **changed)
     assert "The settings are saved." in carla.words
     with database.read() as connection:
-        settings = find_campaign(connection, "spring").judging
+        settings = find_campaign(connection, "spring").settings_as(JudgingSettings)
     assert settings.title == "Summer"
     assert [(scale.name, scale.step) for scale in settings.scales] == [("0..2", 0.5)]
 
 
 def test_settings_that_the_form_does_not_show_stay(owner: Visitor, database: Database) -> None:
     with database.read() as connection:
-        before = find_campaign(connection, "small").judging
+        before = find_campaign(connection, "small").settings_as(JudgingSettings)
     owner.get("/campaigns/small/settings")
     owner.send("/campaigns/small/settings", **new_campaign(scales="broad+fine", measure=before.measure))
     assert owner.status == 200
     with database.read() as connection:
-        after = find_campaign(connection, "small").judging
+        after = find_campaign(connection, "small").settings_as(JudgingSettings)
     assert after.title == "Spring"
     for name in ("estimator", "rule", "seed", "scales"):
         assert getattr(after, name) == getattr(before, name)
@@ -181,7 +178,7 @@ def test_scales_cannot_change_once_there_are_answers(owner: Visitor, database: D
     owner.send("/campaigns/small/settings", **new_campaign(scales="binary"))
     assert owner.status == 409
     with database.read() as connection:
-        assert len(find_campaign(connection, "small").judging.scales) == 2
+        assert len(find_campaign(connection, "small").settings_as(JudgingSettings).scales) == 2
 
 
 def test_what_keeps_a_campaign_from_opening_is_said_on_its_set_up_page(carla: Visitor, database: Database) -> None:
@@ -201,6 +198,7 @@ def test_what_keeps_a_campaign_from_opening_is_said_on_its_set_up_page(carla: Vi
         assert find_campaign(connection, "spring").state == "draft"
 
 
+@ON_BOTH
 def test_a_campaign_is_set_up_and_opened_without_scripts(carla: Visitor, database: Database) -> None:
     carla.get("/campaigns/new")
     carla.send("/campaigns/new", **new_campaign())

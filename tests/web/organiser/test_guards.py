@@ -7,20 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.web.conftest import SmallCampaign
+from tests.web.conftest import ON_BOTH, SmallCampaign
 from tests.web.organiser.visiting import PASSWORD, Visitor, invitation_of, join, new_campaign
 
-from adjudge.web.campaign_rows import find_campaign
-from adjudge.web.campaigns import list_campaigns
-from adjudge.web.database import Database
-from adjudge.web.people import add_organiser, list_tokens
+from adjudge.web.kinds.lifecycle import list_campaigns
 from adjudge.web.settings import Settings
+from adjudge.web.store.campaigns import find_campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.people import add_organiser, list_tokens
 
 OWN_PAGES = ("", "/set-up", "/settings", "/people", "/judgments", "/report", "/people/erase?code=A1", "/pairs/1/clips")
 
 
 @pytest.mark.parametrize("page", OWN_PAGES)
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_nobody_learns_of_the_campaigns_of_others(
     carla: Visitor, small_campaign: Callable[..., SmallCampaign], page: str
 ) -> None:
@@ -46,7 +45,6 @@ CHANGES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 @pytest.mark.parametrize(("address", "fields"), CHANGES)
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_form_that_is_not_ours_changes_nothing(
     owner: Visitor, database: Database, address: str, fields: dict[str, Any]
 ) -> None:
@@ -75,7 +73,6 @@ def test_the_preview_is_what_assessors_see_and_runs_nothing(carla: Visitor) -> N
     assert 'href="javascript' not in made
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_titles_cannot_end_the_script_that_holds_the_picture(
     visitor: Visitor, small_campaign: Callable[..., SmallCampaign]
 ) -> None:
@@ -86,7 +83,7 @@ def test_titles_cannot_end_the_script_that_holds_the_picture(
     assert "<script>alert" not in visitor.page
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@ON_BOTH
 def test_no_page_brings_scripts_or_styles_of_its_own(owner: Visitor) -> None:
     owner.get("/campaigns/small/people")
     join(owner.client, invitation_of(owner), name="Ann")
@@ -101,14 +98,13 @@ def test_no_page_brings_scripts_or_styles_of_its_own(owner: Visitor) -> None:
         assert not re.search(r'(src|href)="(https?:)?//', page), address
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_the_clips_of_a_pair_are_those_assessors_get(owner: Visitor, database: Database) -> None:
     from sqlalchemy import select
 
-    from adjudge.web.schema import pair
+    from adjudge.web.store import schema as t
 
     with database.read() as connection:
-        row = connection.execute(select(pair.c.id, pair.c.query, pair.c.document)).first()
+        row = connection.execute(select(t.pair.c.id, t.pair.c.query, t.pair.c.document)).first()
     assert row is not None
     clips = owner.client.get(f"/campaigns/small/pairs/{row.id}/clips").json()
     assert (clips["query"]["text"], clips["candidate"]["text"]) == (row.query, row.document)
@@ -128,7 +124,7 @@ def test_administrators_see_the_campaigns_of_everybody(
 
 
 def test_tokens_of_others_cannot_be_revoked(carla: Visitor, database: Database, settings: Settings) -> None:
-    from adjudge.web.people import make_token
+    from adjudge.web.store.people import make_token
 
     with database.write() as connection:
         bob = add_organiser(connection, login="bob", password=PASSWORD, is_admin=False, now=settings.clock())

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from adjudge.relevance.choosing import GOALS
-from adjudge.web.judging_settings import settings_from
-from adjudge.web.pages.organiser_forms import form_of, settings_of_form
+from adjudge.web.kinds.base import KINDS
+from adjudge.web.kinds.judging.settings import JudgingSettings
+from adjudge.web.pages.forms import form_of, settings_of_form
+
+JUDGING = KINDS["judging"]
 
 
-@pytest.mark.parametrize("goal", [{}, *({"goal": {"kind": kind}} for kind in GOALS), {"goal": {"kind": "everything"}}])
-def test_a_form_that_is_saved_as_it_came_changes_nothing(goal: dict[str, dict[str, str]]) -> None:
-    settings = settings_from({"title": "Songs", **goal})
-    assert settings_of_form(form_of(settings), settings) == settings
+@pytest.mark.parametrize(
+    "changed", [{}, {"by_sound": True}, *({"goal": {"kind": kind}} for kind in GOALS), {"goal": {"kind": "everything"}}]
+)
+def test_a_form_that_is_saved_as_it_came_changes_nothing(changed: dict[str, Any]) -> None:
+    settings = JudgingSettings.parse({"title": "Songs", **changed})
+    assert settings_of_form(JUDGING, form_of(JUDGING, settings), settings) == settings
 
 
 def test_a_level_that_is_typed_is_kept() -> None:
-    settings = settings_from({"title": "Songs"})
-    assert settings_of_form({**form_of(settings), "level_confidence": "90"}, settings).goal.level == 0.9
+    settings = JudgingSettings.parse({"title": "Songs"})
+    form = {**form_of(JUDGING, settings), "level_confidence": "90"}
+    changed = settings_of_form(JUDGING, form, settings)
+    assert isinstance(changed, JudgingSettings)
+    assert changed.goal.level == 0.9

@@ -7,10 +7,10 @@ import re
 
 import pytest
 from starlette.testclient import TestClient
-from tests.web.conftest import ON_SQLITE
+from tests.web.conftest import ON_BOTH
 from tests.web.organiser.visiting import PASSWORD, Visitor, answer, invitation_of, join
 
-from adjudge.web.database import Database
+from adjudge.web.store.database import Database
 
 
 def test_names_become_links_that_lead_in(owner: Visitor) -> None:
@@ -36,7 +36,6 @@ def test_names_become_links_that_lead_in(owner: Visitor) -> None:
         ("erase", {"code": "A99", "how": "remove"}, "no participant"),
     ],
 )
-@ON_SQLITE
 def test_what_is_wrong_about_people_is_said_in_words(
     owner: Visitor, address: str, fields: dict[str, str], said: str
 ) -> None:
@@ -67,6 +66,7 @@ def test_a_blocked_assessor_cannot_go_on_until_unblocked(owner: Visitor) -> None
 
 
 @pytest.mark.parametrize(("how", "left"), [("anonymise", "2"), ("remove", "0")])
+@ON_BOTH
 def test_erasing_shows_a_receipt_and_forgets_the_name(owner: Visitor, how: str, left: str) -> None:
     owner.get("/campaigns/small/people")
     ann = join(owner.client, invitation_of(owner), name="Annabella")
@@ -85,6 +85,7 @@ def test_erasing_shows_a_receipt_and_forgets_the_name(owner: Visitor, how: str, 
     assert "my own words" not in owner.page
 
 
+@ON_BOTH
 def test_answers_are_shown_newest_first_page_by_page_and_by_assessor(owner: Visitor) -> None:
     owner.get("/campaigns/small/people")
     invitation = invitation_of(owner)
@@ -99,7 +100,6 @@ def test_answers_are_shown_newest_first_page_by_page_and_by_assessor(owner: Visi
     assert "No such answer." in owner.words
 
 
-@ON_SQLITE
 def test_every_download_on_the_page_is_there(owner: Visitor) -> None:
     owner.get("/campaigns/small/people")
     answer(join(owner.client, invitation_of(owner)), 3)
@@ -112,7 +112,6 @@ def test_every_download_on_the_page_is_there(owner: Visitor) -> None:
         assert response.content
 
 
-@ON_SQLITE
 def test_the_report_is_read_in_the_browser_and_can_run_nothing(owner: Visitor) -> None:
     owner.get("/campaigns/small/people")
     answer(join(owner.client, invitation_of(owner)), 3)

@@ -6,15 +6,25 @@ import re
 from typing import Any
 
 import pytest
-from annotated_types import Le
+from annotated_types import Ge, Le
 from tests.web.organiser.visiting import Visitor, new_campaign, new_preference_campaign
 
 from adjudge.errors import AdjudgeError
-from adjudge.web.campaign_rows import find_campaign
-from adjudge.web.campaigns import list_campaigns
-from adjudge.web.database import Database
-from adjudge.web.pages.organiser_preference_forms import COUNTS, SHARES, preference_form_of, preference_settings_of_form
-from adjudge.web.preference_settings import PreferenceSettings, preference_settings_from
+from adjudge.web.kinds.base import KINDS
+from adjudge.web.kinds.lifecycle import list_campaigns
+from adjudge.web.kinds.preference.settings import PreferenceSettings
+from adjudge.web.pages.forms import form_of, settings_of_form
+from adjudge.web.store.campaigns import find_campaign
+from adjudge.web.store.database import Database
+
+PREFERENCE = KINDS["preference"]
+
+
+def saved(form: dict[str, Any], before: PreferenceSettings | None = None) -> PreferenceSettings:
+    """The settings that a form makes."""
+    settings = settings_of_form(PREFERENCE, form, before)
+    assert isinstance(settings, PreferenceSettings)
+    return settings
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -28,16 +38,22 @@ def test_a_new_campaign_begins_with_its_kind(carla: Visitor) -> None:
     assert 'name="measure"' in carla.page
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-def test_the_form_takes_what_the_settings_take(carla: Visitor) -> None:
-    carla.get("/campaigns/new?kind=preference")
-    bounded = [name for name in (*SHARES, *COUNTS, "listen_seconds") if name in PreferenceSettings.model_fields]
-    assert len(bounded) > 8
-    for name in bounded:
-        (most,) = (one.le for one in PreferenceSettings.model_fields[name].metadata if isinstance(one, Le))
-        found = re.search(rf'id="{name}"[^>]* max="(\d+)"', carla.page)
-        assert found is not None, name
-        assert float(found[1]) == float(str(most)) * (100 if name in SHARES else 1), name
+def test_the_form_takes_what_the_settings_take(carla: Visitor, kind: str) -> None:
+    carla.get(f"/campaigns/new?kind={kind}")
+    for name, info in KINDS[kind].settings.model_fields.items():
+        bounds = {type(bound): bound for bound in info.metadata}
+        field = re.search(rf'id="{name}"[^>]* min="([\d.]+)" max="([\d.]+)"', carla.page)
+        if not {Ge, Le} <= set(bounds) or bounds[Ge].ge == bounds[Le].le:
+            continue
+        assert field is not None, name
+        factor = 100 if f'<label for="{name}">' in carla.page and ", in %" in label_of(carla.page, name) else 1
+        assert [float(end) for end in field.groups()] == [bounds[Ge].ge * factor, bounds[Le].le * factor], name
+
+
+def label_of(page: str, name: str) -> str:
+    return page.partition(f'<label for="{name}">')[2].partition("<")[0]
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -45,10 +61,10 @@ def test_a_preference_campaign_is_made_as_it_was_filled_in(carla: Visitor, datab
     carla.get("/campaigns/new?kind=preference")
     carla.send("/campaigns/new", **new_preference_campaign())
     assert carla.address.startswith("http://127.0.0.1:8000/campaigns/pairs/set-up")
-    assert "bring questions and documents" in carla.words
+    assert "It is a draft" in carla.words
     with database.read() as connection:
         made = find_campaign(connection, "pairs")
-    settings = made.preference
+    settings = made.settings_as(PreferenceSettings)
     assert (made.kind, made.state) == ("preference", "draft")
     assert (settings.per_participant, settings.judged_by, settings.batch_size) == (15, 2, 4)
     assert (settings.quiz, settings.quiz_bar, settings.trap_share, settings.trust_bar) == (2, 0.5, 0.2, 0.6)
@@ -71,10 +87,10 @@ def test_a_preference_campaign_is_made_as_it_was_filled_in(carla: Visitor, datab
     [
         ({"title": ""}, "Title:"),
         ({"name": "No Spaces"}, "lower-case letters"),
-        ({"quiz": "2.5"}, "Expected a whole number as ‘Traps in the quiz’"),
+        ({"quiz": "2.5"}, "Expected a whole number as ‘Attention checks in the quiz’"),
         ({"quiz_bar": "700"}, "Of the quiz to get right: expected at most 100 %, got 700 %"),
-        ({"trap_share": "-5"}, "Traps later on: expected at least 0 %"),
-        ({"trust_bar": "all"}, "Expected a number as ‘Of all traps to get right’"),
+        ({"trap_share": "-5"}, "Attention checks later on: expected at least 0 %"),
+        ({"trust_bar": "all"}, "Expected a number as ‘Of all checks to get right’"),
         ({"batch_size": "0"}, "Questions in a batch:"),
         ({"combinations": "CG@2"}, "Curves to show: expected MEASURE on SCALE"),
         ({"combinations": "XX@2 on fine"}, "Curves to show:"),
@@ -126,23 +142,23 @@ PANEL = {
     ],
 )
 def test_settings_come_back_from_their_form_as_they_were(more: dict[str, Any]) -> None:
-    settings = preference_settings_from({"title": "All of it", "languages": ["de", "en"], **more})
-    again = preference_settings_of_form(preference_form_of(settings), settings)
+    settings = PreferenceSettings.parse({"title": "All of it", "languages": ["de", "en"], **more})
+    again = saved(form_of(PREFERENCE, settings), settings)
     assert {**again.model_dump(), "languages": None} == {**settings.model_dump(), "languages": None}
 
 
 def test_what_belongs_to_another_recruiter_is_left_out() -> None:
-    panel = preference_settings_from({"title": "Panel", "recruiter": PANEL})
-    form = preference_form_of(panel)
-    assert preference_settings_of_form({**form, "recruiter": "none"}).recruiter.kind == "none"
-    prolific = preference_settings_of_form({**form, "recruiter": "prolific"}).recruiter
+    panel = PreferenceSettings.parse({"title": "Panel", "recruiter": PANEL})
+    form = form_of(PREFERENCE, panel)
+    assert saved({**form, "recruiter": "none"}).recruiter.kind == "none"
+    prolific = saved({**form, "recruiter": "prolific"}).recruiter
     assert (prolific.codes, prolific.addresses) == ({"done": "A", "failed": "B"}, {})
 
 
 def test_a_wrong_setting_that_the_form_does_not_name_is_still_said() -> None:
-    form = {**preference_form_of(PreferenceSettings(title="x")), "code_done": "line\nbreak", "recruiter": "prolific"}
+    form = {**form_of(PREFERENCE, PreferenceSettings(title="x")), "code_done": "line\nbreak", "recruiter": "prolific"}
     with pytest.raises(AdjudgeError, match="Code, finished"):
-        preference_settings_of_form(form)
+        saved(form)
 
 
 @pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
@@ -155,7 +171,7 @@ def test_settings_are_changed_and_said_to_be_saved(carla: Visitor, database: Dat
     carla.send("/campaigns/pairs/settings", **new_preference_campaign(title="Others", recruiter="none"))
     assert "The settings are saved." in carla.words
     with database.read() as connection:
-        settings = find_campaign(connection, "pairs").preference
+        settings = find_campaign(connection, "pairs").settings_as(PreferenceSettings)
     assert (settings.title, settings.recruiter.kind) == ("Others", "none")
 
 

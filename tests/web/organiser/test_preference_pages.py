@@ -8,17 +8,16 @@ import re
 from pathlib import Path
 
 from tests.web.browser.comparing import graded_questions, texts, write_files
-from tests.web.conftest import ON_SQLITE
+from tests.web.conftest import ON_BOTH
 from tests.web.organiser.visiting import PASSWORD, Visitor, new_preference_campaign
-from tests.web.preference_rows import PROLIFIC, Stage, pid
-from tests.web.preferring_rows import preference_campaign, some_questions
+from tests.web.preference_rows import PROLIFIC, Stage, pid, preference_campaign, some_questions
 
-from adjudge.web import schema
-from adjudge.web.campaign_rows import find_campaign
-from adjudge.web.database import Database
-from adjudge.web.estimating import Estimating
-from adjudge.web.people import add_organiser
+from adjudge.web.live.estimating import Estimating
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema
+from adjudge.web.store.campaigns import find_campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.people import add_organiser
 
 PAGES = ("", "/set-up", "/settings", "/people", "/answers")
 
@@ -29,12 +28,13 @@ def send_questions(visitor: Visitor, files: dict[str, Path]) -> None:
     visitor.send("/campaigns/pairs/set-up/questions", files=parts)
 
 
+@ON_BOTH
 def test_a_campaign_is_set_up_and_opened_without_scripts(carla: Visitor, database: Database, tmp_path: Path) -> None:
     carla.get("/campaigns/new?kind=preference")
     carla.send("/campaigns/new", **new_preference_campaign(combinations=""))
     carla.send("/campaigns/pairs/state", state="open")
     assert carla.status == 422
-    assert "no questions yet" in carla.words
+    assert "needs a file with questions" in carla.words
     files = write_files(tmp_path / "files", graded_questions(9, 3, queries=3))
     send_questions(carla, {"questions": files["questions"]})
     assert (carla.status, "The quiz wants 2 traps" in carla.words) == (422, True)
@@ -59,7 +59,6 @@ def test_a_campaign_is_set_up_and_opened_without_scripts(carla: Visitor, databas
         assert find_campaign(connection, "pairs").state == "open"
 
 
-@ON_SQLITE
 def test_questions_that_cannot_be_read_are_refused_with_their_line(carla: Visitor) -> None:
     carla.get("/campaigns/new?kind=preference")
     carla.send("/campaigns/new", **new_preference_campaign())
@@ -69,7 +68,6 @@ def test_questions_that_cannot_be_read_are_refused_with_their_line(carla: Visito
     assert "mine.csv:3" in carla.words
 
 
-@ON_SQLITE
 def test_a_question_can_be_listened_to_as_people_get_it(chief: Visitor, stage: Stage) -> None:
     stage.begin()
     chief.get("/campaigns/lists/set-up?question=n2")
@@ -84,7 +82,6 @@ def test_a_question_can_be_listened_to_as_people_get_it(chief: Visitor, stage: S
     assert chief.client.get("/campaigns/lists/pairs/999999/clips").status_code == 404
 
 
-@ON_SQLITE
 def test_a_trap_that_listeners_miss_is_called_a_bad_trap(chief: Visitor, stage: Stage) -> None:
     stage.begin(n=6, traps=5, quiz=5, quiz_bar=0.4, trust_bar=0.1)
     for _ in range(5):
@@ -100,7 +97,6 @@ def test_a_trap_that_listeners_miss_is_called_a_bad_trap(chief: Visitor, stage: 
     assert "5 list b" in chief.words
 
 
-@ON_SQLITE
 def test_the_recruiters_link_has_what_prolific_fills_in(chief: Visitor, stage: Stage) -> None:
     stage.begin(recruiter=PROLIFIC)
     link = f"http://127.0.0.1:8000/i/{stage.link}?PROLIFIC_PID={{{{%PROLIFIC_PID%}}}}&STUDY_ID={{{{%STUDY_ID%}}}}"
@@ -110,6 +106,7 @@ def test_the_recruiters_link_has_what_prolific_fills_in(chief: Visitor, stage: S
     assert re.search(r'name="cap"[^>]* value=""', chief.page)  # the recruiter has a number of places itself
 
 
+@ON_BOTH
 def test_somebody_is_set_aside_and_counted_again(chief: Visitor, stage: Stage) -> None:
     stage.begin()
     ann = stage.come()
@@ -130,7 +127,6 @@ def test_somebody_is_set_aside_and_counted_again(chief: Visitor, stage: Stage) -
     assert (chief.status, "no participant" in chief.words) == (404, True)
 
 
-@ON_SQLITE
 def test_what_the_recruiter_told_is_on_the_people_page_alone(
     chief: Visitor, stage: Stage, database: Database, settings: Settings
 ) -> None:
@@ -149,6 +145,7 @@ def test_what_the_recruiter_told_is_on_the_people_page_alone(
     }
 
 
+@ON_BOTH
 def test_answers_are_shown_newest_first_and_by_kind(chief: Visitor, stage: Stage) -> None:
     stage.begin(repeat_share=0.0)
     ann, bob = stage.come(), stage.come()
@@ -168,14 +165,13 @@ def test_answers_are_shown_newest_first_and_by_kind(chief: Visitor, stage: Stage
     assert "No such answer." in chief.words
 
 
-@ON_SQLITE
 def test_a_question_that_does_not_play_is_kept_back_and_put_back(chief: Visitor, stage: Stage) -> None:
     stage.begin(quiz=0)
     ann = stage.come()
     lease = stage.hold(ann)[0]
     stage.skip(ann, lease)
     chief.get("/campaigns/lists/answers")
-    assert "1 skip: a clip does not play" in chief.words
+    assert "1 skip: something does not play or show" in chief.words
     chief.send("/campaigns/lists/answers/held", pair=str(lease.pair_id), held="yes")
     assert "kept back" in chief.words
     held = [row["id"] for row in stage.pairs().values() if row["held"]]
@@ -186,7 +182,6 @@ def test_a_question_that_does_not_play_is_kept_back_and_put_back(chief: Visitor,
     assert chief.status == 422
 
 
-@ON_SQLITE
 def test_what_was_said_twice_is_compared(chief: Visitor, stage: Stage) -> None:
     stage.begin(n=12, quiz=0, traps=0, repeat_share=0.5, per_participant=12)
     stage.work(stage.come())
@@ -200,7 +195,6 @@ def test_what_was_said_twice_is_compared(chief: Visitor, stage: Stage) -> None:
     assert f"{same} of {len(twice)} times somebody said the same again" in chief.words
 
 
-@ON_SQLITE
 def test_every_download_on_the_page_is_there_or_says_why_not(chief: Visitor, stage: Stage) -> None:
     stage.begin()
     stage.work(stage.come())
@@ -216,7 +210,6 @@ def test_every_download_on_the_page_is_there_or_says_why_not(chief: Visitor, sta
         assert response.content
 
 
-@ON_SQLITE
 def test_each_kind_of_campaign_has_its_own_page_of_answers(chief: Visitor, stage: Stage, owner: Visitor) -> None:
     stage.begin()
     chief.log_in("chief")
@@ -228,7 +221,6 @@ def test_each_kind_of_campaign_has_its_own_page_of_answers(chief: Visitor, stage
     assert "0 of 6 answers" in chief.words
 
 
-@ON_SQLITE
 def test_nobody_learns_of_the_preferences_of_others(carla: Visitor, stage: Stage) -> None:
     stage.begin()
     stage.work(stage.come(), most=1)
@@ -247,7 +239,6 @@ def test_nobody_learns_of_the_preferences_of_others(carla: Visitor, stage: Stage
         assert sent.status_code in (403, 404)
 
 
-@ON_SQLITE
 def test_a_form_that_is_not_ours_sets_nobody_aside(chief: Visitor, stage: Stage) -> None:
     stage.begin()
     ann = stage.come()
@@ -257,7 +248,6 @@ def test_a_form_that_is_not_ours_sets_nobody_aside(chief: Visitor, stage: Stage)
     assert stage.person(ann).set_aside_at is None
 
 
-@ON_SQLITE
 def test_no_page_brings_scripts_or_styles_of_its_own(chief: Visitor, stage: Stage) -> None:
     stage.begin(recruiter=PROLIFIC, title="</script><script>alert(1)</script>")
     stage.work(stage.come(pid("p")), most=3)
@@ -272,9 +262,8 @@ def test_no_page_brings_scripts_or_styles_of_its_own(chief: Visitor, stage: Stag
         assert all("src=" in script or "application/json" in script for script in scripts), address
 
 
-@ON_SQLITE
 def test_people_come_page_by_page(chief: Visitor, database: Database) -> None:
-    from tests.web.preferring_rows import store_people
+    from tests.web.preference_rows import store_people
 
     campaign = preference_campaign(database)
     store_people(database, campaign, [f"p{number}" for number in range(60)])
@@ -287,9 +276,8 @@ def test_people_come_page_by_page(chief: Visitor, database: Database) -> None:
     assert chief.status == 200
 
 
-@ON_SQLITE
 def test_setting_aside_over_the_interface(chief: Visitor, stage: Stage, settings: Settings, database: Database) -> None:
-    from adjudge.web.people import make_token
+    from adjudge.web.store.people import make_token
 
     stage.begin()
     ann = stage.come()

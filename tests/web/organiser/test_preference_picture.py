@@ -8,22 +8,23 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, func, select, update
+from tests.web.conftest import ON_BOTH
 from tests.web.organiser.visiting import Visitor
 from tests.web.preference_rows import PROLIFIC, Stage, pid
 
 from adjudge.preferences.study import Study
 from adjudge.preferences.trust import Trust
-from adjudge.web import preference_picturing, schema
-from adjudge.web.aside import set_aside, take_back
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.database import Database
-from adjudge.web.estimating import Estimating
-from adjudge.web.picturing import read_picture
-from adjudge.web.preference_costs import Work, cost_of, earned, people_needed, typical_person
-from adjudge.web.preference_curves import curves_so_far
-from adjudge.web.preference_settings import PreferenceSettings, preference_settings_from
-from adjudge.web.preference_trust import trust_of
+from adjudge.web.kinds.exclusion import exclude_participant, readmit_participant
+from adjudge.web.kinds.preference import dashboard as preference_picturing
+from adjudge.web.kinds.preference.answers import trust_of
+from adjudge.web.kinds.preference.curves import Work, cost_of, curves_so_far, earned, people_needed, typical_person
+from adjudge.web.kinds.preference.settings import PreferenceSettings
+from adjudge.web.live.estimating import Estimating
 from adjudge.web.settings import Settings
+from adjudge.web.store import schema
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.database import Database
+from adjudge.web.store.snapshots import read_snapshot
 
 PAY = {"currency": "GBP", "per_answer": 0.1, "per_participant": 1.0, "per_screened_out": 0.4, "fee_share": 0.5}
 
@@ -31,11 +32,12 @@ PAY = {"currency": "GBP", "per_answer": 0.1, "per_participant": 1.0, "per_screen
 def picture_of(stage: Stage, estimating: Estimating | None = None) -> dict[str, Any]:
     (estimating or Estimating(stage.settings, stage.database)).refresh(stage.campaign.id)
     with stage.database.read() as connection:
-        found = read_picture(connection, stage.campaign.id)
+        found = read_snapshot(connection, stage.campaign.id)
     assert found is not None
     return found
 
 
+@ON_BOTH
 def test_the_picture_counts_answers_people_and_batches(stage: Stage) -> None:
     stage.begin(n=6, traps=4, quiz=2, judged_by=2, batch_size=4, repeat_share=0.0)
     ann = stage.come()
@@ -59,6 +61,7 @@ def test_the_picture_counts_answers_people_and_batches(stage: Stage) -> None:
     assert picture["cost"] is None
 
 
+@ON_BOTH
 def test_who_is_set_aside_leaves_the_picture_and_comes_back(stage: Stage) -> None:
     stage.begin(n=6, traps=2)
     ann, estimating = stage.come(), Estimating(stage.settings, stage.database)
@@ -67,17 +70,16 @@ def test_who_is_set_aside_leaves_the_picture_and_comes_back(stage: Stage) -> Non
     assert (before["status"]["answers"], before["status"]["done"]) == (6, True)
     assert stage.campaign.reached_at is not None
     with stage.database.write() as connection:
-        set_aside(connection, ann, why="organiser", who="chief", now=stage.now)
+        exclude_participant(connection, ann, why="organiser", who="chief", now=stage.now)
     aside = picture_of(stage, estimating)
     assert (aside["status"]["answers"], aside["status"]["set_aside_answers"], aside["status"]["done"]) == (0, 6, False)
     assert aside["people"][0]["set_aside_why"] == "organiser"
     assert stage.campaign.reached_at is None
     with stage.database.write() as connection:
-        take_back(connection, ann, who="chief", now=stage.now)
+        readmit_participant(connection, ann, who="chief", now=stage.now)
     assert picture_of(stage, estimating)["status"]["answers"] == 6
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_question_that_is_held_back_wants_no_more_answers(stage: Stage) -> None:
     stage.begin(n=6, traps=2)
     stage.work(stage.come(), most=5)
@@ -88,7 +90,6 @@ def test_a_question_that_is_held_back_wants_no_more_answers(stage: Stage) -> Non
     assert (status["answers"], status["wanted_answers"], status["held"], status["done"]) == (3, 3, 3, True)
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_the_cost_in_the_picture_is_what_people_earned(stage: Stage) -> None:
     stage.begin(n=6, traps=3, quiz=2, per_participant=4, pay=PAY, recruiter=PROLIFIC, repeat_share=0.0)
     stage.work(stage.come({"PROLIFIC_PID": "ann"}))  # finishes: 2 traps and 4 questions
@@ -100,7 +101,6 @@ def test_the_cost_in_the_picture_is_what_people_earned(stage: Stage) -> None:
     assert cost["expected"]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_the_set_up_page_and_the_picture_know_one_cost(stage: Stage, chief: Visitor) -> None:
     stage.begin(n=6, traps=3, quiz=2, per_participant=4, judged_by=9, pay=PAY, recruiter=PROLIFIC)
     for number in range(5):
@@ -113,7 +113,7 @@ def test_the_set_up_page_and_the_picture_know_one_cost(stage: Stage, chief: Visi
 
 
 def test_what_somebody_earns_depends_on_how_their_part_ended() -> None:
-    pay = preference_settings_from({"title": "x", "pay": PAY}).pay
+    pay = PreferenceSettings.parse({"title": "x", "pay": PAY}).pay
     work = {outcome: Work(10, 7, outcome) for outcome in ("done", "failed", "screened_out", None)}
     assert {name: round(earned(pay, one), 6) for name, one in work.items()} == {
         "done": 2.0,
@@ -124,7 +124,7 @@ def test_what_somebody_earns_depends_on_how_their_part_ended() -> None:
 
 
 def test_the_cost_to_the_goal_is_what_a_counted_answer_cost() -> None:
-    settings = preference_settings_from({"title": "x", "pay": PAY, "per_participant": 10})
+    settings = PreferenceSettings.parse({"title": "x", "pay": PAY, "per_participant": 10})
     people = [Work(12, 10, "done")] * 4 + [Work(3, 0, "screened_out"), Work(8, 0, "failed")]
     found = cost_of(settings, people, remaining=100, n_questions=50, n_traps=10)
     assert found is not None
@@ -139,7 +139,7 @@ def test_the_cost_to_the_goal_is_what_a_counted_answer_cost() -> None:
 
 def test_before_anybody_ended_the_cost_follows_from_the_settings() -> None:
     pay = {"per_answer": 0.1}
-    settings = preference_settings_from({"title": "x", "pay": pay, "per_participant": 20, "quiz": 5, "trap_share": 0.2})
+    settings = PreferenceSettings.parse({"title": "x", "pay": pay, "per_participant": 20, "quiz": 5, "trap_share": 0.2})
     assert typical_person(settings, n_questions=100, n_traps=50) == Work(30, 20, "done")
     found = cost_of(settings, [], remaining=200, n_questions=100, n_traps=50)
     assert found is not None
@@ -150,7 +150,7 @@ def test_before_anybody_ended_the_cost_follows_from_the_settings() -> None:
 
 
 def test_more_people_narrow_what_the_rest_may_cost() -> None:
-    settings = preference_settings_from({"title": "x", "pay": PAY})
+    settings = PreferenceSettings.parse({"title": "x", "pay": PAY})
     few = [Work(25, 20, "done"), Work(4, 0, "screened_out")] * 3
     ranges = []
     for people in (few, few * 25):
@@ -188,7 +188,6 @@ def test_curves_say_why_there_are_none() -> None:
     assert "expected grades on 0..4" in found[1]["why"]
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_costly_things_are_done_again_only_when_something_changed(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,7 +216,6 @@ def test_costly_things_are_done_again_only_when_something_changed(
     assert len(fitted) <= 2
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_a_picture_leaves_the_queue_as_it_was_laid(stage: Stage, database: Database, settings: Settings) -> None:
     stage.begin(n=6, traps=2)
     laid = [row["pair_id"] for row in stage.all_of(schema.queue)]
@@ -228,9 +226,8 @@ def test_a_picture_leaves_the_queue_as_it_was_laid(stage: Stage, database: Datab
         assert connection.execute(select(func.count()).select_from(schema.progress)).scalar_one() == 0
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_the_interface_sends_an_empty_picture_before_there_is_any(chief: Visitor, stage: Stage) -> None:
-    from tests.web.preferring_rows import preference_draft
+    from tests.web.preference_rows import preference_draft
 
     preference_draft(stage.database, "draft", pay=PAY)
     picture = chief.client.get("/api/campaigns/draft/picture").json()

@@ -7,23 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import kendalltau
+from tests.web.conftest import ON_BOTH
 from tests.web.organiser.visiting import Visitor
 from tests.web.ranking_rows import Ranking
 
 from adjudge.groundtruth import RankedQuery, build
-from adjudge.web.aside import set_aside
-from adjudge.web.estimating import Estimating
-from adjudge.web.invitations import find_participant
-from adjudge.web.picturing import read_picture
-from adjudge.web.ranking_agreement import agreements, tau_b, taus_of
-from adjudge.web.ranking_exporting import rankings_of
-from adjudge.web.ranking_lists import constructions
+from adjudge.web.kinds.exclusion import exclude_participant
+from adjudge.web.kinds.ranking.dashboard import agreements, constructions, tau_b, taus_of
+from adjudge.web.kinds.ranking.export import rankings_of
+from adjudge.web.live.estimating import Estimating
+from adjudge.web.store.participants import find_participant
+from adjudge.web.store.snapshots import read_snapshot
 
 
 def picture_of(ranking: Ranking) -> dict[str, Any]:
     Estimating(ranking.settings, ranking.database).refresh(ranking.campaign.id)
     with ranking.database.read() as connection:
-        found = read_picture(connection, ranking.campaign.id)
+        found = read_snapshot(connection, ranking.campaign.id)
     assert found is not None
     return found
 
@@ -43,6 +43,7 @@ def rank(ranking: Ranking, n: int, *, seed: int = 0, random: tuple[int, ...] = (
             ranking.send(who, lease, [[names[place]] for place in np.argsort(at)])
 
 
+@ON_BOTH
 def test_the_picture_counts_rankings_and_what_is_in_work(ranking: Ranking) -> None:
     ranking.begin(queries=2, documents=4, judged_by=2)
     ann, bob = ranking.come(), ranking.come()
@@ -65,6 +66,7 @@ def test_the_picture_counts_rankings_and_what_is_in_work(ranking: Ranking) -> No
     assert any("Nobody gave a place to 1 document" in one for one in picture["warnings"])
 
 
+@ON_BOTH
 def test_a_campaign_is_done_when_every_query_has_its_rankings(ranking: Ranking) -> None:
     ranking.begin(queries=2, judged_by=2)
     ann, bob = ranking.come(), ranking.come()
@@ -74,14 +76,13 @@ def test_a_campaign_is_done_when_every_query_has_its_rankings(ranking: Ranking) 
     assert (picture["status"]["done"], picture["status"]["complete"]) == (True, 1.0)
     assert ranking.campaign.reached_at is not None
     with ranking.database.write() as connection:
-        set_aside(connection, bob, who="chief", now=ranking.now)
+        exclude_participant(connection, bob, who="chief", now=ranking.now)
     again = picture_of(ranking)
     assert (again["status"]["done"], again["status"]["set_aside"], again["status"]["rankings"]) == (False, 2, 2)
     assert {one["code"]: one["state"] for one in again["experts"]}[bob.code] == "aside"
     assert ranking.campaign.reached_at is None
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_lists_are_those_of_the_library(chief: Visitor, ranking: Ranking) -> None:
     ranking.begin(queries=2, documents=6, judged_by=8)
     rank(ranking, 8)
@@ -107,7 +108,6 @@ def test_lists_are_those_of_the_library(chief: Visitor, ranking: Ranking) -> Non
     assert {"All-1", "All-2", "Any-2", "Prev-1", "Prev-2"} <= {one["name"] for one in constructions()}
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_lists_that_cannot_be_made_are_refused_in_words(chief: Visitor, ranking: Ranking) -> None:
     ranking.begin()
     address = "/api/campaigns/incipits/lists"
@@ -122,7 +122,6 @@ def test_lists_that_cannot_be_made_are_refused_in_words(chief: Visitor, ranking:
         assert (response.status_code, said in response.text) == (status, True), response.text
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 def test_one_who_ranks_at_random_stands_out(ranking: Ranking) -> None:
     ranking.begin(queries=4, documents=8, judged_by=7)
     rank(ranking, 7, random=(3,))
@@ -134,7 +133,7 @@ def test_one_who_ranks_at_random_stands_out(ranking: Ranking) -> None:
     assert min(others) > max(one["tau"] for one in picture["experts"] if one["code"] == "A4")
     with ranking.database.write() as connection:
         found = find_participant(connection, ranking.campaign, "A4")
-        set_aside(connection, found, who="chief", now=ranking.now)
+        exclude_participant(connection, found, who="chief", now=ranking.now)
     again = picture_of(ranking)
     assert not any("A4" in one for one in again["warnings"])
     assert (

@@ -16,7 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -101,101 +101,68 @@ def extract_library(
     ``progress`` is told how many of the new clips are done. Clips that cannot be decoded are refused together, in one
     line that names the first, once all others are done and kept.
     """
-    features, digests = _select_features(names), _clip_digests(library)
-    workers = count_workers(workers)
-    kept = {
-        feature.name: load_values(
-            _feature_path(library.folder, feature), feature.version, _count_numbers(feature), set(digests.values())
+    features, workers = _select_features(names), count_workers(workers)
+    known = zip(library.documents, library.clips["clip_sha256"].to_list(), strict=True)
+    digests = {document: digest or f"{_UNKNOWN} {document}" for document, digest in known}
+    kept = {feature.name: load_values(library.folder, feature, set(digests.values())) for feature in features}
+    missing = {  # the same clip under two names is one
+        digest: library.clip(document)
+        for document, digest in digests.items()
+        if any(digest not in values for values in kept.values())
+    }
+    if missing:
+        _compute_missing(library.folder, features, kept, missing, workers=workers, progress=progress)
+    tables = {
+        feature.name: np.array([kept[feature.name][digest] for digest in digests.values()]).reshape(
+            -1, _count_numbers(feature)
         )
         for feature in features
     }
-    extraction = _Extraction(library, features, digests, kept)
-    missing = extraction.missing()
-    if missing:
-        extraction.run(missing, workers, progress)
-    return LibraryFeatures(library.documents, extraction.tables(), len(missing))
+    return LibraryFeatures(library.documents, tables, len(missing))
 
 
-def _clip_digests(library: Library) -> dict[str, str]:
-    """SHA-256 of the clip of each document; a document without one is computed every time."""
-    known = library.clips["clip_sha256"].to_list()
-    return {
-        document: digest or f"{_UNKNOWN} {document}" for document, digest in zip(library.documents, known, strict=True)
-    }
+def _compute_missing(
+    folder: Path, features: tuple[AudioFeature, ...], kept: Mapping[str, Values], missing: Mapping[str, Path],
+    *, workers: int, progress: Progress | None,
+) -> None:  # fmt: skip
+    """Add what is missing to what is kept, and save all of it at intervals and at the end, even after an error."""
+    require_decoder()
+    _make_folder(folder / FEATURE_FOLDER)
 
+    def save() -> float:
+        begin = time.monotonic()
+        for feature in features:
+            known = {digest: values for digest, values in kept[feature.name].items() if digest[0] != _UNKNOWN}
+            save_values(folder, feature, known)
+        return time.monotonic() - begin
 
-def _feature_path(folder: Path, feature: AudioFeature) -> Path:
-    return folder / FEATURE_FOLDER / f"{feature.name}.npz"
+    problems: list[str] = []
+    due = time.monotonic() + SAVE_EVERY
+    try:
+        compute = partial(_try_compute, features)
+        with closing(run_jobs(compute, missing, workers=workers, progress=progress)) as finished:
+            for digest, result in finished:
+                if isinstance(result, CrashedError):
+                    crash = AudioError("expected sound, got a crash while reading it", source=str(missing[digest]))
+                    problems.append(str(crash))
+                elif isinstance(result, str):
+                    problems.append(result)
+                else:
+                    for name, values in result.items():
+                        kept[name][digest] = values
+                if time.monotonic() > due:
+                    due = max(SAVE_EVERY, save() / _SAVING_SHARE) + time.monotonic()
+    finally:
+        save()
+    if problems:
+        more = len(problems) - 1
+        raise InputError(problems[0] + (f" (and {more:,} more)" if more else ""))
 
 
 @lru_cache
 def _count_numbers(feature: AudioFeature) -> int:
     """The number of numbers of a feature: the same for silence as for any clip."""
     return len(feature.compute(compute_spectra(np.zeros(1, dtype=np.float32))))
-
-
-@dataclass(eq=False)
-class _Extraction:
-    """The values computed so far, by feature and digest."""
-
-    library: Library
-    features: tuple[AudioFeature, ...]
-    digests: dict[str, str]
-    kept: dict[str, Values]
-    problems: list[str] = field(default_factory=list)
-
-    def missing(self) -> dict[str, Path]:
-        """Clips that lack a feature, by digest; the same clip under two names is one."""
-        return {
-            digest: self.library.clip(document)
-            for document, digest in self.digests.items()
-            if any(digest not in self.kept[feature.name] for feature in self.features)
-        }
-
-    def run(self, missing: Mapping[str, Path], workers: int, progress: Progress | None) -> None:
-        """Compute what is missing, and save it at intervals and at the end, even after an error."""
-        require_decoder()
-        _make_folder(self.library.folder / FEATURE_FOLDER)
-        due = time.monotonic() + SAVE_EVERY
-        try:
-            compute = partial(_try_compute, self.features)
-            with closing(run_jobs(compute, missing, workers=workers, progress=progress)) as finished:
-                for digest, result in finished:
-                    self._store_result(digest, missing[digest], result)
-                    if time.monotonic() > due:
-                        due = max(SAVE_EVERY, self.save() / _SAVING_SHARE) + time.monotonic()
-        finally:
-            self.save()
-        if self.problems:
-            more = len(self.problems) - 1
-            raise InputError(self.problems[0] + (f" (and {more:,} more)" if more else ""))
-
-    def _store_result(self, digest: str, clip: Path, result: Values | str | CrashedError) -> None:
-        if isinstance(result, str):
-            self.problems.append(result)
-        elif isinstance(result, CrashedError):
-            self.problems.append(str(AudioError("expected sound, got a crash while reading it", source=str(clip))))
-        else:
-            for name, values in result.items():
-                self.kept[name][digest] = values
-
-    def save(self) -> float:
-        """Write all files, and return the seconds that it took."""
-        begin = time.monotonic()
-        for feature in self.features:
-            known = {digest: values for digest, values in self.kept[feature.name].items() if digest[0] != _UNKNOWN}
-            save_values(_feature_path(self.library.folder, feature), feature.version, _count_numbers(feature), known)
-        return time.monotonic() - begin
-
-    def tables(self) -> Values:
-        """Documents x numbers, by feature."""
-        order = [self.digests[document] for document in self.library.documents]
-        return {
-            feature.name: np.array([self.kept[feature.name][digest] for digest in order]).reshape(
-                -1, _count_numbers(feature)
-            )
-            for feature in self.features
-        }
 
 
 def _make_folder(folder: Path) -> None:
@@ -219,27 +186,23 @@ def store_features(folder: Path, features: Mapping[str, Values]) -> None:
     """Add features of clips, by digest and name, to those kept beside the library in ``folder``."""
     for name in sorted({name for values in features.values() for name in values}):
         feature = AUDIO_FEATURES[name]
-        path = _feature_path(folder, feature)
         new = {digest: values[name] for digest, values in features.items() if name in values}
-        _make_folder(path.parent)
-        save_values(
-            path,
-            feature.version,
-            _count_numbers(feature),
-            load_values(path, feature.version, _count_numbers(feature)) | new,
-        )
+        _make_folder(folder / FEATURE_FOLDER)
+        save_values(folder, feature, load_values(folder, feature) | new)
 
 
-def load_values(path: Path, version: int, width: int, wanted: Collection[str] | None = None) -> dict[str, Floats]:
+def load_values(folder: Path, feature: AudioFeature, wanted: Collection[str] | None = None) -> Values:
     """Numbers by digest, all or those wanted; none where the file is missing, damaged or of another version."""
+    path = folder / FEATURE_FOLDER / f"{feature.name}.npz"
     if not path.exists():
         return {}
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            if int(archive["version"]) != version:
+            if int(archive["version"]) != feature.version:
                 return {}
             digests, values = archive["digests"], archive["values"]
-        if not _is_valid(digests, values, width):
+        is_table = values.dtype == np.float64 and values.shape == (len(digests), _count_numbers(feature))
+        if digests.ndim != 1 or digests.dtype.kind != "U" or not is_table or not np.isfinite(values).all():
             raise ValueError("unexpected arrays")
     except _DAMAGE_ERRORS:
         warn(f"{path}: damaged; its numbers are computed again", stacklevel=2)
@@ -249,24 +212,13 @@ def load_values(path: Path, version: int, width: int, wanted: Collection[str] | 
     }
 
 
-def _is_valid(digests: npt.NDArray[Any], values: npt.NDArray[Any], width: int) -> bool:
-    """Whether arrays are those of a feature: text, and one row of ``width`` finite numbers each."""
-    return (
-        digests.ndim == 1
-        and digests.dtype.kind == "U"
-        and values.dtype == np.float64
-        and values.shape == (len(digests), width)
-        and bool(np.isfinite(values).all())
-    )
-
-
-def save_values(path: Path, version: int, width: int, values: Mapping[str, Floats]) -> None:
+def save_values(folder: Path, feature: AudioFeature, values: Values) -> None:
     """Write numbers by digest, whole or not at all, in an order that does not depend on when they were computed."""
     digests = sorted(values)
-    table = np.stack([values[digest] for digest in digests]) if digests else np.empty((0, width))
+    table = np.stack([values[digest] for digest in digests]) if digests else np.empty((0, _count_numbers(feature)))
     packed = io.BytesIO()
-    np.savez(packed, version=np.int64(version), digests=np.array(digests, dtype=np.str_), values=table)
-    write_whole(path, packed.getvalue())
+    np.savez(packed, version=np.int64(feature.version), digests=np.array(digests, dtype=np.str_), values=table)
+    write_whole(folder / FEATURE_FOLDER / f"{feature.name}.npz", packed.getvalue())
 
 
 def check_suffix(path: str | Path) -> str:

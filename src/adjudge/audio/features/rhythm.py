@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.audio.features.base import audio_feature
+from adjudge.audio.features import audio_feature
 from adjudge.audio.features.spectra import HOP, N_BINS, N_FFT, RATE, Spectra, sum_weighted
 
 EDGES = (0, 100, 200, 300, 400, 510, 630, 770, 920, 1080, 1270, 1480, 1720, 2000, 2320, 2700, 3150, 3700, 4400, 5300,
@@ -82,16 +82,12 @@ def pattern(sone: Floats) -> Floats:
     segments = np.stack([sone[start : start + length] for start in starts])
     segments = segments - segments.mean(axis=1, keepdims=True)  # the padding of short ones is then their mean
     strength = np.abs(np.fft.rfft(segments, SEGMENT, axis=1))[:, : N_RATES + 1] * (2 / length)
-    strength *= _fluctuation()[:, None]
+    rate = np.arange(1, N_RATES + 1) * RATE / HOP / SEGMENT
+    heard = np.concatenate([[0.0], 1 / (rate / 4 + 4 / rate)])  # how strongly: 1/2 at 4 Hz, 0 at 0 Hz
+    strength *= heard[:, None]
     edges = np.abs(np.diff(strength, axis=1)).transpose(0, 2, 1)
     median: Floats = np.median(_smoother(N_BANDS) @ edges @ _smoother(N_RATES).T, axis=0)
     return median
-
-
-def _fluctuation() -> Floats:
-    """How strongly people hear modulation at each rate: 1/2 at 4 Hz, 0 at 0 Hz."""
-    rate = np.arange(1, N_RATES + 1) * RATE / HOP / SEGMENT
-    return np.concatenate([[0.0], 1 / (rate / 4 + 4 / rate)])
 
 
 @lru_cache(maxsize=1)
@@ -101,14 +97,9 @@ def _bands() -> npt.NDArray[np.float32]:
     inside = (hz[:, None] >= EDGES[:-1]) & (hz[:, None] < EDGES[1:])
     apart = np.subtract.outer(np.arange(N_BANDS), np.arange(N_BANDS)).T + 0.474  # from a band (row) to another
     spread = 10 ** ((15.81 + 7.5 * apart - 17.5 * np.sqrt(1 + apart**2)) / 10)
-    return (_outer_ear(hz)[:, None] * (inside @ spread)).astype(np.float32)
-
-
-def _outer_ear(hz: Floats) -> Floats:
-    """How much power passes the outer ear, by Terhardt's formula."""
-    khz = np.maximum(hz, 1.0) / 1000
-    gain: Floats = 10 ** ((-3.64 * khz**-0.8 + 6.5 * np.exp(-0.6 * (khz - 3.3) ** 2) - 1e-3 * khz**4) / 10)
-    return gain
+    khz = np.maximum(hz, 1.0) / 1000  # below, how much power passes the outer ear, by Terhardt's formula
+    passed: Floats = 10 ** ((-3.64 * khz**-0.8 + 6.5 * np.exp(-0.6 * (khz - 3.3) ** 2) - 1e-3 * khz**4) / 10)
+    return (passed[:, None] * (inside @ spread)).astype(np.float32)
 
 
 @lru_cache(maxsize=2)

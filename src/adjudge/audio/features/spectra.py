@@ -44,12 +44,7 @@ class Spectra:
 def read_sound(path: str | Path) -> Samples:
     """Samples of a recording, mixed to mono (the mean of its channels) and resampled to 22,050 Hz.
 
-    Anything that libsndfile decodes, at any rate, up to half an hour. Files that cannot be used are refused in one
-    line.
-
-    >>> read_sound("nowhere.mp3")
-    Traceback (most recent call last):
-    adjudge.audio.loudness.AudioError: nowhere.mp3: expected a file, got none
+    Anything that libsndfile decodes, at any rate, up to half an hour; refused in one line where it cannot be used.
     """
     path = Path(path)
     try:
@@ -71,41 +66,26 @@ def _decode(path: Path) -> tuple[Samples, int]:
     except (soundfile.LibsndfileError, OSError, RuntimeError):  # its own messages are misleading here
         raise AudioError("expected sound that can be decoded, got a file that is damaged or no sound") from None
     with opened as file:
-        _check_size(file.frames, file.channels, file.samplerate)
+        frames, channels, rate = int(file.frames), int(file.channels), int(file.samplerate)
+        if rate < 1 or frames > MOST_SECONDS * rate:
+            raise AudioError(f"expected at most {MOST_SECONDS / 60:.0f} minutes, got {frames / max(1, rate) / 60:.0f}")
+        if frames * channels * 4 > MOST_BYTES:
+            raise AudioError(f"expected sound that fits in memory, got {frames} samples of {channels} channels")
+        samples: Samples
         try:
-            samples = _read_samples(file)
+            if file.format == "WAV" and file.subtype == "PCM_16":  # the same numbers in a third of the time
+                samples = np.multiply(file.read(dtype="int16", always_2d=True), np.float32(2**-15), dtype=np.float32)
+            else:
+                samples = file.read(dtype="float32", always_2d=True)
         except (soundfile.LibsndfileError, OSError, RuntimeError) as error:
             raise AudioError(f"expected sound that can be decoded, got {quote_error(error).rstrip('.')}") from None
-        _check_whole(path, file, len(samples))
-        return samples, int(file.samplerate)
-
-
-def _check_size(frames: int, channels: int, rate: int) -> None:
-    if rate < 1 or frames > MOST_SECONDS * rate:
-        raise AudioError(f"expected at most {MOST_SECONDS / 60:.0f} minutes, got {frames / max(1, rate) / 60:.0f}")
-    if frames * channels * 4 > MOST_BYTES:
-        raise AudioError(f"expected sound that fits in memory, got {frames} samples of {channels} channels")
-
-
-def _read_samples(file: Any) -> Samples:
-    samples: Samples
-    if file.format == "WAV" and file.subtype == "PCM_16":  # the same numbers in a third of the time
-        samples = np.multiply(file.read(dtype="int16", always_2d=True), np.float32(2**-15), dtype=np.float32)
-    else:
-        samples = file.read(dtype="float32", always_2d=True)
-    return samples
-
-
-def _check_whole(path: Path, file: Any, n_samples: int) -> None:
-    """Refuse a file that is shorter than it says, unless its length is a guess (MP3 without a table)."""
-    if n_samples >= file.frames - SLACK * file.samplerate:
-        return
-    if file.format == "MP3":
-        with path.open("rb") as handle:
-            if lacks_length(handle):
-                return
-    there, promised = n_samples / file.samplerate, file.frames / file.samplerate
-    raise AudioError(f"expected a whole file, got one that is cut off: {there:.2f} s of {promised:.2f} s")
+        if len(samples) < frames - SLACK * rate:
+            with path.open("rb") as handle:
+                is_guess = file.format == "MP3" and lacks_length(handle)
+            if not is_guess:
+                share = f"{len(samples) / rate:.2f} s of {frames / rate:.2f} s"
+                raise AudioError(f"expected a whole file, got one that is cut off: {share}")
+        return samples, rate
 
 
 def require_decoder() -> None:
@@ -120,25 +100,22 @@ def mix_and_resample(samples: npt.NDArray[Any], rate: int) -> Samples:
     >>> mix_and_resample(stereo, 44100).shape
     (22050,)
     """
-    mono = _mix_to_mono(np.asarray(samples))
+    samples = np.asarray(samples)
+    if samples.ndim == 1:
+        samples = samples[:, None]
+    if samples.ndim != 2 or not samples.shape[1]:
+        raise AudioError(f"expected samples x channels, got an array of shape {samples.shape}")
+    channels = samples.shape[1]
+    mono: Samples = samples[:, 0].astype(np.float32)
+    for channel in range(1, channels):  # because ``mean`` takes 20 times as long
+        mono += samples[:, channel]
+    if channels > 1:
+        mono *= np.float32(1 / channels)
     if not len(mono):
         raise AudioError("expected sound, got no samples")
     if not np.isfinite(mono).all():
         raise AudioError("expected finite samples, got NaN or infinity")
     return resample(mono, rate, RATE)
-
-
-def _mix_to_mono(samples: npt.NDArray[Any]) -> Samples:
-    """The mean of channels, in float32; channel by channel, because ``mean`` takes 20 times as long."""
-    if samples.ndim == 1:
-        return np.ascontiguousarray(samples, dtype=np.float32)
-    if samples.ndim != 2 or not samples.shape[1]:
-        raise AudioError(f"expected samples x channels, got an array of shape {samples.shape}")
-    channels = samples.shape[1]
-    mixed = samples[:, 0].astype(np.float32)
-    for channel in range(1, channels):
-        mixed += samples[:, channel]
-    return mixed if channels == 1 else np.multiply(mixed, np.float32(1 / channels), out=mixed)
 
 
 def resample(samples: Samples, rate: int, to: int) -> Samples:

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.audio.features.base import audio_feature
+from adjudge.audio.features import audio_feature
 from adjudge.audio.features.spectra import N_BINS, RATE, Spectra, sum_weighted
 from adjudge.errors import AdjudgeError
 
@@ -49,15 +49,10 @@ def timbre(spectra: Spectra) -> Floats:
     >>> silence.shape, covariances[0, 0, 0].item()
     ((230,), 0.001)
     """
-    return pack(*fit_gaussian(mfcc(spectra).astype(np.float64)))
-
-
-def fit_gaussian(coefficients: Floats) -> tuple[Floats, Floats]:
-    """Mean and regularised covariance of coefficients, frames x 20."""
-    mean: Floats = coefficients.mean(axis=0)
+    coefficients = mfcc(spectra).astype(np.float64)
+    mean = coefficients.mean(axis=0)
     centred = coefficients - mean
-    covariance: Floats = centred.T @ centred / len(coefficients) + RIDGE * np.eye(N_MFCC)
-    return mean, covariance
+    return pack(mean, centred.T @ centred / len(coefficients) + RIDGE * np.eye(N_MFCC))
 
 
 def pack(mean: Floats, covariance: Floats) -> Floats:
@@ -140,21 +135,14 @@ def decibels(power: npt.NDArray[np.float32], *, span: float = RANGE) -> npt.NDAr
 
 @lru_cache(maxsize=1)
 def mel_filters() -> Floats:
-    """Weights of the bands, bands x bins: triangles of equal area between neighbouring centres."""
-    top = 15 + 27 * np.log(RATE / 2 / 1000) / np.log(6.4)
-    edges = mel_to_hz(np.linspace(0, top, N_MELS + 2))
+    """Weights of the bands, bands x bins: triangles of equal area between neighbouring centres.
+
+    On Slaney's mel scale, 3 mels are 200 Hz below 1 kHz, and 27 are a factor of 6.4 above.
+    """
+    mels = np.linspace(0, 15 + 27 * np.log(RATE / 2 / 1000) / np.log(6.4), N_MELS + 2)
+    edges: Floats = np.where(mels < 15, mels * 200 / 3, 1000 * np.exp(np.log(6.4) / 27 * (mels - 15)))
     bins = np.linspace(0, RATE / 2, N_BINS)
     rising = (bins - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
     falling = (edges[2:, None] - bins) / (edges[2:] - edges[1:-1])[:, None]
     weights: Floats = np.maximum(0, np.minimum(rising, falling)) * (2 / (edges[2:] - edges[:-2]))[:, None]
     return weights
-
-
-def mel_to_hz(mels: Floats) -> Floats:
-    """Slaney's mel scale: 3 mels are 200 Hz below 1 kHz, and 27 are a factor of 6.4 above.
-
-    >>> mel_to_hz(np.array([0.0, 15.0, 42.0])).round(3).tolist()
-    [0.0, 1000.0, 6400.0]
-    """
-    hz: Floats = np.where(mels < 15, mels * 200 / 3, 1000 * np.exp(np.log(6.4) / 27 * (mels - 15)))
-    return hz

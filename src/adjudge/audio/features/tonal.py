@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints
-from adjudge.audio.features.base import audio_feature
+from adjudge.audio.features import audio_feature
 from adjudge.audio.features.spectra import N_FFT, RATE, Spectra, sum_weighted
 
 N_CHROMA, N_INTERVALS = 12, 7

@@ -1,7 +1,6 @@
 """The part of a recording that people will hear: 30 seconds of the middle, the beginning, or the most typical part.
 
-No more than the excerpt and one block of a recording are ever in memory, so three hours of music take no more than
-three minutes of it. A place is one of
+No more than the excerpt and one block of a recording are ever in memory. A place is one of
 
 - ``middle``: half-way, where a piece has usually developed. Where half of that or more is silence (a hidden track after
   minutes of nothing), the nearest place of which at least four fifths are audible, or else most;
@@ -89,11 +88,12 @@ def read_excerpt(
             raise ShortError(f"expected at least {LEAST_SECONDS} s, got {sound.seconds:.3f} s")
         sound.check_end()
         n_wanted = min(sound.n_samples, max(1, round(seconds * sound.rate)))
-        first = (
-            _find_start(sound, n_wanted, place)
-            if start is None
-            else min(round(start * sound.rate), sound.n_samples - n_wanted)
-        )
+        if start is not None:
+            first = min(round(start * sound.rate), sound.n_samples - n_wanted)
+        elif place == "start" or n_wanted == sound.n_samples:
+            first = 0
+        else:
+            first = (_find_representative if place == "representative" else _find_middle)(sound, n_wanted)
         samples = _read_part(sound, first, n_wanted)
         if len(samples) < LEAST_SECONDS * sound.rate:
             raise BrokenError(f"expected sound from {first / sound.rate:.0f} s on, got {len(samples)} samples")
@@ -110,25 +110,17 @@ def check_excerpt(seconds: float, place: str) -> None:
         raise AudioError(f"'seconds' must be from {LEAST_SECONDS:g} to {MOST_SECONDS:g}, got {seconds:g}")
 
 
-def _find_start(sound: Sound, n_wanted: int, place: str) -> int:
-    """The sample at which the excerpt begins."""
-    if place == "start" or n_wanted == sound.n_samples:
-        return 0
-    return _find_representative(sound, n_wanted) if place == "representative" else _find_middle(sound, n_wanted)
-
-
 def _read_part(sound: Sound, first: int, n_wanted: int) -> Samples:
     """``n_wanted`` samples from ``first`` on, mono or stereo; fewer only where the length was a guess."""
-    sound.seek(first)
     block = max(1, BLOCK // sound.n_channels)
     parts: list[Samples] = []
-    missing = n_wanted
-    while missing > 0 and len(part := sound.read(min(block, missing), dtype="float32")):
+    at, end = first, first + n_wanted
+    while at < end and len(part := sound.read(min(block, end - at), start=at, dtype="float32")):
         parts.append(part.astype(np.float32, copy=False))
-        missing -= len(part)
-    if sound.is_length_known and missing > sound.slack:
-        at = (first + n_wanted - missing) / sound.rate
-        raise BrokenError(f"expected a whole file, got one that is damaged at {at:.2f} s of {sound.seconds:.2f} s")
+        at += len(part)
+    if sound.is_length_known and end - at > sound.slack:
+        where = f"{at / sound.rate:.2f} s of {sound.seconds:.2f} s"
+        raise BrokenError(f"expected a whole file, got one that is damaged at {where}")
     return np.concatenate(parts) if parts else np.empty((0, 1), np.float32)
 
 

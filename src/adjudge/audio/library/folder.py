@@ -10,10 +10,9 @@
 
 ``tracks.csv`` is metadata for every command (``--metadata``), ``clips/`` is sound for campaigns (``--audio``).
 
-The journal is a file with one line of JSON per recording that was measured and per clip that was made, each on disk
-before the next begins, so preparing can be interrupted at any moment. A line that was cut off is skipped: at most the
-step in progress is repeated. New clips wait in the hidden folder until all of them are there, so a library is never
-half old and half new. Only one process at a time may prepare a library.
+The journal has one line of JSON per recording that was measured and per clip that was made, each on disk before the
+next begins, so preparing can be interrupted at any moment. New clips wait in the hidden folder until all of them are
+there, so a library is never half old and half new. Only one process at a time may prepare a library.
 """
 
 from __future__ import annotations
@@ -86,10 +85,10 @@ def open_library(folder: str | Path) -> Library:
     folder = Path(folder)
     for name in (TRACKS, CLIPS):
         if not (folder / name).is_file():
-            raise InputError(
-                f"expected a folder made by 'adjudge audio prepare', got {_describe_folder(folder, name)}",
-                source=str(folder),
-            )
+            came = f"one without {name}" if folder.exists() else "nothing of that name"
+            if (folder / WORK_FOLDER).is_dir():
+                came = "one that is not finished; prepare it again"
+            raise InputError(f"expected a folder made by 'adjudge audio prepare', got {came}", source=str(folder))
     tracks, clips = (
         _read_table(folder / name, columns) for name, columns in ((TRACKS, TRACK_COLUMNS[:1]), (CLIPS, CLIP_COLUMNS))
     )
@@ -99,20 +98,12 @@ def open_library(folder: str | Path) -> Library:
             pl.col("rate", "channels").cast(pl.Int64),
         )
     except pl.exceptions.InvalidOperationError:
-        raise InputError(
-            "expected numbers from 'start' to 'gain_db', got something else", source=str(folder / CLIPS)
-        ) from None
+        message = "expected numbers from 'start' to 'gain_db', got something else"
+        raise InputError(message, source=str(folder / CLIPS)) from None
     tracks, clips = tracks.sort("document"), clips.sort("document")
     if tracks["document"].to_list() != clips["document"].to_list():
         raise InputError(f"expected the same documents in {TRACKS} and {CLIPS}, got others", source=str(folder))
     return Library(folder, tracks, clips)
-
-
-def _describe_folder(folder: Path, lacking: str) -> str:
-    """What is there instead of a library."""
-    if not folder.exists():
-        return "nothing of that name"
-    return "one that is not finished; prepare it again" if (folder / WORK_FOLDER).is_dir() else f"one without {lacking}"
 
 
 def _read_table(path: Path, wanted: tuple[str, ...]) -> pl.DataFrame:
@@ -131,11 +122,9 @@ def _read_table(path: Path, wanted: tuple[str, ...]) -> pl.DataFrame:
     for column in wanted:
         if column not in frame.columns:
             raise InputError(f"expected a column {column!r}, got {', '.join(frame.columns)}", source=str(path))
-    twice = frame.filter(frame["document"].is_duplicated())
-    if twice.height:
-        raise InputError(
-            f"expected one row per document, got several for {shown(twice['document'][0])}", source=str(path)
-        )
+    twice = frame["document"].filter(frame["document"].is_duplicated())
+    if len(twice):
+        raise InputError(f"expected one row per document, got several for {shown(twice[0])}", source=str(path))
     return frame
 
 
@@ -160,10 +149,8 @@ def check_output(output: Path, folder: Path) -> None:
     is_library = (output / WORK_FOLDER).is_dir() or bool(list_clip_files(output))
     taken = [name for name in (TRACKS, CLIPS, PROBLEMS, CLIP_FOLDER) if (output / name).exists()]
     if taken and not is_library:
-        raise InputError(
-            f"expected a new folder, or one made by 'adjudge audio prepare', got another with its own {taken[0]}",
-            source=str(output),
-        )
+        wanted = "a new folder, or one made by 'adjudge audio prepare'"
+        raise InputError(f"expected {wanted}, got another with its own {taken[0]}", source=str(output))
 
 
 def save_tables(
@@ -233,6 +220,9 @@ class ClipEntry:
     limited: bool
 
 
+_KINDS: dict[str, type[RecordingEntry | ClipEntry]] = {"Heard": RecordingEntry, "Made": ClipEntry}
+
+
 class Journal:
     """The open journal of a library: entries by document, of which the last one counts."""
 
@@ -277,15 +267,15 @@ def _parse_entry(line: bytes) -> RecordingEntry | ClipEntry | None:
     """The entry in a line; None where the line is damaged or of another version."""
     try:
         values: Any = json.loads(line)
-        kind: type[RecordingEntry | ClipEntry] = {"Heard": RecordingEntry, "Made": ClipEntry}[values.pop("is")]
+        kind = _KINDS[values.pop("is")]
     except (ValueError, KeyError, AttributeError, TypeError):
         return None
     return kind(**values) if set(values) == {column.name for column in fields(kind)} else None
 
 
 def _write_entry(entry: RecordingEntry | ClipEntry) -> bytes:
-    kind = "Heard" if isinstance(entry, RecordingEntry) else "Made"
-    return json.dumps({"is": kind, **asdict(entry)}, ensure_ascii=False).encode()
+    name = next(name for name, kind in _KINDS.items() if isinstance(entry, kind))
+    return json.dumps({"is": name, **asdict(entry)}, ensure_ascii=False).encode()
 
 
 @contextmanager

@@ -1,9 +1,8 @@
 """From a folder of recordings to a library of clips that are equally loud, over processes, and interruptible.
 
-Every recording is measured first: its excerpt is chosen, its loudness, true peak and fingerprint are computed. Then it
-is known which recordings are silent, too short or repeated, and how loud all others can be. Then the clips are made,
-and their audio features computed, since a clip is decoded to be checked anyway. A recording that cannot be used is a
-line among the problems and stops nothing.
+Every recording is measured first: its excerpt is chosen, its loudness, true peak and fingerprint are computed. That
+tells which recordings are silent, too short or repeated, and how loud the others can be. Then the clips are made, with
+their audio features. A recording that cannot be used is a line among the problems and stops nothing.
 
 Clips must be equally loud and none may be clipped, so the target fits all of them: -18 LUFS, or as many whole LU lower
 as the recording with the highest peaks needs, but not below -23 LUFS, the level of broadcasts (EBU R 128). Recordings
@@ -22,7 +21,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from multiprocessing import parent_process
@@ -154,22 +153,25 @@ def prepare_library(
     Traceback (most recent call last):
     adjudge.errors.InputError: nowhere: expected a folder with recordings, got nothing of that name
     """
-    least = min(LEAST_SECONDS, seconds) if least_seconds is None else least_seconds
     check_excerpt(seconds, place)
-    settings = _Settings(seconds, place, loudness, ceiling, least, keep_duplicates, workers, progress)
+    least = min(LEAST_SECONDS, seconds) if least_seconds is None else least_seconds
     folder, output = Path(folder), Path(output)
     check_output(output, folder)
     need("audio", "Libraries of clips need")
     scanned = scan(folder, table=table, skip=output)
     with open_journal(output) as journal:
-        _check_same_recordings(scanned, journal, output)
-        return _Preparation(scanned, output, journal, settings).run()
+        return _Preparation(
+            scanned, output, journal, seconds, place, loudness, ceiling, least, keep_duplicates, workers, progress
+        ).run()
 
 
-@dataclass(frozen=True)
-class _Settings:
-    """What the caller asked for; ``loudness`` is None where the target is computed."""
+@dataclass(eq=False)
+class _Preparation:
+    """One call of :func:`prepare_library`: what was asked for, what is known, and the steps."""
 
+    scanned: Scan
+    output: Path
+    journal: Journal
     seconds: float
     place: str
     loudness: float | None
@@ -179,116 +181,110 @@ class _Settings:
     workers: int | None
     progress: Progress | None
 
-    @property
-    def excerpt(self) -> str:
-        """Everything that excerpts depend on."""
-        return f"{VERSION} {self.seconds!r} {self.place}"
-
-
-def _check_same_recordings(scanned: Scan, journal: Journal, output: Path) -> None:
-    """Refuse to replace all clips by others: the folder may be a mistake, or a disk may be missing."""
-    known = {entry.name for entry in journal.recordings.values()} | set(list_clip_files(output).values())
-    if known and known.isdisjoint(recording.name for recording in scanned.recordings):
-        raise InputError(
-            f"holds clips of other recordings, of which none is in {scanned.folder}; choose another folder for these",
-            source=str(output),
-        )
-
-
-class _Preparation:
-    """One call of :func:`prepare_library`: what is known, and the steps."""
-
-    def __init__(self, scanned: Scan, output: Path, journal: Journal, settings: _Settings) -> None:
-        self.scanned, self.output, self.journal, self.settings = scanned, output, journal, settings
-        self.recordings = {recording.document: recording for recording in scanned.recordings}
-        self.new: set[str] = set()
+    def __post_init__(self) -> None:
+        self.recordings = {recording.document: recording for recording in self.scanned.recordings}
+        self.kept: dict[str, RecordingEntry] = {}  # what becomes clips
+        self.dropped: list[FileProblem] = []
         self.failed: dict[str, FileProblem] = {}
+        self.new: set[str] = set()
+        self.target = TARGET
         self._done = 0
 
     def run(self) -> PreparedLibrary:
         """Run all steps."""
-        with self._interruptible():
+        known = {entry.name for entry in self.journal.recordings.values()} | set(list_clip_files(self.output).values())
+        if known and known.isdisjoint(recording.name for recording in self.recordings.values()):
+            folder = self.scanned.folder  # it may be a mistake, or a disk may be missing
+            raise InputError(
+                f"holds clips of other recordings, of which none is in {folder}; choose another folder for these",
+                source=str(self.output),
+            )
+        try:
             self._measure_recordings()
-        settings = self.settings
-        selection = select_recordings(
-            self.journal.recordings,
-            self.recordings,
-            least_seconds=settings.least_seconds,
-            keep_duplicates=settings.keep_duplicates,
-        )
-        target = settings.loudness
-        if target is None:
-            target = choose_target_loudness(selection.kept.values(), settings.ceiling)
-        with self._interruptible(selection, target):
-            self._make_clips(selection, target)
-        return self._finish(selection, target)
+            self.kept, self.dropped = select_recordings(
+                self.journal.recordings, self.recordings, least_seconds=self.least_seconds,
+                keep_duplicates=self.keep_duplicates,
+            )  # fmt: skip
+            self.target = (
+                choose_target_loudness(self.kept.values(), self.ceiling) if self.loudness is None else self.loudness
+            )
+            self._make_clips()
+        except KeyboardInterrupt:  # an earlier library stays as it is; without one, the clips that are ready become one
+            ready = "nothing is lost"
+            if self.kept and not (self.output / TRACKS).exists():
+                with suppress(AdjudgeError):
+                    count = len(self._finish().library)
+                    ready = f"{count:,} clip{' is' if count == 1 else 's are'} ready"
+            raise KeyboardInterrupt(f"interrupted: {ready}; the same command goes on in {self.output}") from None
+        return self._finish()
 
     def _measure_recordings(self) -> None:
         """Measure the recordings that are not known yet."""
+        settings = f"{VERSION} {self.seconds!r} {self.place}"  # everything that excerpts depend on
         jobs: dict[str, tuple[Recording, RecordingEntry | None]] = {}
         for document, recording in self.recordings.items():
             known = self.journal.recordings.get(document)
-            if known is not None and (known.name, known.settings) != (recording.name, self.settings.excerpt):
+            if known is not None and (known.name, known.settings) != (recording.name, settings):
                 known = None
             if known is None or not is_unchanged(recording.path, known):
                 jobs[document] = recording, known
-        self._advance(len(self.recordings) - len(jobs))
-        measure = partial(
-            measure_recording, seconds=self.settings.seconds, place=self.settings.place, settings=self.settings.excerpt
-        )
+        measure = partial(measure_recording, seconds=self.seconds, place=self.place, settings=settings)
         for document, result in self._run_jobs(measure, jobs):
-            if (
-                isinstance(result, RecordingEntry) and result.problem != UNREADABLE
-            ):  # the next call may be able to read it
-                self.journal.add(result)
-            else:
+            if isinstance(result, FileProblem):
                 self.journal.recordings.pop(document, None)
-                self.failed[document] = self._describe_failure(document, result)
+                self.failed[document] = result
+            else:
+                self.journal.add(result)
 
-    def _make_clips(self, selection: Selection, target: float) -> None:
+    def _make_clips(self) -> None:
         """Make the clips that are not there."""
         jobs = {
-            document: (self.recordings[document], measured, key)
-            for document, measured in selection.kept.items()
-            if self._find_clip(document, key := self._clip_key(measured, target)) is None
+            document: (self.recordings[document], measured, self._clip_key(measured))
+            for document, measured in self.kept.items()
+            if self._find_clip(document) is None
         }
-        self._advance(len(self.recordings) - len(jobs))
-        seconds, ceiling = self.settings.seconds, self.settings.ceiling
-        make = partial(make_clip, seconds=seconds, target=target, ceiling=ceiling, folder=self.journal.pending)
+        folder = self.journal.pending
+        make = partial(make_clip, seconds=self.seconds, target=self.target, ceiling=self.ceiling, folder=folder)
         features: dict[str, dict[str, Floats]] = {}
         try:
             for document, result in self._run_jobs(make, jobs):
-                if isinstance(result, ClipWithFeatures):
-                    self.journal.add(result.entry)
-                    self.new.add(document)
-                    features[result.entry.clip_sha256] = result.features
+                if isinstance(result, FileProblem):
+                    self.failed[document] = result
                 else:
-                    self.failed[document] = self._describe_failure(document, result)
+                    entry, values = result
+                    features[entry.clip_sha256] = values
+                    self.journal.add(entry)
+                    self.new.add(document)
         finally:
             store_features(self.output, features)
 
-    def _clip_key(self, measured: RecordingEntry, target: float) -> str:
+    def _clip_key(self, measured: RecordingEntry) -> str:
         """Everything that a clip depends on."""
         excerpt = f"{measured.sha256} {measured.start!r} {measured.seconds!r}"
-        return f"{VERSION} {excerpt} {target!r} {self.settings.ceiling!r}"
+        return f"{VERSION} {excerpt} {self.target!r} {self.ceiling!r}"
 
-    def _find_clip(self, document: str, key: str) -> Path | None:
-        """The path of a document's clip, if it was made with this key."""
+    def _find_clip(self, document: str) -> Path | None:
+        """The clip that was made as it is wanted: by size and time, or by its bytes where it was copied."""
         entry = self.journal.clips.get(document)
-        if entry is None or entry.key != key:
+        if entry is None or entry.key != self._clip_key(self.kept[document]):
             return None
-        places = (self.journal.pending / f"{document}.mp3", self.output / CLIP_FOLDER / f"{document}.mp3")
-        return next((place for place in places if is_same_clip(place, entry)), None)
+        for folder in (self.journal.pending, self.output / CLIP_FOLDER):
+            path = folder / f"{document}.mp3"
+            with suppress(OSError, AudioError):
+                status = path.stat()
+                is_same_time = status.st_mtime_ns == entry.mtime_ns
+                if status.st_size == entry.size and (is_same_time or digest_of(path) == entry.clip_sha256):
+                    return path
+        return None
 
-    def _finish(self, selection: Selection, target: float) -> PreparedLibrary:
+    def _finish(self) -> PreparedLibrary:
         """Put new clips where they belong, remove others, and write the tables."""
-        places = {
-            document: place
-            for document, measured in selection.kept.items()
-            if document not in self.failed
-            and (place := self._find_clip(document, self._clip_key(measured, target))) is not None
-        }
-        problems = self._problems(selection)
+        found = {document: self._find_clip(document) for document in self.kept if document not in self.failed}
+        places = {document: place for document, place in found.items() if place is not None}
+        every = (*self.scanned.problems, *self.dropped, *self.failed.values())
+        unused = {problem.file for problem in every if problem.problem not in NOTES}
+        stated = (problem for problem in every if problem.problem not in NOTES or problem.file not in unused)
+        problems = tuple(sorted(stated, key=lambda problem: (problem.file, problem.problem)))
         if not places:
             save_tables(self.output, problems=problems)
             counts = count_problems([problem for problem in problems if problem.problem != NO_FILE])
@@ -297,19 +293,16 @@ class _Preparation:
             message = f"{none} be used: {counts}; see {self.output / PROBLEMS}"
             raise InputError(message, source=str(self.scanned.folder))
         self._move(places)
-        tracks = [self._track(document, selection.kept[document]) for document in places]
-        clips = [_clip_row(selection.kept[document], self.journal.clips[document]) for document in places]
+        tracks = [
+            {"document": document, **self.kept[document].tags, **self.recordings[document].tags,
+             "seconds": f"{self.kept[document].total_seconds:.3f}"}
+            for document in places
+        ]  # fmt: skip
+        clips = [_clip_row(self.kept[document], self.journal.clips[document]) for document in places]
         save_tables(self.output, problems=problems, tracks=tracks, clips=clips)
         self.journal.keep_only(self.recordings)
         n_new = len(self.new & set(places))
-        return PreparedLibrary(open_library(self.output), problems, n_new, len(places) - n_new, target)
-
-    def _problems(self, selection: Selection) -> tuple[FileProblem, ...]:
-        """All problems, by file; notes only of recordings that are used."""
-        every = (*self.scanned.problems, *selection.problems, *self.failed.values())
-        left_out = {problem.file for problem in every if problem.problem not in NOTES}
-        kept = (problem for problem in every if problem.problem not in NOTES or problem.file not in left_out)
-        return tuple(sorted(kept, key=lambda problem: (problem.file, problem.problem)))
+        return PreparedLibrary(open_library(self.output), problems, n_new, len(places) - n_new, self.target)
 
     def _move(self, places: Mapping[str, Path]) -> None:
         """Move clips into place; meanwhile there are no tracks, so that nobody reads a library that is half new."""
@@ -327,62 +320,34 @@ class _Preparation:
         for place in self.journal.pending.iterdir():
             place.unlink(missing_ok=True)
 
-    def _track(self, document: str, measured: RecordingEntry) -> dict[str, str]:
-        tags = {**measured.tags, **self.recordings[document].tags}
-        return {"document": document, **tags, "seconds": f"{measured.total_seconds:.3f}"}
-
-    @contextmanager
-    def _interruptible(self, selection: Selection | None = None, target: float = 0.0) -> Iterator[None]:
-        """On interruption an earlier library stays as it is; without one, the clips that are ready become one."""
-        try:
-            yield
-        except KeyboardInterrupt:
-            ready = "nothing is lost"
-            if selection is not None and not (self.output / TRACKS).exists():
-                with suppress(AdjudgeError):
-                    count = len(self._finish(selection, target).library)
-                    ready = f"{count:,} clip{' is' if count == 1 else 's are'} ready"
-            raise KeyboardInterrupt(f"interrupted: {ready}; the same command goes on in {self.output}") from None
-
     def _run_jobs(
         self, function: Callable[[Job], Result], jobs: Mapping[str, Job]
-    ) -> Iterator[tuple[str, Result | CrashedError]]:
-        """Yield results as they come, and report progress."""
-        workers = self.settings.workers
-        with closing(run_jobs(function, jobs, workers=workers, apart=workers != 1)) as results:  # a decoder may crash
-            for pair in results:
-                yield pair
+    ) -> Iterator[tuple[str, Result | FileProblem]]:
+        """Yield results as they come, and report progress; a crash is a problem of its recording."""
+        self._advance(len(self.recordings) - len(jobs))
+        is_apart = self.workers != 1  # a decoder may crash
+        with closing(run_jobs(function, jobs, workers=self.workers, apart=is_apart)) as results:
+            for document, result in results:
+                if isinstance(result, CrashedError):
+                    name = self.recordings[document].name
+                    yield document, FileProblem(name, BROKEN, "expected sound, got a crash while reading it")
+                else:
+                    yield document, result
                 self._advance(1)
 
     def _advance(self, n: int) -> None:
         self._done += n
-        if self.settings.progress is not None:
-            self.settings.progress(self._done, 2 * len(self.recordings))
-
-    def _describe_failure(self, document: str, result: RecordingEntry | FileProblem | CrashedError) -> FileProblem:
-        name = self.recordings[document].name
-        if isinstance(result, RecordingEntry):
-            return FileProblem(name, result.problem, result.detail)
-        if isinstance(result, FileProblem):
-            return result
-        return FileProblem(name, BROKEN, "expected sound, got a crash while reading it")
+        if self.progress is not None:
+            self.progress(self._done, 2 * len(self.recordings))
 
 
 def _clip_row(recording: RecordingEntry, clip: ClipEntry) -> dict[str, str]:
-    return {
-        "document": recording.document,
-        "file": recording.name,
-        "start": f"{recording.start:.3f}",
-        "seconds": f"{clip.seconds:.3f}",
-        "rate": str(clip.rate),
-        "channels": str(clip.channels),
-        "loudness": f"{clip.loudness:.2f}",
-        "true_peak": f"{clip.true_peak:.2f}",
-        "gain_db": f"{clip.gain_db:.2f}",
-        "limited": str(clip.limited).lower(),
-        "original_sha256": recording.sha256,
-        "clip_sha256": clip.clip_sha256,
-    }
+    levels = {name: f"{getattr(clip, name):.2f}" for name in ("loudness", "true_peak", "gain_db")}
+    return levels | {
+        "document": recording.document, "file": recording.name, "start": f"{recording.start:.3f}",
+        "seconds": f"{clip.seconds:.3f}", "rate": str(clip.rate), "channels": str(clip.channels),
+        "limited": str(clip.limited).lower(), "original_sha256": recording.sha256, "clip_sha256": clip.clip_sha256,
+    }  # fmt: skip
 
 
 def count_problems(problems: Sequence[FileProblem]) -> str:
@@ -396,55 +361,42 @@ def count_problems(problems: Sequence[FileProblem]) -> str:
     return ", ".join(f"{count:,} {word}" for word, count in ordered)
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Recordings that become clips, by document, and why the others are left out."""
-
-    kept: dict[str, RecordingEntry]
-    problems: tuple[FileProblem, ...]
-
-
 def select_recordings(
     entries: Mapping[str, RecordingEntry],
     recordings: Mapping[str, Recording],
     *,
     least_seconds: float,
     keep_duplicates: bool,
-) -> Selection:
-    """Leave out recordings that cannot be used, are too short or silent, or repeat another.
+) -> tuple[dict[str, RecordingEntry], list[FileProblem]]:
+    """Recordings that become clips, and why others are left out: unusable, too short or silent, or repeating another.
 
     Of recordings that repeat one another the one stays that the table describes, else one that is not lossy, else the
     one with more tags, else the first by name.
     """
     kept: dict[str, RecordingEntry] = {}
     problems: list[FileProblem] = []
-    for document in recordings:
-        if (entry := entries.get(document)) is None:
-            continue
-        if (problem := _find_problem(entry, least_seconds)) is None:
-            kept[document] = entry
+    for document, entry in ((document, entries[document]) for document in recordings if document in entries):
+        if entry.problem:
+            problems.append(FileProblem(entry.name, entry.problem, entry.detail))
+        elif entry.total_seconds < least_seconds:
+            detail = f"expected at least {least_seconds:g} s, got {entry.total_seconds:.1f} s"
+            problems.append(FileProblem(entry.name, TOO_SHORT, detail))
+        elif entry.loudness is None:
+            detail = f"expected sound, got silence (nothing above {SILENCE:.0f} LUFS)"
+            problems.append(FileProblem(entry.name, SILENT, detail))
         else:
-            problems.append(problem)
-    best_first = sorted(kept, key=lambda document: _rank(recordings[document], kept[document]))
-    repeated = {} if keep_duplicates else _find_repetitions({document: kept[document] for document in best_first})
-    problems += [FileProblem(kept[document].name, DUPLICATE, why) for document, why in repeated.items()]
-    return Selection({document: entry for document, entry in kept.items() if document not in repeated}, tuple(problems))
+            kept[document] = entry
 
+    def rank(document: str) -> tuple[bool, bool, int]:
+        recording = recordings[document]
+        return not recording.tags, recording.path.suffix.lower() in LOSSY, -len(kept[document].tags)
 
-def _find_problem(entry: RecordingEntry, least_seconds: float) -> FileProblem | None:
-    if entry.problem:
-        return FileProblem(entry.name, entry.problem, entry.detail)
-    if entry.total_seconds < least_seconds:
-        detail = f"expected at least {least_seconds:g} s, got {entry.total_seconds:.1f} s"
-        return FileProblem(entry.name, TOO_SHORT, detail)
-    if entry.loudness is None:
-        return FileProblem(entry.name, SILENT, f"expected sound, got silence (nothing above {SILENCE:.0f} LUFS)")
-    return None
-
-
-def _rank(recording: Recording, entry: RecordingEntry) -> tuple[bool, bool, int]:
-    """How much a recording is worth keeping; the least is the best."""
-    return not recording.tags, recording.path.suffix.lower() in LOSSY, -len(entry.tags)
+    if not keep_duplicates:
+        for document, why in _find_repetitions(
+            {document: kept[document] for document in sorted(kept, key=rank)}
+        ).items():
+            problems.append(FileProblem(kept.pop(document).name, DUPLICATE, why))
+    return kept, problems
 
 
 def _find_repetitions(entries: Mapping[str, RecordingEntry]) -> dict[str, str]:
@@ -480,27 +432,37 @@ def choose_target_loudness(entries: Iterable[RecordingEntry], ceiling: float = C
 def measure_recording(
     job: tuple[Recording, RecordingEntry | None], *, seconds: float, place: str, settings: str
 ) -> RecordingEntry | FileProblem:
-    """Measure a recording; one whose bytes are those that were measured before keeps its entry."""
+    """Measure a recording; one whose bytes are those that were measured before keeps its entry.
+
+    A problem that the next call may not meet again is returned as such, others are part of the entry.
+    """
     _silence_decoders()
     recording, known = job
-    size = mtime_ns = 0
+    entry = RecordingEntry(recording.document, recording.name, 0, 0, settings)
     try:
         with named_errors(recording.path):
             status = recording.path.stat()
-        size, mtime_ns = status.st_size, status.st_mtime_ns
+        entry = replace(entry, size=status.st_size, mtime_ns=status.st_mtime_ns)
         sha256 = digest_of(recording.path)
         if known is not None and known.sha256 == sha256:
-            return replace(known, size=size, mtime_ns=mtime_ns)
-        entry = _measure_excerpt(recording, seconds=seconds, place=place, sha256=sha256)
-        entry = replace(entry, size=size, mtime_ns=mtime_ns, settings=settings)
+            return replace(known, size=entry.size, mtime_ns=entry.mtime_ns)
+        excerpt = read_excerpt(recording.path, seconds=seconds, place=place, sha256=sha256)
+        samples, rate = resample_for_mp3(excerpt.samples.astype(np.float64), excerpt.rate)
+        measured = replace(
+            entry, sha256=sha256, start=excerpt.start, seconds=excerpt.seconds, total_seconds=excerpt.total_seconds,
+            tags=read_tags(recording.path),
+        )  # fmt: skip
+        if math.isfinite(loudness := integrated_loudness(samples, rate)):
+            bits = fingerprint(samples, rate).tobytes().hex()
+            measured = replace(measured, loudness=loudness, true_peak=true_peak(samples, rate), fingerprint=bits)
         if not is_unchanged(recording.path, entry):
             raise UnreadableError(_CHANGED)
-        return entry
-    except (AudioError, MemoryError) as error:
-        word, detail = _describe_error(error, recording)
-        return RecordingEntry(recording.document, recording.name, size, mtime_ns, settings, problem=word, detail=detail)
-    except ValueError as error:
-        return _unexpected_problem(error, recording)
+        return measured
+    except (MemoryError, ValueError) as error:
+        problem = _describe_error(error, recording)
+        if problem.problem == UNREADABLE or not isinstance(error, AudioError):
+            return problem
+        return replace(entry, problem=problem.problem, detail=problem.detail)
 
 
 @cache
@@ -512,55 +474,26 @@ def _silence_decoders() -> None:
         os.close(null)
 
 
-def _measure_excerpt(recording: Recording, *, seconds: float, place: str, sha256: str) -> RecordingEntry:
-    excerpt = read_excerpt(recording.path, seconds=seconds, place=place, sha256=sha256)
-    samples, rate = resample_for_mp3(excerpt.samples.astype(np.float64), excerpt.rate)
-    loudness = integrated_loudness(samples, rate)
-    is_silent = not math.isfinite(loudness)
-    return RecordingEntry(
-        recording.document,
-        recording.name,
-        size=0,
-        mtime_ns=0,
-        settings="",
-        sha256=sha256,
-        start=excerpt.start,
-        seconds=excerpt.seconds,
-        total_seconds=excerpt.total_seconds,
-        loudness=None if is_silent else loudness,
-        true_peak=0.0 if is_silent else true_peak(samples, rate),
-        fingerprint="" if is_silent else fingerprint(samples, rate).tobytes().hex(),
-        tags=read_tags(recording.path),
-    )
-
-
-def _describe_error(error: AudioError | MemoryError, recording: Recording) -> tuple[str, str]:
-    """The word for a problem, and its detail without the name of the file."""
+def _describe_error(error: MemoryError | ValueError, recording: Recording) -> FileProblem:
+    """The problem of one recording, without its path; an error that concerns all recordings is raised again."""
     if isinstance(error, MemoryError):
-        return UNREADABLE, "expected sound that fits in memory, got more"
-    word = next((word for kind, word in _PROBLEM_OF_ERROR if isinstance(error, kind)), BROKEN)
-    return word, str(error).removeprefix(str(InputError("", source=str(recording.path))))
-
-
-def _unexpected_problem(error: ValueError, recording: Recording) -> FileProblem:
-    """The problem of one recording after an unexpected error, which must not stop the others."""
-    if isinstance(error, AdjudgeError):  # raised on purpose, about all recordings
+        return FileProblem(recording.name, UNREADABLE, "expected sound that fits in memory, got more")
+    if isinstance(error, AudioError):
+        word = next((word for kind, word in _PROBLEM_OF_ERROR if isinstance(error, kind)), BROKEN)
+        detail = str(error).removeprefix(str(InputError("", source=str(recording.path))))
+        return FileProblem(recording.name, word, detail)
+    if isinstance(error, AdjudgeError):
         raise error
     return FileProblem(recording.name, BROKEN, f"expected sound, got {quote_error(error)}")
 
 
-@dataclass(frozen=True, eq=False)
-class ClipWithFeatures:
-    """A new clip and its audio features, which cost little while it is decoded to be checked."""
-
-    entry: ClipEntry
-    features: dict[str, Floats]
-
-
 def make_clip(
     job: tuple[Recording, RecordingEntry, str], *, seconds: float, target: float, ceiling: float, folder: Path
-) -> ClipWithFeatures | FileProblem:
-    """Make the clip of a measured recording; what cannot be written is raised, because it concerns all clips."""
+) -> tuple[ClipEntry, dict[str, Floats]] | FileProblem:
+    """Make the clip of a measured recording, with its audio features, which cost little while it is decoded.
+
+    What cannot be written is raised, because it concerns all clips.
+    """
     recording, measured, key = job
     features: dict[str, Floats] = {}
     _silence_decoders()
@@ -575,16 +508,14 @@ def make_clip(
             ceiling=ceiling, level=level, name=f"{recording.document}.mp3",
             listen=lambda decoded, at: features.update(extract_sound(decoded.astype(np.float32), at)),
         )  # fmt: skip
-    except (AudioError, MemoryError) as error:
-        return FileProblem(recording.name, *_describe_error(error, recording))
-    except ValueError as error:
-        return _unexpected_problem(error, recording)
+    except (MemoryError, ValueError) as error:
+        return _describe_error(error, recording)
     status = clip.path.stat()
     entry = ClipEntry(
         recording.document, key, status.st_size, status.st_mtime_ns, clip.clip_sha256, clip.seconds, clip.rate,
         clip.channels, clip.loudness, clip.true_peak, clip.gain_db, clip.limited,
     )  # fmt: skip
-    return ClipWithFeatures(entry, features)
+    return entry, features
 
 
 def is_unchanged(path: Path, known: RecordingEntry) -> bool:
@@ -594,14 +525,3 @@ def is_unchanged(path: Path, known: RecordingEntry) -> bool:
     except OSError:
         return False
     return (status.st_size, status.st_mtime_ns) == (known.size, known.mtime_ns)
-
-
-def is_same_clip(path: Path, entry: ClipEntry) -> bool:
-    """Whether a file is the clip that was made: by size and time, or by its bytes where it was copied."""
-    try:
-        status = path.stat()
-        return status.st_size == entry.size and (
-            status.st_mtime_ns == entry.mtime_ns or digest_of(path) == entry.clip_sha256
-        )
-    except (OSError, AudioError):
-        return False

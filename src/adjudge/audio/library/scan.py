@@ -1,20 +1,19 @@
 r"""Recordings in a folder and below it: found, named, and joined with what a table says about them.
 
-A scan reads names, not sound, so it is quick: whether a file holds what its name promises is found out when its clip is
-made. WAV, FLAC, Ogg, Opus, MP3 and AIFF are known by their suffix. Sound in formats that cannot be read here (AAC, WMA
-and others) is listed as a problem that says what to do. Files with another suffix, or none, are recordings where they
-begin like one; everything else (pictures, texts, playlists) is skipped silently, as are hidden files, what operating
-systems leave behind (``.DS_Store``, ``__MACOSX``) and libraries that were prepared earlier.
+A scan reads names, not sound: whether a file holds what its name promises is found out when its clip is made. WAV,
+FLAC, Ogg, Opus, MP3 and AIFF are known by their suffix. Sound in formats that cannot be read here (AAC, WMA and others)
+is a problem that says what to do. Files with another suffix, or none, are recordings where they begin like one;
+everything else (pictures, texts, playlists) is skipped silently, as are hidden files, what operating systems leave
+behind (``.DS_Store``, ``__MACOSX``) and libraries that were prepared earlier.
 
 Links to files and folders are followed, but nothing is visited twice: loops end, and of two ways to the same file the
 one without a link counts. What cannot be opened is a problem and does not stop the scan.
 
 An identifier is the path below the folder, without its suffix: letters of any script, digits, ``.``, ``_`` and ``-``;
-any run of other characters, separators of folders included, becomes one ``-``. It has no spaces (TREC files separate by
-them), never begins with ``-`` or ``.``, has at most 100 bytes and is a valid file name on every system. Two that differ
-in case only would be one file on some systems, so they count as the same. Of identifiers that are the same, the first
-in the order of names keeps it and the others are numbered, ``-2``, ``-3``. Files that come or go elsewhere change
-nothing.
+any run of other characters, separators of folders included, becomes one ``-``. It never begins with ``-`` or ``.``, has
+at most 100 bytes and is a valid file name on every system. Identifiers that differ in case only count as the same; of
+those that are the same, the first in the order of names keeps it and the others are numbered, ``-2``, ``-3``. Files
+that come or go elsewhere change nothing.
 
 A table joins by its column ``file``: a cell matches the recording whose path below the folder it is, or the end of that
 path: ``a.mp3`` for ``rock/a.mp3``. It may go through the folder, as ``D:\music\rock\a.mp3`` does for the folder
@@ -29,13 +28,13 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 
 from adjudge.audio.library.folder import CLIPS, TRACKS
-from adjudge.audio.library.tags import TagRow, TagTable, read_tag_table
+from adjudge.audio.library.tags import TagRow, read_tag_table
 from adjudge.audio.sources import CONVERT, FOREIGN_SUFFIXES, WANTED
 from adjudge.errors import InputError, reason, shown
 from adjudge.formats.source import unreadable
@@ -123,47 +122,35 @@ def scan(folder: str | Path, *, table: str | Path | None = None, skip: Path | No
     folder = Path(folder)
     walk = _FolderWalk(folder, skip)
     names = sorted(walk.recordings())
+    problems = walk.problems
     if not names:
-        raise _no_recordings_error(folder, walk.problems)
-    match = TableMatch() if table is None else match_table(read_tag_table(table), names, folder=folder.resolve().name)
+        came = "none"
+        if problems:
+            files = listed([shown(problem.file) for problem in problems], most=1)
+            came = f"only {files} ({problems[0].problem}: {problems[0].detail})"
+        raise InputError(f"expected recordings ({WANTED}), got {came}", source=str(folder))
+    match = TableMatch()
+    if table is not None:
+        match = match_table(read_tag_table(table), names, source=str(table), folder=folder.resolve().name)
+        for row, why in match.unmatched:
+            problems.append(FileProblem(row.file or row.document or "", NO_FILE, f"row {row.number} of {table}: {why}"))
+        detail = f"no row of {table} is about it; its own tags are used"
+        problems += [
+            FileProblem(_make_printable(name), NOT_IN_TABLE, detail) for name in names if name not in match.tags
+        ]
     documents = assign_identifiers(names, given=match.given)
     recordings = tuple(
         Recording(documents[name], folder / name, _make_printable(name), match.tags.get(name, {})) for name in names
     )
-    problems = walk.problems if table is None else [*walk.problems, *_list_table_problems(match, table, names)]
     return Scan(folder, recordings, tuple(sorted(problems, key=lambda problem: (problem.file, problem.problem))))
 
 
-def _no_recordings_error(folder: Path, problems: Sequence[FileProblem]) -> InputError:
-    """The error for a folder without a recording, with what there is instead."""
-    came = "none"
-    if problems:
-        files = listed([shown(one.file) for one in problems], most=1)
-        came = f"only {files} ({problems[0].problem}: {problems[0].detail})"
-    return InputError(f"expected recordings ({WANTED}), got {came}", source=str(folder))
-
-
 def _make_printable(name: str) -> str:
-    r"""A name that text files can hold.
-
-    >>> print(_make_printable("caf\udce9\n.mp3"))
-    caf\xe9\n.mp3
-    """
+    """A name that text files can hold."""
     if name.isprintable():
         return name
     text = name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     return "".join(repr(char)[1:-1] if unicodedata.category(char) in ("Cc", "Zl", "Zp") else char for char in text)
-
-
-def _list_table_problems(match: TableMatch, table: str | Path, names: Sequence[str]) -> Iterator[FileProblem]:
-    """Rows without a recording, and recordings without a row."""
-    for row, why in match.unmatched:
-        yield FileProblem(row.file or row.document or "", NO_FILE, f"row {row.number} of {table}: {why}")
-    for name in names:
-        if name not in match.tags:
-            yield FileProblem(
-                _make_printable(name), NOT_IN_TABLE, f"no row of {table} is about it; its own tags are used"
-            )
 
 
 class _FolderWalk:
@@ -174,6 +161,7 @@ class _FolderWalk:
         self.problems: list[FileProblem] = []
         self.seen: set[tuple[int, int]] = set()  # device and inode of folders that are done or left out
         self.files: dict[tuple[int, int], str] = {}
+        self.links: list[tuple[str, os.DirEntry[str]]] = []
         try:
             own = _locate(folder)
             if skip is not None and skip.exists():
@@ -191,12 +179,20 @@ class _FolderWalk:
 
     def recordings(self) -> Iterator[str]:
         """Names of the recordings as the system has them, first those that are reached without a link."""
-        links: list[tuple[str, os.DirEntry[str]]] = []
-        yield from self._walk("", links)
-        for name, entry in links:  # grows while links are followed
-            yield from self._follow_link(name, entry, links)
+        yield from self._walk("")
+        for name, entry in self.links:  # grows while links are followed
+            try:
+                status = os.stat(entry.path)
+            except OSError as error:
+                if os.path.splitext(name)[1].lower() in SUFFIXES:
+                    self._add_problem(name, UNREADABLE, f"a link that leads nowhere: {reason(error)}")
+                continue
+            if stat.S_ISDIR(status.st_mode):
+                yield from self._walk(f"{name}/")
+            elif self._is_recording(name, entry) and self._is_new(name, (status.st_dev, status.st_ino), True):
+                yield name
 
-    def _walk(self, start: str, links: list[tuple[str, os.DirEntry[str]]]) -> Iterator[str]:
+    def _walk(self, start: str) -> Iterator[str]:
         waiting = [start]
         while waiting:
             prefix = waiting.pop()
@@ -205,7 +201,7 @@ class _FolderWalk:
                 name = prefix + entry.name
                 try:
                     if entry.is_symlink():
-                        links.append((name, entry))
+                        self.links.append((name, entry))
                     elif entry.is_dir(follow_symlinks=False):
                         waiting.append(f"{name}/")
                     elif self._is_recording(name, entry) and self._is_new(name, (device, entry.inode()), bool(start)):
@@ -222,7 +218,10 @@ class _FolderWalk:
                 return place[0], []
             self.seen.add(place)
             with os.scandir(path) as listing:
-                entries = sorted((entry for entry in listing if not _is_leftover(entry.name)), key=attrgetter("name"))
+                visible = (entry for entry in listing if not entry.name.startswith("."))
+                entries = sorted(
+                    (entry for entry in visible if entry.name.lower() not in _LEFTOVERS), key=attrgetter("name")
+                )
         except OSError as error:
             if not prefix:
                 raise unreadable(self.folder, error) from None
@@ -230,21 +229,6 @@ class _FolderWalk:
             return 0, []
         is_library = prefix and {TRACKS, CLIPS} <= {entry.name for entry in entries}
         return place[0], [] if is_library else entries
-
-    def _follow_link(
-        self, name: str, entry: os.DirEntry[str], links: list[tuple[str, os.DirEntry[str]]]
-    ) -> Iterator[str]:
-        """The recordings to which a link leads."""
-        try:
-            status = os.stat(entry.path)
-        except OSError as error:
-            if os.path.splitext(name)[1].lower() in SUFFIXES:
-                self._add_problem(name, UNREADABLE, f"a link that leads nowhere: {reason(error)}")
-            return
-        if stat.S_ISDIR(status.st_mode):
-            yield from self._walk(f"{name}/", links)
-        elif self._is_recording(name, entry) and self._is_new(name, (status.st_dev, status.st_ino), True):
-            yield name
 
     def _is_new(self, name: str, place: tuple[int, int], is_linked: bool) -> bool:
         """Whether a file that a link leads to is not reached otherwise; a file that needs no link always counts."""
@@ -264,7 +248,14 @@ class _FolderWalk:
             if suffix in SUFFIXES:
                 self._add_problem(name, NOT_AUDIO, "expected a file, got something else")
             return False
-        return suffix in SUFFIXES or _begins_like_audio(Path(entry.path))
+        if suffix in SUFFIXES:
+            return True
+        try:
+            with open(entry.path, "rb") as file:
+                head = file.read(12)
+        except OSError:
+            return False
+        return any(head[start : start + len(magic)] == magic for start, magic in _MAGIC)
 
     def _add_problem(self, name: str, problem: str, detail: str) -> None:
         self.problems.append(FileProblem(_make_printable(name), problem, detail))
@@ -273,20 +264,6 @@ class _FolderWalk:
 def _locate(path: Path) -> tuple[int, int]:
     status = path.stat()
     return status.st_dev, status.st_ino
-
-
-def _is_leftover(name: str) -> bool:
-    return name.startswith(".") or name.lower() in _LEFTOVERS
-
-
-def _begins_like_audio(path: Path) -> bool:
-    """Whether a file of unknown suffix begins as a recording does."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(12)
-    except OSError:
-        return False
-    return any(head[start : start + len(magic)] == magic for start, magic in _MAGIC)
 
 
 def make_identifier(name: str) -> str:
@@ -301,10 +278,7 @@ def make_identifier(name: str) -> str:
     'recording-1d28873b'
     """
     path = SUFFIX.sub("", decode_name(name))
-    return _shorten(_replace_characters(path), path)
-
-
-def _shorten(text: str, path: str) -> str:
+    text = _replace_characters(path)
     digest = hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()[:_DIGEST]
     if not text.strip("_"):
         return f"recording-{digest}"
@@ -363,19 +337,16 @@ def assign_identifiers(names: Sequence[str], *, given: Mapping[str, str] | None 
             taken.add(fold_case(wanted))
     following: dict[str, int] = {}
     for name, wanted in waiting:
-        assigned[name], following[fold_case(wanted)] = _add_number(wanted, taken, following.get(fold_case(wanted), 2))
+        number = following.get(fold_case(wanted), 2)
+        while True:
+            ending = f"-{number}"
+            assigned[name] = wanted.encode()[: LONGEST - len(ending)].decode("utf-8", "ignore") + ending
+            number += 1
+            if fold_case(assigned[name]) not in taken:
+                break
+        following[fold_case(wanted)] = number
         taken.add(fold_case(assigned[name]))
     return {name: assigned[name] for name in names}
-
-
-def _add_number(wanted: str, taken: Collection[str], number: int) -> tuple[str, int]:
-    """The identifier with the first free number from here on, and the number after it."""
-    while True:
-        ending = f"-{number}"
-        stem = wanted.encode()[: LONGEST - len(ending)].decode("utf-8", "ignore")
-        number += 1
-        if fold_case(stem + ending) not in taken:
-            return stem + ending, number
 
 
 def fold_case(document: str) -> str:
@@ -392,64 +363,44 @@ class TableMatch:
     unmatched: list[tuple[TagRow, str]] = field(default_factory=list)
 
 
-def match_table(table: TagTable, names: Sequence[str], *, folder: str = "") -> TableMatch:
+def match_table(rows: Sequence[TagRow], names: Sequence[str], *, source: str, folder: str = "") -> TableMatch:
     """Find the recording of every row; ``folder`` is the name of the folder that holds the recordings.
 
     Two rows for one recording, an identifier that is not valid or is used twice, and a table of which no row matches
     are refused.
 
-    >>> rows = (TagRow(1, "A.MP3", None, {"artist": "X"}), TagRow(2, "b.mp3", None, {}))
-    >>> match = match_table(TagTable("t.csv", rows), ["rock/a.mp3"])
+    >>> rows = TagRow(1, "A.MP3", None, {"artist": "X"}), TagRow(2, "b.mp3", None, {})
+    >>> match = match_table(rows, ["rock/a.mp3"], source="t.csv")
     >>> match.tags, [why for _, why in match.unmatched]
     ({'rock/a.mp3': {'artist': 'X'}}, ['no recording matches it'])
     """
-    index = _NameIndex(names, folder)
-    match, rows = TableMatch(), dict[str, int]()
-    for row in table.rows:
+    index, match = _NameIndex(names, folder), TableMatch()
+    numbers: dict[str, int] = {}
+    owners: dict[str, str] = {}
+    for row in rows:
         matches = index.find(row)
         if len(matches) != 1:
             why = "no recording matches it" if not matches else f"{len(matches)} recordings match it"
             match.unmatched.append((row, why))
             continue
-        name = matches[0]
-        if name in rows:
-            raise _row_error(table, row, f"expected one row for {shown(name)}, got another in row {rows[name]}")
-        rows[name] = row.number
-        match.tags[name] = row.tags
-        if row.document is not None:
-            match.given[name] = row.document
-    if not rows:
-        first = table.rows[0].file or table.rows[0].document
-        raise InputError(
-            f"expected rows about the recordings, such as {shown(names[0])}, got none of them ({shown(first)}, …)",
-            source=table.source,
-        )
-    _check_identifiers(table, match.given, rows)
+        name, document, problem = matches[0], row.document, ""
+        if name in numbers:
+            problem = f"one row for {shown(name)}, got another in row {numbers[name]}"
+        elif document is not None and not is_identifier(document):
+            allowed = f"of at most {LONGEST} bytes made of letters, digits, '.', '_' and '-'"
+            problem = f"a document {allowed}, got {shown(document)}"
+        elif document is not None and (other := owners.setdefault(fold_case(document), name)) != name:
+            problem = f"different documents, got {shown(document)} for {shown(name)} and {shown(other)}"
+        if problem:
+            raise InputError(f"row {row.number}: expected {problem}", source=source)
+        numbers[name], match.tags[name] = row.number, row.tags
+        if document is not None:
+            match.given[name] = document
+    if not numbers:
+        first = shown(rows[0].file or rows[0].document)
+        wanted = f"rows about the recordings, such as {shown(names[0])}"
+        raise InputError(f"expected {wanted}, got none of them ({first}, …)", source=source)
     return match
-
-
-def _row_error(table: TagTable, row: TagRow, message: str) -> InputError:
-    return InputError(f"row {row.number}: {message}", source=table.source)
-
-
-def _check_identifiers(table: TagTable, given: Mapping[str, str], rows: Mapping[str, int]) -> None:
-    """Refuse identifiers that are no valid file names, and those that two recordings would have."""
-    seen: dict[str, str] = {}
-    for name, document in given.items():
-        if not is_identifier(document):
-            raise InputError(
-                f"row {rows[name]}: expected a document of at most 100 bytes made of letters, digits, '.', '_' and "
-                f"'-', got {shown(document)}",
-                source=table.source,
-            )
-        if fold_case(document) in seen:
-            other = seen[fold_case(document)]
-            raise InputError(
-                f"row {rows[name]}: expected different documents, got {shown(document)} for {shown(name)} and "
-                f"{shown(other)}",
-                source=table.source,
-            )
-        seen[fold_case(document)] = name
 
 
 class _NameIndex:
@@ -461,21 +412,20 @@ class _NameIndex:
         self.whole: dict[str, list[str]] = {}
         self.tails: dict[str, list[str]] = {}
         for name in names:
-            for key in _path_keys(name):
+            plain = _normalise_path(name).casefold()
+            for key in dict.fromkeys((plain, SUFFIX.sub("", plain))):
                 self.whole.setdefault(key, []).append(name)
-                for tail in _path_tails(key):
-                    self.tails.setdefault(tail, []).append(name)
+                parts = key.split("/")
+                for i in range(1, len(parts)):
+                    self.tails.setdefault("/".join(parts[i:]), []).append(name)
         self.documents = {fold_case(document): name for name, document in assign_identifiers(names).items()}
 
     def find(self, row: TagRow) -> list[str]:
         """The recordings that a row may be about."""
-        if row.file is not None:
-            return self._find_path(row.file)
-        document = row.document or ""
-        own = self.documents.get(fold_case(decode_name(document)))
-        return [own] if own is not None else self._find_path(document)
-
-    def _find_path(self, cell: str) -> list[str]:
+        cell = row.file if row.file is not None else row.document or ""
+        own = self.documents.get(fold_case(decode_name(cell)))
+        if row.file is None and own is not None:
+            return [own]
         plain = _normalise_path(cell)
         if plain in self.exact:
             return [self.exact[plain]]
@@ -490,19 +440,3 @@ class _NameIndex:
 
 def _normalise_path(path: str) -> str:
     return _SLASHES.sub("/", decode_name(path)).removeprefix("./").strip("/ ")
-
-
-def _path_keys(name: str) -> Iterable[str]:
-    """A path with and without its suffix; case is ignored."""
-    plain = _normalise_path(name).casefold()
-    return dict.fromkeys((plain, SUFFIX.sub("", plain)))
-
-
-def _path_tails(path: str) -> Iterable[str]:
-    """Every end of a path that begins with a whole name, the path itself excluded; the longest first.
-
-    >>> list(_path_tails("a/b/c"))
-    ['b/c', 'c']
-    """
-    parts = path.split("/")
-    return ("/".join(parts[i:]) for i in range(1, len(parts)))

@@ -1,12 +1,12 @@
 """Tags of recordings, from their files or from a table: artist, title, album, genre and year.
 
-Tags are what people typed or a program guessed, so they are cleaned: in Unicode's composed form (NFC), with single
-spaces, without control characters, at most 300 characters long. A file whose tags cannot be read has none.
+Tags are cleaned: in Unicode's composed form (NFC), with single spaces, without control characters, at most 300
+characters long. A file whose tags cannot be read has none.
 
-Where a tag has several values, all artists are kept, as ``A; B``, but only the first of other values: artists must be
-credited in full, while statistics want one genre per recording. Genres that ID3 writes as numbers become words
-(``(17)`` is Rock), dates become years. Placeholders ("Unknown Artist", a genre of 255) are left out, so that recordings
-by unknown artists do not count as those of one artist. Without an artist, that of the album is used, then the composer.
+Where a tag has several values, all artists are kept, as ``A; B``, but only the first of other values. Genres that ID3
+writes as numbers become words (``(17)`` is Rock), dates become years. Placeholders ("Unknown Artist", a genre of 255)
+are left out, so that recordings by unknown artists do not count as those of one artist. Without an artist, that of the
+album is used, then the composer.
 
 A table overrides tags, cell by cell, and may have columns of its own.
 """
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,14 +24,10 @@ from adjudge.extras import need
 if TYPE_CHECKING:
     from tinytag import TinyTag
 
-    from adjudge.formats.schema import Table
-
 TAGS = ("artist", "title", "album", "genre", "year")
 LONGEST = 300  # characters of a value
 _SPACES = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
-_INVISIBLE = re.compile(
-    "[\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
-)  # direction, zero width, surrogates
+_INVISIBLE = re.compile("[\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]")  # or surrogates
 _YEAR = re.compile(r"(?<!\d)([12]\d{3})(?:\d{4})?(?!\d)")
 _NUMBER = re.compile(r"\(?\d*\)?")
 _PLACEHOLDERS = {
@@ -53,14 +48,6 @@ class TagRow:
     tags: dict[str, str]
 
 
-@dataclass(frozen=True)
-class TagTable:
-    """The rows of a table, in order; rows that name neither file nor document are left out."""
-
-    source: str
-    rows: tuple[TagRow, ...]
-
-
 def read_tags(path: str | Path) -> dict[str, str]:
     """Read the tags of a file: only those that are known, in the order of ``TAGS``.
 
@@ -76,14 +63,19 @@ def read_tags(path: str | Path) -> dict[str, str]:
     artists = _read_values(tag, "artist") or _read_values(tag, "albumartist") or _read_values(tag, "composer")
     genres = [genre for genre in _read_values(tag, "genre") if not _NUMBER.fullmatch(genre)]
     years = [year[1] for text in _read_values(tag, "year") if (year := _YEAR.search(text))]
+    folded = [artist.casefold() for artist in artists]
+    named = [  # beside "A feat. B", "A" and "B" are redundant
+        artist for i, artist in enumerate(artists)
+        if not any(folded[i] in other for j, other in enumerate(folded) if j != i)
+    ]  # fmt: skip
     found = {
-        "artist": clean("; ".join(_drop_contained(artists))),
-        "title": _first(_read_values(tag, "title")),
-        "album": _first(_read_values(tag, "album")),
-        "genre": _first(genres),
-        "year": _first(years),
+        "artist": [clean("; ".join(named))],
+        "title": _read_values(tag, "title"),
+        "album": _read_values(tag, "album"),
+        "genre": genres,
+        "year": years,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: values[0] for name, values in found.items() if values and values[0]}
 
 
 def open_tags(path: Path) -> TinyTag | None:
@@ -116,29 +108,13 @@ def _read_values(tag: TinyTag, name: str) -> list[str]:
 
 
 def _repair_encoding(text: str) -> str:
-    """Decode UTF-8 that was declared and read as Latin-1; any other text stays as it is.
-
-    >>> _repair_encoding("BjÃ¶rk"), _repair_encoding("Björk")
-    ('Björk', 'Björk')
-    """
+    """Decode UTF-8 that was declared and read as Latin-1; any other text stays as it is."""
     if text.isascii():
         return text
     try:
         return text.encode("latin-1").decode("utf-8")
     except UnicodeError:
         return text
-
-
-def _drop_contained(names: Sequence[str]) -> list[str]:
-    """Names that are not part of another: beside "A feat. B", "A" and "B" are redundant."""
-    folded = [name.casefold() for name in names]
-    return [name for i, name in enumerate(names) if not any(
-        folded[i] in other for j, other in enumerate(folded) if j != i
-    )]  # fmt: skip
-
-
-def _first(values: Sequence[str]) -> str:
-    return values[0] if values else ""
 
 
 def clean(text: str) -> str:
@@ -154,8 +130,8 @@ def clean(text: str) -> str:
     return plain if len(plain) <= LONGEST else plain[: LONGEST - 1].rstrip() + "…"
 
 
-def read_tag_table(path: str | Path) -> TagTable:
-    """Read a table of tags of files or documents.
+def read_tag_table(path: str | Path) -> tuple[TagRow, ...]:
+    """Read the rows of a table of tags, in order; rows that name neither file nor document are left out.
 
     The table is any that :mod:`adjudge.formats.schema` reads, with a header. A column ``file`` (path below the folder)
     or ``document`` (identifier) says what a row is about. With both, ``document`` is the identifier that the file gets.
@@ -172,7 +148,15 @@ def read_tag_table(path: str | Path) -> TagTable:
     if places == [None, None]:
         came = ", ".join(table.names[:8]) + (", …" if len(table.names) > 8 else "")
         raise table.header_error(f"expected a column 'file' or 'document', got the columns {came}")
-    others = _descriptions(table, places)
+    others: dict[str, int] = {}  # where each further column is, by what it is called in the library
+    for place, name in enumerate(table.names):
+        folded = fold(name)
+        target = folded if folded in TAGS else _OTHER_NAMES.get(folded, name.lower())
+        if place in places or not name or target in _MEASURED:
+            continue
+        if target in others:
+            raise table.header_error(f"expected one column for the {target}, got {name!r}, too")
+        others[target] = place
     nothing = [None] * table.height
     files, documents = (
         nothing if place is None else table.read(key, place).to_list() for key, place in zip(keys, places, strict=True)
@@ -184,22 +168,6 @@ def read_tag_table(path: str | Path) -> TagTable:
         if file or document:
             rows.append(TagRow(i + 1, file, document, {name: value for name, value in said.items() if value}))
     if not rows:
-        place = places[1] if places[0] is None else places[0]
-        raise table.error(f"expected something in {table.names[place or 0]!r}, got nothing in any row")
-    return TagTable(str(path), tuple(rows))
-
-
-def _descriptions(table: Table, keys: Sequence[int | None]) -> dict[str, int]:
-    """Where each further column is, by what it is called in the library."""
-    from adjudge.formats.columns import fold
-
-    places: dict[str, int] = {}
-    for place, name in enumerate(table.names):
-        folded = fold(name)
-        target = folded if folded in TAGS else _OTHER_NAMES.get(folded, name.lower())
-        if place in keys or not name or target in _MEASURED:
-            continue
-        if target in places:
-            raise table.header_error(f"expected one column for the {target}, got {name!r}, too")
-        places[target] = place
-    return places
+        key = places[1] if places[0] is None else places[0]
+        raise table.error(f"expected something in {table.names[key or 0]!r}, got nothing in any row")
+    return tuple(rows)

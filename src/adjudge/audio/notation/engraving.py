@@ -2,9 +2,8 @@ r"""Music as notation: a drawing that any page can show, and when each of its no
 
 Plaine & Easie (the code of RISM's incipits), MusicXML and MEI come in; a clean SVG and a timeline come out, from one
 engraver, Verovio (``pip install adjudge[notation]``). It draws whatever it is given, so its input is checked first
-(``notation.checks``), its warnings count as errors, and its drawing is cleaned and counted: where nothing was drawn,
-nothing is returned. The same notation gives the same drawing, to the byte. Music without a tempo of its own goes at 100
-quarters per minute.
+(``notation.checks``), its warnings count as errors, and its drawing is cleaned and counted. The same notation gives the
+same drawing, to the byte. Music without a tempo of its own goes at 100 quarters per minute.
 
 >>> engraving = engrave("@clef:G-2\n@timesig:4/4\n@data:'4CDE^G2-")
 >>> [(note.start, note.end, note.pitches) for note in engraving.notes]
@@ -12,15 +11,13 @@ quarters per minute.
 >>> engraving.seconds, engraving.form, engraving.notes[2].ids
 (3.0, 'pae', ('n3', 'n4'))
 
-The drawing is made safe and small: shapes and words, nothing that runs, loads or styles. Only elements and attributes
-of a short list are kept, and attributes only with values of the expected form. Glyphs that the engraver defines once
-and uses often are copied to where they are used, so a drawing refers to nothing, not even to itself. Everything is
-drawn in ``currentColor``: black on white or white on black, as the page is. Of all identifiers only those of notes
+The drawing is made safe and small: only elements and attributes of a short list are kept, and attributes only with
+values of the expected form. Glyphs that the engraver defines once are copied to where they are used, so a drawing
+refers to nothing, not even to itself. Everything is drawn in ``currentColor``. Of all identifiers only those of notes
 stay, as n1, n2, … in the order of drawing, so that a page can point to the notes that sound.
 
 The engraver says when each note begins and ends; its MIDI says which notes are struck and which are only held (the
-second of two tied notes). Both count in quarters, by which they are compared. Repeats are played, and a note that is
-played twice is drawn once.
+second of two tied notes). Both count in quarters. Repeats are played; a note that is played twice is drawn once.
 
 Reference: Pugin, Zitellini and Roland, "Verovio: a library for engraving MEI music notation into SVG", ISMIR 2014.
 """
@@ -37,7 +34,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adjudge.audio.notation.checks import FORMS, CheckedNotation, NotationError, check_notation
+from adjudge.audio.notation.checks import FORMS, CheckedNotation, NotationError, check_notation, named_source
 from adjudge.errors import shown
 from adjudge.extras import need
 
@@ -118,20 +115,23 @@ def engrave(text: str, *, source: str | None = None, form: str | None = None, li
     Traceback (most recent call last):
     adjudge.audio.notation.checks.NotationError: a.pae:2: expected characters of Plaine & Easie, got 'Z' at ...
     """
-    checked = check_notation(text, form=form, source=source, line=line)
-    try:
+    with named_source(source):
+        checked = check_notation(text, form=form, line=line)
         with _engraver_lock:
-            return _engrave(checked, source)
-    except NotationError as error:
-        if error.source is not None or source is None:
-            raise
-        raise NotationError(str(error), source=source) from None
+            return _engrave(checked)
 
 
-def _engrave(checked: CheckedNotation, source: str | None) -> Engraving:
-    toolkit = _toolkit()
+def _engrave(checked: CheckedNotation) -> Engraving:
+    need("notation", "Notation needs")
+    import verovio
+
+    verovio.enableLog(verovio.LOG_OFF)
+    verovio.setDefaultResourcePath(str(Path(verovio.__file__).parent / "data"))  # a new thread does not know it
+    toolkit = verovio.toolkit()
+    toolkit.setOptions(_OPTIONS)
+    toolkit.resetXmlIdSeed(1)
     if checked.form == "pae":
-        _check_report(toolkit.validatePAE(checked.text), checked, source)
+        _check_report(toolkit.validatePAE(checked.text), checked)
     toolkit.setInputFrom(checked.form)
     if not toolkit.loadData(checked.text):
         raise NotationError(f"expected {FORMS[checked.form]} that can be drawn, got some that cannot")
@@ -141,38 +141,31 @@ def _engrave(checked: CheckedNotation, source: str | None) -> Engraving:
     drawing = _draw(toolkit)
     if not drawing.ids and not drawing.n_rests:
         raise NotationError(f"expected {FORMS[checked.form]} with notes, got none that can be drawn")
-    notes, seconds = _time_drawing(toolkit, drawing, None if MEASURED_TEMPO.search(mei) else TEMPO)
+    tempo = None if MEASURED_TEMPO.search(mei) else TEMPO
+    timemap = toolkit.renderToTimemap({"includeRests": True})
+    last = timemap[-1] if timemap else {"qstamp": 0, "tstamp": 0}
+    seconds = last["tstamp"] / 1000 if tempo is None else last["qstamp"] * 60 / tempo
+    if seconds > MOST_SECONDS:
+        raise NotationError(f"expected at most {MOST_SECONDS:g} seconds of music, got {seconds:,.0f}")
+    names = [name for event in timemap for name in event.get("on", ())]
+    pitches = {name: int(toolkit.getMIDIValuesForElement(name).get("pitch", -1)) for name in names}
+    if outside := [pitch for pitch in pitches.values() if not 12 <= pitch <= 120]:
+        raise NotationError(f"expected pitches from C0 to C9 (12 to 120 in MIDI), got {outside[0]}")
+    notes, seconds = time_notes(timemap, pitches, toolkit.renderToMIDI(), drawing.ids, tempo=tempo)
     return Engraving(drawing.svg, notes, seconds, checked.form)
 
 
-def _toolkit() -> Any:
-    """A new engraver, one per piece, that writes no log."""
-    need("notation", "Notation needs")
-    import verovio
-
-    verovio.enableLog(verovio.LOG_OFF)
-    verovio.setDefaultResourcePath(str(Path(verovio.__file__).parent / "data"))  # a new thread does not know it
-    toolkit = verovio.toolkit()
-    toolkit.setOptions(_OPTIONS)
-    toolkit.resetXmlIdSeed(1)
-    return toolkit
-
-
-def _check_report(report: dict[str, Any], checked: CheckedNotation, source: str | None) -> None:
-    """Refuse what the engraver would draw wrongly."""
-    if "text" in report:
-        raise NotationError(_describe_remark(report), source=source)
-    for name, remarks in report.items():
-        first = remarks[0] if isinstance(remarks, list) else remarks
-        raise NotationError(_describe_remark(first), source=source, line=checked.lines.get(name))
-
-
-def _describe_remark(remark: dict[str, Any]) -> str:
-    """A remark of the engraver as an error message of ours."""
+def _check_report(report: dict[str, Any], checked: CheckedNotation) -> None:
+    """Refuse what the engraver would draw wrongly, with its first remark."""
+    if not report:
+        return
+    name, remarks = ("", report) if "text" in report else next(iter(report.items()))
+    remark = remarks[0] if isinstance(remarks, list) else remarks
     text = str(remark.get("text", "")).strip().rstrip(".") or "something else"
     column = remark.get("column", -1)
     at = f" (character {column + 1})" if isinstance(column, int) and column > 0 else ""
-    return f"expected Plaine & Easie, got this: {shown(text, limit=120)[1:-1]}{at}"
+    came = f"{shown(text, limit=120)[1:-1]}{at}"
+    raise NotationError(f"expected Plaine & Easie, got this: {came}", line=checked.lines.get(name))
 
 
 def _repair_mei(toolkit: Any, form: str) -> str:
@@ -180,20 +173,19 @@ def _repair_mei(toolkit: Any, form: str) -> str:
 
     In Plaine & Easie the engraver gives groups of five, six, … notes the time of two instead of four or eight.
     """
+
+    def correct(tuplet: re.Match[str]) -> str:
+        base = 1 << max(0, (int(tuplet[1]) - 1).bit_length() - 1)
+        return re.sub(r'\bnumbase="\d+"', f'numbase="{base}"', tuplet[0])
+
     mei = str(toolkit.getMEI())
-    repaired = re.sub(r'<tuplet [^>]*\bnum="(\d+)"[^>]*>', _correct_tuplet, mei) if form == "pae" else mei
+    repaired = re.sub(r'<tuplet [^>]*\bnum="(\d+)"[^>]*>', correct, mei) if form == "pae" else mei
     repaired = _add_repeat_starts(repaired)
     repaired = re.sub(r' trans\.(?:semi|diat)="[^"]*"', "", repaired)
     if repaired != mei:
         toolkit.setInputFrom("mei")
         toolkit.loadData(repaired)
     return repaired
-
-
-def _correct_tuplet(tuplet: re.Match[str]) -> str:
-    number = int(tuplet[1])
-    base = 1 << max(0, (number - 1).bit_length() - 1)
-    return re.sub(r'\bnumbase="\d+"', f'numbase="{base}"', tuplet[0])
 
 
 def _add_repeat_starts(mei: str) -> str:
@@ -227,20 +219,6 @@ def _draw(toolkit: Any) -> Drawing:
     return clean_drawing(svg)
 
 
-def _time_drawing(toolkit: Any, drawing: Drawing, tempo: float | None) -> tuple[tuple[Note, ...], float]:
-    """The notes as they sound; refused where they last too long or are too low or high to hear."""
-    timemap = toolkit.renderToTimemap({"includeRests": True})
-    last = timemap[-1] if timemap else {"qstamp": 0, "tstamp": 0}
-    seconds = last["tstamp"] / 1000 if tempo is None else last["qstamp"] * 60 / tempo
-    if seconds > MOST_SECONDS:
-        raise NotationError(f"expected at most {MOST_SECONDS:g} seconds of music, got {seconds:,.0f}")
-    names = [name for event in timemap for name in event.get("on", ())]
-    pitches = {name: int(toolkit.getMIDIValuesForElement(name).get("pitch", -1)) for name in names}
-    if outside := [pitch for pitch in pitches.values() if not 12 <= pitch <= 120]:
-        raise NotationError(f"expected pitches from C0 to C9 (12 to 120 in MIDI), got {outside[0]}")
-    return time_notes(timemap, pitches, toolkit.renderToMIDI(), drawing.ids, tempo=tempo)
-
-
 @dataclass(frozen=True)
 class Drawing:
     """A drawing, our identifiers of its notes by the engraver's, and its number of rests."""
@@ -263,8 +241,17 @@ def clean_drawing(svg: str) -> Drawing:
         raise NotationError(f"expected a drawing that is XML, got another ({error})") from None
     if root.tag != f"{{{SPACE}}}svg":
         raise NotationError("expected a drawing in SVG, got something else")
-    copier = _DrawingCopier(_find_glyphs(root))
-    width, height = _measure_size(root)
+    defined = root.iterfind(f"{{{SPACE}}}defs/{{{SPACE}}}g")
+    copier = _DrawingCopier({str(glyph.get("id")): glyph.find(f"{{{SPACE}}}path") for glyph in defined})
+    box, inner = (root.get("viewBox") or "").split(), root.find(f"{{{SPACE}}}svg")
+    try:
+        width, height = float(box[2]), float(box[3])
+    except (IndexError, ValueError):
+        raise NotationError("expected a drawing with a size, got none") from None
+    scale = 10.0  # units of the shapes, those of the inner page, per unit of the outer
+    if inner is not None and inner.get("viewBox") and width:
+        scale = float((inner.get("viewBox") or "0 0 0").split()[2]) / width
+    width, height = width * scale, height * scale
     kept = ET.Element("svg", {
         "xmlns": SPACE,
         "viewBox": f"{-MARGIN} {-MARGIN} {width + 2 * MARGIN:g} {height + 2 * MARGIN:g}",
@@ -279,7 +266,7 @@ def clean_drawing(svg: str) -> Drawing:
 class _DrawingCopier:
     """Copies the elements that may stay from one tree to another."""
 
-    def __init__(self, glyphs: dict[str, ET.Element]) -> None:
+    def __init__(self, glyphs: dict[str, ET.Element | None]) -> None:
         self.glyphs = glyphs
         self.ids: dict[str, str] = {}
         self.n_rests = 0
@@ -326,8 +313,9 @@ class _DrawingCopier:
         ET.SubElement(parent, "path", {"d": inner.get("d", ""), **({"transform": moved} if moved else {})})
 
     def _copy_words(self, element: ET.Element, kept: ET.Element) -> None:
-        """Copy the words of a drawing: tempo, lyrics, names of parts."""
-        kept.text = _clean_words(element.text)
+        """Copy words (tempo, lyrics, names of parts), without the private characters of music fonts."""
+        plain = "".join(_FONT_CHARACTERS.get(char, char) for char in element.text or "")
+        kept.text = "".join(char for char in plain if not 0xE000 <= ord(char) <= 0xF8FF).strip("\n\t")
         for child in element:
             if str(child.tag).removeprefix(f"{{{SPACE}}}") == "tspan":
                 self._copy_words(child, ET.SubElement(kept, "tspan", _keep_attributes(child)))
@@ -335,42 +323,8 @@ class _DrawingCopier:
 
 def _keep_attributes(element: ET.Element) -> dict[str, str]:
     """The attributes that may stay."""
-    kept = {}
-    for name, value in element.attrib.items():
-        wanted = _ATTRIBUTES.get(name)
-        if wanted is not None and wanted.fullmatch(value.strip()):
-            kept[name] = value.strip()
-    return kept
-
-
-def _clean_words(text: str | None) -> str:
-    """Words without the private characters of music fonts, which no browser has; common ones are replaced."""
-    plain = "".join(_FONT_CHARACTERS.get(char, char) for char in text or "")
-    return "".join(char for char in plain if not 0xE000 <= ord(char) <= 0xF8FF).strip("\n\t")
-
-
-def _find_glyphs(root: ET.Element) -> dict[str, ET.Element]:
-    """The shapes of glyphs that are defined once, by identifier."""
-    shapes = {}
-    for glyph in root.iterfind(f"{{{SPACE}}}defs/{{{SPACE}}}g"):
-        shape = glyph.find(f"{{{SPACE}}}path")
-        if shape is not None and glyph.get("id"):
-            shapes[str(glyph.get("id"))] = shape
-    return shapes
-
-
-def _measure_size(root: ET.Element) -> tuple[float, float]:
-    """Width and height in the units of the shapes: those of the inner page, ten per unit of the outer."""
-    inner = root.find(f"{{{SPACE}}}svg")
-    box = (root.get("viewBox") or "").split()
-    try:
-        width, height = float(box[2]), float(box[3])
-    except (IndexError, ValueError):
-        raise NotationError("expected a drawing with a size, got none") from None
-    if inner is None or not inner.get("viewBox"):
-        return 10 * width, 10 * height
-    scale = float((inner.get("viewBox") or "0 0 0 0").split()[2]) / width if width else 10.0
-    return width * scale, height * scale
+    known = ((name, value.strip(), _ATTRIBUTES.get(name)) for name, value in element.attrib.items())
+    return {name: value for name, value, wanted in known if wanted is not None and wanted.fullmatch(value)}
 
 
 def time_notes(
@@ -405,7 +359,15 @@ def time_notes(
                 sounds.append(held)
             if identifier is not None and identifier not in held.ids:
                 held.ids.append(identifier)
-    return _group_notes(sounds), at(timemap[-1]) if timemap else 0.0
+    groups: dict[tuple[float, float], list[_SoundingPitch]] = defaultdict(list)  # that begin and end together
+    for sound in sounds:
+        if sound.end > sound.start:
+            groups[round(sound.start, 4), round(sound.end, 4)].append(sound)
+    notes = tuple(
+        Note(start, end, tuple(dict.fromkeys(name for s in group for name in s.ids)), tuple(s.pitch for s in group))
+        for (start, end), group in sorted(groups.items())
+    )
+    return notes, at(timemap[-1]) if timemap else 0.0
 
 
 @dataclass
@@ -417,18 +379,6 @@ class _SoundingPitch:
     pitch: int
     ids: list[str]
     last: float  # the quarter on which it ends so far
-
-
-def _group_notes(sounds: Sequence[_SoundingPitch]) -> tuple[Note, ...]:
-    """Group pitches that begin and end together."""
-    groups: dict[tuple[float, float], list[_SoundingPitch]] = defaultdict(list)
-    for sound in sounds:
-        if sound.end > sound.start:
-            groups[round(sound.start, 4), round(sound.end, 4)].append(sound)
-    return tuple(
-        Note(start, end, tuple(dict.fromkeys(name for s in group for name in s.ids)), tuple(s.pitch for s in group))
-        for (start, end), group in sorted(groups.items())
-    )
 
 
 def read_onsets(midi: str) -> dict[int, list[float]]:

@@ -4,12 +4,9 @@ A file has one piece, named by the file; a file of Plaine & Easie may have sever
 ``@end:NAME``. Compressed MusicXML (.mxl) is unpacked. Text is UTF-8, or the encoding that XML declares.
 
 A piece becomes a clip, prepared as any recording is (``clips``), and a drawing with its timeline, a file of JSON
-``{"svg": …, "notes": [[start, end, [id, …]], …]}``, both called after the SHA-256 of their bytes.
-
-Every note is struck on the demo's piano (``synthesis``), exactly when the timeline says, without a room and without
-expression: listeners compare the music and not its performance. A clip begins with a tenth of a second of silence, so
-that no player swallows the first attack, and ends with the last note dying away; ``clip_times`` moves the timeline
-accordingly. Its loudness is that of all clips.
+``{"svg": …, "notes": [[start, end, [id, …]], …]}``, both called after the SHA-256 of their bytes. Every note is struck
+on the demo's piano (``synthesis``), exactly when the timeline says: listeners compare the music and not its
+performance. A clip begins with a tenth of a second of silence, so that no player swallows the first attack.
 """
 
 from __future__ import annotations
@@ -34,7 +31,7 @@ from numpy.typing import NDArray
 from adjudge.arrays import Floats
 from adjudge.audio.clips import Clip, collect_results, encode_clip, write_media
 from adjudge.audio.loudness import AudioError
-from adjudge.audio.notation.checks import MOST_CHARACTERS, NotationError
+from adjudge.audio.notation.checks import MOST_CHARACTERS, NotationError, named_source, refuse_entity
 from adjudge.audio.notation.engraving import Engraving, engrave
 from adjudge.audio.synthesis import tone
 from adjudge.errors import AdjudgeError, shown
@@ -88,47 +85,45 @@ def read_pieces(path: Path, *, name: str | None = None) -> dict[str, Piece]:
     adjudge.audio.notation.checks.NotationError: nowhere.pae: expected a file, got none
     """
     called = Path(name or path)
-    source = str(called)
-    if not path.is_file():
-        raise NotationError("expected a file, got none", source=source)
-    if path.stat().st_size > MOST_BYTES:
-        size = path.stat().st_size
-        raise NotationError(f"expected at most {MOST_BYTES >> 20} MiB, got {size / 2**20:.0f}", source=source)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise NotationError(
-            f"expected a file that can be read, got {error.strerror or 'an error'}", source=source
-        ) from None
-    if not data:
-        raise NotationError("expected notation, got a file of zero bytes", source=source)
-    if called.suffix.lower() == ".mxl" or data.startswith(b"PK\x03\x04"):
-        data = _unpack_score(data, source)
-    text = _decode_text(data, source)
-    form = SUFFIXES.get(called.suffix.lower())
-    if form == "pae" and any(row.lstrip().startswith("@start:") for row in text.splitlines()):
-        return _split_pieces(text, source)
+    source, suffix = str(called), called.suffix.lower()
+    with named_source(source):
+        if not path.is_file():
+            raise NotationError("expected a file, got none")
+        if (size := path.stat().st_size) > MOST_BYTES:
+            raise NotationError(f"expected at most {MOST_BYTES >> 20} MiB, got {size / 2**20:.0f}")
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            came = error.strerror or "an error"
+            raise NotationError(f"expected a file that can be read, got {came}") from None
+        if not data:
+            raise NotationError("expected notation, got a file of zero bytes")
+        if suffix == ".mxl" or data.startswith(b"PK\x03\x04"):
+            data = _unpack_score(data)
+        text, form = _decode_text(data), SUFFIXES.get(suffix)
+        if form == "pae" and any(row.lstrip().startswith("@start:") for row in text.splitlines()):
+            return _split_pieces(text, source)
     return {called.stem: Piece(text, form, source)}
 
 
-def _unpack_score(data: bytes, source: str) -> bytes:
+def _unpack_score(data: bytes) -> bytes:
     """The score inside compressed MusicXML: the first that its container names."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if len(archive.infolist()) > MOST_MEMBERS:
-                raise NotationError(f"expected at most {MOST_MEMBERS:,} files in it, got more", source=source)
-            names = _find_scores(_read_member(archive, "META-INF/container.xml", source), source)
+                raise NotationError(f"expected at most {MOST_MEMBERS:,} files in it, got more")
+            names = _find_scores(_read_member(archive, "META-INF/container.xml"))
             if not names:
-                raise NotationError("expected compressed MusicXML that names a score, got one without", source=source)
-            return _read_member(archive, names[0], source)
+                raise NotationError("expected compressed MusicXML that names a score, got one without")
+            return _read_member(archive, names[0])
+    except NotationError:
+        raise
     except _UNPACKING_ERRORS as error:
-        if isinstance(error, NotationError):
-            raise
         came = f"a file that cannot be unpacked ({shown(str(error))})"
-        raise NotationError(f"expected compressed MusicXML, got {came}", source=source) from None
+        raise NotationError(f"expected compressed MusicXML, got {came}") from None
 
 
-def _find_scores(container: bytes, source: str) -> list[str]:
+def _find_scores(container: bytes) -> list[str]:
     """The scores that the container of compressed MusicXML names."""
     scores: list[str] = []
 
@@ -137,46 +132,42 @@ def _find_scores(container: bytes, source: str) -> list[str]:
         if name.rpartition(":")[2] == "rootfile" and "musicxml" in kind and attributes.get("full-path"):
             scores.append(attributes["full-path"])
 
-    def entity(*about: object) -> None:
-        raise NotationError("expected XML without entities, got one", source=source)
-
     parser = expat.ParserCreate()
-    parser.StartElementHandler = start
-    parser.EntityDeclHandler = entity
+    parser.StartElementHandler, parser.EntityDeclHandler = start, refuse_entity
     try:
         parser.Parse(container, True)
     except expat.ExpatError:
-        raise NotationError("expected contents in XML, got something else", source=source) from None
+        raise NotationError("expected contents in XML, got something else") from None
     return scores
 
 
-def _read_member(archive: zipfile.ZipFile, name: str, source: str) -> bytes:
+def _read_member(archive: zipfile.ZipFile, name: str) -> bytes:
     try:
         about = archive.getinfo(name)
     except KeyError:
-        raise NotationError(f"expected {shown(name)} in compressed MusicXML, got none", source=source) from None
+        raise NotationError(f"expected {shown(name)} in compressed MusicXML, got none") from None
     if about.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):  # others unpack without a limit
-        raise NotationError(f"expected {shown(name)} deflated, as MusicXML has it, got another packing", source=source)
+        raise NotationError(f"expected {shown(name)} deflated, as MusicXML has it, got another packing")
     with archive.open(about) as file:  # the stated size may be a lie
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise NotationError(f"expected at most {MOST_BYTES >> 20} MiB of {shown(name)}, got more", source=source)
+        raise NotationError(f"expected at most {MOST_BYTES >> 20} MiB of {shown(name)}, got more")
     return data
 
 
-def _decode_text(data: bytes, source: str) -> str:
+def _decode_text(data: bytes) -> str:
     """Decode text: UTF-16 with its byte order mark, XML as it declares, everything else UTF-8."""
     encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     declared = re.match(rb"\s*<\?xml[^>]*encoding=[\"']([\w.-]+)", data.removeprefix(b"\xef\xbb\xbf"))
     if declared and encoding != "utf-16":
         encoding = declared[1].decode("ascii", "replace").lower()
         if encoding not in _ENCODINGS or encoding == "utf-16":
-            raise NotationError(f"expected XML in UTF-8, got {shown(encoding)}", source=source)
+            raise NotationError(f"expected XML in UTF-8, got {shown(encoding)}")
     try:
         return data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise NotationError("expected text in UTF-8, got something else", source=source, line=line) from None
+        raise NotationError("expected text in UTF-8, got something else", line=line) from None
 
 
 def _split_pieces(text: str, source: str) -> dict[str, Piece]:
@@ -189,20 +180,20 @@ def _split_pieces(text: str, source: str) -> dict[str, Piece]:
             if name:
                 rows.append(row)
             elif row.strip():
-                raise NotationError(f"expected @start:, got {shown(row.strip())}", source=source, line=number)
+                raise NotationError(f"expected @start:, got {shown(row.strip())}", line=number)
         elif (mark == "@end") != bool(name) or (name and given != name):
             wanted = f"@end:{name}" if name else "@start:"
-            raise NotationError(f"expected {wanted}, got {shown(row.strip())}", source=source, line=number)
+            raise NotationError(f"expected {wanted}, got {shown(row.strip())}", line=number)
         elif name:
             pieces[name] = Piece("\n".join(rows), "pae", source, first)
             name, rows = "", []
         else:
             if not 0 < len(given) <= LONGEST_NAME or not given.isprintable() or given in pieces:
                 wanted = f"a new name of 1 to {LONGEST_NAME} characters after @start:"
-                raise NotationError(f"expected {wanted}, got {shown(given)}", source=source, line=number)
+                raise NotationError(f"expected {wanted}, got {shown(given)}", line=number)
             name, first = given, number + 1
     if name:
-        raise NotationError(f"expected @end:{name}, got the end of the file", source=source)
+        raise NotationError(f"expected @end:{name}, got the end of the file")
     return pieces
 
 
@@ -277,32 +268,21 @@ def render(engraving: Engraving, *, rate: int = RATE) -> Floats:
     (136710, 2)
     """
     length = round(max(LEAST_SECONDS, LEAD + engraving.seconds + TAIL) * rate)
-    mix = np.zeros((2, length), dtype=np.float32)
+    mix = np.zeros(length, dtype=np.float32)
     waves: dict[tuple[int, int], NDArray[np.float32]] = {}
     for note in engraving.notes:
         held = max(HELD, note.end - note.start)
         start = round((LEAD + note.start) * rate)
         for pitch in note.pitches:
             key = pitch, round(held * rate)
-            if key not in waves:
-                waves[key] = _strike_note(pitch, held, rate)
-            wave = waves[key][:, : length - start]
-            mix[:, start : start + wave.shape[1]] += wave
-    return np.asarray(_fade_end(mix, rate).T, dtype=np.float64)
-
-
-def _strike_note(pitch: int, held: float, rate: int) -> NDArray[np.float32]:
-    """One note on the piano; high notes are a little softer."""
-    softer = 2 ** ((60 - pitch) / 48)
-    wave = tone("piano", pitch, held, rate=rate, brightness=-0.06)
-    return np.asarray(np.broadcast_to(wave, (2, len(wave))) * np.float32(LEVEL * softer), dtype=np.float32)
-
-
-def _fade_end(mix: NDArray[np.float32], rate: int) -> NDArray[np.float32]:
-    """Fade out the last tenth of a second."""
-    n = min(mix.shape[1], rate // 10)
-    mix[:, mix.shape[1] - n :] *= np.linspace(1, 0, n, dtype=np.float32)
-    return mix
+            if key not in waves:  # high notes are a little softer
+                level = np.float32(LEVEL * 2 ** ((60 - pitch) / 48))
+                waves[key] = tone("piano", pitch, held, rate=rate, brightness=-0.06) * level
+            wave = waves[key][: length - start]
+            mix[start : start + len(wave)] += wave
+    n = min(length, rate // 10)
+    mix[length - n :] *= np.linspace(1, 0, n, dtype=np.float32)  # the last tenth of a second fades out
+    return np.repeat(mix[:, None].astype(np.float64), 2, axis=1)
 
 
 def limit_process() -> None:
@@ -312,14 +292,10 @@ def limit_process() -> None:
     except ImportError:
         return
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _lower_limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime) + MOST_CPU)
+    limits = {resource.RLIMIT_CPU: int(used.ru_utime + used.ru_stime) + MOST_CPU}
     with suppress(OSError, ValueError):
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-        _lower_limit(resource.RLIMIT_AS, pages * resource.getpagesize() + MOST_MEMORY)
-
-
-def _lower_limit(limit: int, most: int) -> None:
-    import resource
-
-    _, hard = resource.getrlimit(limit)
-    resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+        limits[resource.RLIMIT_AS] = pages * resource.getpagesize() + MOST_MEMORY
+    for limit, most in limits.items():
+        _, hard = resource.getrlimit(limit)
+        resource.setrlimit(limit, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -93,7 +93,12 @@ class Labels:
 
     def __init__(self, tracks: pl.DataFrame, column: str) -> None:
         values = tracks[column].to_list() if column in tracks.columns else [None] * tracks.height
-        self._incidence = _build_incidence([_split_label(value, several=column == "artist") for value in values])
+        parts = [
+            [] if value is None else str(value).split(";") if column == "artist" else [str(value)] for value in values
+        ]
+        nobody = NO_ARTIST if column == "artist" else {""}
+        names = [dict.fromkeys(name for part in split if (name := fold_label(part)) not in nobody) for split in parts]
+        self._incidence = build_incidence([list(labels) for labels in names])
         self.known: Mask = np.diff(self._incidence.indptr) > 0
 
     @property
@@ -113,23 +118,15 @@ class Labels:
         return np.asarray(both.sum(axis=1) > 0)
 
 
-def _build_incidence(names: list[list[str]]) -> csr_array:
-    """Documents x labels, 1 where a document has one."""
+def build_incidence(labels: Sequence[Sequence[str]]) -> csr_array:
+    """Documents x labels, with a 1 for each label of a document."""
     from scipy.sparse import csr_array
 
     place: dict[str, int] = {}
-    columns = np.array([place.setdefault(name, len(place)) for labels in names for name in labels], dtype=np.int64)
-    ends = np.concatenate([[0], np.cumsum([len(labels) for labels in names], dtype=np.int64)])
+    columns = np.array([place.setdefault(name, len(place)) for names in labels for name in names], dtype=np.int64)
+    ends = np.concatenate([[0], np.cumsum([len(names) for names in labels], dtype=np.int64)])
     ones = np.ones(len(columns), dtype=np.int32)
-    return csr_array((ones, columns, ends), shape=(len(names), max(1, len(place))))
-
-
-def _split_label(value: object, *, several: bool) -> list[str]:
-    if value is None:
-        return []
-    if not several:
-        return [name] if (name := fold_label(str(value))) else []
-    return list(dict.fromkeys(name for part in str(value).split(";") if (name := fold_label(part)) not in NO_ARTIST))
+    return csr_array((ones, columns, ends), shape=(len(labels), max(1, len(place))))
 
 
 def fold_label(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from adjudge.arrays import Floats, Ints
-from adjudge.audio.systems.base import Distances, Sounds, baseline, hash_names, hash_pairs
+from adjudge.audio.systems.base import Distances, Sounds, baseline, build_incidence, hash_names, hash_pairs
 from adjudge.audio.systems.distances import BestRotation, Euclidean, SymmetricKL, mutual_proximity
 from adjudge.errors import AdjudgeError
 
@@ -165,10 +165,7 @@ def _weigh_tags(tags: list[list[str]]) -> csr_array:
     """Documents x tags, TF-IDF, every row of length 1 or empty."""
     from scipy.sparse import csr_array, diags_array
 
-    place: dict[str, int] = {}
-    columns = [place.setdefault(tag, len(place)) for document_tags in tags for tag in document_tags]
-    ends = np.concatenate([[0], np.cumsum([len(document_tags) for document_tags in tags])])
-    counts = csr_array((np.ones(len(columns)), columns, ends), shape=(len(tags), max(1, len(place))))
+    counts = build_incidence(tags).astype(np.float64)
     counts.sum_duplicates()
     n_documents = np.bincount(counts.indices, minlength=counts.shape[1])
     weights = counts @ diags_array(np.log(len(tags) / np.maximum(n_documents, 1)))

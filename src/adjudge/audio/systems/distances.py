@@ -78,9 +78,13 @@ class SymmetricKL:
     """
 
     def __init__(self, means: Floats, covariances: Floats) -> None:
-        means, covariances = _check_gaussians(means, covariances)
-        centred, spread, n_flat = _standardise(means, covariances)
-        self.n_flat = n_flat
+        means, covariances = np.asarray(means, dtype=np.float64), np.asarray(covariances, dtype=np.float64)
+        if means.ndim != 2 or covariances.shape != (*means.shape, means.shape[1]):
+            came = f"{means.shape} and {covariances.shape}"
+            raise AdjudgeError(f"expected means of shape n x d and covariances n x d x d, got {came}")
+        _check_finite(means, "means")
+        _check_finite(covariances, "covariances")
+        centred, spread, self.n_flat = _standardise(means, covariances)
         self.dimensions = means.shape[1]
         self._vectors = _augment(centred, *spread)
 
@@ -89,31 +93,17 @@ class SymmetricKL:
 
     def rows(self, places: Ints) -> Floats:
         """Divergences from the documents at these places to all documents, places x documents."""
-        divergences = self._swap_parts(self._vectors[places]) @ self._vectors.T
+        d = self.dimensions
+        t = d * (d + 1) // 2
+        parts = np.split(self._vectors[places], np.cumsum([t, t, d, d, 1]), axis=1)
+        precision, moment, pull, mean, ones, own = parts
+        swapped = np.concatenate([moment, precision, -mean, -pull, own, ones], axis=1)  # M where P is, P where M is
+        divergences = swapped @ self._vectors.T
         divergences *= 0.5
-        divergences -= self.dimensions
+        divergences -= d
         np.maximum(divergences, 0.0, out=divergences)
         divergences[np.arange(len(places)), places] = 0.0
         return divergences
-
-    def _swap_parts(self, vectors: Floats) -> Floats:
-        """The left side of the product: M where P is, P where M is, and so on."""
-        d = self.dimensions
-        t = d * (d + 1) // 2
-        cuts = np.cumsum([t, t, d, d, 1])
-        precision, moment, pull, mean, ones, own = np.split(vectors, cuts, axis=1)
-        return np.concatenate([moment, precision, -mean, -pull, own, ones], axis=1)
-
-
-def _check_gaussians(means: Floats, covariances: Floats) -> tuple[Floats, Floats]:
-    means, covariances = np.asarray(means, dtype=np.float64), np.asarray(covariances, dtype=np.float64)
-    if means.ndim != 2 or covariances.shape != (*means.shape, means.shape[1]):
-        raise AdjudgeError(
-            f"expected means of shape n x d and covariances n x d x d, got {means.shape} and {covariances.shape}"
-        )
-    _check_finite(means, "means")
-    _check_finite(covariances, "covariances")
-    return means, covariances
 
 
 def _check_finite(values: Floats, what: str) -> None:
@@ -251,7 +241,7 @@ class CountedProximity:
     def __init__(self, distances: Distances, n_documents: int) -> None:
         matrix = np.concatenate([rows for _, rows in iterate_rows(distances, n_documents)])
         matrix = np.minimum(matrix, matrix.T)  # the same both ways, to the last digit
-        counts = _count_farther(_rank_rows(matrix))
+        counts = _count_farther(matrix)
         others = matrix[~np.eye(n_documents, dtype=np.bool_)]
         median = (float(np.median(others)) if others.size else 0.0) or 1.0
         matrix /= matrix + median
@@ -264,9 +254,15 @@ class CountedProximity:
         return rows
 
 
-def _count_farther(ranks: npt.NDArray[np.int16]) -> npt.NDArray[np.int64]:
-    """For each pair, how many documents are farther from both than they are from one another."""
-    n = len(ranks)
+def _count_farther(distances: Floats) -> npt.NDArray[np.int64]:
+    """For each pair, how many documents are farther from both than they are from one another.
+
+    Ranks, which ties share, compare as distances do, only faster.
+    """
+    n = len(distances)
+    ranks = np.empty((n, n), dtype=np.int16)
+    for row, out in zip(distances, ranks, strict=True):
+        out[:] = np.searchsorted(np.sort(row), row)
     counts = np.empty((n, n), dtype=np.int64)
     from_y, from_x = np.empty((n, n), dtype=np.bool_), np.empty((n, n), dtype=np.bool_)
     for x in range(n):
@@ -275,14 +271,6 @@ def _count_farther(ranks: npt.NDArray[np.int16]) -> npt.NDArray[np.int64]:
         from_y &= from_x
         counts[x] = np.count_nonzero(from_y, axis=1)
     return counts
-
-
-def _rank_rows(distances: Floats) -> npt.NDArray[np.int16]:
-    """How many documents are nearer, row by row; ties share a rank, so ranks compare as distances do, only faster."""
-    ranks = np.empty(distances.shape, dtype=np.int16)
-    for row, out in zip(distances, ranks, strict=True):
-        out[:] = np.searchsorted(np.sort(row), row)
-    return ranks
 
 
 class EstimatedProximity:

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from adjudge.arrays import Floats, Ints, Keys
+from adjudge.arrays import Floats, Ints
 from adjudge.audio.systems.base import (
     BASELINES,
     Distances,
@@ -39,7 +39,6 @@ from adjudge.text import listed
 
 if TYPE_CHECKING:
     import polars as pl
-    from scipy.sparse import csr_array
 
     from adjudge.audio.library.folder import Library
 
@@ -73,7 +72,13 @@ def choose_queries(
     if sum(choice is not None for choice in (number, per_genre, documents)) > 1:
         raise AdjudgeError("expected one way to choose queries, got several: a number, per genre, or documents")
     if documents is not None:
-        return _check_queries(sounds, documents)
+        wanted, known = tuple(dict.fromkeys(documents)), set(sounds.documents)
+        if missing := [shown(name) for name in wanted if name not in known]:
+            came = listed(missing, most=1)
+            raise AdjudgeError(f"expected queries that are documents of the library, got {came}")
+        if not wanted:
+            raise AdjudgeError("expected queries, got none")
+        return wanted
     if per_genre is not None:
         places = _draw_per_genre(sounds, per_genre)
     elif number is not None:
@@ -85,18 +90,6 @@ def choose_queries(
     else:
         return sounds.documents
     return tuple(sounds.documents[place] for place in places)
-
-
-def _check_queries(sounds: Sounds, documents: Sequence[str]) -> tuple[str, ...]:
-    known = set(sounds.documents)
-    wanted = tuple(dict.fromkeys(documents))
-    missing = [name for name in wanted if name not in known]
-    if missing:
-        strange = listed([shown(name) for name in missing], most=1)
-        raise AdjudgeError(f"expected queries that are documents of the library, got {strange}")
-    if not wanted:
-        raise AdjudgeError("expected queries, got none")
-    return wanted
 
 
 def _draw_per_genre(sounds: Sounds, number: int) -> Ints:
@@ -178,7 +171,11 @@ def make_runs(
     index = {document: place for place, document in enumerate(sounds.documents)}
     places = np.array([index[document] for document in query_documents], dtype=np.int64)
     artists = Labels(sounds.tracks, "artist") if artist_filter else None
-    _warn_about_artists(artists, places)
+    unknown = 0 if artists is None else int((~artists.known[places]).sum())
+    if unknown == len(places):
+        warn("The artist of no query is known: nothing is filtered by artist.", stacklevel=2)
+    elif unknown:
+        warn(f"The artist of {unknown:,} of {len(places):,} queries is not known: nothing is filtered for these.", 2)
     tables, most = [], min(k, len(sounds) - 1)
     for done, system in enumerate(baselines, start=1):
         started = system.start(sounds)
@@ -189,16 +186,6 @@ def make_runs(
         if progress is not None:
             progress(done, len(baselines))
     return build_collection(tables).runs
-
-
-def _warn_about_artists(artists: Labels | None, places: Ints) -> None:
-    if artists is None:
-        return
-    unknown = int((~artists.known[places]).sum())
-    if unknown == len(places):
-        warn("The artist of no query is known: nothing is filtered by artist.", stacklevel=3)
-    elif unknown:
-        warn(f"The artist of {unknown:,} of {len(places):,} queries is not known: nothing is filtered for these.", 3)
 
 
 def _warn_about_short_lists(lists: Ints, k: int) -> None:
@@ -242,40 +229,29 @@ def find_nearest(
     start = 0
     for part in split_places(places, 2 * len(sounds)):
         rows = distances.rows(part)
-        order = _sort_keys(rows, hash_pairs(keys, part))
+        order = (
+            (rows + 0.0).astype(np.float32).view(np.uint32).astype(np.uint64)
+        )  # floats of 0 or more sort by their bits
+        order <<= np.uint64(32)
+        order |= hash_pairs(keys, part) >> np.uint64(33)
         order[np.arange(len(part)), part] = _EXCLUDED
         here = slice(start, start + len(part))
         for (lists, list_distances), artists in zip(nearest, filters, strict=True):
-            allowed = order if artists is None else _mask_artist(order, artists.same(part))
-            first = _select_smallest(allowed, min(k, len(sounds)))
+            allowed = order
+            if artists is not None:
+                allowed = order.copy()
+                allowed[artists.same(part).tocoo().coords] = _EXCLUDED
+            most = min(k, len(sounds))
+            first = np.argpartition(allowed, most - 1, axis=1)[:, :most]
+            smallest = np.take_along_axis(allowed, first, axis=1)
+            by = np.argsort(smallest, axis=1, kind="stable")
+            is_excluded = np.take_along_axis(smallest, by, axis=1) == _EXCLUDED
+            first = np.where(is_excluded, -1, np.take_along_axis(first, by, axis=1))
             lists[here, : first.shape[1]] = first
             first_distances = np.take_along_axis(rows, np.maximum(first, 0), axis=1)
             list_distances[here, : first.shape[1]] = np.where(first >= 0, first_distances, np.inf)
         start += len(part)
     return nearest
-
-
-def _sort_keys(distances: Floats, chance: Keys) -> Keys:
-    """One integer for distance and chance: the bits of floats of 0 or more sort as the floats do."""
-    bits = (distances + 0.0).astype(np.float32).view(np.uint32).astype(np.uint64)
-    bits <<= np.uint64(32)
-    bits |= chance >> np.uint64(33)
-    return bits
-
-
-def _select_smallest(order: Keys, k: int) -> Ints:
-    """Places of the ``k`` smallest keys of each row, in order; -1 for excluded documents."""
-    first = np.argpartition(order, k - 1, axis=1)[:, :k]
-    keys = np.take_along_axis(order, first, axis=1)
-    by = np.argsort(keys, axis=1, kind="stable")
-    return np.where(np.take_along_axis(keys, by, axis=1) == _EXCLUDED, -1, np.take_along_axis(first, by, axis=1))
-
-
-def _mask_artist(order: Keys, same: csr_array) -> Keys:
-    """The same keys, with documents that share an artist excluded."""
-    kept = order.copy()
-    kept[same.tocoo().coords] = _EXCLUDED
-    return kept
 
 
 def make_descending_scores(distances: Floats) -> Floats:
@@ -320,9 +296,10 @@ def write_matrix(
     The file appears when it is complete, and an older one stays until then. With ``npy`` the documents are in
     ``<system>.documents.txt``, one per line. ``progress`` is told how many rows are done.
     """
-    distances = BASELINES[system].start(sounds)
+    import polars as pl
+
+    distances, n = BASELINES[system].start(sounds), len(sounds)
     target = folder / f"{system}{_SUFFIXES[form]}"
-    report = progress or (lambda done, total: None)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if form == "npy":
@@ -330,35 +307,21 @@ def write_matrix(
                 file.write("".join(f"{name}\n" for name in sounds.documents).encode())
         with whole_file(target) as file:
             if form == "npy":
-                _write_npy(file, distances, len(sounds), report)
+                np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (n, n)})
             else:
-                _write_mirex(file, sounds, system, distances, report)
+                numbered = "".join(f"{number}\t{name}\n" for number, name in enumerate(sounds.documents, start=1))
+                columns = "\t".join(str(number) for number in range(1, n + 1))
+                file.write(f"{system}\n{numbered}Q/R\t{columns}\n".encode())
+            for part in split_places(np.arange(n), n if form == "npy" else 4 * n):
+                rows = distances.rows(part).astype("<f4")
+                if form == "npy":
+                    file.write(rows.tobytes())
+                else:
+                    table = pl.DataFrame(rows)
+                    table.insert_column(0, pl.Series("number", part + 1))
+                    table.write_csv(file, separator="\t", include_header=False)
+                if progress is not None:
+                    progress(int(part[-1]) + 1, n)
     except OSError as error:
         raise InputError(f"cannot be written: {reason(error)}", source=str(target)) from None
     return target
-
-
-def _write_npy(file: BinaryIO, distances: Distances, n: int, progress: Progress) -> None:
-    np.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (n, n)})
-    done = 0
-    for part in split_places(np.arange(n), n):
-        file.write(distances.rows(part).astype("<f4").tobytes())
-        done += len(part)
-        progress(done, n)
-
-
-def _write_mirex(file: BinaryIO, sounds: Sounds, system: str, distances: Distances, progress: Progress) -> None:
-    import polars as pl
-
-    n = len(sounds)
-    numbers = [str(number) for number in range(1, n + 1)]
-    names = "".join(f"{number}\t{name}\n" for number, name in zip(numbers, sounds.documents, strict=True))
-    columns = "\t".join(numbers)
-    file.write(f"{system}\n{names}Q/R\t{columns}\n".encode())
-    done = 0
-    for part in split_places(np.arange(n), 4 * n):
-        table = pl.DataFrame(distances.rows(part).astype(np.float32))
-        table.insert_column(0, pl.Series("number", part + 1))
-        table.write_csv(file, separator="\t", include_header=False)
-        done += len(part)
-        progress(done, n)

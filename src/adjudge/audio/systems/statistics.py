@@ -1,14 +1,14 @@
 """What can be said of systems before anybody judges: neighbours of the same genre, hubs, coverage.
 
-How many of the nearest documents are of the query's genre, artist and album; how often the most frequent document
-appears; how many never do; how often the triangle inequality holds: MIREX's task of audio music similarity derived
-these from the distance matrices of participants, besides having people judge some of the lists.
+MIREX's task of audio music similarity derived these from the distance matrices of participants, besides having people
+judge some of the lists: how many of the nearest documents are of the query's genre, artist and album; how often the
+most frequent document appears; how many never do; how often the triangle inequality holds.
 
 Hubs are documents that are in far more lists than others. With N the number of lists of k that a document is in, they
 show in the skewness of N: 0 where lists are spread evenly, above 1 where few documents fill many lists.
 
-:func:`describe_systems` and :func:`describe_runs` count, :func:`sentences` says who has hubs, what becomes of them and
-who finds the genre, and :func:`statistics_sections` is the report with tables and the figure.
+:func:`describe_systems` and :func:`describe_runs` count, :func:`sentences` puts the result in words, and
+:func:`statistics_sections` is the report with tables and the figure.
 
 References: https://www.music-ir.org/mirex/wiki/2013:Audio_Music_Similarity_and_Retrieval; Radovanović, Nanopoulos,
 Ivanović: Hubs in space: popular nearest neighbors in high-dimensional data, Journal of Machine Learning Research 11,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from adjudge.model.runs import Run, Runs
+    from adjudge.model.runs import Runs
 
 CUTOFFS = (5, 10, 20, 50)
 """Lengths of lists in MIREX's statistics."""
@@ -99,14 +99,14 @@ class Occurrences:
         return int(self.counts.max(initial=0))
 
     @property
-    def n_hubs(self) -> int:
-        """Documents that are in more than five times as many lists as the mean, and in more than five."""
-        return int((self.counts > self.usual_most).sum())
+    def hub_share(self) -> float:
+        """Share of lists that this document is in."""
+        return self.largest / max(1, self.n_lists)
 
     @property
-    def usual_most(self) -> float:
-        """Five times the mean number of lists that a document is in, or five; what is in more is called a hub."""
-        return 5.0 * max(float(self.counts.mean()), 1.0)
+    def n_hubs(self) -> int:
+        """Documents that are in more than five times as many lists as the mean, and in more than five."""
+        return int((self.counts > 5.0 * max(float(self.counts.mean()), 1.0)).sum())
 
     @property
     def never(self) -> float:
@@ -213,15 +213,10 @@ class Statistics(Result):
             row[f"same_{label}"] = None if shared is None else shared.share
             row[f"same_{label}_of_possible"] = None if shared is None else shared.of_possible
         return row | {
-            "skewness": counted.skewness,
-            "hub": self.documents[counted.hub],
-            "hub_lists": counted.largest,
-            "hub_share": counted.largest / max(1, counted.n_lists),
-            "hubs": counted.n_hubs,
-            "never": counted.never,
-            "coverage": counted.coverage,
-            "triangle": entry.triangle,
-        }
+            "skewness": counted.skewness, "hub": self.documents[counted.hub], "hub_lists": counted.largest,
+            "hub_share": counted.hub_share, "hubs": counted.n_hubs, "never": counted.never,
+            "coverage": counted.coverage, "triangle": entry.triangle,
+        }  # fmt: skip
 
 
 def describe_systems(
@@ -237,42 +232,31 @@ def describe_systems(
     is known or all documents are by one. ``cutoffs`` are lengths of lists; those longer than there are other documents
     are left out.
     """
-    names = list(dict.fromkeys(BASELINES if systems is None else systems))
-    baselines = [BASELINES[name] for name in names]
+    baselines = [BASELINES[name] for name in dict.fromkeys(BASELINES if systems is None else systems)]
     n = len(sounds)
     if n < 3:
         raise AdjudgeError(f"expected at least 3 documents for statistics, got {n}")
     lengths = _select_lengths(cutoffs, n - 1)
     labels = {label: Labels(sounds.tracks, label) for label in LABELS}
-    everywhere = np.arange(n)
-    ways = {FILTERED: labels["artist"], PLAIN: None} if _can_filter(labels["artist"]) else {PLAIN: None}
-    possible = {way: _count_possible(labels, everywhere, artists) for way, artists in ways.items()}
+    artists, everywhere = labels["artist"], np.arange(n)
+    has_others = any(artists.same(part).nnz < len(part) * n for part in split_places(everywhere, n))
+    ways = {FILTERED: artists, PLAIN: None} if artists.n_known and has_others else {PLAIN: None}
+    possible = {way: _count_possible(labels, everywhere, without) for way, without in ways.items()}
+    drawn = np.argsort(hash_names(sounds.documents, seed=sounds.seed, about="triangles"), kind="stable")
+    corners = np.sort(drawn[:_TRIANGLE_DOCUMENTS]).astype(np.int64)
     entries = []
     for done, system in enumerate(baselines, start=1):
         distances = system.start(sounds)
         filters = tuple(ways.values())
         both = find_nearest(distances, sounds, everywhere, lengths[-1], about=system.name, filters=filters)
-        triangle = triangle_share(distances, _draw_triangle_documents(sounds))
+        triangle = triangle_share(distances, corners)
         for way, (lists, _) in zip(ways, both, strict=True):
             shared = _measure_shared(lists, everywhere, lengths, labels, possible[way], without=way == FILTERED)
             entries.append(ListStatistics(system.name, way, shared, _count_occurrences(lists, n, lengths), triangle))
         if progress is not None:
             progress(done, len(baselines))
-    return Statistics(
-        sounds.documents, n, lengths, tuple(entries), {label: column.n_known for label, column in labels.items()}
-    )
-
-
-def _can_filter(artists: Labels) -> bool:
-    """Whether artists are known, and there are documents by others."""
-    n = len(artists.known)
-    return artists.n_known > 0 and any(artists.same(part).nnz < len(part) * n for part in split_places(np.arange(n), n))
-
-
-def _draw_triangle_documents(sounds: Sounds) -> Ints:
-    """Places of documents drawn by the seed, or all where there are few."""
-    order = np.argsort(hash_names(sounds.documents, seed=sounds.seed, about="triangles"), kind="stable")
-    return np.sort(order[:_TRIANGLE_DOCUMENTS]).astype(np.int64)
+    known = {label: column.n_known for label, column in labels.items()}
+    return Statistics(sounds.documents, n, lengths, tuple(entries), known)
 
 
 def describe_runs(runs: Runs, tracks: pl.DataFrame, *, cutoffs: Sequence[int] = CUTOFFS) -> Statistics:
@@ -303,22 +287,17 @@ def describe_runs(runs: Runs, tracks: pl.DataFrame, *, cutoffs: Sequence[int] = 
     code_to_place = np.array([index[name] for name in runs.documents], dtype=np.int64)
     entries = []
     for run in runs:
-        lists = _read_lists(run, asked, code_to_place, lengths[-1])
-        filtered = not _has_own_artist(lists[is_document], asked_places, labels["artist"])
-        shared = _measure_shared(lists[is_document], asked_places, lengths, labels, possible[filtered], without=False)
+        lists = np.full((len(asked), lengths[-1]), -1, dtype=np.int64)
+        for row, code in zip(lists, asked, strict=True):
+            if code + 1 < len(run.offsets):
+                first = run.documents[run.offsets[code] : run.offsets[code + 1]][: lengths[-1]]
+                row[: len(first)] = code_to_place[first]
+        of_documents = lists[is_document]
+        filtered = not _has_own_artist(of_documents, asked_places, labels["artist"])
+        shared = _measure_shared(of_documents, asked_places, lengths, labels, possible[filtered], without=False)
         entries.append(ListStatistics(run.system, GIVEN, shared, _count_occurrences(lists, len(index), lengths), None))
     known = {label: column.n_known for label, column in labels.items()}
     return Statistics(tuple(names), len(queries), lengths, tuple(entries), known)
-
-
-def _read_lists(run: Run, asked: Sequence[int], place: Ints, depth: int) -> Ints:
-    """Places of the first documents of each query's ranking, -1 where there are fewer."""
-    lists = np.full((len(asked), depth), -1, dtype=np.int64)
-    for row, code in zip(lists, asked, strict=True):
-        if code + 1 < len(run.offsets):
-            there = run.documents[run.offsets[code] : run.offsets[code + 1]][:depth]
-            row[: len(there)] = place[there]
-    return lists
 
 
 def _has_own_artist(lists: Ints, places: Ints, artists: Labels) -> bool:
@@ -429,44 +408,49 @@ def sentences(statistics: Statistics) -> list[str]:
     """What people want to know first about the shortest lists, one or two sentences each."""
     k = statistics.cutoffs[0]
     shown = [entry for entry in statistics.entries if entry.lists == statistics.ways[0]]
-    return [
-        _say_documents(statistics),
-        *_say_hubs(statistics, shown, k),
-        *_say_never(shown, k),
-        *_say_genres(shown, k),
-        *_say_triangle(shown),
-    ]
+    said = [_say_documents(statistics), *_say_hubs(statistics, shown, k)]
+    ordered = sorted(shown, key=lambda entry: entry.at(k).never)
+    never = listed([f"{entry.system} {entry.at(k).never:.0%}" for entry in ordered])
+    said.append(f"Documents in no top-{k} list: {never}.")
+    shares = [(shared.share, entry.system) for entry in shown if (shared := entry.sharing("genre", k)) is not None]
+    if shares:
+        way = ", without the query's artist" if shown[0].lists == FILTERED else ""
+        genres = listed([f"{system} {share:.0%}" for share, system in sorted(shares, reverse=True)])
+        said.append(f"Of the query's genre among the first {k}{way}: {genres}.")
+    triangles = [(entry.system, entry.triangle) for entry in shown if entry.triangle is not None]
+    broken = [f"{system} {share:.1%}" for system, share in triangles if share < 0.9995]
+    if broken:
+        said.append(f"Triples for which the triangle inequality holds: {listed(broken)}.")
+    return said
 
 
 def _say_documents(statistics: Statistics) -> str:
     n, asked = len(statistics.documents), statistics.n_queries
     lists = "All are queries" if asked == n else f"{asked:,} {'is a query' if asked == 1 else 'are queries'}"
     if any(entry.lists == GIVEN for entry in statistics.entries):
-        lists = f"There {'is' if asked == 1 else 'are'} {asked:,} quer{'y' if asked == 1 else 'ies'}"
+        lists = f"There {'is' if asked == 1 else 'are'} {counted(asked, 'query')}"
     some = [f"the {name} of {count:,}" for name, count in statistics.known.items() if 0 < count < n]
     none = [name for name, count in statistics.known.items() if count == 0]
     known = f" Known are only {listed(some)}." if some else ""
-    unknown = f" No {listed(none).replace(' and ', ' or ')} is known." if none else ""
+    unknown = f" No {listed(none, 'or')} is known." if none else ""
     return f"{n:,} documents. {lists}.{known}{unknown}"
 
 
 def _say_hubs(statistics: Statistics, shown: list[ListStatistics], k: int) -> list[str]:
     said = []
     for entry in shown:
-        counted = entry.at(k)
-        if counted.n_hubs == 0:
+        found = entry.at(k)
+        if found.n_hubs == 0:
             continue
-        name, share = statistics.documents[counted.hub], counted.largest / max(1, counted.n_lists)
-        others = f" (and {counted.n_hubs - 1:,} more)" if counted.n_hubs > 1 else ""
-        lists = f"{counted.largest:,} of {counted.n_lists:,} top-{k} lists"
-        text = f"{entry.system} has a hub{others}: {name} is in {lists}"
+        others = f" (and {found.n_hubs - 1:,} more)" if found.n_hubs > 1 else ""
+        lists = f"{found.largest:,} of {found.n_lists:,} top-{k} lists"
         after = statistics.of(AFTER_PROXIMITY.get(entry.system, ""), entry.lists)
-        if after is not None:
-            now = int(after.at(k).counts[counted.hub])
-            text += f"; mutual proximity {'brings it down to' if now < counted.largest else 'leaves it in'} {now:,}"
-            said.append(f"{text}.")
+        if after is None:
+            then = f" ({found.hub_share:.0%})"
         else:
-            said.append(f"{text} ({share:.0%}).")
+            now = int(after.at(k).counts[found.hub])
+            then = f"; mutual proximity {'brings it down to' if now < found.largest else 'leaves it in'} {now:,}"
+        said.append(f"{entry.system} has a hub{others}: {statistics.documents[found.hub]} is in {lists}{then}.")
     without = [entry for entry in shown if entry.at(k).n_hubs == 0]
     if without:
         most = max(entry.at(k).largest for entry in without)
@@ -476,34 +460,10 @@ def _say_hubs(statistics: Statistics, shown: list[ListStatistics], k: int) -> li
     return said
 
 
-def _say_never(shown: list[ListStatistics], k: int) -> list[str]:
-    ordered = sorted(shown, key=lambda entry: entry.at(k).never)
-    parts = [f"{entry.system} {entry.at(k).never:.0%}" for entry in ordered]
-    return [f"Documents in no top-{k} list: {listed(parts)}."]
-
-
-def _say_genres(shown: list[ListStatistics], k: int) -> list[str]:
-    shares = [(shared.share, entry.system) for entry in shown if (shared := entry.sharing("genre", k)) is not None]
-    if not shares:
-        return []
-    parts = [f"{system} {share:.0%}" for share, system in sorted(shares, reverse=True)]
-    way = ", without the query's artist" if shown[0].lists == FILTERED else ""
-    return [f"Of the query's genre among the first {k}{way}: {listed(parts)}."]
-
-
-def _say_triangle(shown: list[ListStatistics]) -> list[str]:
-    parts = [
-        f"{entry.system} {entry.triangle:.1%}"
-        for entry in shown
-        if entry.triangle is not None and entry.triangle < 0.9995
-    ]
-    return [f"Triples for which the triangle inequality holds: {listed(parts)}."] if parts else []
-
-
 def hub_table(statistics: Statistics) -> TableBlock:
     """One row per system and way: how uneven the shortest lists are."""
     k = statistics.cutoffs[0]
-    has_triangle = any(entry.triangle is not None for entry in statistics.entries)
+    triangle = Heading("Triangle %", about="triples of documents for which that inequality holds")
     columns = (
         _SYSTEM,
         Heading("Skewness", about=f"of the number of top-{k} lists that documents are in; 0 where all are alike"),
@@ -512,35 +472,29 @@ def hub_table(statistics: Statistics) -> TableBlock:
         Heading("Hubs", about="documents in more than five times as many lists as the mean"),
         Heading("Never %", about="documents in no list"),
         Heading("Coverage %", about="documents in any list"),
-        *(
-            [Heading("Triangle %", about="triples of documents for which that inequality holds")]
-            if has_triangle
-            else []
-        ),
+        *([triangle] if any(entry.triangle is not None for entry in statistics.entries) else []),
         Heading("Hub", "left", "the document that is in most lists"),
     )
-    rows = tuple(_hub_row(statistics, entry, entry.at(k)) for entry in statistics.entries)
+    rows = []
+    for entry in statistics.entries:
+        found = entry.at(k)
+        triangles = [] if entry.triangle is None else [_percent(entry.triangle)]
+        rows.append((
+            _name_row(statistics, entry), number(found.skewness, 2), f"{found.largest:,}", _percent(found.hub_share),
+            f"{found.n_hubs:,}", _percent(found.never), _percent(found.coverage), *triangles,
+            statistics.documents[found.hub],
+        ))  # fmt: skip
     records = [row for row in statistics.to_dicts() if row["cutoff"] == k]
-    return TableBlock("hubs", f"Hubs in top-{k} lists.", columns, rows, records)
-
-
-def _hub_row(statistics: Statistics, entry: ListStatistics, counted: Occurrences) -> tuple[str, ...]:
-    return (
-        _name_row(statistics, entry),
-        number(counted.skewness, 2),
-        f"{counted.largest:,}",
-        percent(counted.largest / max(1, counted.n_lists)),
-        f"{counted.n_hubs:,}",
-        percent(counted.never),
-        percent(counted.coverage),
-        *([] if entry.triangle is None else [percent(entry.triangle)]),
-        statistics.documents[counted.hub],
-    )
+    return TableBlock("hubs", f"Hubs in top-{k} lists.", columns, tuple(rows), records)
 
 
 def _name_row(statistics: Statistics, entry: ListStatistics) -> str:
     """The system, and how its lists were made where that is not the usual way."""
     return f"{entry.system}, {entry.lists}" if entry.lists == PLAIN and len(statistics.ways) > 1 else entry.system
+
+
+def _percent(share: float) -> str:
+    return number(100 * share, 1)
 
 
 def length_table(statistics: Statistics) -> TableBlock:
@@ -552,18 +506,14 @@ def length_table(statistics: Statistics) -> TableBlock:
         *(Heading(f"Never % @{k}", about=f"documents in no top-{k} list") for k in lengths),
         *(Heading(f"Skewness @{k}") for k in lengths),
     )
-    rows = tuple(
-        (
-            _name_row(statistics, entry),
-            *(f"{entry.at(k).largest:,}" for k in lengths),
-            *(percent(entry.at(k).never) for k in lengths),
-            *(number(entry.at(k).skewness, 2) for k in lengths),
-        )
-        for entry in statistics.entries
-    )
-    return TableBlock(
-        "lengths", "Always and never similar, by the length of lists.", columns, rows, statistics.to_dicts()
-    )
+    rows = []
+    for entry in statistics.entries:
+        found = [entry.at(k) for k in lengths]
+        cells = [[f"{x.largest:,}" for x in found], [_percent(x.never) for x in found]]
+        cells.append([number(x.skewness, 2) for x in found])
+        rows.append((_name_row(statistics, entry), *(cell for group in cells for cell in group)))
+    caption = "Always and never similar, by the length of lists."
+    return TableBlock("lengths", caption, columns, tuple(rows), statistics.to_dicts())
 
 
 def shared_table(statistics: Statistics, label: str) -> TableBlock | None:
@@ -578,20 +528,14 @@ def shared_table(statistics: Statistics, label: str) -> TableBlock | None:
     for entry in statistics.entries:
         known = [shared for k in lengths if (shared := entry.sharing(label, k)) is not None]
         if known:
-            cells = [percent(shared.share) for shared in known] + [percent(shared.of_possible) for shared in known]
+            cells = [_percent(shared.share) for shared in known] + [_percent(shared.of_possible) for shared in known]
             rows.append((_name_row(statistics, entry), *cells))
             records += [{"system": entry.system, "lists": entry.lists, **asdict(shared)} for shared in known]
     if not rows:
         return None
     n_known = f"known of {statistics.known[label]:,} of {len(statistics.documents):,} documents"
-    return TableBlock(
-        f"same-{label}", f"Neighbours of the query's {label}, in percent ({n_known}).", columns, tuple(rows), records
-    )
-
-
-def percent(share: float) -> str:
-    """A share in percent with one decimal; a dash for NaN."""
-    return "–" if np.isnan(share) else f"{100 * share:.1f}"
+    caption = f"Neighbours of the query's {label}, in percent ({n_known})."
+    return TableBlock(f"same-{label}", caption, columns, tuple(rows), records)
 
 
 @dataclass(frozen=True)
@@ -607,14 +551,10 @@ class OccurrenceCurves:
 def occurrence_figure(statistics: Statistics) -> FigureBlock:
     """The number-of-times-similar curve of MIREX: documents by the number of lists that they are in."""
     k = statistics.cutoffs[0]
-    ways = statistics.ways
-    by_way = [[entry for entry in statistics.entries if entry.lists == way] for way in ways]
-    data = OccurrenceCurves(
-        k,
-        ways,
-        tuple(tuple(entry.system for entry in entries) for entries in by_way),
-        tuple(tuple(np.sort(entry.at(k).counts)[::-1] for entry in entries) for entries in by_way),
-    )
+    by_way = [[entry for entry in statistics.entries if entry.lists == way] for way in statistics.ways]
+    systems = tuple(tuple(entry.system for entry in entries) for entries in by_way)
+    counts = tuple(tuple(np.sort(entry.at(k).counts)[::-1] for entry in entries) for entries in by_way)
+    data = OccurrenceCurves(k, statistics.ways, systems, counts)
     alt = "; ".join(
         f"{entry.system}: at most {entry.at(k).largest:,} lists, {entry.at(k).never:.0%} of documents in none"
         for entry in by_way[0]
@@ -628,10 +568,10 @@ def draw_occurrences(data: OccurrenceCurves) -> Figure:
     figure, panels = canvas(3.2, len(data.panels))
     for axes, way, systems, curves in zip(panels, data.panels, data.systems, data.counts, strict=True):
         for i, (system, counts) in enumerate(zip(systems, curves, strict=True)):
-            style: dict[str, Any] = {"linestyle": _DASHES[(i // len(_COLOURS)) % len(_DASHES)], "linewidth": 1.4}
+            dashes: Any = _DASHES[(i // len(_COLOURS)) % len(_DASHES)]
             axes.step(
                 np.arange(1, len(counts) + 1), counts, where="mid", color=PALETTE[_COLOURS[i % len(_COLOURS)]],
-                label=system, **style,
+                label=system, linestyle=dashes, linewidth=1.4,
             )  # fmt: skip
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")

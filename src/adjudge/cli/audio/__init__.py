@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from adjudge.cli.audio import features, prepare, runs, statistics, systems
-from adjudge.cli.options import Subparsers
+from adjudge.cli.command import Entry, family
 
 _EXAMPLES = """examples:
   adjudge audio prepare music -o lab
@@ -15,15 +14,13 @@ then:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command and those below it."""
-    parser = commands.add_parser(
-        "audio",
-        help="from a folder of music to clips, features and baseline runs",
-        description="Cut clips that are equally loud and play everywhere from a folder of recordings, compute what "
-        "they sound like, and let baseline systems retrieve similar ones: all that a campaign needs.",
-        epilog=_EXAMPLES,
-    )
-    below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
-    for module in (prepare, features, runs, statistics, systems):
-        module.add(below)
+run = family(
+    "Cut clips that are equally loud and play everywhere from a folder of recordings, compute what they sound like, "
+    "and let baseline systems retrieve similar ones: all that a campaign needs.",
+    Entry("prepare", "cut clips that are equally loud from a folder of recordings", "audio.prepare"),
+    Entry("features", "compute what the clips sound like; without a library, list the features", "audio.features"),
+    Entry("runs", "let baseline systems retrieve similar documents", "audio.runs"),
+    Entry("statistics", "hubs, coverage, neighbours of the same genre: as MIREX reported them", "audio.statistics"),
+    Entry("systems", "list the baseline systems", "audio.systems"),
+    examples=_EXAMPLES,
+)

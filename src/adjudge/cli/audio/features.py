@@ -5,19 +5,11 @@ from __future__ import annotations
 import argparse
 
 from adjudge.checks import WORKERS
-from adjudge.cli.options import Subparsers
+from adjudge.cli.command import command
 from adjudge.cli.output import check_output, progress, show
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "features",
-        help="compute what the clips sound like; without a library, say which features there are",
-        description="Compute audio features of all clips of a library and keep them in its folder 'features', where "
-        "'adjudge audio runs' finds them. Clips that are there already are not computed again. Without a library, "
-        "say which features there are.",
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("library", metavar="LIBRARY", nargs="?", help="folder made by 'adjudge audio prepare'")
     parser.add_argument(
         "--feature",
@@ -26,15 +18,19 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         action="append",
         help="compute this one; may be given several times (default: all)",
     )
-    parser.add_argument("--workers", type=WORKERS, help="processes (default: one a core)")
+    parser.add_argument("--workers", type=WORKERS, help="processes (default: one per core)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write all numbers to a file, too: .npz, .csv or .parquet"
     )
-    parser.set_defaults(run=run)
 
 
+@command(_add_options)
 def run(arguments: argparse.Namespace) -> None:
-    """Compute, keep, and write where asked."""
+    """Compute audio features of all clips of a library and keep them in its folder 'features'.
+
+    'adjudge audio runs' finds them there. Clips that are there already are not computed again. Without a library, say
+    which features there are.
+    """
     from adjudge.audio.features.extract import check_suffix, extract_library, write_features
     from adjudge.audio.library.folder import FEATURE_FOLDER, open_library
 

@@ -7,7 +7,8 @@ import shlex
 from typing import TYPE_CHECKING
 
 from adjudge.checks import NOT_NEGATIVE, WORKERS
-from adjudge.cli.options import Subparsers, add_columns
+from adjudge.cli.command import command
+from adjudge.cli.options import add_columns
 from adjudge.errors import AdjudgeError, shown
 from adjudge.text import counted
 
@@ -23,16 +24,7 @@ Called again, only what is new or changed is done; interrupted, the same command
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "prepare",
-        help="cut clips that are equally loud from a folder of recordings",
-        description="Find the recordings in a folder and below it (WAV, FLAC, Ogg, Opus, MP3, AIFF), read their tags, "
-        "cut a part of each, make all equally loud without clipping, and write clips that every browser plays, with a "
-        "table of the tracks. Files that cannot be used are listed with the reason.",
-        epilog=_EXAMPLES,
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="folder with recordings")
     parser.add_argument("-o", "--output", metavar="LIBRARY", required=True, help="folder for the clips and tables")
     parser.add_argument("--table", metavar="FILE", help="what is known of the recordings; wins over their tags")
@@ -58,12 +50,16 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         help="leave out recordings that are shorter (default: 10, or --seconds where that is less)",
     )
     clips.add_argument("--keep-duplicates", action="store_true", help="keep recordings that repeat another")
-    parser.add_argument("--workers", type=WORKERS, help="processes (default: one a core)")
-    parser.set_defaults(run=run)
+    parser.add_argument("--workers", type=WORKERS, help="processes (default: one per core)")
 
 
+@command(_add_options, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Prepare a library, and say what came of it and what may come next."""
+    """Cut a clip from every recording in a folder and below it (WAV, FLAC, Ogg, Opus, MP3, AIFF).
+
+    Clips are equally loud without clipping, and every browser plays them; a table has the tracks with their tags. Files
+    that cannot be used are listed with the reason.
+    """
     for name, given in (("FOLDER", arguments.folder), ("--output", arguments.output)):
         if not given:  # an unset variable of a shell, which would mean the folder that one is in
             raise AdjudgeError(f"{name}: expected a folder, got an empty name")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adjudge.checks import COUNT, CUTOFF, SEED, WORKERS
-from adjudge.cli.options import Subparsers
-from adjudge.cli.output import progress, say
+from adjudge.cli.command import command
+from adjudge.cli.output import check_folder, progress, say
 from adjudge.errors import AdjudgeError, InputError
 from adjudge.text import counted
 
@@ -31,15 +31,7 @@ then:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "runs",
-        help="let baseline systems retrieve similar documents",
-        description="Write the documents most similar to each query by baseline systems as TREC runs, "
-        "LIBRARY/runs/SYSTEM.txt. Audio features that are missing are computed first.",
-        epilog=_EXAMPLES,
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("library", metavar="LIBRARY", help="folder made by 'adjudge audio prepare'")
     add_systems(parser)
     group = parser.add_argument_group("queries")
@@ -47,10 +39,10 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     which.add_argument(
         "--queries",
         metavar="N|FILE",
-        help="a number of documents, spread over genres; a file with one a line; or their names with commas "
+        help="a number of documents, spread over genres; a file with one per line; or their names with commas "
         "(default: all)",
     )
-    which.add_argument("--per-genre", type=COUNT, help="so many documents of each genre")
+    which.add_argument("--per-genre", type=COUNT, help="documents of each genre")
     group = parser.add_argument_group("lists")
     group.add_argument("-k", type=CUTOFF, default=5, metavar="K", help="documents for each query")
     group.add_argument(
@@ -65,7 +57,6 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         choices=("npy", "mirex"),
         help="write distances between all documents, too, to LIBRARY/matrices: for NumPy, or as text for MIREX",
     )
-    parser.set_defaults(run=run)
 
 
 def add_systems(parser: argparse.ArgumentParser) -> None:
@@ -82,15 +73,19 @@ def add_systems(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--workers", type=WORKERS, help="processes for audio features (default: all cores)")
 
 
+@command(_add_options, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Look at the library, ask the systems, write what they say."""
+    """Write the documents most similar to each query by baseline systems as TREC runs, LIBRARY/runs/SYSTEM.txt.
+
+    Audio features that are missing are computed first.
+    """
     from adjudge.audio.library.folder import RUN_FOLDER, open_library
     from adjudge.audio.systems import Sounds, choose_queries, make_runs, write_runs
 
     folder = Path(arguments.output or Path(arguments.library) / RUN_FOLDER)
     number, listed = queries_asked(arguments.queries)
     library = open_library(arguments.library)
-    _check_folder(folder)
+    check_folder(folder, "a folder for runs, got a file")
     names = systems_asked(arguments, library)
     unheard = Sounds(library.documents, {}, library.tracks, arguments.seed)
     queries = choose_queries(unheard, number, per_genre=arguments.per_genre, documents=listed)
@@ -151,32 +146,21 @@ def queries_asked(text: str | None) -> tuple[int | None, Sequence[str] | None]:
 
 
 def _in_file(path: str) -> list[str]:
-    """Documents of a file, one a line, or the column ``document`` or ``query`` of a table."""
+    """Documents of a file, one per line, or the column ``document`` or ``query`` of a table."""
     from adjudge.formats import Source
 
     source = Source.open(Path(path))
     lines = source.text.decode("utf-8-sig", errors="replace").splitlines()
     rows = [line for line in lines if line.strip() and not line.startswith("#")]
     if not rows:
-        raise InputError("expected queries, one a line, got none", source=source.name)
-    sign = next((sign for sign in ("\t", ",", ";") if sign in rows[0]), None)
-    cells = [[cell.strip() for cell in row] for row in csv.reader(rows, delimiter=sign or "\t")]
+        raise InputError("expected queries, one per line, got none", source=source.name)
+    delimiter = next((mark for mark in ("\t", ",", ";") if mark in rows[0]), None)
+    cells = [[cell.strip() for cell in row] for row in csv.reader(rows, delimiter=delimiter or "\t")]
     head = [cell.lower() for cell in cells[0]]
     column = next((head.index(name) for name in ("document", "query") if name in head), None)
-    if column is None and sign is not None:
-        raise InputError("expected one query a line, or a column 'document'", source=source.name)
+    if column is None and delimiter is not None:
+        raise InputError("expected one query per line, or a column 'document'", source=source.name)
     return [row[column or 0] for row in (cells if column is None else cells[1:]) if len(row) > (column or 0)]
-
-
-def _check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written to, before any work is done."""
-    there = folder
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    if not there.is_dir():
-        raise AdjudgeError(f"{folder}: expected a folder for runs, got a file")
-    if not os.access(there, os.W_OK):
-        raise AdjudgeError(f"{folder}: cannot be written: permission denied")
 
 
 def _shown(written: Sequence[Path]) -> str:

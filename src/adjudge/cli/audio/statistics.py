@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adjudge.cli.audio.runs import add_systems, heard, systems_asked
-from adjudge.cli.options import Subparsers, add_columns, add_output
-from adjudge.cli.output import check_output, made_from, progress, show_report
+from adjudge.cli.command import command
+from adjudge.cli.options import add_columns, add_output
+from adjudge.cli.output import PAGE_FORMS, check_output, made_from, progress, show_report
 from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
@@ -23,16 +24,7 @@ _EXAMPLES = """examples:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "statistics",
-        help="hubs, coverage, neighbours of the same genre: as MIREX reported them",
-        description="What can be said of systems before anybody judges: neighbours that share genre, artist or album "
-        "with the query, documents that are in far too many lists (hubs) or in none, the triangle inequality. Of "
-        "baseline systems with all documents of a library as queries, or of runs as they are.",
-        epilog=_EXAMPLES,
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "given",
         metavar="LIBRARY [RUN …]",
@@ -47,18 +39,20 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument("--cutoffs", metavar="K,K,…", default="5,10,20,50", help="lengths of lists")
     add_output(parser)
     parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run)
 
 
+@command(_add_options, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read or ask, count, show."""
+    """Describe systems before anybody judges.
+
+    Neighbours that share genre, artist or album with the query, documents that are in far too many lists (hubs) or in
+    none, the triangle inequality: of baseline systems with all documents of a library as queries, or of runs as they
+    are.
+    """
     from adjudge.audio.systems.statistics import sentences, statistics_sections
 
     runs = arguments.given if arguments.metadata is not None else arguments.given[1:]
-    check_output(
-        argparse.Namespace(**{**vars(arguments), "runs": runs}),
-        forms=("text", "json", "csv", "markdown", "latex", "html"),
-    )
+    check_output(argparse.Namespace(**{**vars(arguments), "runs": runs}), forms=PAGE_FORMS)
     if runs and arguments.systems:
         raise AdjudgeError("--system is about baseline systems of a library; expected these or runs, got both")
     if arguments.metadata is None and _is_no_library(Path(arguments.given[0])):
@@ -71,10 +65,9 @@ def run(arguments: argparse.Namespace) -> None:
             found, inputs = _of_library(arguments, cutoffs)
     provenance = made_from(inputs, seed=arguments.seed).to_dict()
     records = found.to_dicts()
-    sections = statistics_sections(found)
     show_report(
         arguments,
-        sections,
+        statistics_sections(found),
         title="Systems before anybody judges",
         subtitle=f"{len(found.systems)} systems, {found.n_queries:,} queries, {len(found.documents):,} documents",
         provenance=provenance,

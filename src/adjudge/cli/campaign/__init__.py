@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from adjudge.cli.campaign import archive, create, files, people, rehearse, state
-from adjudge.cli.options import Subparsers
+from adjudge.cli.command import Entry, family
 
 _EXAMPLES = """examples:
   adjudge campaign user add ann --admin
@@ -20,19 +19,26 @@ The commands work on the folder of the data, whether or not a server runs on it.
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command and those below it."""
-    parser = commands.add_parser(
-        "campaign",
-        help="campaigns: create, open, invite, export, back up",
-        description="Campaigns of judgments, preferences or rankings on the data of a server (see 'adjudge serve').",
-        epilog=_EXAMPLES,
-    )
-    below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
-    add_commands(below)
-
-
-def add_commands(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the commands about campaigns."""
-    for module in (create, state, people, files, archive, rehearse):
-        module.add(commands)
+run = family(
+    "Campaigns of judgments, preferences or rankings on the data of a server (see 'adjudge serve').",
+    Entry("create", "make a campaign from runs, questions or candidates, and documents", "campaign.create:create"),
+    Entry("documents", "give a campaign documents, or those that were missing", "campaign.create:documents"),
+    Entry("candidates", "give a ranking campaign other candidates", "campaign.create:candidates"),
+    Entry("list", "all campaigns", "campaign.state:list_all"),
+    Entry("show", "one campaign", "campaign.state:show"),
+    Entry("open", "let people answer", "campaign.state:open_campaign"),
+    Entry("pause", "hand out no more questions for now", "campaign.state:pause"),
+    Entry("close", "end judging", "campaign.state:close"),
+    Entry("delete", "remove a campaign for good", "campaign.state:delete"),
+    Entry("user", "organisers: add, list, disable, password", "campaign.people:user"),
+    Entry("token", "a token for a program", "campaign.people:token"),
+    Entry("invite", "links for participants", "campaign.people:invite"),
+    Entry("erase", "take a person out of a campaign", "campaign.people:erase"),
+    Entry("export", "judgments, answers or rankings, log or report as a file", "campaign.files:export"),
+    Entry("import", "judgments made elsewhere", "campaign.files:import_file"),
+    Entry("backup", "everything in one file", "campaign.archive:backup"),
+    Entry("restore", "a backup into an empty place", "campaign.archive:restore"),
+    Entry("verify", "check that everything is there and adds up", "campaign.archive:verify"),
+    Entry("rehearse", "forecast judgments, hours and the chance of a right ranking", "campaign.rehearse"),
+    examples=_EXAMPLES,
+)

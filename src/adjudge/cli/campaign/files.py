@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from adjudge.cli.campaign.store import WHO, add_store, opened
-from adjudge.cli.options import Subparsers, add_columns
+from adjudge.cli.command import command
+from adjudge.cli.options import add_columns
 from adjudge.cli.output import say
 from adjudge.errors import AdjudgeError
 from adjudge.text import counted
@@ -22,54 +23,45 @@ _FORMS = {
 _SHOWN_PAIRS = 10
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the commands."""
-    out = commands.add_parser(
-        "export",
-        help="judgments, answers or rankings, log or report as a file",
-        description="At any moment. Of any campaign: every answer ever given (log), and the report. Of judged "
-        "documents: judgments as they stand now (qrels), and the state that Session.load resumes (session). Of "
-        "compared lists: the whole study in one table that 'adjudge fit' reads (answers), its questions alone "
-        "(questions), what was learnt (mapping), and who took part, with what the recruiter told of them (people). Of "
-        "documents put in order: every expert's ranking (rankings), the lists that 'adjudge groundtruth' makes of them "
-        "(lists), and who took part (people).",
-    )
-    out.add_argument("name", metavar="NAME", help="name of the campaign")
-    out.add_argument("what", choices=_WHATS, metavar="WHAT", help=f"{', '.join(_WHATS[:-1])} or {_WHATS[-1]}")
-    out.add_argument("-o", "--output", metavar="FILE", help="file to write; its suffix says in which form")
-    out.add_argument("--scale", help="scale of the judgments (default: the one that systems are ranked on)")
-    out.add_argument(
+def _add_exporting(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="name of the campaign")
+    parser.add_argument("what", metavar="WHAT", help=f"{', '.join(_WHATS[:-1])} or {_WHATS[-1]}")
+    parser.add_argument("-o", "--output", metavar="FILE", help="file to write; its suffix says in which form")
+    parser.add_argument("--scale", help="scale of the judgments (default: the one that systems are ranked on)")
+    parser.add_argument(
         "--per-assessor", action="store_true", help="of judgments, every assessor's grades instead of their means"
     )
-    out.add_argument("--construction", metavar="NAME", help="of lists, how they are made (default: Any-1)")
-    out.add_argument(
+    parser.add_argument("--construction", metavar="NAME", help="of lists, how they are made (default: Any-1)")
+    parser.add_argument(
         "--format", help="trec, csv, tsv, parquet, json, groups, html, markdown or latex (default: by the suffix)"
     )
-    add_store(out)
-    out.set_defaults(run=export)
-    into = commands.add_parser(
-        "import",
-        help="judgments made elsewhere",
-        description="Add the judgments of a file: all of them, or none. The same file again adds nothing.",
-    )
-    into.add_argument("name", metavar="NAME", help="name of the campaign")
-    into.add_argument("file", metavar="FILE", help="judgments in any format, perhaps with a column assessor")
-    into.add_argument("--scale", help="scale of the judgments (needed where the campaign has several)")
-    into.add_argument("--format", help="format of the judgments (default: recognised)")
-    add_columns(into)
-    into.add_argument("--skip-unknown", action="store_true", help="leave out pairs that are no candidates")
-    add_store(into)
-    into.set_defaults(run=import_file)
 
 
+def _add_importing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="name of the campaign")
+    parser.add_argument("file", metavar="FILE", help="judgments in any format, perhaps with a column assessor")
+    parser.add_argument("--scale", help="scale of the judgments (needed where the campaign has several)")
+    parser.add_argument("--format", help="format of the judgments (default: recognised)")
+    add_columns(parser)
+    parser.add_argument("--skip-unknown", action="store_true", help="leave out pairs that are no candidates")
+
+
+@command(_add_exporting, add_store)
 def export(arguments: argparse.Namespace) -> None:
-    """Write one file."""
+    """Write one file, at any moment.
+
+    Of any campaign: every answer ever given (log), and the report. Of judged documents: judgments as they stand now
+    (qrels), and the state that Session.load resumes (session). Of compared lists: the whole study in one table that
+    'adjudge fit' reads (answers), its questions alone (questions), what was learnt (mapping), and who took part, with
+    what the recruiter told of them (people). Of documents put in order: every expert's ranking (rankings), the lists
+    that 'adjudge groundtruth' makes of them (lists), and who took part (people).
+    """
     _check_target(arguments.output)
     with opened(arguments) as store, store.database.read() as connection:
         from adjudge.io import write_whole
-        from adjudge.web.campaign_rows import find_campaign
-        from adjudge.web.exporting import export as exported
-        from adjudge.web.exporting import forms_of
+        from adjudge.web.kinds.exports import export as exported
+        from adjudge.web.kinds.exports import forms_of
+        from adjudge.web.store.campaigns import find_campaign
 
         found = find_campaign(connection, arguments.name)
         forms = forms_of(found, arguments.what)
@@ -104,12 +96,13 @@ def _check_target(target: str | None) -> None:
         raise AdjudgeError(f"{target}: expected a file in an existing directory as output")
 
 
+@command(_add_importing, add_store)
 def import_file(arguments: argparse.Namespace) -> None:
-    """Add judgments."""
+    """Add the judgments of a file: all of them, or none. The same file again adds nothing."""
     with opened(arguments) as store:
         from adjudge.formats import Source
-        from adjudge.web.campaign_rows import find_campaign
-        from adjudge.web.importing import import_judgments
+        from adjudge.web.kinds.judging.store import import_judgments
+        from adjudge.web.store.campaigns import find_campaign
 
         with store.database.write() as connection:
             found = find_campaign(connection, arguments.name)
@@ -127,6 +120,6 @@ def import_file(arguments: argparse.Namespace) -> None:
     again = f"; {imported.again:,} were there already" if imported.again else ""
     print(f"Added {counted(imported.taken, 'judgment')} by {counted(len(imported.assessors), 'assessor')}{again}.")
     if imported.unknown:
-        some = ", ".join(f"{one.document} of {one.query}" for one in imported.unknown[:_SHOWN_PAIRS])
+        some = ", ".join(f"{pair.document} of {pair.query}" for pair in imported.unknown[:_SHOWN_PAIRS])
         more = ", …" if len(imported.unknown) > _SHOWN_PAIRS else ""
         say([f"{len(imported.unknown):,} pairs are no candidates and were left out: {some}{more}"])

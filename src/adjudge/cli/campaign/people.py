@@ -7,73 +7,37 @@ import os
 import sys
 
 from adjudge.checks import LINKS
-from adjudge.cli.campaign.store import WHO, add_store, moment, opened, say_address
-from adjudge.cli.options import Subparsers
+from adjudge.cli.campaign.store import WHO, add_campaign, add_store, moment, opened, say_address
+from adjudge.cli.command import Entry, command, family
 from adjudge.errors import AdjudgeError
 
 PASSWORD = "ADJUDGE_PASSWORD"
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the commands."""
-    user = commands.add_parser(
-        "user", help="organisers: add, list, disable, password", description="Who runs campaigns."
-    )
-    below = user.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(user))
-    where = f"asked for at the terminal, or taken from {PASSWORD}"
-    for name, about, run in (
-        ("add", f"somebody new; the password is {where}", add_user),
-        ("list", "everybody who may log in", list_users),
-        ("disable", "shut somebody out; their campaigns stay", disable_user),
-        ("password", f"a new password, {where}", change_password),
-    ):
-        parser = below.add_parser(name, help=about.partition(";")[0], description=f"{about[:1].upper()}{about[1:]}.")
-        if name != "list":
-            parser.add_argument("login", metavar="LOGIN", help="how they log in")
-        if name == "add":
-            parser.add_argument("--admin", action="store_true", help="sees the campaigns of everybody")
-        add_store(parser)
-        parser.set_defaults(run=run)
-    _add_token(commands)
-    _add_invite(commands)
-    _add_erase(commands)
+def _add_login(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("login", metavar="LOGIN", help="how they log in")
 
 
-def _add_token(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    parser = commands.add_parser(
-        "token",
-        help="a token for a program",
-        description="A token for a program of an organiser; it is shown this once.",
-    )
+def _add_admin(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--admin", action="store_true", help="sees the campaigns of everybody")
+
+
+def _add_expiry(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--expires", metavar="WHEN", help="7d, 12h or 2030-05-31 (default: never)")
+
+
+def _add_token(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("login", metavar="LOGIN", help="whom the program acts for")
     parser.add_argument("--name", default=WHO, help="what the token is for")
-    parser.add_argument("--expires", metavar="WHEN", help="7d, 12h or 2030-05-31 (default: never)")
-    add_store(parser)
-    parser.set_defaults(run=make_token)
 
 
-def _add_invite(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    parser = commands.add_parser(
-        "invite",
-        help="links for participants",
-        description="Links to a campaign, one a line: with --count, each for one person; otherwise one for all who "
-        "have it, or for the first --cap people. Where people come from a recruiter, it is the link to paste there.",
-    )
-    parser.add_argument("name", metavar="NAME", help="name of the campaign")
+def _add_links(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", default="", help="for whom, as you will see it among the invitations")
     parser.add_argument("--cap", type=int, metavar="N", help="most people who may come by a link")
-    parser.add_argument("--expires", metavar="WHEN", help="7d, 12h or 2030-05-31 (default: never)")
-    parser.add_argument("--count", type=LINKS, help="so many links, each for one person (default: one for all)")
-    add_store(parser)
-    parser.set_defaults(run=invite)
+    parser.add_argument("--count", type=LINKS, help="number of links, each for one person (default: one for all)")
 
 
-def _add_erase(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    parser = commands.add_parser(
-        "erase",
-        help="take a person out of a campaign",
-        description="Erase a participant who asks for it, and print the receipt for them.",
-    )
+def _add_erasing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="name of the campaign")
     parser.add_argument("code", metavar="CODE", help="the participant, as exports call them")
     parser.add_argument(
@@ -82,8 +46,6 @@ def _add_erase(commands: Subparsers) -> None:  # type: ignore[type-arg]
         required=True,
         help="keep the grades without the person, or remove them",
     )
-    add_store(parser)
-    parser.set_defaults(run=erase)
 
 
 def asked_password(login: str) -> str:
@@ -101,10 +63,11 @@ def asked_password(login: str) -> str:
     return first
 
 
+@command(_add_login, _add_admin, add_store)
 def add_user(arguments: argparse.Namespace) -> None:
-    """Somebody new."""
+    """Somebody new; the password is asked for at the terminal, or taken from ADJUDGE_PASSWORD."""
     with opened(arguments, new=True) as store:
-        from adjudge.web.people import add_organiser
+        from adjudge.web.store.people import add_organiser
 
         password = asked_password(arguments.login)
         with store.database.write() as connection:
@@ -114,19 +77,21 @@ def add_user(arguments: argparse.Namespace) -> None:
     print(f"Added {made.login}{', who sees all campaigns' if made.is_admin else ''}.")
 
 
+@command(add_store)
 def list_users(arguments: argparse.Namespace) -> None:
-    """Everybody."""
+    """Everybody who may log in."""
     with opened(arguments) as store, store.database.read() as connection:
-        from adjudge.web.people import list_organisers
+        from adjudge.web.store.people import list_organisers
 
         for found in list_organisers(connection):
             print(f"{found.login}{'  admin' if found.is_admin else ''}")
 
 
+@command(_add_login, add_store)
 def disable_user(arguments: argparse.Namespace) -> None:
-    """Shut somebody out."""
+    """Shut somebody out; their campaigns stay."""
     with opened(arguments) as store:
-        from adjudge.web.people import disable_organiser, find_organiser
+        from adjudge.web.store.people import disable_organiser, find_organiser
 
         with store.database.write() as connection:
             found = find_organiser(connection, arguments.login)
@@ -134,10 +99,11 @@ def disable_user(arguments: argparse.Namespace) -> None:
     print(f"Disabled {found.login}; logins ended and tokens were revoked.")
 
 
+@command(_add_login, add_store)
 def change_password(arguments: argparse.Namespace) -> None:
-    """Another password."""
+    """A new password, asked for at the terminal, or taken from ADJUDGE_PASSWORD."""
     with opened(arguments) as store:
-        from adjudge.web import people
+        from adjudge.web.store import people
 
         with store.database.read() as connection:
             found = people.find_organiser(connection, arguments.login)
@@ -147,10 +113,20 @@ def change_password(arguments: argparse.Namespace) -> None:
     print(f"Changed the password of {found.login}; they are logged out everywhere.")
 
 
-def make_token(arguments: argparse.Namespace) -> None:
-    """Print the token and nothing else."""
+user = family(
+    "Who runs campaigns.",
+    Entry("add", "somebody new", add_user),
+    Entry("list", "everybody who may log in", list_users),
+    Entry("disable", "shut somebody out", disable_user),
+    Entry("password", "a new password, asked for at the terminal, or taken from ADJUDGE_PASSWORD", change_password),
+)
+
+
+@command(_add_token, _add_expiry, add_store)
+def token(arguments: argparse.Namespace) -> None:
+    """A token for a program of an organiser; it is shown this once."""
     with opened(arguments) as store:
-        from adjudge.web import people
+        from adjudge.web.store import people
 
         with store.database.write() as connection:
             found = people.find_organiser(connection, arguments.login)
@@ -159,14 +135,18 @@ def make_token(arguments: argparse.Namespace) -> None:
     print(plain)
 
 
+@command(_add_links, _add_expiry, add_campaign)
 def invite(arguments: argparse.Namespace) -> None:
-    """Print links, one a line."""
+    """Links to a campaign, one per line.
+
+    With --count, each is for one person; otherwise there is one for all who have it, or for the first --cap people.
+    Where people come from a recruiter, it is the link to paste there.
+    """
     count = arguments.count if arguments.count is not None else 1
     cap = arguments.cap if arguments.cap is not None or arguments.count is None else 1
     with opened(arguments) as store:
-        from adjudge.web.campaign_rows import find_campaign
-        from adjudge.web.invitations import make_invitation
-        from adjudge.web.links import invitation_link
+        from adjudge.web.store.campaigns import find_campaign
+        from adjudge.web.store.participants import invitation_link, make_invitation
 
         with store.database.write() as connection:
             found = find_campaign(connection, arguments.name)
@@ -187,15 +167,16 @@ def invite(arguments: argparse.Namespace) -> None:
     print("\n".join(links))
 
 
+@command(_add_erasing, add_store)
 def erase(arguments: argparse.Namespace) -> None:
-    """Erase, and print the receipt."""
+    """Erase a participant who asks for it, and print the receipt for them."""
     with opened(arguments) as store:
         from dataclasses import asdict
 
         from adjudge.tables import as_json
-        from adjudge.web.campaign_rows import find_campaign
-        from adjudge.web.erasing import erase_participant
-        from adjudge.web.invitations import find_participant
+        from adjudge.web.store.campaigns import find_campaign
+        from adjudge.web.store.erase import erase_participant
+        from adjudge.web.store.participants import find_participant
 
         with store.database.write() as connection:
             found = find_campaign(connection, arguments.name)

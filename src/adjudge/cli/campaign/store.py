@@ -17,8 +17,8 @@ from adjudge.errors import AdjudgeError, shown
 from adjudge.extras import need
 
 if TYPE_CHECKING:
-    from adjudge.web.database import Database
     from adjudge.web.settings import Settings
+    from adjudge.web.store.database import Database
 
 
 DATA = "adjudge-data"
@@ -49,6 +49,12 @@ def add_store(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="how people reach the server (default: ADJUDGE_ADDRESS, or where it listens, or listened last)",
     )
+
+
+def add_campaign(parser: argparse.ArgumentParser) -> None:
+    """Which campaign, and where the data are."""
+    parser.add_argument("name", metavar="NAME", help="name of the campaign")
+    add_store(parser)
 
 
 def need_web() -> None:
@@ -88,7 +94,7 @@ def opened(arguments: argparse.Namespace, *, new: bool = False) -> Iterator[Stor
     settings = settings_of(arguments)
     if not new and settings.database is None and not (settings.data / "adjudge.sqlite3").exists():
         raise AdjudgeError(f"{settings.data}: there are no campaigns here; name the folder with --data")
-    from adjudge.web.database import open_database
+    from adjudge.web.store.database import open_database
 
     database = open_database(settings)
     try:

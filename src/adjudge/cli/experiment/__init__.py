@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from functools import partial
 
-from adjudge.cli.experiment import running
-from adjudge.cli.experiment.options import KINDS, Kind, add_pages, add_running, add_settings
-from adjudge.cli.experiment.running import run
+from adjudge.cli.command import Command, Entry, family
+from adjudge.cli.experiment.options import KINDS, Kind, add_running, add_settings
+from adjudge.cli.experiment.running import run_kind
 from adjudge.cli.experiment.samples import add_samples
-from adjudge.cli.options import Subparsers
+from adjudge.cli.options import add_pages
 
 _EXAMPLES = (
     "examples:\n"
@@ -20,36 +21,29 @@ _EXAMPLES = (
 )
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command and those below it."""
-    parser = commands.add_parser(
-        "experiment",
-        help="which tests, measures and numbers of queries can be trusted",
-        description="Monte-Carlo experiments about evaluation itself, on your own data: queries are drawn again and "
-        "again, and systems compared on them. Every experiment is kept in a folder, can be interrupted and gone on "
-        "with, and gives the same numbers with any number of workers.",
-        epilog=_EXAMPLES,
-    )
-    below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
-    for name, kind in KINDS.items():
-        _add_kind(below, name, kind)
-    running.add(below)
+def _command(name: str, kind: Kind) -> Command:
+    """The command that runs one kind of experiment."""
+
+    def add_options(parser: argparse.ArgumentParser) -> None:
+        add_samples(parser)
+        add_settings(parser, name)
+        add_running(parser)
+        parser.add_argument(
+            "--folder",
+            metavar="DIR",
+            help=f"where trials are kept (default: {name}- and eight digits, of data and settings)",
+        )
+        add_pages(parser)
+
+    return Command(partial(run_kind, name), kind.about, (add_options,), f"example:\n  {kind.example}\n")
 
 
-def _add_kind(commands: Subparsers, name: str, kind: Kind) -> None:  # type: ignore[type-arg]
-    parser = commands.add_parser(
-        name,
-        help=kind.help,
-        description=kind.about,
-        epilog=f"example:\n  {kind.example}\n",
-    )
-    add_samples(parser)
-    add_settings(parser, name)
-    add_running(parser)
-    parser.add_argument(
-        "--folder",
-        metavar="DIR",
-        help=f"where trials are kept (default: {name}- and eight digits, of data and settings)",
-    )
-    add_pages(parser)
-    parser.set_defaults(run=partial(run, name))
+run = family(
+    "Monte-Carlo experiments about evaluation itself, on your own data: queries are drawn again and again, and systems "
+    "compared on them. Every experiment is kept in a folder, can be interrupted and gone on with, and gives the same "
+    "numbers with any number of workers.",
+    *(Entry(name, kind.help, _command(name, kind)) for name, kind in KINDS.items()),
+    Entry("show", "an experiment that was run", "experiment.running:show"),
+    Entry("resume", "go on with an experiment, or add trials to it", "experiment.running:resume"),
+    examples=_EXAMPLES,
+)

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from adjudge.checks import CONFIDENCE, COUNT, RESAMPLES, SEVERAL, SOME_SHARE, TARGET, TRIALS, WORKERS
-from adjudge.cli.options import add_option, add_output
+from adjudge.cli.options import add_option
 from adjudge.errors import AdjudgeError, shown
 
-FORMS = ("text", "json", "csv", "markdown", "latex", "html")
 MOST_SIZES = 1000
 
 
@@ -103,7 +102,7 @@ def parse_sizes(text: str) -> tuple[int, ...]:
     found: set[int] = set()
     for part in text.split(","):
         match = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9})(?:/(\d{1,9}))?)?", part.strip())
-        first, last, step = (0, 0, 0) if match is None else (int(one) if one else None for one in match.groups())
+        first, last, step = (0, 0, 0) if match is None else (int(group) if group else None for group in match.groups())
         if match is None or step == 0 or (last is not None and last < first):  # type: ignore[operator]
             raise AdjudgeError(f"--sizes: expected numbers of queries as 20, 10,20,50 or 5-100/5, got {shown(text)}")
         numbers = range(first, (first if last is None else last) + 1, step or 1)  # type: ignore[arg-type, operator]
@@ -182,36 +181,26 @@ def add_settings(parser: argparse.ArgumentParser, kind: str) -> None:
     """The settings of one experiment."""
     group = parser.add_argument_group("experiment")
     for name in ("trials", *KINDS[kind].settings):
-        one = SETTINGS[name]
-        usual = one.usual or f"{{adjudge.experiments.{KINDS[kind].specification}.{name}}}"
-        add_option(group, one.option, usual=usual, **{"dest": name, **one.how})
+        setting = SETTINGS[name]
+        usual = setting.usual or f"{{adjudge.experiments.{KINDS[kind].specification}.{name}}}"
+        add_option(group, setting.option, usual=usual, **{"dest": name, **setting.how})
 
 
 def settings_of(arguments: argparse.Namespace, kind: str) -> dict[str, Any]:
     """Settings that were given, as the specification takes them; others keep their defaults."""
     given = {name: getattr(arguments, name) for name in ("trials", *KINDS[kind].settings)}
-    found = {name: _read(name, value) for name, value in given.items() if value is not None}
+    found = {name: SETTINGS[name].read(value) for name, value in given.items() if value is not None}
     return {**found, "seed": arguments.seed}
-
-
-def _read(name: str, value: Any) -> Any:
-    return SETTINGS[name].read(value)
 
 
 def add_running(parser: argparse.ArgumentParser) -> None:
     """Who does the work."""
     group = parser.add_argument_group("running")
-    group.add_argument("--workers", type=WORKERS, help="processes (default: one a core)")
+    group.add_argument("--workers", type=WORKERS, help="processes (default: one per core)")
     group.add_argument(
         "--dask", metavar="WHERE", help="a Dask scheduler, as tcp://host:8786, or 'local' for one started here"
     )
     group.add_argument("--chunk", type=COUNT, help="trials that a worker does at once (default: by their cost)")
-
-
-def add_pages(parser: argparse.ArgumentParser) -> None:
-    """Where results go, and figures."""
-    add_output(parser, page="markdown")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
 
 
 def running_of(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adjudge.checks import ALPHA, TRIALS
-from adjudge.cli.experiment.options import FORMS, add_pages, add_running, running_of, settings_of
+from adjudge.cli.command import command
+from adjudge.cli.experiment.options import add_running, running_of, settings_of
 from adjudge.cli.experiment.samples import check_samples, input_files, samples_from
-from adjudge.cli.options import Subparsers
-from adjudge.cli.output import check_output, progress, say, show_report, style_of
+from adjudge.cli.options import add_pages
+from adjudge.cli.output import PAGE_FORMS, check_folder, check_output, progress, say, show_report, style_of
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
@@ -31,18 +32,19 @@ Advance = Callable[[int, int], None]
 _MOST_ROWS = 60  # of a table on a terminal
 
 
-def run(kind: str, arguments: argparse.Namespace) -> None:
+def run_kind(kind: str, arguments: argparse.Namespace) -> None:
     """Read, draw and compare as often as asked, show."""
     from adjudge.experiments.run import run_experiment
-    from adjudge.experiments.spec import make_experiment
+    from adjudge.experiments.spec import experiment_from
 
     check_samples(arguments)
-    check_output(argparse.Namespace(**{**vars(arguments), "runs": input_files(arguments)}), forms=FORMS)
-    spec = make_experiment(kind, **settings_of(arguments, kind))  # bad settings should not cost a reading
+    check_output(argparse.Namespace(**{**vars(arguments), "runs": input_files(arguments)}), forms=PAGE_FORMS)
+    settings = settings_of(arguments, kind)
+    spec = experiment_from({"experiment": kind, **settings})  # bad settings should not cost a reading
     samples = samples_from(arguments)
     spec = spec.prepared(samples)
     folder = Path(arguments.folder or folder_name(spec, samples))
-    check_folder(folder)
+    check_folder(folder, "a folder for the experiment, got a file")
     with drawing(folder) as advance:
         findings = run_experiment(spec, samples, folder=folder, progress=advance, **running_of(arguments))
     show_findings(arguments, findings)
@@ -53,19 +55,6 @@ def folder_name(spec: Experiment, samples: Samples) -> str:
     settings = {name: value for name, value in spec.to_dict().items() if name != "trials"}
     content = json.dumps([settings, samples.digest], sort_keys=True)
     return f"{spec.name}-{hashlib.sha256(content.encode()).hexdigest()[:8]}"
-
-
-def check_folder(folder: Path) -> None:
-    """Refuse a place where no folder can be made."""
-    import os
-
-    there = folder.absolute()
-    while not there.exists():
-        there = there.parent
-    if not there.is_dir():
-        raise AdjudgeError(f"{folder}: expected a folder for the experiment, got a file")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise AdjudgeError(f"{folder}: cannot be written: permission denied")
 
 
 @contextmanager
@@ -127,59 +116,49 @@ def _shortened(section: Section) -> Section:
     return replace(section, blocks=tuple(shown(block) for block in section.blocks))
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare both."""
-    parser = commands.add_parser(
-        "show",
-        help="an experiment that was run",
-        description="Tables, conclusion and figures again, from the p-values that are kept; no trial is run.",
-    )
+def _add_level(parser: argparse.ArgumentParser) -> None:
     _add_folder(parser)
     parser.add_argument("--alpha", type=ALPHA, metavar="A", help="another level for all tests (default: as it was run)")
-    add_pages(parser)
-    parser.set_defaults(run=show)
-    parser = commands.add_parser(
-        "resume",
-        help="go on with an experiment, or add trials to it",
-        description="Run the trials that are missing, or more of them; the numbers are those of an experiment that was "
-        "never interrupted.",
-    )
+
+
+def _add_trials(parser: argparse.ArgumentParser) -> None:
     _add_folder(parser)
     parser.add_argument("--trials", type=TRIALS, help="trials in all (default: as many as it was started with)")
-    add_running(parser)
-    add_pages(parser)
-    parser.set_defaults(run=resume)
 
 
 def _add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="where the experiment is kept")
 
 
+@command(_add_level, add_pages)
 def show(arguments: argparse.Namespace) -> None:
-    """Read and show, at another level if asked."""
+    """Tables, conclusion and figures again, from the p-values that are kept; no trial is run."""
     from adjudge.experiments.run import open_experiment
 
-    check_output(arguments, forms=FORMS)
+    check_output(arguments, forms=PAGE_FORMS)
     findings = open_experiment(Path(arguments.folder))
     show_findings(arguments, findings if arguments.alpha is None else _at(findings, arguments.alpha))
 
 
 def _at(findings: Findings, alpha: float) -> Findings:
     """The same trials with every test at another level: p-values are kept, so that nothing is run again."""
-    from adjudge.experiments.comparing import Comparing
-    from adjudge.experiments.power import at_levels
+    from adjudge.experiments.comparing import ComparisonExperiment
 
     spec = findings.experiment
-    if not isinstance(spec, Comparing):
+    if not isinstance(spec, ComparisonExperiment):
         raise AdjudgeError(f"--alpha is about tests, and the experiment {spec.name} has none")
-    return at_levels(spec, alpha).findings(findings.samples, findings.rows, findings.provenance)
+    return spec.at_levels(alpha).findings(findings.samples, findings.rows, findings.provenance)
 
 
+@command(_add_trials, add_running, add_pages)
 def resume(arguments: argparse.Namespace) -> None:
-    """Go on and show."""
+    """Run the trials that are missing, or more of them.
+
+    The numbers are those of an experiment that was never interrupted.
+    """
     from adjudge.experiments.run import resume_experiment
 
-    check_output(arguments, forms=FORMS)
+    check_output(arguments, forms=PAGE_FORMS)
     folder = Path(arguments.folder)
     with drawing(folder) as advance:
         findings = resume_experiment(folder, trials=arguments.trials, progress=advance, **running_of(arguments))

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from adjudge.cli.options import add_collection, named_combinations, read_collection
+from adjudge.cli.options import read_collection
 from adjudge.cli.output import command_line, progress, with_inputs
-from adjudge.cli.score import add_evaluation
+from adjudge.cli.score import add_judgments_or_table, check_judgments_or_table, measures_of_table
 from adjudge.errors import AdjudgeError, kept_warnings, shown
 
 if TYPE_CHECKING:
@@ -23,14 +23,11 @@ if TYPE_CHECKING:
 
 _THESIS_CUTOFF = 5
 _UNNAMED = "effectiveness"  # what a measure is called that a table does not name
-_FOR_TABLES = ("measures", "seed", "metadata", "columns")  # options about judgments and runs that tables have a use for
 
 
 def add_samples(parser: argparse.ArgumentParser) -> None:
     """Where effectiveness comes from, and the strata of queries."""
-    add_collection(parser, required=False)
-    add_evaluation(parser)
-    for_judgments = vars(parser.parse_args([]))
+    add_judgments_or_table(parser)
     group = parser.add_argument_group("samples")
     group.add_argument(
         "--effectiveness",
@@ -43,7 +40,7 @@ def add_samples(parser: argparse.ArgumentParser) -> None:
         "--combinations",
         action="append",
         metavar="WHICH",
-        help="single ones, as 'CG@5 on fine', a file with one a line, or 'thesis' (its 95, as far as grades allow); "
+        help="single ones, as 'CG@5 on fine', a file with one per line, or 'thesis' (its 95, as far as grades allow); "
         "repeatable",
     )
     group.add_argument(
@@ -52,32 +49,22 @@ def add_samples(parser: argparse.ArgumentParser) -> None:
         help="draw as many queries of every value of this column of --metadata, such as genre; queries are documents",
     )
     group.add_argument("--strata", metavar="FILE", help="table of queries and their strata, instead of --stratify")
-    parser.set_defaults(for_judgments=for_judgments)
 
 
 def check_samples(arguments: argparse.Namespace) -> None:
     """Refuse what cannot be sampled, before anything is read."""
-    given = arguments.judgments is not None
-    if given == bool(arguments.effectiveness):
-        raise AdjudgeError("expected judgments and runs, or --effectiveness with a table, and not both")
-    if given and not arguments.runs:
-        raise AdjudgeError("expected runs after the judgments, got none")
-    if arguments.unjudged == "bounds":
-        raise AdjudgeError("'unjudged' must be one of zero, condensed, got 'bounds': tests have no use for them")
+    check_judgments_or_table(arguments, also=("metadata",))
     if arguments.stratify is not None and arguments.strata is not None:
         raise AdjudgeError("--stratify and --strata both say the strata of queries; expected one of them")
     if arguments.stratify is not None and arguments.metadata is None:
         raise AdjudgeError("--stratify takes a column of the metadata of documents; expected --metadata, got none")
     if arguments.on is not None and not arguments.measures:
         raise AdjudgeError("--on says on which scales the measures of --measure are; expected --measure, got none")
-    if not given:
-        _check_for_tables(arguments)
-
-
-def _check_for_tables(arguments: argparse.Namespace) -> None:
-    for name, usual in {**arguments.for_judgments, "on": None, "combinations": None}.items():
-        if name not in _FOR_TABLES and getattr(arguments, name) != usual:
-            raise AdjudgeError(f"--{name.replace('_', '-')} is for judgments and runs, not for --effectiveness")
+    if not arguments.effectiveness:
+        return
+    for name in ("on", "combinations"):
+        if getattr(arguments, name) is not None:
+            raise AdjudgeError(f"--{name} is for judgments and runs, not for --effectiveness")
     if arguments.metadata is not None and arguments.stratify is None:
         raise AdjudgeError("--metadata of tables of effectiveness are for strata; expected --stratify, got none")
 
@@ -110,14 +97,16 @@ def samples_from(arguments: argparse.Namespace) -> Samples:
 
 def _settings(several: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Settings in common: scales differ from sample to sample, and are said there."""
-    return {name: value for name, value in several[0].items() if all(one.get(name) == value for one in several)}
+    return {
+        name: value for name, value in several[0].items() if all(settings.get(name) == value for settings in several)
+    }
 
 
 def _named_tables(texts: Sequence[str]) -> Iterator[tuple[str, str]]:
     """The name of a collection, if one is given, and its file."""
     for text in texts:
-        name, sign, file = text.partition("=")
-        is_named = bool(sign) and not os.path.exists(text)
+        name, equals, file = text.partition("=")
+        is_named = bool(equals) and not os.path.exists(text)
         if is_named and not (name.strip() and file):
             raise AdjudgeError(f"--effectiveness: expected FILE or NAME=FILE, got {shown(text)}")
         yield (name.strip(), file) if is_named else ("", text)
@@ -137,12 +126,7 @@ def _read_tables(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effe
             )
         if eff.measures == (_UNNAMED,) and not name:
             eff = replace(eff, measures=(os.path.splitext(os.path.basename(file))[0],))
-        yield name, "", eff[_chosen(arguments.measures, eff.measures)] if arguments.measures else eff
-
-
-def _chosen(given: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Names of measures, each option one of them or several with blanks between."""
-    return list(dict.fromkeys(name for one in given for name in ([one] if one in known else one.split())))
+        yield name, "", eff[measures_of_table(arguments.measures, eff.measures)] if arguments.measures else eff
 
 
 def _evaluated(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effectiveness]]:
@@ -152,10 +136,10 @@ def _evaluated(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effect
     measures = parse_measures(arguments.measures) if arguments.measures else []  # a typo should not cost a reading
     with progress("reading runs") as advance:
         collection = read_collection(arguments, advance)
-    on = [one.strip() for one in (arguments.on or "").split(",") if one.strip()]
+    on = [scale.strip() for scale in (arguments.on or "").split(",") if scale.strip()]
     wanted: dict[str, list[Measure]] = {scale: list(measures) for scale in on or ([""] if measures else [])}
-    for one in _combinations(arguments, collection):
-        wanted.setdefault(one.scale, []).append(one.parsed)
+    for combination in _combinations(arguments, collection):
+        wanted.setdefault(combination.scale, []).append(combination.parsed)
     for scale, some in (wanted or {"": list(default_measures(collection))}).items():
         with progress("evaluating") as advance:
             yield (
@@ -176,6 +160,7 @@ def _evaluated(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Effect
 def _combinations(arguments: argparse.Namespace, collection: Collection) -> tuple[Combination, ...]:
     if not arguments.combinations:
         return ()
+    from adjudge.preferences.files import named_combinations
     from adjudge.users.combinations import relevance_scale
 
     depth = max(int(run.lengths.max(initial=1)) for run in collection.runs)

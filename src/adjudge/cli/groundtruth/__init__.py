@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from adjudge.cli.groundtruth import build, compare, show, simulate
-from adjudge.cli.options import Subparsers
+from adjudge.cli.command import Entry, family
 
 _EXAMPLES = """examples:
   adjudge groundtruth simulate -o rankings.csv
@@ -16,16 +15,15 @@ then:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command and those below it."""
-    parser = commands.add_parser(
-        "groundtruth",
-        help="partially ordered lists from experts' rankings or preferences",
-        description="Where documents have no natural grades, experts rank them or say which of two is more similar to "
-        "the query, and the ground truth is a list of groups: documents that experts tell apart are in different ones. "
-        "Build such lists, see how consistent they are with the answers, and compare ways of making them.",
-        epilog=_EXAMPLES,
-    )
-    below = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
-    for module in (build, compare, show, simulate):
-        module.add(below)
+run = family(
+    "Where documents have no natural grades, experts rank them or say which of two is more similar to the query, and "
+    "the ground truth is a list of groups: documents that experts tell apart are in different ones. Build such lists, "
+    "see how consistent they are with the answers, and compare ways of making them.",
+    Entry("build", "make lists from answers", "groundtruth.build"),
+    Entry("check", "how consistent lists from elsewhere are with answers", "groundtruth.build:check"),
+    Entry("compare", "compare ways of making lists", "groundtruth.compare"),
+    Entry("show", "a list with what experts said of each document", "groundtruth.show"),
+    Entry("constructions", "explain the ways of making lists", "groundtruth.show:list_constructions"),
+    Entry("simulate", "rankings or preferences by simulated experts", "groundtruth.simulate"),
+    examples=_EXAMPLES,
+)

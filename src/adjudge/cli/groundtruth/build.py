@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
+from adjudge.cli.command import command
 from adjudge.cli.groundtruth.options import (
     LISTS,
     REPORTS,
@@ -18,12 +18,11 @@ from adjudge.cli.groundtruth.options import (
     lists_section,
     provenance_of,
     read_answers,
-    unranked_of,
     without_hint,
     write_report,
 )
-from adjudge.cli.options import Subparsers
-from adjudge.cli.output import check_output, show_report
+from adjudge.cli.options import add_styles
+from adjudge.cli.output import check_output, say, show_report
 from adjudge.errors import kept_warnings
 from adjudge.text import counted
 
@@ -39,52 +38,40 @@ _EXAMPLES = """examples:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare both commands."""
-    parser = commands.add_parser(
-        "build",
-        help="make lists from answers",
-        description="Make the list of each query: arrange its documents, and begin a new group where experts tell "
-        "documents apart.",
-        epilog=_EXAMPLES,
-    )
+def _add_building(parser: argparse.ArgumentParser) -> None:
     add_answers(parser)
     group = parser.add_argument_group("making lists")
     add_construction(group)
     add_alpha(group)
     output = _add_output(parser)
     output.add_argument("-o", "--output", metavar="FILE", help=f"write the lists: {', '.join(LISTS)}, or - as text")
-    parser.set_defaults(run=run_build)
-    parser = commands.add_parser(
-        "check",
-        help="how consistent lists from elsewhere are with answers",
-        description="Measure lists that were made elsewhere by what experts said: consistency, and the pairs that "
-        "contradict them.",
-    )
+
+
+def _add_checking(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("lists", metavar="LISTS", help="file with lists, or with any judgments")
     add_answers(parser)
     add_alpha(parser.add_argument_group("measuring"))
     _add_output(parser)
-    parser.set_defaults(run=run_check, output=None)
+    parser.set_defaults(output=None)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     group = parser.add_argument_group("output")
-    kinds = group.add_mutually_exclusive_group()
-    for style, about in (
-        ("json", "the table as JSON, with lists and provenance"),
-        ("csv", "the table as CSV"),
-        ("markdown", "the table as a Markdown page"),
-        ("latex", "the table for LaTeX"),
-    ):
-        kinds.add_argument(f"--{style}", dest="style", action="store_const", const=style, help=about)
+    add_styles(
+        group,
+        json="the table as JSON, with lists and provenance",
+        csv="the table as CSV",
+        markdown="the table as a Markdown page",
+        latex="the table for LaTeX",
+    )
     group.add_argument("--report", metavar="FILE", help=f"write a report with every list drawn: {', '.join(REPORTS)}")
     group.add_argument("--figures", metavar="DIR", help="write every figure of the report as SVG and PDF, too")
     return group
 
 
-def run_build(arguments: argparse.Namespace) -> None:
-    """Read, make, write, say."""
+@command(_add_building, examples=_EXAMPLES)
+def run(arguments: argparse.Namespace) -> None:
+    """Make the list of each query: arrange its documents, and begin a new group where experts tell documents apart."""
     from adjudge.groundtruth import build, parse_construction
     from adjudge.groundtruth.files import write_lists
 
@@ -97,8 +84,7 @@ def run_build(arguments: argparse.Namespace) -> None:
     wrote = write_report(arguments, truth, answers, made=made)
     if arguments.output == "-":  # and nothing else on standard output
         write_lists(truth.lists, "-")
-        for note in (*notes, *wrote):
-            print(f"adjudge: note: {note}", file=sys.stderr)
+        say([*notes, *wrote])
         return
     if arguments.output is not None:
         write_lists(truth.lists, arguments.output)
@@ -106,15 +92,18 @@ def run_build(arguments: argparse.Namespace) -> None:
     _show(arguments, truth, answers, made, [*notes, *wrote])
 
 
-def run_check(arguments: argparse.Namespace) -> None:
-    """Read lists and answers, measure, say."""
+@command(_add_checking)
+def check(arguments: argparse.Namespace) -> None:
+    """Measure lists that were made elsewhere by what experts said: consistency, and the pairs that contradict them."""
     from adjudge.groundtruth.building import check_lists
     from adjudge.groundtruth.files import read_lists
 
     _check(arguments, [arguments.lists, arguments.answers])
     lists, answers = read_lists(arguments.lists), read_answers(arguments)
     with kept_warnings() as notes, without_hint(is_needed=len(answers.queries) > 1):
-        truth = check_lists(lists, answers, alpha=arguments.alpha, unranked=unranked_of(arguments), seed=arguments.seed)
+        truth = check_lists(
+            lists, answers, alpha=arguments.alpha, unranked=arguments.unranked or "skip", seed=arguments.seed
+        )
     made = provenance_of(arguments, answers, [arguments.lists, arguments.answers])
     wrote = write_report(arguments, truth, answers, made=made)
     _show(arguments, truth, answers, made, [*notes, *wrote])

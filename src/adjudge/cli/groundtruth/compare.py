@@ -6,19 +6,18 @@ import argparse
 from typing import TYPE_CHECKING
 
 from adjudge.checks import COUNT_OR_NONE
+from adjudge.cli.command import command
 from adjudge.cli.groundtruth.options import (
-    FORMS,
     add_alpha,
     add_answers,
     check_report,
     provenance_of,
     read_answers,
-    unranked_of,
     without_hint,
     write_report,
 )
-from adjudge.cli.options import Subparsers, add_output, add_run_reading, check_run_reading, read_runs
-from adjudge.cli.output import check_output, progress, show_report, style_of
+from adjudge.cli.options import add_listing, add_run_reading, check_run_reading, read_runs
+from adjudge.cli.output import PAGE_FORMS, check_output, progress, show_report, style_of
 from adjudge.errors import AdjudgeError, kept_warnings
 
 if TYPE_CHECKING:
@@ -36,17 +35,7 @@ _EXAMPLES = """examples:
 _MODELS = {"rankings": "plackett-luce", "preferences": "bradley-terry"}
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "compare",
-        help="compare ways of making lists",
-        description="Make lists in several ways from the same answers: how consistent they are, with the answers that "
-        "they were made from and with others, how large their groups are and, with runs, how the ranking of systems "
-        "changes.",
-        epilog=_EXAMPLES,
-    )
-    add_answers(parser)
+def _add_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("comparing")
     group.add_argument(
         "--constructions",
@@ -68,20 +57,24 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
     group.add_argument("-m", "--measure", default="ADR", metavar="MEASURE", help="to evaluate them with")
     group.add_argument("--metadata", metavar="FILE", help="table of documents, for the artist filter of runs")
     add_run_reading(group)
-    add_output(parser, page="markdown")
+    add_listing(parser)
     parser.add_argument("--report", metavar="FILE", help="write a report, with the lists of the best way drawn")
     parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run)
 
 
+@command(add_answers, _add_options, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, compare, show."""
+    """Make lists in several ways from the same answers, and compare them.
+
+    How consistent they are, with the answers that they were made from and with others, how large their groups are and,
+    with runs, how the ranking of systems changes.
+    """
     from adjudge.groundtruth import parse_construction
     from adjudge.groundtruth.comparing import compare_constructions
 
     inputs = [arguments.answers, *(arguments.runs or ()), *filter(None, (arguments.metadata, arguments.teams))]
     _check(arguments, inputs)
-    asked = [parse_construction(one) for one in arguments.constructions or ()]
+    asked = [parse_construction(way) for way in arguments.constructions or ()]
     collection = None if arguments.runs is None else read_runs(arguments)
     answers = read_answers(arguments)
     is_one = len(answers.queries) == 1
@@ -90,7 +83,7 @@ def run(arguments: argparse.Namespace) -> None:
             answers,
             asked or _usual(answers),
             alpha=arguments.alpha,
-            unranked=unranked_of(arguments),
+            unranked=arguments.unranked or "skip",
             runs=collection,
             measure=arguments.measure,
             halves=arguments.halves,
@@ -104,7 +97,7 @@ def _check(arguments: argparse.Namespace, inputs: list[str]) -> None:
     """Refuse what cannot work before any work is done."""
     from adjudge.measures import parse_measure
 
-    check_output(argparse.Namespace(**{**vars(arguments), "runs": inputs}), forms=FORMS)
+    check_output(argparse.Namespace(**{**vars(arguments), "runs": inputs}), forms=PAGE_FORMS)
     check_report(arguments, inputs, needs_report=False)
     parse_measure(arguments.measure)
     check_run_reading(arguments)
@@ -149,7 +142,7 @@ def _show(
 
 
 def _plain_sections(found: ComparedConstructions) -> list[Section]:
-    """The same for a terminal: a line a sentence, and under the table what its columns are."""
+    """The same for a terminal: a line per sentence, and under the table what its columns are."""
     from dataclasses import replace
 
     from adjudge.groundtruth.report import construction_sections, construction_sentences
@@ -157,6 +150,10 @@ def _plain_sections(found: ComparedConstructions) -> list[Section]:
 
     first, *others = construction_sections(found)
     _, table, *rest = first.blocks
-    about = [f"{one.name}: {one.about}" for one in table.columns if one.about] if isinstance(table, TableBlock) else []
+    about = (
+        [f"{column.name}: {column.about}" for column in table.columns if column.about]
+        if isinstance(table, TableBlock)
+        else []
+    )
     blocks = (*map(Paragraph, construction_sentences(found)), table, Paragraph("; ".join(about) + "."), *rest)
     return [replace(first, blocks=blocks), *others]

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from adjudge.reporting.document import Section, TableBlock
 
 
-FORMS = ("text", "json", "csv", "markdown", "latex", "html")
 LISTS = (".groups", ".json", ".csv", ".tsv", ".parquet", ".jsonl", ".qrels")
 REPORTS = {".html": "html", ".md": "markdown", ".tex": "latex", ".json": "json"}
 _ABOUT = "file with experts' rankings, or with preferences between two documents"
@@ -46,7 +45,7 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
         "--places",
         choices=("counted", "given"),
         type=_as_now,
-        help="count ranks anew in each expert's ranking, ties sharing the mean of their places, or take them as they "
+        help="count ranks again in each expert's ranking, ties sharing the mean of their places, or take them as they "
         "are (default: counted)",
     )
     group.add_argument("--without", metavar="QUERY", action="append", default=[], help="leave out a query; repeatable")
@@ -134,9 +133,9 @@ def read_answers(arguments: argparse.Namespace) -> Rankings | Preferences:
     from adjudge.groundtruth import Rankings
     from adjudge.groundtruth.files import read_experts
 
-    given = arguments.places or "counted"
+    places: Any = arguments.places or "counted"
     with without_hint():
-        answers = read_experts(arguments.answers, places=given, without=arguments.without)  # type: ignore[arg-type]
+        answers = read_experts(arguments.answers, places=places, without=arguments.without)
     check_columns()
     if not isinstance(answers, Rankings):
         for name in ("unranked", "places", "least_experts"):
@@ -150,7 +149,7 @@ def read_answers(arguments: argparse.Namespace) -> Rankings | Preferences:
 @contextmanager
 def without_hint(*, is_needed: bool = True) -> Iterator[None]:
     """Say how to leave out the query that an error is about, where it is about a whole one."""
-    from adjudge.groundtruth.rankings import QueryError
+    from adjudge.groundtruth.answers import QueryError
 
     try:
         yield
@@ -163,9 +162,9 @@ def without_hint(*, is_needed: bool = True) -> Iterator[None]:
 
 def check_queries(asked: Sequence[str], answers: Rankings | Preferences) -> list[str]:
     """All queries; those asked for must be among them."""
-    from adjudge.groundtruth.rankings import check_named
+    from adjudge.groundtruth.answers import check_named
 
-    known = [one.query for one in answers.queries]
+    known = [query.query for query in answers.queries]
     check_named(asked, known)
     return known
 
@@ -180,16 +179,11 @@ def provenance_of(
     return made_from(files or [arguments.answers], seed=arguments.seed, known=Provenance(inputs=read))
 
 
-def unranked_of(arguments: argparse.Namespace) -> Any:
-    """The option as the library spells it."""
-    return arguments.unranked or "skip"
-
-
 def build_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """The options of :func:`adjudge.groundtruth.build`."""
     return {
         "alpha": arguments.alpha,
-        "unranked": unranked_of(arguments),
+        "unranked": arguments.unranked or "skip",
         "least_experts": arguments.least_experts or 1,
         "seed": arguments.seed,
     }
@@ -207,7 +201,7 @@ def lists_section(truth: GroundTruth, said: Sequence[str]) -> Section:
 
 
 def lists_table(truth: GroundTruth) -> TableBlock:
-    """A row a query, and one for all."""
+    """A row per query, and one for all."""
     from adjudge.groundtruth.building import list_records, total_record
     from adjudge.reporting.document import TableBlock
     from adjudge.tables import Heading

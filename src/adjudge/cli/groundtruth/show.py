@@ -6,8 +6,8 @@ import argparse
 import math
 from typing import TYPE_CHECKING, Any
 
+from adjudge.cli.command import command
 from adjudge.cli.groundtruth.options import (
-    FORMS,
     add_alpha,
     add_answers,
     add_construction,
@@ -17,8 +17,8 @@ from adjudge.cli.groundtruth.options import (
     read_answers,
     without_hint,
 )
-from adjudge.cli.options import Subparsers, add_output
-from adjudge.cli.output import check_output, made_from, show_report, style_of
+from adjudge.cli.options import add_listing
+from adjudge.cli.output import PAGE_FORMS, check_output, made_from, show_report, style_of
 from adjudge.errors import kept_warnings
 
 if TYPE_CHECKING:
@@ -26,40 +26,25 @@ if TYPE_CHECKING:
     from adjudge.reporting.document import Section, TableBlock
 
 
-_STRIP = 31  # signs of the drawing of ranks
+_STRIP = 31  # characters of the drawing of ranks
 _STRIP_AT = 5  # its column
 _NAMED = 6  # places to name before "and 3 more"
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare both commands."""
-    parser = commands.add_parser(
-        "show",
-        help="a list with what experts said of each document",
-        description="The list of a query: its groups, what experts said of each document, and which pairs contradict "
-        "the list.",
-    )
+def _add_showing(parser: argparse.ArgumentParser) -> None:
     add_answers(parser)
     parser.add_argument("-q", "--query", metavar="QUERY", action="append", default=[], help="repeatable (default: all)")
     group = parser.add_argument_group("making lists")
     add_construction(group)
     add_alpha(group)
-    add_output(parser, page="markdown")
-    parser.set_defaults(run=run_show)
-    parser = commands.add_parser(
-        "constructions",
-        help="explain the ways of making lists",
-        description="Every aggregation function and every comparison of documents; a construction is one of each.",
-    )
-    add_output(parser, page="markdown")
-    parser.set_defaults(run=run_constructions)
 
 
-def run_show(arguments: argparse.Namespace) -> None:
-    """Read, make, show some lists in full."""
+@command(_add_showing, add_listing)
+def run(arguments: argparse.Namespace) -> None:
+    """Show the list of a query: its groups, what experts said of each document, which pairs contradict the list."""
     from adjudge.groundtruth import build, parse_construction
 
-    check_output(arguments, forms=FORMS)
+    check_output(arguments, forms=PAGE_FORMS)
     construction = parse_construction(arguments.construction)
     answers = read_answers(arguments)
     known = check_queries(arguments.query, answers)
@@ -70,21 +55,21 @@ def run_show(arguments: argparse.Namespace) -> None:
     provenance = provenance_of(arguments, answers).to_dict()
     show_report(
         arguments,
-        (*(_section(one, truth, is_text=style_of(arguments) == "text") for one in shown), _legend(truth)),
+        (*(_section(built, truth, is_text=style_of(arguments) == "text") for built in shown), _legend(truth)),
         title="Partially ordered lists",
         provenance=provenance,
         values={
             "construction": str(construction),
             "alpha": truth.alpha,
             "lists": [
-                {"query": one.list.query, "adr_1": one.consistency(1), "adr_2": one.consistency(2)}
-                | {"left_out": one.evidence.left_out, "documents": _records(one)}
-                for one in shown
+                {"query": built.list.query, "adr_1": built.consistency(1), "adr_2": built.consistency(2)}
+                | {"left_out": built.evidence.left_out, "documents": _records(built)}
+                for built in shown
             ],
             "notes": list(notes),
             "provenance": provenance,
         },
-        records=[_flat(record) for one in shown for record in _records(one)],
+        records=[_flat(record) for built in shown for record in _records(built)],
         notes=tuple(notes),
     )
 
@@ -148,7 +133,7 @@ def _legend(truth: GroundTruth) -> Section:
         "Contradicted by documents, given by their places: ≠ is in the same group and differs, = is in another and "
         f"does not differ, ↕ should stand on the other side ({truth.measured_by}, one tail, α = {truth.alpha:g})."
     )
-    return Section("legend", "Signs", (Paragraph(text),))
+    return Section("legend", "Marks", (Paragraph(text),))
 
 
 def _table(built: BuiltList, text: str) -> TableBlock:
@@ -177,7 +162,7 @@ def _table(built: BuiltList, text: str) -> TableBlock:
 
 
 def _without_strip(table: TableBlock) -> TableBlock:
-    """The same without the drawing, which is made of signs of one width."""
+    """The same without the drawing, which is made of characters of one width."""
     from dataclasses import replace
 
     def rest(cells: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -196,7 +181,7 @@ def _cells(record: dict[str, Any], ends: tuple[float, float], *, is_first: bool)
         f"{record['lower']:.2f} – {record['upper']:.2f}",
         _strip(record["lower"], record["median"], record["upper"], ends),
         f"{record['answers']}",
-        "  ".join(f"{sign} {_some(record[name])}" for sign, name in marks if record[name]),
+        "  ".join(f"{mark} {_some(record[name])}" for mark, name in marks if record[name]),
     )
 
 
@@ -225,29 +210,32 @@ def _strip(lower: float, middle: float, upper: float, ends: tuple[float, float])
     """
     width = (ends[1] - ends[0]) or 1.0
     at = [round((value - ends[0]) / width * (_STRIP - 1)) for value in (lower, middle, upper)]
-    signs = [" "] * at[0] + ["━"] * (at[2] - at[0] + 1)
-    signs[at[1]] = "●"
-    return "".join(signs)
+    characters = [" "] * at[0] + ["━"] * (at[2] - at[0] + 1)
+    characters[at[1]] = "●"
+    return "".join(characters)
 
 
-def run_constructions(arguments: argparse.Namespace) -> None:
-    """List what is registered."""
+@command(add_listing)
+def list_constructions(arguments: argparse.Namespace) -> None:
+    """Every aggregation function and every comparison of documents; a construction is one of each."""
     from adjudge.groundtruth import COMPARISONS, FUNCTIONS
     from adjudge.groundtruth.evidence import default_comparison
     from adjudge.reporting.document import Paragraph, Section, TableBlock
     from adjudge.tables import Heading
 
-    check_output(arguments, forms=FORMS)
-    functions: list[dict[str, Any]] = [{"function": one.name, "about": one.about} for one in FUNCTIONS.values()]
+    check_output(arguments, forms=PAGE_FORMS)
+    functions: list[dict[str, Any]] = [
+        {"function": function.name, "about": function.about} for function in FUNCTIONS.values()
+    ]
     comparisons: list[dict[str, Any]] = [
         {
-            "comparison": one.name,
-            "takes": one.takes,
-            "default": one.name == default_comparison(one.takes),
-            "random": one.is_random,
-            "about": one.about,
+            "comparison": comparison.name,
+            "takes": comparison.takes,
+            "default": comparison.name == default_comparison(comparison.takes),
+            "random": comparison.is_random,
+            "about": comparison.about,
         }
-        for one in COMPARISONS.values()
+        for comparison in COMPARISONS.values()
     ]
     text = (
         "A construction is a function, the tails of its tests and, after a colon, how documents are compared: Any-1, "
@@ -259,19 +247,19 @@ def run_constructions(arguments: argparse.Namespace) -> None:
             "functions",
             "Functions: where a new group begins.",
             (Heading("function", "left"), Heading("about", "left")),
-            tuple((one["function"], one["about"]) for one in functions),
+            tuple((row["function"], row["about"]) for row in functions),
             functions,
         ),
         TableBlock(
             "comparisons",
             "Comparisons: in which order documents stand, and which of them differ; * is the default.",
             (Heading("comparison", "left"), Heading("takes", "left"), Heading("about", "left")),
-            tuple((f"{one['comparison']}{'*' * one['default']}", one["takes"], one["about"]) for one in comparisons),
+            tuple((f"{row['comparison']}{'*' * row['default']}", row["takes"], row["about"]) for row in comparisons),
             comparisons,
         ),
     )
-    flat = [("function", one["function"], "", one["about"]) for one in functions]
-    flat += [("comparison", one["comparison"], one["takes"], one["about"]) for one in comparisons]
+    flat = [("function", row["function"], "", row["about"]) for row in functions]
+    flat += [("comparison", row["comparison"], row["takes"], row["about"]) for row in comparisons]
     show_report(
         arguments,
         (Section("constructions", "Ways of making lists", blocks),),

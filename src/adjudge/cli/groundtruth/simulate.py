@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from adjudge.checks import COUNT, NOT_NEGATIVE, SEED, SEVERAL, SHARE_BELOW_ALL
-from adjudge.cli.options import Subparsers, add_option
+from adjudge.cli.command import command
+from adjudge.cli.options import add_option
 from adjudge.cli.output import check_output
 from adjudge.errors import AdjudgeError
 
@@ -39,15 +40,7 @@ _NUMBERS = {
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".json")
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "simulate",
-        help="rankings or preferences by simulated experts",
-        description="Rankings by experts who see the true groups of documents with noise, or their preferences for the "
-        "pairs that sorting takes: to try things out, and to see how many experts it takes.",
-        epilog=_EXAMPLES,
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     for name, (constraint, about, otherwise) in _NUMBERS.items():
         add_option(parser, f"--{name}", type=constraint, help=about, usual=f"{{{_RANKINGS}.{name}}}{otherwise}")
     parser.add_argument(
@@ -65,14 +58,18 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "-o", "--output", metavar="FILE", required=True, help=f"answers to write: {', '.join(_SUFFIXES)}, or - as CSV"
     )
     parser.add_argument("--lists", metavar="FILE", help="write the true lists, too: .groups, .json, .csv, .tsv")
-    parser.set_defaults(run=run)
 
 
+@command(_add_options, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Simulate, write, say; where the answers go to standard output, nothing else does."""
+    """Simulate experts, to try things out and to see how many it takes.
+
+    They rank documents whose true groups they see with noise, or say which of two they prefer for the pairs that
+    sorting takes.
+    """
+    from adjudge.groundtruth.answers import Rankings
     from adjudge.groundtruth.building import asked_of
     from adjudge.groundtruth.files import write_lists, write_preferences, write_rankings
-    from adjudge.groundtruth.rankings import Rankings
     from adjudge.text import counted
 
     _check(arguments)

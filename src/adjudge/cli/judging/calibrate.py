@@ -4,29 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from adjudge.checks import COUNT, SEVERAL
+from adjudge.checks import COUNT, SEVERAL, WORKERS
+from adjudge.cli.command import command
 from adjudge.cli.judging.options import add_judging, check_names, goal_of, read_candidates
-from adjudge.cli.judging.simulate import add_simulating, methods
-from adjudge.cli.options import Subparsers, add_collection, add_output
-from adjudge.cli.output import check_output, command_line, progress, show_report
+from adjudge.cli.judging.simulate import methods
+from adjudge.cli.options import add_collection, add_pages
+from adjudge.cli.output import PAGE_FORMS, check_output, command_line, progress, show_report
 
 _EXAMPLES = """examples:
   adjudge calibrate judgments.tsv runs.tsv --scale fine -m CG@5 --estimator uniform --estimator hierarchical
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "calibrate",
-        help="whether claimed confidence can be trusted",
-        description="Methods side by side on random parts of a judged collection: claimed confidence against accuracy, "
-        "coverage of intervals, accuracy against judgments, effort to the stop.",
-        epilog=_EXAMPLES,
-    )
-    add_collection(parser)
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add_judging(parser, several=True)
-    add_simulating(parser)
+    parser.add_argument("--workers", type=WORKERS, help="processes (default: one per core)")
     parser.add_argument("--samples", type=COUNT, default=10, help="parts to draw")
     parser.add_argument("--systems", type=SEVERAL, help="systems of a part (default: half)")
     parser.add_argument("--queries", type=SEVERAL, help="queries of a part (default: half)")
@@ -34,17 +26,18 @@ def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
         "--at", type=float, action="append", metavar="X", help="share of the candidates judged; repeatable"
     )
     parser.add_argument("--no-metadata", action="store_true", help="as if nothing were known of documents")
-    add_output(parser, page="markdown")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run)
 
 
+@command(add_collection, _add_options, add_pages, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, sample, simulate, compare, show."""
-    from adjudge.relevance.calibration import calibrate_judging
-    from adjudge.relevance.report import calibration_records, calibration_section
+    """Compare methods on random parts of a judged collection.
 
-    check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
+    Claimed confidence against accuracy, coverage of intervals, accuracy against judgments, effort to the stop.
+    """
+    from adjudge.relevance.calibration import calibrate_judging
+    from adjudge.relevance.report import calibration_section
+
+    check_output(arguments, forms=PAGE_FORMS)
     check_names(arguments)
     collection, measure, pool = read_candidates(arguments)
     if arguments.no_metadata:
@@ -58,11 +51,11 @@ def run(arguments: argparse.Namespace) -> None:
             queries=arguments.queries,
             goal=goal_of(arguments, measure, pool),
             progress=advance,
-            **methods(arguments, "shares"),
+            **methods(arguments),
         )
     subtitle = f"means of {arguments.samples} parts of the collection"
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()
-    records = calibration_records(found)
+    records = found.to_dicts()
     show_report(
         arguments,
         (calibration_section(found, subtitle),),

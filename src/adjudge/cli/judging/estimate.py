@@ -6,9 +6,10 @@ import argparse
 from typing import TYPE_CHECKING
 
 from adjudge.checks import CONFIDENCE
+from adjudge.cli.command import command
 from adjudge.cli.judging.options import add_judging, add_runs, open_session
-from adjudge.cli.options import Subparsers, add_output
-from adjudge.cli.output import check_output, command_line, show_report
+from adjudge.cli.options import add_pages
+from adjudge.cli.output import PAGE_FORMS, check_output, command_line, show_report
 
 if TYPE_CHECKING:
     from adjudge.model.collection import Collection
@@ -22,32 +23,21 @@ _EXAMPLES = """examples:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "estimate",
-        help="rank systems with few judgments, or none",
-        description="Expected effectiveness of every system, confidence in their order, and whether judging can stop.",
-        epilog=_EXAMPLES,
-    )
-    add_runs(parser)
-    add_judging(parser)
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--confidence", type=CONFIDENCE, default=0.95)
     parser.add_argument(
         "--history", action="store_true", help="follow confidence through the judgments in the order of their file"
     )
-    add_output(parser, page="markdown")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run)
 
 
+@command(add_runs, add_judging, _add_options, add_pages, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, learn, rank, show."""
+    """Expected effectiveness of every system, confidence in their order, and whether judging can stop."""
     from dataclasses import asdict
 
     from adjudge.relevance.report import estimate_section
 
-    check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
+    check_output(arguments, forms=PAGE_FORMS)
     judging, collection = open_session(arguments)
     history = _history(judging, collection) if arguments.history else []
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from adjudge.checks import COUNT
+from adjudge.cli.command import command
 from adjudge.cli.judging.options import add_judging, add_runs, open_session
-from adjudge.cli.options import Subparsers, add_output
+from adjudge.cli.options import add_listing
 from adjudge.cli.output import check_output, command_line, say, show, style_of
 
 _EXAMPLES = """examples:
@@ -15,24 +16,14 @@ _EXAMPLES = """examples:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "next",
-        help="the most telling documents to judge",
-        description="What to judge next. Add the grades to the file of judgments and ask again.",
-        epilog=_EXAMPLES,
-    )
-    add_runs(parser)
-    add_judging(parser)
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-n", type=COUNT, default=10, help="how many documents")
     parser.add_argument("--always", action="store_true", help="name documents even when the goal is reached")
-    add_output(parser, page="markdown")
-    parser.set_defaults(run=run)
 
 
+@command(add_runs, add_judging, _add_options, add_listing, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, learn, choose, show."""
+    """What to judge next. Add the grades to the file of judgments and ask again."""
     from dataclasses import asdict
 
     from adjudge.tables import as_csv, as_json, as_markdown, as_rich

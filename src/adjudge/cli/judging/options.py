@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from adjudge.checks import COUNT_OR_NONE, POSITIVE, SEED
-from adjudge.cli.options import add_reading, read_collection
+from adjudge.cli.options import add_option, add_reading, read_collection
 from adjudge.cli.output import progress, with_inputs
 from adjudge.errors import AdjudgeError, kept_warnings, shown
 from adjudge.text import counted, listed
@@ -40,12 +40,9 @@ def add_judging(parser: argparse.ArgumentParser, *, several: bool = False) -> No
     estimators = "uniform, prior, output, judgments or hierarchical"
     rules = "information, variance, confidence, pairs, spread or random"
     if several:
-        group.add_argument(
-            "--estimator", action="append", metavar="NAME", help=f"{estimators}; repeatable (default: hierarchical)"
-        )
-        group.add_argument(
-            "--rule", action="append", metavar="NAME", help=f"{rules}; repeatable (default: information)"
-        )
+        for name, known in (("estimator", estimators), ("rule", rules)):
+            usual = f"{{adjudge.relevance.simulation:simulate_judging.{name}s}}"
+            add_option(group, f"--{name}", action="append", metavar="NAME", help=f"{known}; repeatable", usual=usual)
     else:
         group.add_argument("--estimator", default="hierarchical", metavar="NAME", help=f"{estimators}")
         group.add_argument("--rule", default="information", metavar="NAME", help=f"{rules}")
@@ -76,13 +73,9 @@ def _add_goal(group: argparse._ArgumentGroup) -> None:
         help="differences that do not matter, or 'users' for those that most users do not notice",
     )
     group.add_argument(
-        "--correction",
-        type=POSITIVE,
-        default=1.0,
-        metavar="X",
-        help="of the error that is claimed, for goal error",
+        "--correction", type=POSITIVE, default=1.0, metavar="X", help="of the error that is claimed, for goal error"
     )
-    group.add_argument("--least", type=COUNT_OR_NONE, help="judgments to make in any case (default: one a query)")
+    group.add_argument("--least", type=COUNT_OR_NONE, help="judgments to make in any case (default: one per query)")
 
 
 def goal_of(arguments: argparse.Namespace, measure: str | None = None, pool: Candidates | None = None) -> Goal:

@@ -6,9 +6,10 @@ import argparse
 from typing import Any
 
 from adjudge.checks import COUNT, WORKERS
+from adjudge.cli.command import command
 from adjudge.cli.judging.options import add_judging, check_names, goal_of, read_candidates
-from adjudge.cli.options import Subparsers, add_collection, add_output
-from adjudge.cli.output import check_output, command_line, progress, show_report
+from adjudge.cli.options import add_collection, add_pages
+from adjudge.cli.output import PAGE_FORMS, check_output, command_line, progress, show_report
 
 _EXAMPLES = """examples:
   adjudge simulate judgments.tsv runs.tsv --scale fine -m CG@5 --metadata metadata.tsv
@@ -16,46 +17,29 @@ _EXAMPLES = """examples:
 """
 
 
-def add(commands: Subparsers) -> None:  # type: ignore[type-arg]
-    """Declare the command."""
-    parser = commands.add_parser(
-        "simulate",
-        help="what low-cost judging would have cost",
-        description="Sessions on a judged collection, its judgments being the assessor: effort and accuracy.",
-        epilog=_EXAMPLES,
-    )
-    add_collection(parser)
+def _add_options(parser: argparse.ArgumentParser) -> None:
     add_judging(parser, several=True)
-    add_simulating(parser)
+    parser.add_argument("--workers", type=WORKERS, help="processes (default: one per core)")
     parser.add_argument("--seeds", type=COUNT, default=5, help="orders of ties to try")
     parser.add_argument(
         "--at", type=float, action="append", metavar="X", help="judgments, or a share of the candidates; repeatable"
     )
-    add_output(parser, page="markdown")
-    parser.add_argument("--figures", metavar="DIR", help="write every figure as SVG and PDF, too")
-    parser.set_defaults(run=run)
 
 
-def add_simulating(parser: argparse.ArgumentParser) -> None:
-    """How to run many sessions."""
-    parser.add_argument("--workers", type=WORKERS, help="processes (default: one a core)")
-
-
+@command(add_collection, _add_options, add_pages, examples=_EXAMPLES)
 def run(arguments: argparse.Namespace) -> None:
-    """Read, simulate every method with every seed, show."""
-    from adjudge.relevance.report import simulation_records, simulation_section
+    """Sessions on a judged collection, its judgments being the assessor: effort and accuracy."""
+    from adjudge.relevance.report import simulation_section
     from adjudge.relevance.simulation import simulate_judging
 
-    check_output(arguments, forms=("text", "json", "csv", "markdown", "latex", "html"))
+    check_output(arguments, forms=PAGE_FORMS)
     check_names(arguments)
     collection, measure, pool = read_candidates(arguments)
     goal = goal_of(arguments, measure, pool)
     with progress("simulating") as advance:
-        runs = simulate_judging(
-            pool, measure, goal=goal, seeds=arguments.seeds, progress=advance, **methods(arguments, "at")
-        )
+        runs = simulate_judging(pool, measure, goal=goal, seeds=arguments.seeds, progress=advance, **methods(arguments))
     provenance = collection.provenance.with_settings(command=command_line(), seed=arguments.seed).to_dict()
-    records = simulation_records(runs)
+    records = runs.to_dicts()
     show_report(
         arguments,
         (simulation_section(runs, str(goal)),),
@@ -67,9 +51,9 @@ def run(arguments: argparse.Namespace) -> None:
     )
 
 
-def methods(arguments: argparse.Namespace, marks: str) -> dict[str, Any]:
-    """Estimators, rules, ``marks`` and how to run them; what was not said is left to the function."""
-    given = {"estimators": arguments.estimator, "rules": arguments.rule, marks: arguments.at}
+def methods(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Estimators, rules, checkpoints and how to run them; what was not said is left to the function."""
+    given = {"estimators": arguments.estimator, "rules": arguments.rule, "at": arguments.at}
     return {
         **{name: value for name, value in given.items() if value},
         "seed": arguments.seed,

@@ -8,8 +8,6 @@ Urbano, J., Nagler, T. Stochastic Simulation of Test Collections: Evaluation Sco
 doi:10.1145/3209978.3210043.
 Urbano, J., Lima, H., Hanjalic, A. Statistical Significance Testing in Information Retrieval: An Empirical Analysis of
 Type I, Type II and Type III Errors. SIGIR 2019. doi:10.1145/3331184.3331259.
-
-Models of the samples of an experiment, fitted once in a process: fitting draws nothing, and all trials share it.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from adjudge.arrays import Floats
 from adjudge.checks import COUNT, SEVERAL, checked
 from adjudge.errors import AdjudgeError, NotEnoughDataError, unknown
 from adjudge.experiments.samples import Sample, Samples
-from adjudge.experiments.simulate.dependence import DEPENDENCES, Dependence, fit_dependence
+from adjudge.experiments.simulate.copulas import DEPENDENCES, Dependence, fit_dependence
 from adjudge.experiments.simulate.margins import MARGINS, Margin, fit_margin, support_of
 from adjudge.model.effectiveness import Effectiveness
 from adjudge.results import Column, Result
@@ -79,16 +77,21 @@ class CollectionModel:
         return rng.permuted(drawn, axis=1) if self.exchangeable else drawn
 
     def with_means(self, targets: npt.ArrayLike) -> CollectionModel:
-        """The same systems with other true means: each margin bent to its own by exponential tilting.
+        """The same systems with other true means: each margin is bent to its own by exponential tilting.
 
-        Of all margins over the same values they are the nearest that have those means; dependence stays. Values are no
-        longer shuffled among the systems, if they were.
+        Of all margins over the same values they are the nearest that have those means; dependence stays. Values are not
+        shuffled among the systems, even if they were before.
         """
         wanted = np.asarray(targets, dtype=np.float64)
         if wanted.shape != (len(self.systems),):
             raise AdjudgeError(f"expected a mean for each of {len(self.systems)} systems, got shape {wanted.shape}")
-        bent = tuple(map(_tilted, self.systems, self.margins, wanted.tolist()))
-        return replace(self, margins=bent, exchangeable=False)
+        bent = []
+        for system, margin, mean in zip(self.systems, self.margins, wanted.tolist(), strict=True):
+            try:
+                bent.append(margin.tilted(mean))
+            except AdjudgeError as error:
+                raise AdjudgeError(f"system {system!r}: {error}") from None
+        return replace(self, margins=tuple(bent), exchangeable=False)
 
     def null(self, kind: str = "exchangeable", system: str | None = None) -> CollectionModel:
         """A collection in which no system has a higher mean than another.
@@ -105,13 +108,12 @@ class CollectionModel:
             raise unknown("null", kind, NULLS)
         if system is not None and system not in self.systems:
             raise unknown("system", system, self.systems)
-        if kind == "means":
-            mean = float(self.means.mean()) if system is None else self.margins[self.systems.index(system)].mean
-            return self.with_means(np.full(len(self.systems), mean))
         median = int(np.argsort(self.means, kind="stable")[(len(self.systems) - 1) // 2])
-        chosen = median if system is None else self.systems.index(system)
-        same = (self.margins[chosen],) * len(self.systems)
-        return replace(self, margins=same, exchangeable=kind == "exchangeable")
+        chosen = self.margins[median if system is None else self.systems.index(system)]
+        if kind == "means":
+            mean = float(self.means.mean()) if system is None else chosen.mean
+            return self.with_means(np.full(len(self.systems), mean))
+        return replace(self, margins=(chosen,) * len(self.systems), exchangeable=kind == "exchangeable")
 
     @checked(repeats=SEVERAL)
     def fidelity(
@@ -120,26 +122,15 @@ class CollectionModel:
         """How well ``repeats`` simulated collections, as large as the real one, imitate it."""
         return fidelity(self, values, rng, repeats=repeats)
 
-    def description(self) -> str:
-        """What the model consists of, in a sentence."""
-        families = Counter(margin.family for margin in self.margins)
-        counted = ", ".join(f"{n} {name}" for name, n in families.most_common())
-        return f"{len(self.systems)} systems; margins: {counted}; dependence: {self.dependence}"
-
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         margins = {system: margin.to_dict() for system, margin in zip(self.systems, self.margins, strict=True)}
         return {"margins": margins, "dependence": self.dependence.to_dict()}
 
     def __str__(self) -> str:
-        return self.description()
-
-
-def _tilted(system: str, margin: Margin, mean: float) -> Margin:
-    try:
-        return margin.tilted(mean)
-    except AdjudgeError as error:
-        raise AdjudgeError(f"system {system!r}: {error}") from None
+        families = Counter(margin.family for margin in self.margins).most_common()
+        margins = ", ".join(f"{n} {name}" for name, n in families)
+        return f"{len(self.systems)} systems; margins: {margins}; dependence: {self.dependence}"
 
 
 def fit_collection(
@@ -152,7 +143,7 @@ def fit_collection(
     """Fit margins and dependence to effectiveness, queries x systems without gaps, of at least 4 queries.
 
     ``margin`` is a family of :data:`~adjudge.experiments.simulate.margins.MARGINS` for all systems, or ``auto`` to
-    choose for each; ``dependence`` one of :data:`~adjudge.experiments.simulate.dependence.DEPENDENCES`. The support is
+    choose for each; ``dependence`` one of :data:`~adjudge.experiments.simulate.copulas.DEPENDENCES`. The support is
     that of all systems together. True means are the means of the queries given, and so are standard deviations
     wherever the family can.
     Systems with the same effectiveness on every query are one and the same, and tie on every new query as well; those
@@ -169,7 +160,7 @@ def fit_collection(
 
 
 def check_names(margin: str, dependence: str) -> None:
-    """Refuse names of margins or dependences that nobody registered."""
+    """Refuse names of margins or dependences that are not registered."""
     if margin not in (AUTO, *MARGINS):
         raise unknown(MARGINS.kind, margin, (AUTO, *MARGINS))
     if dependence not in DEPENDENCES:
@@ -180,7 +171,12 @@ def _matrix(
     values: Effectiveness | Sample | npt.ArrayLike, systems: Sequence[str] | None
 ) -> tuple[Floats, tuple[str, ...]]:
     if isinstance(values, Sample):
-        matrix, names = _of_sample(values, systems)
+        wanted = values.systems if systems is None else tuple(systems)
+        for name in wanted:
+            if name not in values.systems:
+                raise unknown("system", name, values.systems)
+        places = [values.systems.index(name) for name in wanted]
+        matrix, names = matrix_of(values.values[:, places], wanted)
     else:
         matrix, names = matrix_of(values, systems)
     if np.isnan(matrix).any():
@@ -189,14 +185,6 @@ def _matrix(
     if len(matrix) < _FEWEST_QUERIES:
         raise NotEnoughDataError(f"a simulation needs at least {_FEWEST_QUERIES} queries, got {len(matrix)}")
     return matrix, names
-
-
-def _of_sample(sample: Sample, systems: Sequence[str] | None) -> tuple[Floats, tuple[str, ...]]:
-    wanted = sample.systems if systems is None else tuple(systems)
-    for name in wanted:
-        if name not in sample.systems:
-            raise unknown("system", name, sample.systems)
-    return matrix_of(sample.values[:, [sample.systems.index(name) for name in wanted]], wanted)
 
 
 @dataclass(frozen=True)
@@ -221,7 +209,7 @@ class Fidelity(Result):
     repeats: int
 
     def __getitem__(self, figure: str) -> Likeness:
-        known = {one.figure: one for one in self.likenesses}
+        known = {likeness.figure: likeness for likeness in self.likenesses}
         if figure not in known:
             raise unknown("figure", figure, known)
         return known[figure]
@@ -267,7 +255,7 @@ def fidelity(
     drawn = [_figures(model.draw(rng, len(matrix))) for _ in range(repeats)]
     likenesses = []
     for name, truth in real.items():
-        several = np.stack([one[name] for one in drawn])
+        several = np.stack([figures[name] for figures in drawn])
         apart = np.abs(several.mean(axis=0) - truth)
         noise = np.abs(several - several.mean(axis=0)).mean()
         if truth.size:
@@ -297,7 +285,7 @@ class Asymmetry:
     """How unequal the numbers of queries are on which two systems are ahead, ``|P(d > 0) - P(d < 0)|``, over pairs."""
 
     typical: float
-    """Root mean square over pairs, without what counting on so many queries adds."""
+    """Root mean square over pairs, without what counting on a finite number of queries adds."""
     largest: float
 
 
@@ -305,8 +293,8 @@ class Asymmetry:
 def asymmetry(model: CollectionModel, rng: np.random.Generator, *, n_queries: int = 10_000) -> Asymmetry:
     """Of differences d between two systems on a query, P(d > 0) - P(d < 0) counted on many new queries.
 
-    0 for all pairs if systems are interchangeable. Otherwise also systems of equal means may have another, which the
-    sign test is about, and Wilcoxon's test sees as well.
+    It is 0 for all pairs if systems are interchangeable. Otherwise it may differ from 0 even if means are equal; the
+    sign test is about it, and Wilcoxon's test sees it, too.
 
     >>> model = fit_collection([[0.12, 0.31], [0.53, 0.42], [0.95, 0.83], [0.34, 0.375]])
     >>> asymmetry(model.null("exchangeable"), np.random.default_rng(0)).typical < 0.02
@@ -326,18 +314,19 @@ def asymmetry(model: CollectionModel, rng: np.random.Generator, *, n_queries: in
 
 
 Models = tuple["CollectionModel", ...]
-_MOST_KEPT = 4  # as many stay in memory, of other samples or settings
+_MOST_KEPT = 4  # of other samples or settings
 _KEPT: dict[tuple[str, ...], Models] = {}
 
 
 def models_of(samples: Samples, margin: str, dependence: str) -> Models:
-    """The model of every sample; ``margin`` and ``dependence`` are those of ``fit_collection``."""
-
-    def fit() -> Models:
-        how = {"margin": margin, "dependence": dependence}
-        return tuple(fit_collection(one.values, systems=one.systems, **how) for one in samples)
-
-    return kept((samples.digest, margin, dependence), fit)
+    """The model of every sample, fitted once in a process; settings are those of :func:`fit_collection`."""
+    return kept(
+        (samples.digest, margin, dependence),
+        lambda: tuple(
+            fit_collection(sample.values, systems=sample.systems, margin=margin, dependence=dependence)
+            for sample in samples
+        ),
+    )
 
 
 def kept(key: tuple[str, ...], make: Callable[[], Models]) -> Models:

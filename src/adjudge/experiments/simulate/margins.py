@@ -1,10 +1,9 @@
 """Margins: the distribution of one system's effectiveness over queries, as simulated collections draw from it.
 
-A margin ends as cells with probabilities: single values where a measure has few of them, or for what it gives often
-(an AP of exactly 0), and narrow intervals, uniform inside, where it is continuous. Means are therefore exact, support
-and ties are kept, and a margin can be bent to another mean without leaving its support.
-
-Families of margins: each one function that fits cells and probabilities to the effectiveness of a system.
+A margin consists of cells with probabilities: single values where a measure has few of them, or for what it gives
+often (an AP of exactly 0), and narrow intervals, uniform inside, where it is continuous. Means are therefore exact,
+support and ties are kept, and a margin can be bent to another mean without leaving its support. A family of margins is
+one function that fits cells and probabilities to the effectiveness of a system.
 """
 
 from __future__ import annotations
@@ -21,9 +20,9 @@ from adjudge.arrays import Floats, Ints, Mask
 from adjudge.errors import AdjudgeError
 from adjudge.registry import Registry
 
-_MOST_STEPS = 1000  # of a regular support: means of 5 grades from 0 to 100 have 500, four decimals are as good as none
+_MOST_STEPS = 1000  # of a regular support: means of 5 grades from 0 to 100 have 500; four decimals are continuous
 _REPEATS = 5  # cells of the matrix for each different value, for a support that is not regular
-_SPARSE = 4  # points of a regular support for each value seen, with so many repeats that the others cannot be reached
+_SPARSE = 4  # points of a regular support for each value seen; with more the others cannot be reached
 _TOLERANCE = 1e-9
 
 
@@ -71,8 +70,10 @@ def support_of(values: npt.ArrayLike) -> Support:
     """
     matrix = np.asarray(values, dtype=np.float64)
     seen, counts = np.unique(np.round(matrix.reshape(-1), 12), return_counts=True)
-    low, high = _ends(seen)
-    step = _steps(seen)
+    low, high = (-np.inf, np.inf) if seen[0] < 0 else (0.0, 1.0 if seen[-1] <= 1 else np.inf)
+    # the smallest d for which all values are multiples of 1/d
+    steps = (d for d in range(1, _MOST_STEPS + 1) if (np.abs(seen * d - np.rint(seen * d)) <= _TOLERANCE * d).all())
+    step = next(steps, 0)
     few = seen.size * _REPEATS <= matrix.size
     if step:
         first, last = (low if np.isfinite(low) else seen[0]), (high if np.isfinite(high) else seen[-1])
@@ -86,20 +87,6 @@ def support_of(values: npt.ArrayLike) -> Support:
     if few:
         return Support(low, high, seen, counts.astype(np.int64))
     return Support(low, high)
-
-
-def _ends(seen: Floats) -> tuple[float, float]:
-    if seen[0] < 0:
-        return -np.inf, np.inf
-    return 0.0, 1.0 if seen[-1] <= 1 else np.inf
-
-
-def _steps(seen: Floats) -> int:
-    """The smallest d for which all values are multiples of 1/d; 0 where there is none."""
-    for d in range(1, _MOST_STEPS + 1):
-        if (np.abs(seen * d - np.rint(seen * d)) <= _TOLERANCE * d).all():
-            return d
-    return 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,8 +149,7 @@ class Margin:
             raise AdjudgeError(f"a probability must be in [0, 1], got {levels[~((levels >= 0) & (levels <= 1))][0]:g}")
         place = np.minimum(np.searchsorted(self._heights, levels), self.points.size - 1)
         within = 1 - (self._heights[place] - levels) / self.probabilities[place]
-        found: Floats = self.points[place] + self.widths[place] * np.clip(2 * within - 1, -1, 1)
-        return found
+        return self.points[place] + self.widths[place] * np.clip(2 * within - 1, -1, 1)
 
     def cdf(self, x: npt.ArrayLike) -> Floats:
         """P(effectiveness <= x) on a new query."""
@@ -300,7 +286,7 @@ _SUPPORTS: dict[str, Callable[[Support], bool]] = {
 
 
 def margin_family(name: str, *, needs: str, automatic: bool = True) -> Callable[[Fit], Fit]:
-    """Register a family of margins; the function comes back unchanged."""
+    """Register a family of margins; the function is returned unchanged."""
 
     def decorate(fit: Fit) -> Fit:
         MARGINS.add(name, Family(name, fit, _SUPPORTS[needs], needs, automatic))
@@ -325,28 +311,23 @@ def fit_margin(values: npt.ArrayLike, family: str = "auto", *, support: Support 
     >>> margin.family, round(margin.mean, 6), margin.points.size
     ('beta-binomial', 0.333333, 11)
     """
-    sample = _sample(values)
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.ndim != 1 or not sample.size:
+        raise AdjudgeError(f"a margin needs the effectiveness of one system, got an array of shape {sample.shape}")
+    if not np.isfinite(sample).all():
+        raise AdjudgeError(f"a margin needs finite effectiveness, got {sample[~np.isfinite(sample)][0]:g}")
     support = support_of(sample) if support is None else support
     if np.ptp(sample) <= 1e-12 * max(1.0, float(np.abs(sample).max())):
         return Margin("point", sample[:1].copy(), np.ones(1), np.zeros(1), {"at": float(sample[0])}, 0.0)
     if family == "auto":
-        suited = [one for one in MARGINS.values() if one.automatic and one.suits(support)]
-        fitted = max((one.fit(sample, support) for one in suited), key=lambda margin: margin.score)
+        suited = [member for member in MARGINS.values() if member.automatic and member.suits(support)]
+        fitted = max((member.fit(sample, support) for member in suited), key=lambda margin: margin.score)
     else:
         chosen = MARGINS[family]
         if not chosen.suits(support):
             raise AdjudgeError(f"margin {family}: expected {chosen.needs} effectiveness, got {support.kind}")
         fitted = chosen.fit(sample, support)
     return fitted.matched(float(sample.mean()), float(sample.std(ddof=1)))
-
-
-def _sample(values: npt.ArrayLike) -> Floats:
-    sample = np.asarray(values, dtype=np.float64)
-    if sample.ndim != 1 or not sample.size:
-        raise AdjudgeError(f"a margin needs the effectiveness of one system, got an array of shape {sample.shape}")
-    if not np.isfinite(sample).all():
-        raise AdjudgeError(f"a margin needs finite effectiveness, got {sample[~np.isfinite(sample)][0]:g}")
-    return sample
 
 
 _CELLS = 512
@@ -380,12 +361,9 @@ def beta(values: Floats, support: Support) -> Margin:
         return float(betaln(a, b) - (a - 1) * logs[0] - (b - 1) * logs[1])
 
     at, least = _minimum(loss, np.log([mean * precision, (1 - mean) * precision]), ((-5.0, 12.0), (-5.0, 12.0)))
-    a, b = (float(one) for one in np.exp(at))
-    return _mixed(
-        values,
-        atoms,
-        _Density("beta", lambda x: betainc(a, b, x), (0.0, 1.0), {"alpha": a, "beta": b}, -least * inner.size - 2),
-    )
+    a, b = np.exp(at).tolist()
+    score = -least * inner.size - 2
+    return _mixed(values, atoms, "beta", lambda x: betainc(a, b, x), (0.0, 1.0), score=score, alpha=a, beta=b)
 
 
 @margin_family("truncated-normal", needs="continuous")
@@ -418,7 +396,7 @@ def truncated_normal(values: Floats, support: Support) -> Margin:
         return -ndtr((mu - x) / sigma) if upper else ndtr((x - mu) / sigma)  # type: ignore[no-any-return]
 
     score = -(least + 0.5 * np.log(2 * np.pi)) * inner.size - 2
-    return _mixed(values, atoms, _Density("truncated-normal", cdf, ends, {"mu": mu, "sigma": sigma}, score))
+    return _mixed(values, atoms, "truncated-normal", cdf, ends, score=score, mu=mu, sigma=sigma)
 
 
 @margin_family("kernel", needs="continuous")
@@ -442,7 +420,7 @@ def reflected_kernel(values: Floats, support: Support) -> Margin:
     def cdf(x: Floats) -> Floats:
         return ndtr((x[:, np.newaxis] - images.reshape(-1)) / h).sum(axis=1)  # type: ignore[no-any-return]
 
-    return _mixed(values, atoms, _Density("kernel", cdf, ends, {"bandwidth": h}, score))
+    return _mixed(values, atoms, "kernel", cdf, ends, score=score, bandwidth=h)
 
 
 @margin_family("logit-kernel", needs="continuous in [0, 1]")
@@ -462,7 +440,7 @@ def logit_kernel(values: Floats, support: Support) -> Margin:
     def cdf(x: Floats) -> Floats:
         return ndtr((logit(x)[:, np.newaxis] - at) / h).sum(axis=1)  # type: ignore[no-any-return]
 
-    return _mixed(values, atoms, _Density("logit-kernel", cdf, (0.0, 1.0), {"bandwidth": h}, score))
+    return _mixed(values, atoms, "logit-kernel", cdf, (0.0, 1.0), score=score, bandwidth=h)
 
 
 @margin_family("beta-binomial", needs="equidistant")
@@ -485,7 +463,7 @@ def beta_binomial(values: Floats, support: Support) -> Margin:
 
     mean = float(np.clip(places.mean() / m, 0.01, 0.99))
     at, least = _minimum(lambda x: -float(seen @ logs(x)), np.log([4 * mean, 4 - 4 * mean]), ((-7.0, 9.0), (-7.0, 9.0)))
-    a, b = (float(one) for one in np.exp(at))
+    a, b = np.exp(at).tolist()
     parameters = {"alpha": a, "beta": b, "n": float(m)}
     return _discrete("beta-binomial", support.points, np.exp(logs(at)), parameters, -least * places.size - 2)
 
@@ -554,20 +532,18 @@ def _split(values: Floats, support: Support) -> tuple[Floats, Floats]:
     return values[~np.isin(values, atoms)], atoms
 
 
-@dataclass(frozen=True)
-class _Density:
-    """A continuous distribution between two ends."""
-
-    family: str
-    cdf: Cdf
-    ends: tuple[float, float]
-    parameters: dict[str, float]
-    score: float
-
-
-def _mixed(values: Floats, atoms: Floats, fitted: _Density) -> Margin:
+def _mixed(
+    values: Floats,
+    atoms: Floats,
+    family: str,
+    cdf: Cdf,
+    ends: tuple[float, float],
+    *,
+    score: float,
+    **parameters: float,
+) -> Margin:
     """The cells of a continuous distribution, and the atoms with the share of queries that have them."""
-    edges, masses = _cells(fitted.cdf, fitted.ends)
+    edges, masses = _cells(cdf, ends)
     shares = np.array([(values == atom).mean() for atom in atoms])
     points = np.concatenate([(edges[1:] + edges[:-1]) / 2, atoms])
     weights = np.concatenate([masses * (1 - shares.sum()), shares])
@@ -575,8 +551,9 @@ def _mixed(values: Floats, atoms: Floats, fitted: _Density) -> Margin:
     kept = weights > _TINY
     order = np.argsort(points[kept], kind="stable")
     points, weights, widths = (array[kept][order] for array in (points, weights, widths))
-    parameters = fitted.parameters | ({"atoms": float(shares.sum())} if atoms.size else {})
-    return Margin(fitted.family, points, weights / weights.sum(), widths, parameters, fitted.score)
+    if atoms.size:
+        parameters["atoms"] = float(shares.sum())
+    return Margin(family, points, weights / weights.sum(), widths, parameters, score)
 
 
 def _cells(cdf: Cdf, ends: tuple[float, float]) -> tuple[Floats, Floats]:

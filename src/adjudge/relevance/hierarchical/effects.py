@@ -7,12 +7,10 @@ genres, w_qs of systems in it, and those of sound where documents have a similar
 has is no shared effect: its variance goes to that document's ε_i, which is the same model with fewer effects. A
 document whose artist (genre) is unknown has one of its own, in the same way.
 
-What the hierarchical model expects of relevance before any judgment: features of pairs, and their coefficients.
-
-Documents that several systems retrieve tend to be relevant, more so if those systems are unlike each other; and systems
-that often agree with unlike ones tend to be good (Soboroff, Nicholas and Cahan 2001, doi:10.1145/383952.383961, rank
-systems by such agreement alone). Both are known before anybody judges. Their worth is not: every coefficient is an
-effect with a prior, which judgments sharpen.
+Features say what to expect before any judgment. Documents that several systems retrieve tend to be relevant, more so if
+those systems are unlike each other; and systems that often agree with unlike ones tend to be good (Soboroff, Nicholas
+and Cahan 2001, doi:10.1145/383952.383961, rank systems by such agreement alone). What features are worth is not known:
+every coefficient is an effect with a prior, which judgments sharpen.
 """
 
 from __future__ import annotations
@@ -38,16 +36,6 @@ _PLAIN = (0.02, 0.0, 0.0, 0.01, 0.003, 0.0, 0.03)
 _WITH_METADATA = (0.02, 0.007, 0.012, 0.004, 0.002, 0.01, 0.02)
 _SOUND = 0.003
 _FINE_VARIANCE = 0.085
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """Columns of the mean of relevance, and what is believed of their coefficients before any judgment."""
-
-    names: tuple[str, ...]
-    values: Floats  # pairs x features
-    mean: Floats
-    sd: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +89,15 @@ def default_variances(scale: Scale, *, metadata: bool, sound: bool = False) -> F
     """Variances by KINDS, or WITH_SOUND, before any judgment: those of the Fine scale, times scale variance / .085.
 
     The scale's variance is that of the uniform distribution on its levels: .25 binary, .167 for three levels. With
-    metadata, artists and genres take over part of what systems, queries and the residual hold without. That of sound is
-    small: judgments have to tell that it is worth something.
+    metadata, artists and genres take over part of the variance of systems, queries and the residual. That of sound is
+    small: judgments have to show that it is worth something.
     """
     fine = np.array([*(_WITH_METADATA if metadata else _PLAIN), *([_SOUND] if sound else [])])
     return fine * (uniform_moments(scale)[1] / _FINE_VARIANCE)
 
 
-def replaced(variances: Floats, given: Mapping[str, float]) -> Floats:
-    """Variances by KINDS or WITH_SOUND, those that are given by name in place of the others.
-
-    That of sound means nothing where documents have no similarity, and may be given all the same.
-    """
+def replace_variances(variances: Floats, given: Mapping[str, float]) -> Floats:
+    """Variances by KINDS or WITH_SOUND, with those given by name; that of sound is ignored where there is none."""
     chosen = variances.copy()
     for name, value in given.items():
         if name not in WITH_SOUND:
@@ -125,32 +110,35 @@ def replaced(variances: Floats, given: Mapping[str, float]) -> Floats:
     return chosen
 
 
-def design(candidates: Candidates, features: Features, *, sound: bool = False) -> Design:
+def design(
+    candidates: Candidates, base: Floats | None = None, features: str = "full", *, sound: bool = False
+) -> Design:
     """The effects of candidates: features, systems, systems in genres; queries, artists, genres, systems in queries.
 
     With n_i systems that retrieved pair i, z_is = 1/√n_i for each of them and 0 for others; zbar[q, genre, s] is the
     mean of the shares 1/n_i [s retrieved i] over the documents of that genre. Pairs that nobody retrieved have z = 0.
     Without genres (artists) in the candidates their effects are left out; those of ``sound`` are there when asked for.
+    ``base`` and ``features`` are as in :func:`feature_columns`.
     """
+    names, values, mean, sd = zip(*feature_columns(candidates, base, features, sound=sound), strict=True)
     n, s = len(candidates), candidates.n_systems
     share = 1.0 / candidates.n_retrieving[candidates.entry_pair]
     z = np.zeros((n, s))
     z[candidates.entry_pair, candidates.entry_system] = np.sqrt(share)
-    columns, kinds = [features.values, z], [np.full(len(features.names), -1), np.full(s, KINDS.index("system"))]
-    names = [*features.names, *(f"system {name}" for name in candidates.systems)]
+    columns, kinds = [np.column_stack(values), z], [-1] * len(names) + [KINDS.index("system")] * s
+    names = (*names, *(f"system {name}" for name in candidates.systems))
     if (candidates.genre >= 0).any():
         columns.append(_genre_shares(candidates, share))
-        kinds.append(np.full(s, KINDS.index("system_genre")))
-        names += [f"system {name} in genres" for name in candidates.systems]
-    kind = np.concatenate(kinds).astype(np.int64)
-    n_rest = len(kind) - len(features.names)
+        kinds += [KINDS.index("system_genre")] * s
+        names = (*names, *(f"system {name} in genres" for name in candidates.systems))
+    n_rest = len(kinds) - len(mean)
     return Design(
         candidates,
-        tuple(names),
+        names,
         np.hstack(columns),
-        np.concatenate([features.mean, np.zeros(n_rest)]),
-        np.concatenate([features.sd**2, np.full(n_rest, np.nan)]),
-        kind,
+        np.concatenate([mean, np.zeros(n_rest)]),
+        np.concatenate([np.square(sd), np.full(n_rest, np.nan)]),
+        np.array(kinds, dtype=np.int64),
         *_local_effects(candidates, np.sqrt(share), sound=sound),
         WITH_SOUND if sound else KINDS,
     )
@@ -160,7 +148,7 @@ def _genre_shares(candidates: Candidates, share: Floats) -> Floats:
     """Zbar of each pair: who retrieves its genre for its query, pairs x systems; 0 where the genre is unknown."""
     group = Evidence(candidates).genre_groups
     n_groups = int(group.max()) + 1
-    total = np.zeros((n_groups + 1, candidates.n_systems))  # the last row takes what has no genre
+    total = np.zeros((n_groups + 1, candidates.n_systems))  # the last row is for pairs without a genre
     np.add.at(total, (group[candidates.entry_pair], candidates.entry_system), share)
     total[:-1] /= np.bincount(group[group >= 0], minlength=n_groups)[:, None]
     total[-1] = 0.0
@@ -186,7 +174,7 @@ def _local_effects(candidates: Candidates, root_share: Floats, *, sound: bool) -
     evidence = Evidence(candidates)
     for kind, group in (("artist", evidence.artist_groups), ("genre", evidence.genre_groups)):
         if (group >= 0).any():
-            number = _shared(candidates.query, group)
+            number = _number_shared(candidates.query, group)
             pair = np.flatnonzero(number >= 0)
             own[:, KINDS.index(kind)] = number < 0
             blocks.append(Block(kind, pair, number[pair], np.ones(len(pair))))
@@ -195,10 +183,10 @@ def _local_effects(candidates: Candidates, root_share: Floats, *, sound: bool) -
         heard = sound_effects(evidence)
         own[:, WITH_SOUND.index("sound")] = heard.own
         blocks.append(Block("sound", heard.pair, heard.number, heard.value))
-    return *assembled(blocks, candidates, WITH_SOUND), own
+    return *assemble(blocks, candidates, WITH_SOUND), own
 
 
-def assembled(blocks: list[Block], candidates: Candidates, kinds: tuple[str, ...]) -> tuple[csr_array, Ints]:
+def assemble(blocks: list[Block], candidates: Candidates, kinds: tuple[str, ...]) -> tuple[csr_array, Ints]:
     """Blocks side by side within each query: pairs x (queries · m), and the kinds of the m effects of each query."""
     n_queries, used = candidates.n_queries, np.zeros(candidates.n_queries, dtype=np.int64)
     columns = []
@@ -219,11 +207,8 @@ def assembled(blocks: list[Block], candidates: Candidates, kinds: tuple[str, ...
     return local, kind_of
 
 
-def _shared(query: Ints, group: Ints) -> Ints:
-    """Number of each pair's group among the groups of its query that have several pairs; -1 where it is alone.
-
-    Groups are numbered by query, -1 for none.
-    """
+def _number_shared(query: Ints, group: Ints) -> Ints:
+    """Number of each pair's group (-1 for none) among those of its query with several pairs; -1 where it is alone."""
     known = np.flatnonzero(group >= 0)
     found, first, count = np.unique(group[known], return_index=True, return_counts=True)
     several = count >= 2
@@ -236,16 +221,17 @@ def _shared(query: Ints, group: Ints) -> Ints:
 
 
 SETS = ("full", "plain")
-_OPINION_SD = 0.5  # of a coefficient, in standard deviations of relevance on the scale
+_OPINION_SD = 0.5  # of a coefficient before any judgment, in standard deviations of relevance on the scale
 _SOUND_SD = 0.25
-_OPINION_MOST = 4.0  # standard deviations; an opinion further out counts as that far out
+_OPINION_MOST = 4.0  # standard deviations; opinions further out are clipped
 
-Column = tuple[str, Floats, float, float]  # name, values, prior mean and standard deviation of the coefficient
+Column = tuple[str, Floats, float, float]
+"""A feature: name, values, and the mean and standard deviation of its coefficient before any judgment."""
 
 
 def feature_columns(
     candidates: Candidates, base: Floats | None = None, chosen: str = "full", *, sound: bool = False
-) -> Features:
+) -> list[Column]:
     """Features of a set, or on the expectations of another estimator, and a column for every machine opinion.
 
     ``plain``: a constant, √n - 1 with n the systems that retrieved a pair, and with genres sGEN and fGEN. ``full`` adds
@@ -266,24 +252,25 @@ def feature_columns(
     if chosen not in SETS:
         raise unknown("set of features", chosen, SETS)
     n = candidates.n_retrieving
-    found = n > 0
-    systems = np.where(found, np.sqrt(n) - 1.0, 0.0)
+    retrieved, evidence = n > 0, Evidence(candidates)
+    systems = np.where(retrieved, np.sqrt(n) - 1.0, 0.0)
     if base is not None:
-        columns = _on_base(_checked(base, candidates), systems)
-    elif chosen == "plain":
-        columns = _plain(candidates, systems)
+        columns = [
+            ("constant", np.ones(len(n)), 0.0, 0.15),
+            ("base", _check_base(base, candidates), 1.0, 0.2),
+            ("systems", systems, 0.0, 0.1),
+        ]
     else:
-        columns = _full(candidates, systems)
-    if not found.all():
-        columns.append(("retrieved by none", (~found).astype(np.float64), -0.15, 0.15))
+        columns = _plain(evidence, systems) if chosen == "plain" else _full(evidence, systems)
+    if not retrieved.all():
+        columns.append(("retrieved by none", (~retrieved).astype(np.float64), -0.15, 0.15))
     columns += _opinions(candidates)
-    if sound:
-        columns += _sound(candidates)
-    names, values, mean, sd = zip(*columns, strict=True)
-    return Features(names, np.column_stack(values), np.array(mean), np.array(sd))
+    if sound and np.isfinite(alike := evidence.column("sSIM")).any():
+        columns.append(("sSIM", standardise(alike), 0.0, _SOUND_SD * _relevance_sd(candidates)))
+    return columns
 
 
-def _checked(base: Floats, candidates: Candidates) -> Floats:
+def _check_base(base: Floats, candidates: Candidates) -> Floats:
     values = np.asarray(base, dtype=np.float64)
     if values.shape != (len(candidates),):
         raise AdjudgeError(f"'base': expected one number for each of {len(candidates):,} pairs, got {values.shape}")
@@ -292,26 +279,18 @@ def _checked(base: Floats, candidates: Candidates) -> Floats:
     return values
 
 
-def _on_base(base: Floats, systems: Floats) -> list[Column]:
-    one = np.ones(len(base))
-    return [("constant", one, 0.0, 0.15), ("base", base, 1.0, 0.2), ("systems", systems, 0.0, 0.1)]
-
-
-def _plain(candidates: Candidates, systems: Floats) -> list[Column]:
-    one = np.ones(len(candidates))
-    if not (candidates.genre >= 0).any():
-        return [("constant", one, 0.35, 0.25), ("systems", systems, 0.2, 0.15)]
-    same, share = _columns(candidates, "sGEN", "fGEN")
+def _plain(evidence: Evidence, systems: Floats) -> list[Column]:
+    one, genres = np.ones(len(systems)), _genres(evidence)
     return [
-        ("constant", one, 0.3, 0.25),
-        ("systems", systems, 0.15, 0.15),
-        ("sGEN", same, 0.15, 0.15),
-        ("fGEN", share, 0.15, 0.15),
+        ("constant", one, 0.3 if genres else 0.35, 0.25),
+        ("systems", systems, 0.15 if genres else 0.2, 0.15),
+        *genres,
     ]
 
 
-def _full(candidates: Candidates, systems: Floats) -> list[Column]:
-    genres, agreed = bool((candidates.genre >= 0).any()), agreement(candidates)
+def _full(evidence: Evidence, systems: Floats) -> list[Column]:
+    candidates, genres = evidence.candidates, _genres(evidence)
+    agreed = agreement(candidates)
     overall, in_query = by_system(candidates, agreed)
     columns = [
         ("constant", np.ones(len(candidates)), 0.3 if genres else 0.35, 0.25),
@@ -321,20 +300,21 @@ def _full(candidates: Candidates, systems: Floats) -> list[Column]:
         ("crowd", overall, 0.2 if genres else 0.6, 0.3 if genres else 0.4),
         ("crowd in query", in_query, 0.15, 0.15),
         ("query agreement", by_query(candidates, agreed), 0.5, 0.4),
+        *genres,
     ]
     if genres:
-        same, share = _columns(candidates, "sGEN", "fGEN")
-        columns += [("sGEN", same, 0.15, 0.15), ("fGEN", share, 0.15, 0.15)]
+        same = genres[0][1]
         columns.append(("sGEN of systems", by_system(candidates, same)[0], 0.25, 0.2))
     if (candidates.artist >= 0).any():
-        columns.append(("fART", _columns(candidates, "fART")[0], 0.3, 0.3))
+        columns.append(("fART", np.nan_to_num(evidence.column("fART")), 0.3, 0.3))
     return columns
 
 
-def _columns(candidates: Candidates, *names: str) -> list[Floats]:
-    """Features of thesis 7.2.3; 0 where they are not defined."""
-    evidence = Evidence(candidates)
-    return [np.nan_to_num(evidence.column(name)) for name in names]
+def _genres(evidence: Evidence) -> list[Column]:
+    """The features of genres (thesis 7.2.3), 0 where they are not defined; none where no genre is known."""
+    if not (evidence.candidates.genre >= 0).any():
+        return []
+    return [(name, np.nan_to_num(evidence.column(name)), 0.15, 0.15) for name in ("sGEN", "fGEN")]
 
 
 def agreement(candidates: Candidates) -> Floats:
@@ -390,14 +370,14 @@ def by_query(candidates: Candidates, feature: Floats) -> Floats:
 def _opinions(candidates: Candidates) -> list[Column]:
     """Machine opinions, standardised, with their means over each query and over what the systems of a pair retrieve.
 
-    Coefficients are believed to be 0, give or take half a standard deviation of relevance for each standard deviation
-    of opinion: judgments tell what an opinion is worth, whether it knows good queries from bad ones, and whether it
+    Prior coefficients are 0, give or take half a standard deviation of relevance for each standard deviation of
+    opinion: judgments tell what an opinion is worth, whether it knows good queries from bad ones, and whether it
     favours some systems. 0 where there is no opinion.
     """
     columns: list[Column] = []
-    sd = _OPINION_SD * float(np.sqrt(uniform_moments(candidates.scale)[1]))
+    sd = _OPINION_SD * _relevance_sd(candidates)
     for name, column in sorted(candidates.opinions.items()):
-        opinion = standardised(column)
+        opinion = standardise(column)
         known = np.flatnonzero(np.isfinite(column))
         of_query = mean_by(candidates.query[known], opinion[known], candidates.n_queries)
         columns.append((f"opinion {name}", opinion, 0.0, sd))
@@ -406,17 +386,11 @@ def _opinions(candidates: Candidates) -> list[Column]:
     return columns
 
 
-def _sound(candidates: Candidates) -> list[Column]:
-    """How a document sounds like the query, standardised, 0 where it is not known; nothing where no query has sound.
-
-    The coefficient is believed to be 0, give or take a quarter of a standard deviation of relevance.
-    """
-    alike = Evidence(candidates).column("sSIM")
-    sd = _SOUND_SD * float(np.sqrt(uniform_moments(candidates.scale)[1]))
-    return [("sSIM", standardised(alike), 0.0, sd)] if np.isfinite(alike).any() else []
+def _relevance_sd(candidates: Candidates) -> float:
+    return float(np.sqrt(uniform_moments(candidates.scale)[1]))
 
 
-def standardised(column: Floats) -> Floats:
+def standardise(column: Floats) -> Floats:
     """Mean 0, sd 1 over what is known, at most 4 from 0; 0 where nothing is known, or where all is the same."""
     known = np.isfinite(column)
     values = np.zeros(len(column))

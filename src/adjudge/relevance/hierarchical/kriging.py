@@ -1,4 +1,4 @@
-"""Sound for estimators that take documents as independent: expectations corrected by what was judged of similar ones.
+"""Sound for estimators that take documents as independent: expectations corrected by judgments of similar documents.
 
 An estimator says E_i ± √V_i of every pair. With y_i = (r_i - E_i) / σ the error of a judged pair, σ² the mean of V,
 
@@ -12,8 +12,8 @@ share (β_0) or those of a query (b_q) are accounted for, but an estimator is co
 with σ_i the smaller of σ and √V_i, and ŝ the best linear prediction from the judged pairs of the query (simple kriging;
 Cressie, Statistics for Spatial Data, 1993, doi:10.1002/9781119115151). Where an estimator claims less than the errors
 show, V_i < σ² T_i, it is not made surer than σ² (T_i - Var(ŝ_i)), nor less sure than it was. Variances and β are
-learned from all judged pairs by the machinery of the hierarchical estimator, with priors under which sound is worth
-little: where it tells nothing, little is all that changes. sSIM is standardised, and 0 where it is not defined.
+learned from all judged pairs as in the hierarchical estimator, with priors under which sound is worth little: where it
+tells nothing, little changes. sSIM is standardised, and 0 where it is not defined.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy.linalg import cho_factor, cho_solve
 from adjudge.arrays import Floats
 from adjudge.relevance.candidates import Candidates
 from adjudge.relevance.features import Evidence, sound_effects
-from adjudge.relevance.hierarchical.effects import Block, Design, assembled, standardised
+from adjudge.relevance.hierarchical.effects import Block, Design, assemble, standardise
 from adjudge.relevance.hierarchical.posterior import Posterior, estimate
 
 KINDS = ("query", "residual", "sound")
@@ -43,7 +43,7 @@ class SoundCorrection:
     def __init__(self, candidates: Candidates) -> None:
         evidence = Evidence(candidates)
         self.candidates = candidates
-        self.alike = standardised(evidence.column("sSIM"))
+        self.alike = standardise(evidence.column("sSIM"))
         self._design = _design(candidates, evidence, self.alike)
         self._covariance = _blocks(self._design)
         self.variances = np.array(DEFAULTS)
@@ -62,7 +62,7 @@ class SoundCorrection:
         self.offset, self.slope = Posterior(self._design, self.variances, known, errors).theta.tolist()
 
     def _errors(self, relevance: Floats, rows: slice = slice(None)) -> Floats:
-        """Errors of judged pairs in units of σ; NaN where not judged, or where nothing was in doubt."""
+        """Errors of judged pairs in units of σ; NaN where not judged, or where the estimator claims no variance."""
         unit = self._unit[rows]
         return np.where(unit > 0, (relevance[rows] - self._mean[rows]) / np.where(unit > 0, unit, 1.0), np.nan)
 
@@ -70,17 +70,13 @@ class SoundCorrection:
         """Expectation and variance of every pair."""
         mean, variance = np.empty(len(relevance)), np.empty(len(relevance))
         for query in range(self.candidates.n_queries):
-            rows = self.rows(query)
+            rows = self.candidates.rows(query)
             mean[rows], variance[rows] = self.of_query(query, relevance)
         return mean, variance
 
-    def rows(self, query: int) -> slice:
-        """Where the pairs of a query stand."""
-        return slice(int(self.candidates.offsets[query]), int(self.candidates.offsets[query + 1]))
-
     def of_query(self, query: int, relevance: Floats) -> tuple[Floats, Floats]:
         """Expectation and variance of the pairs of a query."""
-        rows = self.rows(query)
+        rows = self.candidates.rows(query)
         slope, unit, claimed = self.slope * self.alike[rows], self._unit[rows], self._variance[rows]
         errors = self._errors(relevance, rows)
         known = np.flatnonzero(~np.isnan(errors))
@@ -115,18 +111,17 @@ def _design(candidates: Candidates, evidence: Evidence, alike: Floats) -> Design
         np.zeros(2),
         np.array([_OFFSET_SD, _SLOPE_SD]) ** 2,
         np.full(2, -1, dtype=np.int64),
-        *assembled(blocks, candidates, KINDS),
+        *assemble(blocks, candidates, KINDS),
         own,
         KINDS,
     )
 
 
 def _blocks(design: Design) -> list[Floats]:
-    """K of each query, pairs x pairs, with what loadings leave of its diagonal."""
-    offsets, m, sound = design.candidates.offsets, design.n_local, KINDS.index("sound")
-    found = []
-    for query, (start, stop) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
-        loadings = design.local[start:stop, query * m : (query + 1) * m].toarray()
-        loadings = loadings[:, design.local_kind[query] == sound]
-        found.append(loadings @ loadings.T + np.diag(design.own[start:stop, sound]))
-    return found
+    """K of each query, pairs x pairs, with the part of its diagonal that loadings leave."""
+    m, sound, blocks = design.n_local, KINDS.index("sound"), []
+    for query in range(design.candidates.n_queries):
+        rows = design.candidates.rows(query)
+        loadings = design.local[rows, query * m : (query + 1) * m].toarray()[:, design.local_kind[query] == sound]
+        blocks.append(loadings @ loadings.T + np.diag(design.own[rows, sound]))
+    return blocks

@@ -1,13 +1,10 @@
 """The hierarchical estimator: relevance as a sum of effects that queries, artists, genres and systems share.
 
-    r[q,d] = x_d'β + b_q + a[q,artist] + g[q,genre] + Σ_s z_ds (u_s + w_qs) + Σ_s zbar[q,genre,s] t_s + sound + ε
-
-All effects are independent and Gaussian, so that judging one document tells about others of the same query, artist,
-genre, systems and sound, and errors of estimates are correlated as they are in truth: intervals of differences between
-systems hold what they claim. ``effects`` has x and who shares what, ``posterior`` how much effects vary, what judgments
-tell, and draws of relevance that stay on the scale; what that says about systems is here.
-
-Scores of systems under beliefs about relevance: sums exactly, ratios with an ideal by draws.
+All effects (:func:`hierarchical` has the equation) are independent and Gaussian, so judging one document tells about
+others of the same query, artist, genre, systems and sound, and errors of estimates are correlated as they are in truth:
+intervals of differences between systems hold what they claim. ``effects`` has the features and who shares what,
+``posterior`` how much effects vary, what judgments tell, and draws of relevance that stay on the scale. Scores of
+systems are here.
 
 A sum of weighted relevance (CG, DCG, RBP) is Gaussian as relevance is, so that expectation, covariance and influence
 are exact and every judgment changes them by a rank-one step.
@@ -31,10 +28,9 @@ from scipy.sparse import csr_array
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import POSITIVE, SEED, checked
 from adjudge.errors import AdjudgeError
-from adjudge.model.scales import Scale
 from adjudge.relevance.base import RelevanceModel, Scores, Scoring, estimator
 from adjudge.relevance.candidates import Candidates
-from adjudge.relevance.hierarchical.effects import Design, default_variances, design, feature_columns, replaced
+from adjudge.relevance.hierarchical.effects import Design, default_variances, design, replace_variances
 from adjudge.relevance.hierarchical.posterior import Draws, Posterior, Step, estimate, subtract_outer
 
 _AT_ONCE = 4_000_000  # drawn relevances that are sorted at a time
@@ -62,8 +58,7 @@ class LinearScores:
         """Systems with nothing left to judge."""
         candidates = self.posterior.design.candidates
         still = ~self.posterior.judged[candidates.entry_pair]
-        left: Mask = np.bincount(candidates.entry_system[still], minlength=candidates.n_systems) == 0
-        return left
+        return np.asarray(np.bincount(candidates.entry_system[still], minlength=candidates.n_systems) == 0)
 
     def learn(self, step: Step) -> None:
         """Follow the posterior by one judgment."""
@@ -75,15 +70,14 @@ class LinearScores:
     def by_query(self) -> tuple[Floats, Floats]:
         """Expectation and variance of the score of each query and system."""
         n_queries = self.posterior.design.candidates.n_queries
-        blocks = [self._query_moments(query) for query in range(n_queries)]
-        mean, variance = (np.array(part) for part in zip(*blocks, strict=True))
+        mean, variance = np.empty((2, n_queries, self.weights.shape[1]))
+        for query in range(n_queries):
+            rows = self.posterior.design.candidates.rows(query)
+            weights = self.weights[rows.start : rows.stop].toarray()
+            mean[query] = weights.T @ self.posterior.mean[rows]
+            covariance = self.posterior.query_covariance_with(query, weights)
+            variance[query] = np.einsum("is,is->s", weights, covariance)
         return n_queries * mean, n_queries**2 * np.maximum(variance, 0.0)
-
-    def _query_moments(self, query: int) -> tuple[Floats, Floats]:
-        rows = self.posterior.rows(query)
-        weights = self.weights[rows.start : rows.stop].toarray()
-        covariance = self.posterior.query_covariance_with(query, weights)
-        return weights.T @ self.posterior.mean[rows], np.einsum("is,is->s", weights, covariance)
 
 
 class RatioScores:
@@ -97,7 +91,8 @@ class RatioScores:
         candidates = posterior.design.candidates
         self.posterior, self.ideal = posterior, scoring.weights
         self.plain = scoring.matrix(candidates)
-        self._least = 0.5 * float(scoring.weights[0]) * _grade_step(candidates.scale)
+        step = 0.01 if candidates.scale.levels is None else 1.0 / candidates.scale.maximum  # between grades
+        self._least = 0.5 * float(scoring.weights[0]) * step
         self.draws = Draws(posterior, draws, np.random.default_rng(seed))
         row = candidates.query[candidates.entry_pair] * candidates.n_systems + candidates.entry_system
         shape = (candidates.n_queries * candidates.n_systems, len(candidates))
@@ -136,8 +131,9 @@ class RatioScores:
         subtract_outer(self.influence, step.covariance, towards / step.variance)
         self.influence[step.pair] = 0.0
         self.draws.learn(step)
-        query = int(self.posterior.design.candidates.query[step.pair])
-        rows = self.posterior.rows(query)
+        candidates = self.posterior.design.candidates
+        query = int(candidates.query[step.pair])
+        rows = candidates.rows(query)
         self.weights[step.pair] = 0.0
         change = -self.weights[rows]
         self._rest -= self.unexplained[query]
@@ -145,23 +141,18 @@ class RatioScores:
         self._rest += self.unexplained[query]
         self._expected[rows] = self.posterior.mean[rows]
         change += self.weights[rows]
-        cross = change.T @ self.influence[rows]
-        self._reweigh(query, rows, change)
-        self._linear = _symmetric(self._linear + cross + self.influence[rows].T @ change)
-
-    def _reweigh(self, query: int, rows: slice, change: Floats) -> None:
-        """Influence after a change of the weights of one query."""
-        posterior = self.posterior
+        cross, posterior = change.T @ self.influence[rows], self.posterior
         self.influence += posterior.g @ (posterior.sigma @ (posterior.g[rows].T @ change))
         self.influence[rows] += posterior.query_covariance_with(query, change, given_global=True)
         self.influence[posterior.judged] = 0.0
+        self._linear = _symmetric(self._linear + cross + self.influence[rows].T @ change)
 
     def by_query(self) -> tuple[Floats, Floats]:
         """Expectation and variance of the score of each query and system."""
         candidates = self.posterior.design.candidates
         mean, variance = self.ratios.copy(), np.zeros_like(self.ratios)
         for query in range(candidates.n_queries):
-            rows = self.posterior.rows(query)
+            rows = candidates.rows(query)
             weights = self.weights[rows] * candidates.n_queries
             mean[query] += (self.posterior.mean[rows] - self._expected[rows]) @ weights
             variance[query] = np.einsum("is,is->s", weights, self.posterior.query_covariance_with(query, weights))
@@ -197,7 +188,7 @@ class RatioScores:
 
     def _explain(self, query: int, ratios: Floats) -> None:
         """What slopes leave unexplained of the ratios of a query (systems x draws): products of what is left over."""
-        rows = self.posterior.rows(query)
+        rows = self.posterior.design.candidates.rows(query)
         linear = self.weights[rows].T @ self.draws.deviations[rows]
         left = ratios - ratios.mean(axis=1, keepdims=True) - np.concatenate([linear, -linear], axis=1)
         self.unexplained[query] = left @ left.T / left.shape[1]
@@ -209,11 +200,6 @@ class RatioScores:
         entries = slice(pointers[0], pointers[-1])
         shape = ((last - first) * n_systems, stop - start)
         return csr_array((sums.data[entries], sums.indices[entries] - start, pointers - pointers[0]), shape=shape)
-
-
-def _grade_step(scale: Scale) -> float:
-    """Distance between grades, in relevance; a hundredth where any number is a grade."""
-    return 0.01 if scale.levels is None else 1.0 / scale.maximum
 
 
 def _ideal(values: Floats, query: Ints, n_queries: int, weights: Floats) -> tuple[tuple[Ints, Ints, Floats], Floats]:
@@ -278,15 +264,14 @@ class HierarchicalModel(RelevanceModel):
     @property
     def variances(self) -> dict[str, float]:
         """Variance of each kind of effect, as estimated last."""
-        return _named(self._variances, self._effects)
+        return _name_variances(self._variances, self._effects)
 
     @property
     def effects(self) -> dict[str, tuple[float, float]]:
         """Expectation and standard deviation of each effect that all queries share: coefficients, systems."""
-        sd = np.sqrt(np.maximum(np.diagonal(self._posterior.sigma), 0.0))
-        return dict(
-            zip(self._effects.names, zip(self._posterior.theta.tolist(), sd.tolist(), strict=True), strict=True)
-        )
+        sd = np.sqrt(np.maximum(np.diagonal(self._posterior.sigma), 0.0)).tolist()
+        moments = zip(self._posterior.theta.tolist(), sd, strict=True)
+        return dict(zip(self._effects.names, moments, strict=True))
 
     def judge(self, pair: int, relevance: float) -> None:
         self._check(pair, relevance)
@@ -298,7 +283,7 @@ class HierarchicalModel(RelevanceModel):
             self._scores.learn(self._posterior.update(pair, relevance))
 
     def judge_all(self) -> None:
-        """Learn everything that the candidates know already, in their order: as if one by one, but at once."""
+        """Learn all judgments of the candidates at once, as if one by one in their order."""
         pairs = np.flatnonzero(self.candidates.judged & ~self.judged)
         together = max(last_due(self._n_judged + len(pairs)) - self._n_judged, 0)
         if not self._reestimate and self.scoring.linear:  # then nothing depends on when variances were due
@@ -325,8 +310,8 @@ class HierarchicalModel(RelevanceModel):
     def query_scores(self) -> tuple[Floats, Floats]:
         return self._scores.by_query()
 
-    def drawn(self, n: int, rng: np.random.Generator) -> Floats:
-        """Relevance of all candidates together as it may be, draws x candidates; see ``posterior``."""
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draws of the relevance of all candidates together, draws x candidates; see ``posterior``."""
         relevance, _ = Draws(self._posterior, 2 * n, rng).relevance(slice(None))  # the second half reflects the first
         return np.ascontiguousarray(relevance[:, :n].T)
 
@@ -361,7 +346,7 @@ def hierarchical(
     draws: int = 64,
     seed: int = 0,
 ) -> HierarchicalModel:
-    """Relevance as a sum of shared effects; knows how errors of estimates go together, and so what it does not know.
+    """Relevance as a sum of shared effects, so that errors of estimates are correlated as they are in truth.
 
         r_i = x_i'β + b_q + a[q,artist] + g[q,genre] + Σ_s z_is (u_s + w_qs) + Σ_s zbar[q,genre,s] t_s + ε_i
 
@@ -398,12 +383,10 @@ def hierarchical(
         raise AdjudgeError(f"hierarchical: 'draws' must be an even number of at least 2, got {draws}")
     if variances is not None and prior_variances is not None:
         raise AdjudgeError("hierarchical: expected 'variances' or 'prior_variances', got both.")
-    heard = sound and candidates.similarity is not None
-    effects = design(candidates, feature_columns(candidates, base, features, sound=heard), sound=heard)
-    given = variances if variances is not None else prior_variances
-    centre = replaced(_defaults(candidates, sound=heard), given or {})
-    fixed = variances is not None
-    return HierarchicalModel(effects, scoring, centre, reestimate=not fixed, prior_sd=prior_sd, draws=draws, seed=seed)
+    effects, defaults = _prior(candidates, features, base, sound=sound)
+    centre = replace_variances(defaults, variances or prior_variances or {})
+    free = variances is None
+    return HierarchicalModel(effects, scoring, centre, reestimate=free, prior_sd=prior_sd, draws=draws, seed=seed)
 
 
 def learn_variances(
@@ -420,10 +403,16 @@ def learn_variances(
     rows = np.flatnonzero(candidates.judged)
     if len(rows) == 0:
         raise AdjudgeError("Expected judged pairs to learn variances from, got none.")
-    heard = candidates.similarity is not None
-    effects = design(candidates, feature_columns(candidates, base, features, sound=heard), sound=heard)
-    found = estimate(effects, rows, candidates.relevance, _defaults(candidates, sound=heard), prior_sd)
-    return _named(found, effects)
+    effects, defaults = _prior(candidates, features, base, sound=True)
+    return _name_variances(estimate(effects, rows, candidates.relevance, defaults, prior_sd), effects)
+
+
+def _prior(candidates: Candidates, features: str, base: Floats | None, *, sound: bool) -> tuple[Design, Floats]:
+    """Effects and default variances; those of sound where candidates have a similarity."""
+    heard = sound and candidates.similarity is not None
+    metadata = bool((candidates.artist >= 0).any() or (candidates.genre >= 0).any())
+    defaults = default_variances(candidates.scale, metadata=metadata, sound=heard)
+    return design(candidates, base, features, sound=heard), defaults
 
 
 def last_due(n_judged: int) -> int:
@@ -435,22 +424,12 @@ def last_due(n_judged: int) -> int:
     return _DUE[bisect_right(_DUE, n_judged) - 1]
 
 
-def _schedule() -> tuple[int, ...]:
-    due = [0, 5, 10, 20]
-    while due[-1] < 10**9:
-        due.append(max(due[-1] + 20, due[-1] * 11 // 10))
-    return tuple(due)
+_DUE = [0, 5, 10, 20]
+while _DUE[-1] < 10**9:
+    _DUE.append(max(_DUE[-1] + 20, _DUE[-1] * 11 // 10))
 
 
-_DUE = _schedule()
-
-
-def _defaults(candidates: Candidates, *, sound: bool) -> Floats:
-    metadata = bool((candidates.artist >= 0).any() or (candidates.genre >= 0).any())
-    return default_variances(candidates.scale, metadata=metadata, sound=sound)
-
-
-def _named(variances: Floats, effects: Design) -> dict[str, float]:
+def _name_variances(variances: Floats, effects: Design) -> dict[str, float]:
     named = zip(effects.kinds, variances, effects.active, strict=True)
     return {kind: float(v) for kind, v, active in named if active}
 

@@ -1,4 +1,4 @@
-"""Posterior of the hierarchical relevance model, exact, in the space of its effects.
+"""Posterior of the hierarchical relevance model, exact, in the space of its effects; variances of effects; draws.
 
 Given global effects θ queries are independent, so beliefs are θ ~ N(m, Σ) and, for every query, P_q = Cov(φ_q | θ),
 with E[r_i | θ] = constant + g_i'θ for every pair. Then
@@ -7,23 +7,21 @@ with E[r_i | θ] = constant + g_i'θ for every pair. Then
 
 d_i the variance of ε_i. A judgment is a rank-one change of one P_q, of the g_i of one query, and of Σ.
 
-Variances of the effects of relevance, estimated from the judgments so far.
-
-Judged relevances are y ~ N(Xμ, K) with K = X V X' + blockdiag_q(K_q), K_q = Σ_k v_k B_qk, where B_qk says which judged
-pairs of a query share effects of kind k. Maximised over log variances is
+Variances of effects are estimated from the judgments so far. Judged relevances are y ~ N(Xμ, K) with
+K = X V X' + blockdiag_q(K_q), K_q = Σ_k v_k B_qk, where B_qk says which judged pairs of a query share effects of kind
+k. Maximised over log variances is
 
     -½ (log |K| + (y - Xμ)'K⁻¹(y - Xμ)) - ½ Σ_k ((log v_k - log v0_k) / sd)²,
 
 a marginal likelihood with a log-normal prior around v0. Of queries with more than 64 judged pairs, 64 evenly spaced
 ones tell enough of variances.
 
-Draws of relevance that stay on the scale, from 0 to 1.
-
-Gaussian beliefs leave the scale, and cutting them off there moves their mean. So a draw has two stages. What pairs
-share is drawn as the model believes and clipped: μ_i, the relevance expected of pair i in this draw. Around that, what
-is the pair's own is drawn as clip(m + s z, 0, 1), z standard normal, with m and s such that the mean is μ_i and the
-variance 4μ_i(1 - μ_i) d: d, the variance of ε_i, in the middle of the scale and less towards its ends, as for a beta
-distribution of constant precision. d counts as .225 at most: at .25 all draws would be 0 or 1.
+Draws of relevance stay on the scale, from 0 to 1. Gaussian beliefs leave it, and cutting them off there moves their
+mean. So a draw has two stages. What pairs share is drawn as the model believes and clipped: μ_i, the relevance expected
+of pair i in this draw. Around that, what is the pair's own is drawn as clip(m + s z, 0, 1), z standard normal, with m
+and s such that the mean is μ_i and the variance 4μ_i(1 - μ_i) d: d, the variance of ε_i, in the middle of the scale and
+less towards its ends, as for a beta distribution of constant precision. d counts as .225 at most: at .25 all draws
+would be 0 or 1.
 """
 
 from __future__ import annotations
@@ -57,8 +55,8 @@ class Step:
 class Posterior:
     """Gaussian beliefs about the relevance of all pairs, given exact judgments of some, with fixed variances.
 
-    ``mean`` and ``variance`` of judged pairs are what was judged and 0. ``theta`` and ``sigma`` are the mean and the
-    covariance of global effects.
+    ``mean`` and ``variance`` of judged pairs are the judged relevance and 0. ``theta`` and ``sigma`` are the mean and
+    the covariance of global effects.
     """
 
     def __init__(self, design: Design, variances: Floats, judged: Mask, relevance: Floats) -> None:
@@ -120,14 +118,9 @@ class Posterior:
             variance[part] += np.einsum("ij,ij->i", g @ self.sigma, g) + np.bincount(row, products)
         return variance
 
-    def rows(self, query: int) -> slice:
-        """Where the pairs of a query stand."""
-        offsets = self.design.candidates.offsets
-        return slice(int(offsets[query]), int(offsets[query + 1]))
-
     def local_rows(self, query: int) -> tuple[slice, Floats]:
         """Pairs of a query and their local effects f, dense."""
-        rows, local = self.rows(query), self.design.local
+        rows, local = self.design.candidates.rows(query), self.design.local
         f = np.zeros((rows.stop - rows.start, self.design.n_local))
         entries = slice(local.indptr[rows.start], local.indptr[rows.stop])
         row = np.repeat(np.arange(len(f)), np.diff(local.indptr[rows.start : rows.stop + 1]))
@@ -224,7 +217,7 @@ class JudgedBlocks:
     @classmethod
     def of(cls, design: Design, judged: Ints, relevance: Floats) -> JudgedBlocks:
         """Gather judged pairs (ascending) of a design."""
-        rows = _thinned(design.candidates.query[judged], judged)
+        rows = _thin(design.candidates.query[judged], judged)
         used, query, count = np.unique(design.candidates.query[rows], return_inverse=True, return_counts=True)
         place = np.arange(len(rows)) - (np.cumsum(count) - count)[query]
         shape, m = (len(count), int(count.max())), design.n_local
@@ -296,7 +289,7 @@ def estimate(design: Design, judged: Ints, relevance: Floats, centre: Floats, sd
     return variances(minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x)
 
 
-def _thinned(query: Ints, rows: Ints) -> Ints:
+def _thin(query: Ints, rows: Ints) -> Ints:
     """At most 64 rows of each query, evenly spaced; ``query`` ascends."""
     _, of_query, count = np.unique(query, return_inverse=True, return_counts=True)
     place = np.arange(len(rows)) - (np.cumsum(count) - count)[of_query]
@@ -363,7 +356,7 @@ class Draws:
 
 def _around(expected: Floats, noise: Floats, variance: float) -> tuple[Floats, Floats]:
     """Draws with given expectations before they are clipped, and their slopes by those; linear around a grid."""
-    shape = _tabulated(variance)
+    shape = _tabulate(variance)
     clipped = np.clip(expected, _LEAST, 1 - _LEAST)
     place = (clipped - _LEAST) * ((_N_GRID - 1) / (1 - 2 * _LEAST))
     nearest = np.rint(place).astype(np.int64)
@@ -374,7 +367,7 @@ def _around(expected: Floats, noise: Floats, variance: float) -> tuple[Floats, F
 
 
 @dataclass(frozen=True, eq=False)
-class Bounded:
+class ClippedNormal:
     """Location m and scale s of draws before they are clipped, and the slopes of both by μ."""
 
     location: Floats
@@ -383,10 +376,10 @@ class Bounded:
     scale_slope: Floats
 
 
-def bounded(mean: Floats, variance: Floats) -> Bounded:
+def clipped_normal(mean: Floats, variance: Floats) -> ClippedNormal:
     """M and s for each mean from .005 to .995 and variance d.
 
-    >>> found = bounded(np.array([0.5, 0.1]), np.array([0.01, 0.1]))
+    >>> found = clipped_normal(np.array([0.5, 0.1]), np.array([0.01, 0.1]))
     >>> found.location.round(2), found.scale.round(2)
     (array([ 0.5 , -0.16]), array([0.1 , 0.42]))
     """
@@ -397,7 +390,7 @@ def bounded(mean: Floats, variance: Floats) -> Bounded:
     spread = np.sqrt(mean * (1 - mean))
     factor = stretch.ev(low, root)
     slope = sign * stretch.ev(low, root, dx=1) * spread + factor * (0.5 - mean) / spread
-    return Bounded(
+    return ClippedNormal(
         mean + sign * location.ev(low, root), root * spread * factor, 1 + location.ev(low, root, dx=1), root * slope
     )
 
@@ -419,9 +412,9 @@ def _raw_moments(m: Floats, s: Floats) -> tuple[Floats, ...]:
 
 
 @lru_cache(maxsize=64)
-def _tabulated(variance: float) -> Bounded:
+def _tabulate(variance: float) -> ClippedNormal:
     """M and s over a grid of means, for one variance."""
-    return bounded(np.linspace(_LEAST, 1 - _LEAST, _N_GRID), np.full(_N_GRID, variance))
+    return clipped_normal(np.linspace(_LEAST, 1 - _LEAST, _N_GRID), np.full(_N_GRID, variance))
 
 
 @cache

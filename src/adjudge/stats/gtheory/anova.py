@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError, NotEnoughDataError
 from adjudge.results import Column, Result, columns_of
 from adjudge.stats.matrices import ROUNDING, matrix_of
@@ -83,10 +82,10 @@ class Anova(Result):
         return self.systems.sum_of_squares - self.systems.df * self.residual.mean_square
 
     rows_name = "sources"
+    fact_names = ("n_systems", "n_queries", "grand_mean", "eta2", "partial_eta2", "omega2", "partial_omega2")
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
         return f"ANOVA, {self.n_systems} systems x {self.n_queries} queries"
 
     @property
@@ -97,10 +96,6 @@ class Anova(Result):
 
     def _rows(self) -> tuple[Source, ...]:
         return self.systems, self.queries, self.residual
-
-    def _facts(self) -> dict[str, Any]:
-        names = ("n_systems", "n_queries", "grand_mean", "eta2", "partial_eta2", "omega2", "partial_omega2")
-        return {name: getattr(self, name) for name in names}
 
     def _notes(self) -> list[str]:
         return [
@@ -121,7 +116,7 @@ def anova(values: npt.ArrayLike, *, systems: Sequence[str] | None = None) -> Ano
     - SS_e = Σ (x_qs - x̄_s - x̄_q + x̄)², df (n_s - 1)(n_q - 1);
     - F = MS / MS_e for systems and for queries, p the upper tail of the F distribution.
 
-    Interaction and error are one, there being one observation a cell. Effect sizes of systems are properties of the
+    Interaction and error are one, as there is one observation per cell. Effect sizes of systems are properties of the
     result; :func:`adjudge.gstudy` has the variance components. ω² is left below 0 where it falls there, as setting it
     to 0 would bias it (Okada 2017). Sums of squares that are rounding only are 0; F = 0/0 is then 0 with p = 1, F = x/0
     infinite with p = 0, and a share of nothing is 0. At least two queries and two systems are needed, and every cell:
@@ -131,20 +126,23 @@ def anova(values: npt.ArrayLike, *, systems: Sequence[str] | None = None) -> Ano
     doi:10.1037/1082-989X.8.4.434
     """
     matrix, _ = matrix_of(values, systems)
-    _check(matrix)
     n_queries, n_systems = matrix.shape
+    if n_queries < 2 or n_systems < 2:
+        raise NotEnoughDataError(f"ANOVA: expected at least 2 queries and 2 systems, got {n_queries} x {n_systems}")
+    missing = int(np.isnan(matrix).sum())
+    if missing:
+        raise AdjudgeError(f"ANOVA: expected every system on every query, got {missing} empty cells of {matrix.size}")
     mean = matrix.mean()
     of_system, of_query = matrix.mean(axis=0) - mean, matrix.mean(axis=1) - mean
     left = matrix - mean - of_system - of_query[:, None]
     tiny = matrix.size * (ROUNDING * np.abs(matrix).max()) ** 2
-    squares_s, squares_q, squares_e = (
-        _squares(part, times, tiny) for part, times in ((of_system, n_queries), (of_query, n_systems), (left, 1))
-    )
+    totals = [n * float((part * part).sum()) for part, n in ((of_system, n_queries), (of_query, n_systems), (left, 1))]
+    squares_s, squares_q, squares_e = (total if total > tiny else 0.0 for total in totals)
     df_s, df_q = n_systems - 1, n_queries - 1
     residual = Source("residual", squares_e, df_s * df_q)
     return Anova(
-        _tested("systems", squares_s, df_s, residual),
-        _tested("queries", squares_q, df_q, residual),
+        _test_source("systems", squares_s, df_s, residual),
+        _test_source("queries", squares_q, df_q, residual),
         residual,
         n_systems,
         n_queries,
@@ -152,12 +150,7 @@ def anova(values: npt.ArrayLike, *, systems: Sequence[str] | None = None) -> Ano
     )
 
 
-def _squares(part: Floats, times: int, tiny: float) -> float:
-    total = times * float((part * part).sum())
-    return total if total > tiny else 0.0
-
-
-def _tested(name: str, squares: float, df: int, residual: Source) -> Source:
+def _test_source(name: str, squares: float, df: int, residual: Source) -> Source:
     from scipy.special import fdtrc
 
     if residual.sum_of_squares > 0:
@@ -168,12 +161,3 @@ def _tested(name: str, squares: float, df: int, residual: Source) -> Source:
 
 def _share(part: float, whole: float) -> float:
     return part / whole if whole > 0 else 0.0
-
-
-def _check(matrix: Floats) -> None:
-    n_queries, n_systems = matrix.shape
-    if n_queries < 2 or n_systems < 2:
-        raise NotEnoughDataError(f"ANOVA: expected at least 2 queries and 2 systems, got {n_queries} x {n_systems}")
-    missing = int(np.isnan(matrix).sum())
-    if missing:
-        raise AdjudgeError(f"ANOVA: expected every system on every query, got {missing} empty cells of {matrix.size}")

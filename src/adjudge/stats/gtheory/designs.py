@@ -1,4 +1,4 @@
-"""Designs of a G-study: which effects vary, and what mean squares are expected of them.
+"""Designs of a G-study: which effects vary, what mean squares are expected of them, and which design data follow.
 
 A score depends on the system, the query and, where several people judged, the assessor. Every effect is named by its
 facets: ``s`` (systems), ``q`` (queries), ``a`` (assessors). With n_f the levels of facet f, a random-effects model
@@ -10,24 +10,23 @@ for crossed and nested designs alike (Brennan 2001, chapters 3 and 7): the equat
 Bodoff & Li for three crossed facets, are this one. Solving them for σ² gives the variance components.
 
 Brennan, R. L. Generalizability Theory. Springer, 2001. doi:10.1007/978-1-4757-3456-0
-
-Effectiveness as a G-study takes it: which design its cells follow, and what had to be left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, compress
 
 import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import Assessors, checked
-from adjudge.errors import AdjudgeError, NotEnoughDataError, shown
-from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness
+from adjudge.errors import AdjudgeError, NotEnoughDataError, ParameterError, shown
+from adjudge.model.effectiveness import EFFECTIVENESS, AssessedEffectiveness, Effectiveness
 from adjudge.stats.matrices import ROUNDING
+from adjudge.text import counted
 
 _ROUNDING = 1e-12  # of the total sum of squares: less than that is rounding
 
@@ -117,7 +116,7 @@ NESTED = Design(
 
 @dataclass(frozen=True, eq=False)
 class MeanSquares:
-    """Mean squares of a balanced design, one column an effect; several rows where the data were resampled."""
+    """Mean squares of a balanced design, one column per effect; several rows where the data were resampled."""
 
     design: Design
     levels: dict[str, int]
@@ -159,7 +158,7 @@ def mean_squares(
 ) -> MeanSquares:
     """Mean squares of effectiveness, queries x systems (x assessors), every cell filled.
 
-    ``queries`` and ``systems`` say how often each was drawn, one row a resample (counts that sum to their number);
+    ``queries`` and ``systems`` say how often each was drawn, one row per resample (counts that sum to their number);
     without them the data are taken once, as they are.
     """
     cube = values[:, :, None] if values.ndim == 2 else values
@@ -180,7 +179,7 @@ def mean_squares(
 
 
 def _raw_squares(cube: Floats, weight_q: Floats, weight_s: Floats) -> dict[str, Floats]:
-    """Σ of squared means over each set of facets, each counted as often as cells share it; one number a resample."""
+    """Σ of squared means over each set of facets, each counted as often as cells share it; one number per resample."""
     n_q, n_s, n_a = cube.shape
     over_a = cube.mean(axis=2)
     q_means = np.einsum("rq,qsa->rsa", weight_q, cube, optimize=True) / n_q
@@ -209,7 +208,8 @@ def _subsets(facets: str) -> Iterator[str]:
             yield "".join(chosen)
 
 
-Studied = Effectiveness | AssessedEffectiveness | npt.ArrayLike
+StudyData = Effectiveness | AssessedEffectiveness | npt.ArrayLike
+"""Effectiveness as a G-study takes it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,22 +232,25 @@ class Arrangement:
 
 
 @checked(assessors=Assessors)
-def arranged(given: Studied, *, assessors: Assessors = "auto", leave_out_worst: float = 0) -> Arrangement:
+def arrange(data: StudyData, *, assessors: Assessors = "auto", leave_out_worst: float = 0) -> Arrangement:
     """Find the design of effectiveness, as :func:`adjudge.gstudy` defines it, and refuse what cannot be studied."""
-    cube, systems, names, measure = _cube(given)
+    cube, systems, names, measure = _cube(data)
     if np.isinf(cube).any():
         raise AdjudgeError("A G-study expects finite numbers, got an infinite one.")
-    kept = better_systems(given, leave_out_worst)
-    cube = cube[:, kept]
-    systems = tuple(name for name, keep in zip(systems, kept, strict=True) if keep)
+    better = better_systems(data, leave_out_worst)
+    cube, systems = cube[:, better], tuple(compress(systems, better))
     filled = np.isfinite(cube)
-    keep_q, keep_s, keep_a = (_any(filled, axes) for axes in ((1, 2), (0, 2), (0, 1)))
-    notes = _left_out(keep_q, keep_s, keep_a)
+    keep_q, keep_s, keep_a = (np.asarray(filled.any(axis=axes)) for axes in ((1, 2), (0, 2), (0, 1)))
+    empty = {"query": keep_q, "system": keep_s, "assessor": keep_a}
+    notes = [
+        f"{counted(int((~keep).sum()), kind)} without any value left out."
+        for kind, keep in empty.items()
+        if not keep.all()
+    ]
     cube = cube[np.ix_(keep_q, keep_s, keep_a)]
-    systems = tuple(name for name, kept in zip(systems, keep_s, strict=True) if kept)
-    names = tuple(name for name, kept in zip(names, keep_a, strict=True) if kept)
+    systems, names = tuple(compress(systems, keep_s)), tuple(compress(names, keep_a))
     _check_size(cube, systems)
-    judged = _any(np.isfinite(cube), (1,))
+    judged: Mask = np.asarray(np.isfinite(cube).any(axis=1))
     if judged.sum(axis=1).max() == 1:
         if assessors == "crossed" and len(names) > 1:
             _check_crossed(judged, names)
@@ -265,20 +268,20 @@ def arranged(given: Studied, *, assessors: Assessors = "auto", leave_out_worst: 
     return Arrangement(_side_by_side(cube, judged), NESTED, systems, measure, tuple(notes))
 
 
-def better_systems(given: Studied, leave_out_worst: float) -> Mask:
-    """Which systems are left when the worst by their mean are left out: a share of them below 1, or so many from 1.
+def better_systems(data: StudyData, leave_out_worst: float) -> Mask:
+    """Which systems are left without the worst by their mean: a share of all (below 1), or a number of them.
 
     A share keeps the means that are no less than their quantile of that order, as ``drop`` of gt4ireval does.
 
     >>> better_systems([[0.1, 0.4, 0.3, 0.2], [0.2, 0.5, 0.4, 0.2]], 0.25).tolist()
     [False, True, True, True]
     """
-    cube = _cube(given)[0]
+    cube = _cube(data)[0]
     n = cube.shape[1]
     whole = leave_out_worst >= 1
     if not 0 <= leave_out_worst < n or (whole and leave_out_worst != int(leave_out_worst)):
         expected = f"a share from 0 to 1 or a whole number of the {n} systems"
-        raise AdjudgeError(f"'leave_out_worst' must be {expected}, got {leave_out_worst:g}")
+        raise ParameterError(f"'leave_out_worst' must be {expected}, got {leave_out_worst:g}")
     there = np.isfinite(cube)
     counts = there.sum(axis=(0, 2))
     means = np.where(there, cube, 0.0).sum(axis=(0, 2)) / np.maximum(counts, 1)
@@ -291,13 +294,17 @@ def better_systems(given: Studied, leave_out_worst: float) -> Mask:
     return np.asarray((means >= least) | (leave_out_worst == 0))
 
 
-def _cube(given: Studied) -> tuple[Floats, tuple[str, ...], tuple[str, ...], str]:
+def _cube(data: StudyData) -> tuple[Floats, tuple[str, ...], tuple[str, ...], str]:
     """Queries x systems x assessors, names of systems and assessors, and the measure."""
-    if isinstance(given, Effectiveness):
-        return given.matrix()[:, :, None], given.systems, ("",), given.measures[0]
-    if isinstance(given, AssessedEffectiveness):
-        return given.array(), given.systems, given.assessors, given.measures[0]
-    array = np.asarray(given, dtype=np.float64)
+    if isinstance(data, Effectiveness):
+        return data.matrix()[:, :, None], data.systems, ("",), data.measures[0]
+    if isinstance(data, AssessedEffectiveness):
+        return data.array(), data.systems, data.assessors, data.measures[0]
+    try:
+        array = np.asarray(data, dtype=np.float64)
+    except (TypeError, ValueError):
+        wanted = f"{EFFECTIVENESS.wanted} or an array of numbers"
+        raise ParameterError(f"A G-study expects {wanted}, got {type(data).__name__}") from None
     if array.ndim not in (2, 3) or array.size == 0:
         raise AdjudgeError(
             f"A G-study expects queries x systems, or queries x systems x assessors, got shape {array.shape}"
@@ -305,21 +312,6 @@ def _cube(given: Studied) -> tuple[Floats, tuple[str, ...], tuple[str, ...], str
     cube = array[:, :, None] if array.ndim == 2 else array
     systems = tuple(f"s{i + 1}" for i in range(cube.shape[1]))
     return cube, systems, tuple(f"a{i + 1}" for i in range(cube.shape[2])), "effectiveness"
-
-
-def _any(mask: Mask, axes: tuple[int, ...]) -> Mask:
-    found: Mask = np.asarray(mask.any(axis=axes))
-    return found
-
-
-def _left_out(queries: Mask, systems: Mask, assessors: Mask) -> list[str]:
-    notes = []
-    kinds = (("query", "queries", queries), ("system", "systems", systems), ("assessor", "assessors", assessors))
-    for one, words, keep in kinds:
-        if not keep.all():
-            n = int((~keep).sum())
-            notes.append(f"{n} {words if n > 1 else one} without any value left out.")
-    return notes
 
 
 def _check_size(cube: Floats, systems: tuple[str, ...]) -> None:
@@ -345,12 +337,10 @@ def _check_crossed(judged: Mask, names: tuple[str, ...]) -> None:
     common = _shared_queries(judged)
     a, b = np.unravel_index(int(np.argmin(common)), common.shape)
     if common[a, b] < 2:
-        shared = {0: "no query", 1: "1 query"}[int(common[a, b])]
-        who = (
-            f"assessor {shown(names[a])} judged"
-            if a == b
-            else f"assessors {shown(names[a])} and {shown(names[b])} share"
-        )
+        shared = "1 query" if common[a, b] else "no query"
+        who = f"assessors {shown(names[a])} and {shown(names[b])} share"
+        if a == b:
+            who = f"assessor {shown(names[a])} judged"
         raise AdjudgeError(f"Expected assessors crossed with queries, but {who} {shared}; say nested instead.")
 
 

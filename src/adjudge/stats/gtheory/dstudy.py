@@ -1,7 +1,5 @@
 """D-study: the reliability of a collection of any size, and the size for any reliability.
 
-How reliable a collection of some size would be, from variance components.
-
 With σ²_s the variance between systems, and each other component σ²_T divided by the queries and assessors it is
 averaged over,
 
@@ -10,10 +8,7 @@ averaged over,
     Eρ² = σ²_s / (σ²_s + σ²_δ)        Φ = σ²_s / (σ²_s + σ²_Δ)
 
 (thesis eq 6.4, 6.5, 6.9, 6.10). Eρ², the generalizability coefficient, is for the ranking of systems, Φ, the index of
-dependability, for their scores. Functions take variances with one column an effect, and as many rows as there are
-resamples.
-
-How sure variance components are: F-based, bootstrap and likelihood intervals for Eρ² and Φ.
+dependability, for their scores. Functions take variances with one column per effect and one row per resample.
 
 F-based intervals are exact for Eρ² (Feldt) and close for Φ (Arteaga et al.) when effects are normal and every cell is
 filled; gt4ireval gives the same. When the effects of systems are skewed they are too narrow, however many queries there
@@ -36,10 +31,11 @@ import numpy as np
 import numpy.typing as npt
 
 from adjudge.arrays import Floats
-from adjudge.checks import TARGET, Assessors, ReliabilityInterval, Resampled
-from adjudge.errors import AdjudgeError
+from adjudge.checks import TARGET, Assessors, Constraint, ReliabilityInterval, Resampled, Whole
+from adjudge.errors import AdjudgeError, ParameterError
 from adjudge.results import Column, Result
-from adjudge.stats.gtheory.designs import CROSSED, SYSTEMS_QUERIES, Design, MeanSquares, mean_squares
+from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, MeanSquares, mean_squares
+from adjudge.stats.power import MOST_QUERIES
 from adjudge.stats.resampling import random_counts
 from adjudge.tables import Table
 from adjudge.text import percent
@@ -49,23 +45,25 @@ if TYPE_CHECKING:
 
 
 INDICES = {"e_rho2": "Eρ²", "phi": "Φ"}
+_SIZE = Whole(1, 10**15, "queries or assessors; beyond it, numbers are no longer exact")
 _ROUNDING = 1e-9
+_CHUNK = 256
 
 
 @dataclass(frozen=True)
 class Errors:
-    """Error variance of a D-study: part that queries shrink (``by_query``), and part that they do not (``fixed``)."""
+    """Error variance of a D-study: the part that queries shrink (``by_query``) and the one that stays (``fixed``)."""
 
     by_query: Floats
     fixed: Floats
 
     def at(self, n_queries: float) -> Floats:
-        """Error variance with so many queries."""
+        """Error variance with a number of queries."""
         return self.by_query / n_queries + self.fixed
 
 
 def errors(variances: Floats, design: Design, n_assessors: npt.ArrayLike, *, absolute: bool) -> Errors:
-    """Relative or absolute error variance with so many assessors a query; shape of ``variances`` without effects."""
+    """Relative or absolute error variance with a number of assessors per query, in the shape of rows of variances."""
     one, assessors = np.asarray(1.0), np.asarray(n_assessors, dtype=np.float64)
     by_query: Floats = np.zeros(np.broadcast_shapes(variances.shape[:-1], assessors.shape))
     fixed = by_query.copy()
@@ -99,7 +97,7 @@ def queries_for(target: float, var_system: Floats, error: Errors) -> Floats:
 
 
 def expected_tau(correlation: npt.ArrayLike) -> Floats:
-    """Expected Kendall correlation of two rankings whose scores are normal and correlate so: 2/π arcsin(ρ).
+    """Expected Kendall correlation of two rankings whose scores are normal with correlation ρ: 2/π arcsin(ρ).
 
     Scores of a collection correlate with the true ones by sqrt(Eρ²), and with those of another collection of the same
     size by Eρ². It holds for any number of systems, as tau counts pairs.
@@ -111,22 +109,12 @@ def expected_tau(correlation: npt.ArrayLike) -> Floats:
     return tau
 
 
-def nested_in_queries(design: Design) -> Design:
-    """The design in which every query has assessors of its own, judged by components of a crossed one.
-
-    What assessors differ in everywhere and what they differ in on one query is then drawn anew with each query, so
-    that more queries shrink both.
-    """
-    effects = tuple(
-        replace(effect, facets="".join(f for f in "sqa" if f in effect.facets or f == "q"))
-        if "a" in effect.facets
-        else effect
-        for effect in design.effects
-    )
-    return replace(design, name="systems x (assessors in queries)", effects=effects)
-
-
-_CHUNK = 256
+_NESTED_FROM_CROSSED = Design(
+    NESTED.name,
+    tuple(replace(e, facets={"a": "qa", "sa": "sqa"}.get(e.facets, e.facets)) for e in CROSSED.effects),
+)
+"""Every query has assessors of its own, judged by components of a crossed design: what assessors differ in everywhere
+changes with each query, too, so that more queries shrink it."""
 
 
 def f_ratios(squares: MeanSquares, *, confidence: float) -> dict[str, tuple[float, float]]:
@@ -135,9 +123,8 @@ def f_ratios(squares: MeanSquares, *, confidence: float) -> dict[str, tuple[floa
     With F_p the quantiles of F and α = 1 - confidence, the first is ((MS_s / MS_e) / F_p(df_s, df_e) - 1) / n_q at
     p = 1 - α/2 and α/2; the second solves the quadratic of Arteaga et al. Ends below 0 are 0.
     """
-    tails = {"low": (1 + confidence) / 2, "high": (1 - confidence) / 2}
-    ends = {name: _f_end(squares, p) for name, p in tails.items()}
-    return {index: (ends["low"][i], ends["high"][i]) for i, index in enumerate(("e_rho2", "phi"))}
+    low, high = (_f_end(squares, p) for p in ((1 + confidence) / 2, (1 - confidence) / 2))
+    return {index: (low[i], high[i]) for i, index in enumerate(INDICES)}
 
 
 def _f_end(squares: MeanSquares, p: float) -> tuple[float, float]:
@@ -166,10 +153,8 @@ def resampled_variances(values: Floats, design: Design, *, over: Resampled, resa
     n_q, n_s = values.shape[:2]
     parts = []
     for chunk, start in enumerate(range(0, resamples, _CHUNK)):
-        rng, size = (
-            np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chunk,))),
-            min(_CHUNK, resamples - start),
-        )
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(chunk,)))
+        size = min(_CHUNK, resamples - start)
         squares = mean_squares(
             values,
             design,
@@ -203,16 +188,9 @@ def delta_interval(
     return float(expit(centre - half)), float(expit(centre + half))
 
 
-_MOST = 10**15  # queries or assessors: beyond it, numbers are no longer exact
-
-
 @dataclass(frozen=True)
 class Reliability:
-    """How reliable a collection of some size is; ends of intervals are NaN where there are none.
-
-    ``tau`` is the expected Kendall correlation with the true ranking, ``tau_again`` with that of another collection of
-    the same size. Errors are standard deviations: of a system's score relative to the others, and of the score itself.
-    """
+    """How reliable a collection of some size is; ends of intervals are NaN where there are none."""
 
     n_queries: Annotated[int, Column("queries of the collection", "d", label="queries", key=True)]
     n_assessors: Annotated[int, Column("assessors per query", "d", label="assessors", key=True)]
@@ -266,9 +244,9 @@ class DStudy(Result):
 
     def need(self, index: str, *, target: float | None = None, assessors: int | None = None) -> QueriesNeeded:
         """The first answer that fits: ``need("phi").n_queries``."""
-        for plan in self.needed:
-            if plan.index == index and target in (None, plan.target) and assessors in (None, plan.n_assessors):
-                return plan
+        for needed in self.needed:
+            if needed.index == index and target in (None, needed.target) and assessors in (None, needed.n_assessors):
+                return needed
         raise AdjudgeError(f"Nothing was computed for {index!r}, target {target}, assessors {assessors}.")
 
     row_type = Reliability
@@ -276,7 +254,6 @@ class DStudy(Result):
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
         level = "" if self.interval == "none" else f", {percent(self.confidence)} intervals ({self.interval})"
         return f"D-study of {self.study.measure}{level}"
 
@@ -285,11 +262,11 @@ class DStudy(Result):
             "design": str(self.design),
             "confidence": self.confidence,
             "interval": self.interval,
-            "needed": [asdict(plan) for plan in self.needed],
+            "needed": [asdict(needed) for needed in self.needed],
         }
 
     def _notes(self) -> list[str]:
-        return [str(plan) for plan in self.needed]
+        return [str(needed) for needed in self.needed]
 
     def table(self, *, digits: int | None = None) -> Table:
         """Reliability by size; numbers of assessors only where assessors were studied."""
@@ -315,22 +292,22 @@ def decide(
     seed: int,
 ) -> DStudy:
     """Carry out a D-study, as :meth:`GStudy.dstudy` defines it."""
-    sizes = _whole("queries", study.n_queries if queries is None else queries)
-    people = _whole("assessors", study.n_assessors if assessors is None else assessors)
-    targets = _targets(target)
-    planned = _planned(study, design, max(people))
-    kind = _kind(study, interval)
+    sizes = _several("queries", study.n_queries if queries is None else queries, _SIZE)
+    people = _several("assessors", study.n_assessors if assessors is None else assessors, _SIZE)
+    targets = _several("target", target, TARGET)
+    planned = _design_to_plan(study, design, max(people))
+    kind = _interval_to_give(study, interval)
     if resample != "both" and kind != "bootstrap":
         raise AdjudgeError(f"'resample' is for bootstrap intervals, got {resample} with interval {kind}.")
     drawn = None
     if kind == "bootstrap":
         drawn = resampled_variances(study.values, study.design, over=resample, resamples=resamples, seed=seed)
-    at = [_Decision(study, planned, n, confidence, kind, drawn) for n in people]
+    decisions = [_Decision(study, planned, n, confidence, kind, drawn) for n in people]
     return DStudy(
         study,
         planned,
-        tuple(decision.reliability(n) for decision in at for n in sizes),
-        tuple(decision.need(t, index) for decision in at for t in targets for index in INDICES),
+        tuple(decision.reliability(n) for decision in decisions for n in sizes),
+        tuple(decision.need(t, index) for decision in decisions for t in targets for index in INDICES),
         confidence,
         kind,
     )
@@ -338,7 +315,7 @@ def decide(
 
 @dataclass(frozen=True)
 class _Decision:
-    """Everything about collections with one number of assessors a query."""
+    """Everything about collections with one number of assessors per query."""
 
     study: GStudy
     design: Design
@@ -349,29 +326,19 @@ class _Decision:
 
     def reliability(self, n_queries: int) -> Reliability:
         """One row of the table."""
-        share = {index: self._share(self.study.variances, index, n_queries) for index in INDICES}
+        e_rho2, phi = (self._share(self.study.variances, index, n_queries) for index in INDICES)
         (e_low, e_high), (phi_low, phi_high) = (self._ends(index, n_queries) for index in INDICES)
-        error = [float(np.sqrt(self._errors(self.study.variances, index).at(n_queries))) for index in INDICES]
-        return Reliability(
-            n_queries,
-            self.n_assessors,
-            share["e_rho2"],
-            e_low,
-            e_high,
-            share["phi"],
-            phi_low,
-            phi_high,
-            float(expected_tau(math.sqrt(share["e_rho2"]))),
-            float(expected_tau(share["e_rho2"])),
-            *error,
-        )
+        error = (float(np.sqrt(self._errors(self.study.variances, index).at(n_queries))) for index in INDICES)
+        tau, again = (float(expected_tau(correlation)) for correlation in (math.sqrt(e_rho2), e_rho2))
+        ranking, scores = (e_rho2, e_low, e_high), (phi, phi_low, phi_high)
+        return Reliability(n_queries, self.n_assessors, *ranking, *scores, tau, again, *error)
 
     def need(self, target: float, index: str) -> QueriesNeeded:
         """Queries for one target, with the ends that the interval of the index gives."""
         variances = self.study.variances
         n = float(queries_for(target, variances[..., 0], self._errors(variances, index)))
-        low, high = self._needed_ends(target, index)
-        return QueriesNeeded(index, target, self.n_assessors, _finite(n), _finite(low), _finite(high))
+        numbers = (int(x) if math.isfinite(x) else None for x in (n, *self._needed_ends(target, index)))
+        return QueriesNeeded(index, target, self.n_assessors, *numbers)
 
     def _errors(self, variances: Floats, index: str) -> Errors:
         return errors(variances, self.design, float(self.n_assessors), absolute=index == "phi")
@@ -384,66 +351,51 @@ class _Decision:
         return [(1 - self.confidence) / 2, (1 + self.confidence) / 2]
 
     def _ends(self, index: str, n_queries: int) -> tuple[float, float]:
+        low = high = math.nan
         if self.interval == "f" and self.study.mean_squares is not None:
-            low, high = f_ratios(self.study.mean_squares, confidence=self.confidence)[index]
-            return _of_ratio(low, n_queries), _of_ratio(high, n_queries)
-        if self.interval == "bootstrap" and self.drawn is not None:
+            ratios = f_ratios(self.study.mean_squares, confidence=self.confidence)[index]
+            low, high = (1.0 if math.isinf(r) else n_queries * r / (1 + n_queries * r) for r in ratios)
+        elif self.interval == "bootstrap" and self.drawn is not None:
             error = self._errors(self.drawn, index).at(n_queries)
-            low, high = np.quantile(coefficient(self.drawn[:, 0], error), self._tails)
-            return float(low), float(high)
-        if self.interval == "delta" and self.study.covariance is not None:
-            return delta_interval(
+            low, high = np.quantile(coefficient(self.drawn[:, 0], error), self._tails).tolist()
+        elif self.interval == "delta" and self.study.covariance is not None:
+            low, high = delta_interval(
                 lambda variances: self._share(variances, index, n_queries),
                 self.study.variances,
                 self.study.covariance,
                 confidence=self.confidence,
             )
-        return math.nan, math.nan
+        return low, high
 
     def _needed_ends(self, target: float, index: str) -> tuple[float, float]:
         """Fewest queries if the index is as high as its interval allows, and if it is as low."""
+        fewest = most = math.nan
         if self.interval == "f" and self.study.mean_squares is not None:
             low, high = f_ratios(self.study.mean_squares, confidence=self.confidence)[index]
-            return _for_ratio(high, target), _for_ratio(low, target)
-        if self.interval == "bootstrap" and self.drawn is not None:
+            odds = target / (1 - target) * (1 - _ROUNDING)
+            fewest, most = (math.inf if r <= 0 else max(1.0, math.ceil(odds / r)) for r in (high, low))
+        elif self.interval == "bootstrap" and self.drawn is not None:
             needed = queries_for(target, self.drawn[:, 0], self._errors(self.drawn, index))
-            low, high = np.quantile(needed, self._tails, method="inverted_cdf")
-            return float(low), float(high)
-        if self.interval == "delta":
-            return self._needed_by_delta(target, index)
-        return math.nan, math.nan
-
-    def _needed_by_delta(self, target: float, index: str) -> tuple[float, float]:
-        """Where the ends of the interval cross the target, by doubling and halving."""
-        return tuple(self._first(lambda n, end=end: self._ends(index, n)[end] >= target) for end in (1, 0))  # type: ignore[return-value]
-
-    @staticmethod
-    def _first(enough: Any, most: int = 10_000_000) -> float:
-        high = 1
-        while high <= most and not enough(high):
-            high *= 2
-        if high > most:
-            return math.inf
-        low = high // 2
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if enough(middle) else (middle, high)
-        return float(high)
+            fewest, most = np.quantile(needed, self._tails, method="inverted_cdf").tolist()
+        elif self.interval == "delta":  # where the ends cross the target
+            largest = [largest_number(lambda n, end=end: not self._ends(index, n)[end] >= target) for end in (1, 0)]  # type: ignore[misc]
+            fewest, most = (n + 1 if n < MOST_QUERIES else math.inf for n in largest)
+        return fewest, most
 
 
-def _of_ratio(ratio: float, n_queries: int) -> float:
-    return 1.0 if math.isinf(ratio) else n_queries * ratio / (1 + n_queries * ratio)
+def largest_number(holds: Callable[[int], bool]) -> int:
+    """The largest number up to ten million for which something holds that holds for all below it; 0 where none."""
+    low, high = 0, 1
+    while high <= MOST_QUERIES and holds(high):
+        low, high = high, 2 * high
+    high = min(high, MOST_QUERIES + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
 
 
-def _for_ratio(ratio: float, target: float) -> float:
-    return math.inf if ratio <= 0 else max(1.0, math.ceil(target / (1 - target) / ratio * (1 - 1e-9)))
-
-
-def _finite(n: float) -> int | None:
-    return int(n) if math.isfinite(n) else None
-
-
-def _planned(study: GStudy, design: Assessors, most: int) -> Design:
+def _design_to_plan(study: GStudy, design: Assessors, most: int) -> Design:
     """The design of the collection to plan; refused where the study says nothing of it."""
     if not study.design.has_assessors and (most > 1 or design != "auto"):
         what = f"for {most} of them" if most > 1 else f"{design} ones"
@@ -452,14 +404,14 @@ def _planned(study: GStudy, design: Assessors, most: int) -> Design:
             "how much assessors differ is not known."
         )
     if design == "nested" and study.design is CROSSED:
-        return nested_in_queries(CROSSED)
+        return _NESTED_FROM_CROSSED
     if design == "crossed" and study.design is not CROSSED:
         raise AdjudgeError("Assessors nested in queries say nothing of the same assessors judging all queries.")
     return study.design
 
 
-def _kind(study: GStudy, interval: ReliabilityInterval) -> ReliabilityInterval:
-    """The kind of interval to give; refused where the data do not allow it."""
+def _interval_to_give(study: GStudy, interval: ReliabilityInterval) -> ReliabilityInterval:
+    """The kind of interval; refused where the data do not allow it."""
     complete = study.mean_squares is not None
     if interval == "auto":
         return "f" if complete and study.design is SYSTEMS_QUERIES else "bootstrap" if complete else "delta"
@@ -472,23 +424,9 @@ def _kind(study: GStudy, interval: ReliabilityInterval) -> ReliabilityInterval:
     return interval
 
 
-def _whole(name: str, given: int | Iterable[int]) -> tuple[int, ...]:
-    numbers = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    for n in numbers:
-        is_number = isinstance(n, int | float | np.integer | np.floating) and not isinstance(n, bool)
-        if not (is_number and 1 <= n < math.inf and n == math.floor(n)):
-            raise AdjudgeError(f"{name!r} must be whole and at least 1, got {n}")
-        if n > _MOST:
-            raise AdjudgeError(f"{name!r} must be at most {_MOST:,}, got a number of {len(str(int(n)))} digits")
-    if not numbers:
-        raise AdjudgeError(f"{name!r} must have at least one number, got none")
-    return tuple(dict.fromkeys(int(n) for n in numbers))
-
-
-def _targets(given: float | Iterable[float]) -> tuple[float, ...]:
-    targets: list[Any] = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    for target in targets:
-        TARGET.check("target", target)
-    if not targets:
-        raise AdjudgeError("'target' must have at least one number, got none")
-    return tuple(dict.fromkeys(targets))
+def _several(name: str, values: Any, constraint: Constraint) -> tuple[Any, ...]:
+    """One value or several that are what the constraint says, and at least one."""
+    given = constraint.check_each(name, values.tolist() if isinstance(values, np.ndarray | np.generic) else values)
+    if not given:
+        raise ParameterError(f"{name!r} must have at least one number, got none")
+    return given

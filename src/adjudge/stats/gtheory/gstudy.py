@@ -39,10 +39,11 @@ from adjudge.stats.gtheory.designs import (
     Arrangement,
     Design,
     MeanSquares,
-    Studied,
-    arranged,
+    StudyData,
+    arrange,
     mean_squares,
 )
+from adjudge.text import counted
 
 if TYPE_CHECKING:
     from adjudge.stats.gtheory.dstudy import DStudy
@@ -59,10 +60,10 @@ class Component:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GStudy(Result):
-    """Variance components of effectiveness, as :func:`gstudy` defines them, one an effect of the design.
+    """Variance components of effectiveness, as :func:`gstudy` defines them, one per effect of the design.
 
     ``negative`` names effects whose variance was estimated below 0 and is taken as 0. ``n_assessors`` is the number of
-    assessors a query, its harmonic mean where that differs. ``mean_squares`` are there where every cell was filled,
+    assessors per query, its harmonic mean where queries differ. ``mean_squares`` are there where every cell is filled,
     the ``covariance`` of the variances where not.
     """
 
@@ -93,7 +94,7 @@ class GStudy(Result):
 
     @property
     def var_system(self) -> float:
-        """Variance between systems: what an evaluation is after."""
+        """Variance between systems, which an evaluation is about."""
         return self.variance("s")
 
     @property
@@ -126,19 +127,18 @@ class GStudy(Result):
         resamples: int = 2000,
         seed: Seed = 0,
     ) -> DStudy:
-        """Reliability of collections with so many ``queries`` and ``assessors`` a query; queries needed for targets.
+        """Reliability by numbers of ``queries`` and of ``assessors`` per query, and the queries that targets need.
 
         By default the collection as it is. ``design="nested"`` plans for assessors of each query's own where the
         G-study had them crossed. ``interval`` is ``f`` (complete systems x queries), ``bootstrap`` (complete designs;
-        ``resample`` says what is drawn anew), ``delta`` (incomplete ones), ``none``, or ``auto``: the first of these
-        that the data allow. The bootstrap takes crossed assessors as given: where they differ in how generous they are,
+        ``resample`` says what is drawn), ``delta`` (incomplete ones), ``none``, or ``auto``: the first of these that
+        the data allow. The bootstrap takes crossed assessors as given: where they differ in how generous they are,
         intervals of Φ are too narrow.
 
         >>> study = gstudy([[0.2, 0.5, 0.6], [0.3, 0.5, 0.9], [0.1, 0.6, 0.6], [0.3, 0.6, 0.8]])
         >>> [plan.n_queries for plan in study.dstudy(target=[0.9, 0.99]).needed if plan.index == "e_rho2"]
         [2, 14]
         """
-        seed = as_seed(seed)
         from adjudge.stats.gtheory.dstudy import decide
 
         return decide(
@@ -151,7 +151,7 @@ class GStudy(Result):
             interval=interval,
             resample=resample,
             resamples=resamples,
-            seed=seed,
+            seed=as_seed(seed),
         )
 
     row_type = Component
@@ -159,7 +159,6 @@ class GStudy(Result):
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
         return f"G-study of {self.measure}: {self.size}, {self.method}"
 
     def _rows(self) -> list[Component]:
@@ -181,20 +180,20 @@ class GStudy(Result):
             return size
         if self.design is CROSSED:
             return f"{size} x {self.values.shape[2]} assessors"
-        return f"{size}, {_range(_assessors_of_queries(self.values))} a query"
+        return f"{size}, {_range(_assessors_of_queries(self.values))} per query"
 
     def __repr__(self) -> str:
         return f"<GStudy: {self.measure}, {self.size}, {self.method}>"
 
 
-def gstudy(values: Studied, *, assessors: Assessors = "auto", leave_out_worst: float = 0) -> GStudy:
+def gstudy(values: StudyData, *, assessors: Assessors = "auto", leave_out_worst: float = 0) -> GStudy:
     """Variance components of effectiveness under one measure.
 
     ``values`` are effectiveness as :func:`adjudge.evaluate` gives it, or by assessor as
     :func:`adjudge.measures.evaluate_assessors` does, or an array of queries x systems (x assessors) with NaN for empty
     cells.
 
-    - One assessor a query: systems x queries, x = μ + ν_s + ν_q + ε (thesis eq 6.1).
+    - One assessor per query: systems x queries, x = μ + ν_s + ν_q + ε (thesis eq 6.1).
     - All assessors judged all queries: systems x queries x assessors, ``crossed``, with all interactions.
     - Each query has assessors of its own: systems x (assessors in queries), ``nested`` (eq 6.8).
 
@@ -215,63 +214,46 @@ def gstudy(values: Studied, *, assessors: Assessors = "auto", leave_out_worst: f
     >>> {effect: round(share, 3) for effect, share in study.fractions().items()}
     {'system': 0.75, 'query': 0.227, 'residual': 0.023}
     """
-    return study_of(arranged(values, assessors=assessors, leave_out_worst=leave_out_worst))
+    return study_of(arrange(values, assessors=assessors, leave_out_worst=leave_out_worst))
 
 
 def study_of(data: Arrangement) -> GStudy:
     """The G-study of data whose design is known."""
-    return _by_mean_squares(data) if data.complete else _by_likelihood(data)
+    squares, covariance, notes = None, None, list(data.notes)
+    names = np.array([effect.name for effect in data.design.effects])
+    if data.complete:
+        squares = mean_squares(data.values, data.design)
+        estimates = squares.variances()
+        tiny = 1e-12 * np.abs(estimates).sum()
+        variances, at_zero = np.where(estimates > tiny, estimates, 0.0), names[estimates < -tiny].tolist()
+        zero = "Estimated below 0 and set to 0"
+    else:
+        from adjudge.stats.gtheory.reml import reml
 
-
-def _by_mean_squares(data: Arrangement) -> GStudy:
-    squares = mean_squares(data.values, data.design)
-    estimates = squares.variances()
-    tiny = 1e-12 * np.abs(estimates).sum()
-    negative = tuple(e.name for e, v in zip(data.design.effects, estimates, strict=True) if v < -tiny)
-    notes = list(data.notes)
-    if negative:
-        notes.append(f"Estimated below 0 and set to 0: {', '.join(negative)}.")
+        fit = reml(data.values, data.design)
+        notes.append(f"{_gaps(data)}: variances by restricted maximum likelihood, not by ANOVA.")
+        if not fit.converged:
+            notes[-1] += " The search for the maximum did not settle; take them with care."
+        warn(notes[-1], stacklevel=3)
+        variances, covariance, at_zero = fit.variances, fit.covariance, names[fit.variances == 0].tolist()
+        zero = "Most likely 0"
+    if at_zero:
+        notes.append(f"{zero}: {', '.join(at_zero)}.")
+    judged = _assessors_of_queries(data.values)
     return GStudy(
-        variances=np.where(estimates > tiny, estimates, 0.0),
-        method="ANOVA",
-        negative=negative,
+        data.design,
+        variances,
+        n_systems=data.values.shape[1],
+        n_queries=data.values.shape[0],
+        n_assessors=max(1, round(len(judged) / float((1 / judged).sum()))),
+        method="ANOVA" if data.complete else "REML",
+        measure=data.measure,
+        negative=tuple(at_zero),
         notes=tuple(notes),
         mean_squares=squares,
-        **_common(data),
+        covariance=covariance,
+        values=data.values,
     )
-
-
-def _by_likelihood(data: Arrangement) -> GStudy:
-    from adjudge.stats.gtheory.reml import reml
-
-    fit = reml(data.values, data.design)
-    what = f"{_gaps(data)}: variances by restricted maximum likelihood, not by ANOVA."
-    if not fit.converged:
-        what += " The search for the maximum did not settle; take them with care."
-    warn(what, stacklevel=4)
-    at_zero = tuple(e.name for e, v in zip(data.design.effects, fit.variances, strict=True) if v == 0)
-    notes = [*data.notes, what, *([f"Most likely 0: {', '.join(at_zero)}."] if at_zero else [])]
-    return GStudy(
-        variances=fit.variances,
-        method="REML",
-        negative=at_zero,
-        notes=tuple(notes),
-        covariance=fit.covariance,
-        **_common(data),
-    )
-
-
-def _common(data: Arrangement) -> dict[str, Any]:
-    """What a study keeps of its data, however variances are estimated."""
-    judged = _assessors_of_queries(data.values)
-    return {
-        "design": data.design,
-        "n_systems": data.values.shape[1],
-        "n_queries": data.values.shape[0],
-        "n_assessors": max(1, round(len(judged) / float((1 / judged).sum()))),
-        "measure": data.measure,
-        "values": data.values,
-    }
 
 
 def _assessors_of_queries(values: Floats) -> Ints:
@@ -282,8 +264,7 @@ def _assessors_of_queries(values: Floats) -> Ints:
 
 def _range(assessors: Ints) -> str:
     low, high = int(assessors.min()), int(assessors.max())
-    many = f"{low}" if low == high else f"{low} to {high}"
-    return f"{many} assessor{'' if high == 1 else 's'}"
+    return counted(high, "assessor") if low == high else f"{low} to {counted(high, 'assessor')}"
 
 
 def _gaps(data: Arrangement) -> str:

@@ -1,38 +1,49 @@
-"""What ``adjudge plan`` knows: variances, reliability by size, how that moved, power, and designs with their prices.
+"""Plans: how large a collection must be, how that estimate moved, what a paired test needs, and what designs cost.
 
-Plans beside the D-study: how its answer moves while queries arrive, and queries that a paired test needs.
+A design is a cutoff, a number of queries and a number of assessors per query. Every assessor of a query judges its
+whole pool, so that
+
+    cost = queries c_q + queries x assessors x pool(cutoff) c_j + people c_p
+
+where the pool grows less than the cutoff, as systems retrieve the same documents (:mod:`adjudge.model.runs` measures
+by how much), and people are the assessors to recruit. Thesis sections 6.3 and 6.4.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from itertools import compress, product
+from typing import Any, ClassVar
 
 import numpy as np
 
-from adjudge.arrays import Floats, Mask
+from adjudge.arrays import Floats
 from adjudge.checks import (
     ALPHA,
     CONFIDENCE,
     COUNT,
+    NOT_NEGATIVE,
     POSITIVE,
     POWER,
     RESAMPLES,
     SEED,
     TARGET,
     Assessors,
+    Constraints,
+    OneOf,
     ReliabilityInterval,
     Resampled,
+    check_all,
     checked,
 )
 from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.model.effectiveness import AssessedEffectiveness, Effectiveness, mean_over_queries
 from adjudge.model.provenance import Provenance
 from adjudge.results import Column, Result, columns_of, interval_columns
-from adjudge.stats.gtheory.budget import Budgeting, Costs, Option, PricedDesign
-from adjudge.stats.gtheory.designs import CROSSED, Studied, arranged, better_systems
-from adjudge.stats.gtheory.dstudy import INDICES, DStudy, QueriesNeeded, Reliability
+from adjudge.stats.gtheory.designs import CROSSED, StudyData, arrange, better_systems
+from adjudge.stats.gtheory.dstudy import INDICES, DStudy, QueriesNeeded, Reliability, largest_number
 from adjudge.stats.gtheory.gstudy import GStudy, gstudy, study_of
 from adjudge.stats.matrices import Values, matrix_of
 from adjudge.stats.power import MOST_QUERIES, detectable_difference, queries_needed
@@ -40,11 +51,168 @@ from adjudge.stats.power import power as power_of
 from adjudge.text import counted
 
 FEWEST_QUERIES = 5  # a G-study of fewer says next to nothing
+_SIZES = (25, 50, 100, 200)
+_FEW_QUERIES = 10
+_FEW_SYSTEMS = 4  # among fewer, each is far from the others
+_NAMED = 10  # systems in a note
+_SKEWED = 1.0  # skewness of system means from which on F intervals are warned of
+_TELLING = 2  # times as many queries, or more: then one system makes the plan
+_INDEX = OneOf(tuple(INDICES), "what is to be reliable: the ranking or the scores")
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Prices in any one unit: of a judgment, of a query, and of recruiting an assessor.
+
+    ``workload`` is the largest number of queries that one assessor judges; without it, assessors who are crossed with
+    queries judge all of them, and those nested in queries one each.
+    """
+
+    judgment: float = 1.0
+    query: float = 0.0
+    assessor: float = 0.0
+    workload: int | None = None
+
+    constraints: ClassVar[Constraints] = {
+        **dict.fromkeys(("judgment", "query", "assessor"), NOT_NEGATIVE),
+        "workload": COUNT,
+    }
+
+    def __post_init__(self) -> None:
+        check_all(self)
+        if self.judgment == self.query == 0:
+            raise AdjudgeError("Expected a cost for judgments or for queries: with neither, any collection is free.")
+
+    def people(self, n_queries: int, n_assessors: int, *, nested: bool) -> int:
+        """Assessors to recruit."""
+        workload = self.workload or (1 if nested else n_queries)
+        return max(n_assessors, -(-n_queries * n_assessors // workload))
+
+    def total(self, n_queries: int, n_assessors: int, pool: float, *, nested: bool) -> float:
+        """Cost of a design."""
+        judgments = _count_judgments(n_queries, n_assessors, pool)
+        people = self.people(n_queries, n_assessors, nested=nested)
+        return n_queries * self.query + judgments * self.judgment + people * self.assessor
+
+
+def _count_judgments(n_queries: int, n_assessors: int, pool: float) -> int:
+    """Judgments of a design; the pool is a mean over queries and need not be whole."""
+    return math.ceil(n_queries * n_assessors * pool - 1e-9)
+
+
+@dataclass(frozen=True)
+class PricedDesign:
+    """A collection that could be built: its size, what it costs and how reliable it is."""
+
+    measure: str
+    cutoff: int | None
+    n_queries: int
+    n_assessors: int
+    n_judgments: int
+    people: int
+    cost: float
+    e_rho2: float
+    phi: float
+    tau: float
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of one cutoff: how scores vary, and the documents to judge per query, ``pool``."""
+
+    study: GStudy
+    pool: float
+    cutoff: int | None = None
+
+    def __post_init__(self) -> None:
+        POSITIVE.check("pool", self.pool)
+
+
+@dataclass(frozen=True)
+class DesignChoice:
+    """Chooses among cutoffs and numbers of assessors.
+
+    ``assessors`` are the numbers to consider, only 1 where the G-studies have no assessors; ``design`` as in
+    :meth:`GStudy.dstudy`.
+
+    >>> study = gstudy([[0.2, 0.5, 0.6], [0.5, 0.5, 0.9], [0.1, 0.6, 0.6], [0.3, 0.6, 0.8]])
+    >>> choice = DesignChoice([Option(study, pool=20)], Costs(judgment=0.1, query=1.0))
+    >>> best = choice.best(budget=30)[0]
+    >>> best.n_queries, best.n_judgments, best.cost
+    (10, 200, 30.0)
+    >>> choice.cheapest(target=0.95)[0].n_queries
+    5
+    """
+
+    options: Sequence[Option]
+    costs: Costs = field(default_factory=Costs)
+    assessors: Sequence[int] = (1,)
+    design: Assessors = "auto"
+
+    @checked(budget=POSITIVE, index=_INDEX)
+    def best(self, budget: float, *, index: str = "e_rho2") -> list[PricedDesign]:
+        """The largest affordable design of every option, the most reliable first; ties go to the cheaper.
+
+        More than ten million queries are not bought, whatever the budget.
+        """
+        if not self.options:
+            raise AdjudgeError("Expected at least one option to choose from, got none.")
+        designs = []
+        for option, people in self._combinations():
+            n = largest_number(lambda n, o=option, p=people: self._cost(o, n, p) <= budget * (1 + 1e-12))  # type: ignore[misc]
+            if n:
+                designs.append(self.price(option, n, people))
+        if not designs:
+            least = min(self._cost(option, 1, people) for option, people in self._combinations())
+            raise AdjudgeError(f"A budget of {budget:g} does not buy one query, which costs {least:g}.")
+        return sorted(designs, key=lambda design: (-getattr(design, index), design.cost))
+
+    @checked(target=TARGET, index=_INDEX)
+    def cheapest(self, target: float, *, index: str = "e_rho2") -> list[PricedDesign]:
+        """The smallest design of every option that reaches a target, the cheapest first; none where none does."""
+        designs = []
+        for option, people in self._combinations():
+            planned = option.study.dstudy(assessors=people, target=target, design=self.design, interval="none")
+            n = planned.need(index).n_queries
+            if n is not None:
+                designs.append(self.price(option, n, people))
+        return sorted(designs, key=lambda design: (design.cost, -getattr(design, index)))
+
+    def price(self, option: Option, n_queries: int, n_assessors: int) -> PricedDesign:
+        """What a design costs and gives."""
+        planned = option.study.dstudy(n_queries, assessors=n_assessors, design=self.design, interval="none")
+        row = planned.rows[0]
+        return PricedDesign(
+            option.study.measure,
+            option.cutoff,
+            n_queries,
+            n_assessors,
+            _count_judgments(n_queries, n_assessors, option.pool),
+            self.costs.people(n_queries, n_assessors, nested=self._nested(option)),
+            self._cost(option, n_queries, n_assessors),
+            row.e_rho2,
+            row.phi,
+            row.tau,
+        )
+
+    def _combinations(self) -> list[tuple[Option, int]]:
+        return [(option, n) for option in self.options for n in self.numbers(option.study)]
+
+    def numbers(self, study: GStudy) -> Sequence[int]:
+        """Numbers of assessors to consider with a study."""
+        return self.assessors if study.design.has_assessors else (1,)
+
+    def _nested(self, option: Option) -> bool:
+        design = option.study.design
+        return design.has_assessors and (self.design == "nested" or design is not CROSSED)
+
+    def _cost(self, option: Option, n_queries: int, n_assessors: int) -> float:
+        return self.costs.total(n_queries, n_assessors, option.pool, nested=self._nested(option))
 
 
 @dataclass(frozen=True)
 class Growth:
-    """What a D-study said when the collection had ``n_queries``: its reliability, and the queries it asked for."""
+    """The D-study of the first ``n_queries``: their reliability, and the queries needed."""
 
     n_queries: int
     e_rho2: float
@@ -55,7 +223,7 @@ class Growth:
 
 @checked(target=TARGET, batch=COUNT, assessors=Assessors, design=Assessors, n_assessors=COUNT)
 def growth(
-    values: Studied,
+    values: StudyData,
     *,
     target: float = 0.95,
     batch: int | None = None,
@@ -65,16 +233,15 @@ def growth(
 ) -> list[Growth]:
     """The D-study after each batch of queries, in the order in which they were judged.
 
-    Early answers swing: variances of a handful of queries are not known well. When the number asked for has settled
+    Early answers swing: variances of a handful of queries are not known well. When the number needed has settled
     below the number there is, the collection is done. ``batch`` is a tenth of the queries by default, at least 5;
-    ``n_assessors`` are those a query to plan for, as many as there are by default, and ``design`` is theirs.
+    ``n_assessors`` is the number per query to plan for, that of the data by default, and ``design`` is theirs.
     """
-    data = arranged(values, assessors=assessors)
+    data = arrange(values, assessors=assessors)
     n_queries = len(data.values)
     step = max(FEWEST_QUERIES, -(-n_queries // 10)) if batch is None else batch
-    sizes = [n for n in range(step, n_queries, step) if n >= FEWEST_QUERIES] + [n_queries]
-    found = []
-    for n in sizes:
+    steps = []
+    for n in [*(n for n in range(step, n_queries, step) if n >= FEWEST_QUERIES), n_queries]:
         with kept_warnings():
             try:
                 study = study_of(replace(data, values=data.values[:n]))
@@ -84,9 +251,8 @@ def growth(
                     raise
                 continue  # too little yet, such as a system without any value
         row = planned.rows[0]
-        needed = (planned.need(index).n_queries for index in ("e_rho2", "phi"))
-        found.append(Growth(n, row.e_rho2, row.phi, *needed))
-    return found
+        steps.append(Growth(n, row.e_rho2, row.phi, *(planned.need(index).n_queries for index in INDICES)))
+    return steps
 
 
 @dataclass(frozen=True)
@@ -94,8 +260,8 @@ class PowerPlan:
     """Queries that a paired t test needs to detect differences, for a typical pair of systems and for a hard one.
 
     ``typical`` and ``hard`` are standard deviations of the differences over queries: the median over pairs, and what
-    nine pairs in ten stay below. ``rows`` are difference, queries for the typical pair, queries for the hard one, None
-    where ten million are not enough; ``detectable`` is what the queries there are detect for either.
+    nine pairs in ten stay below. ``rows`` are difference, queries for the typical pair and for the hard one, None where
+    ten million are not enough; ``detectable`` is what the present queries detect for either.
     """
 
     typical: float
@@ -135,17 +301,16 @@ def power_plan(
         return None
     typical, hard = float(np.median(deviations)), float(np.quantile(deviations, 0.9, method="higher"))
     level = alpha / comparisons
-    rows = tuple((float(d), _needed(d, typical, level, power), _needed(d, hard, level, power)) for d in differences)
+
+    def needed(difference: float, sd: float) -> int | None:
+        if power_of(difference, sd, MOST_QUERIES, alpha=level) < power:
+            return None
+        return int(queries_needed(difference, sd, alpha=level, power=power))
+
+    rows = tuple((float(d), needed(d, typical), needed(d, hard)) for d in differences)
     n_queries = int(np.isfinite(matrix).any(axis=1).sum())
-    least = [float(detectable_difference(sd, n_queries, alpha=level, power=power)) for sd in (typical, hard)]
+    least = detectable_difference([typical, hard], n_queries, alpha=level, power=power).tolist()
     return PowerPlan(typical, hard, n_queries, alpha, power, comparisons, rows, (least[0], least[1]))
-
-
-def _needed(difference: float, sd: float, alpha: float, power: float) -> int | None:
-    """Queries that detect a difference; None where not even the largest collection does."""
-    if power_of(difference, sd, MOST_QUERIES, alpha=alpha) < power:
-        return None
-    return int(queries_needed(difference, sd, alpha=alpha, power=power))
 
 
 def pair_deviations(matrix: Floats) -> Floats:
@@ -165,17 +330,9 @@ def pair_deviations(matrix: Floats) -> Floats:
     return deviations
 
 
-_SIZES = (25, 50, 100, 200)
-_FEW_QUERIES = 10
-_FEW_SYSTEMS = 4  # among fewer, each is far from the others
-_NAMED = 10  # systems in a note
-_SKEWED = 1.0  # skewness of system means from which on F intervals are warned of
-_TELLING = 2  # times as many queries, or more: then one system makes the plan
-
-
 @dataclass(frozen=True)
 class Pricing:
-    """What judging costs, and how many documents a query has to judge under each measure.
+    """What judging costs, and the documents to judge per query under each measure.
 
     ``pools`` are by measure; ``cutoffs`` name measures that are the main one at another cutoff. ``budget`` is optional.
     """
@@ -190,7 +347,7 @@ class Pricing:
 class Designs:
     """Designs to choose from: the cheapest for the target by each index, the best for the budget, and their curves.
 
-    ``pools`` are documents to judge a query, by measure.
+    ``pools`` are documents to judge per query, by measure.
     """
 
     costs: Costs
@@ -202,7 +359,7 @@ class Designs:
 
 
 @dataclass(frozen=True)
-class FarOff:
+class Outlier:
     """The system farthest from the mean of all, and the queries for a stable ranking of the others.
 
     ``n_queries`` is None where no number is enough.
@@ -228,7 +385,7 @@ class Plan(Result):
     designs: Designs | None
     notes: tuple[str, ...]
     provenance: Provenance
-    far_off: FarOff | None = None
+    far_off: Outlier | None = None
 
     @property
     def main(self) -> DStudy:
@@ -247,56 +404,54 @@ class Plan(Result):
     def verdict(self) -> list[str]:
         """The answer in a few sentences."""
         ranking, scores = self.needed("e_rho2"), self.needed("phi")
-        n = ranking.n_assessors
-        each = " with one assessor each" if n == 1 else f" with {n} assessors each"
-        people = each if self.study.design.has_assessors else ""
-        answer = (
-            f"{_queries(ranking)} enough for a stable ranking (Eρ² >= {ranking.target:g}), "
-            f"{_queries(scores, short=True)} for stable scores (Φ >= {scores.target:g}){people}; "
-            f"there are {self.study.n_queries:,} now."
-        )
-        few = f"{self.study.n_queries} queries say little: look at the intervals, and ask again with more."
-        few_queries = few if self.study.n_queries < _FEW_QUERIES else None
-        sentences = [answer, self.one_system(), self.second_assessor(), few_queries]
-        return [sentence for sentence in sentences if sentence is not None]
+        n, now = ranking.n_assessors, self.study.n_queries
+        assessors = "one assessor" if n == 1 else f"{n} assessors"
+        people = f" with {assessors} each" if self.study.design.has_assessors else ""
+        many = "No number of queries is"
+        if ranking.n_queries is not None:
+            many = f"{counted(ranking.n_queries, 'query')} {'is' if ranking.n_queries == 1 else 'are'}"
+        others = "no number" if scores.n_queries is None else f"{scores.n_queries:,}"
+        sentences = [
+            f"{many} enough for a stable ranking (Eρ² >= {ranking.target:g}), "
+            f"{others} for stable scores (Φ >= {scores.target:g}){people}; there are {now:,} now.",
+            self.one_system(),
+            self.second_assessor(),
+            f"{now} queries say little: look at the intervals, and ask again with more." if now < _FEW_QUERIES else "",
+        ]
+        return [sentence for sentence in sentences if sentence]
 
     def one_system(self) -> str | None:
         """Whether the ranking looks easy because of one system that is far from the others."""
-        ranking, found = self.needed("e_rho2").n_queries, self.far_off
-        if found is None or ranking is None or self.study.n_queries < _FEW_QUERIES:
+        ranking, far = self.needed("e_rho2").n_queries, self.far_off
+        if far is None or ranking is None or self.study.n_queries < _FEW_QUERIES:
             return None
-        if found.n_queries is not None and found.n_queries < _TELLING * ranking:
+        if far.n_queries is not None and far.n_queries < _TELLING * ranking:
             return None
-        many = "no number of queries is enough" if found.n_queries is None else f"it takes {found.n_queries:,} queries"
-        return f"One system makes that easy: without {found.system} {many}. Plan with systems like those to come."
+        many = "no number of queries is enough" if far.n_queries is None else f"it takes {far.n_queries:,} queries"
+        return f"One system makes that easy: without {far.system} {many}. Plan with systems like those to come."
 
     def second_assessor(self) -> str | None:
-        """Whether a second assessor a query is worth it, at the target for rankings."""
+        """Whether a second assessor per query is worth it, at the target for rankings."""
         if not self.study.design.has_assessors:
             return None
         prices = self.designs.costs if self.designs is not None else Costs()
         pool = 1.0 if self.designs is None else self.designs.pools[self.study.measure]
         design: Assessors = "auto" if self.main.design is self.study.design else "nested"
         option = [Option(self.study, pool)]
-        found = {n: Budgeting(option, prices, (n,), design).cheapest(self.targets[0]) for n in (1, 2)}
-        if not found[1] and not found[2]:
+        one, two = (DesignChoice(option, prices, (n,), design).cheapest(self.targets[0]) for n in (1, 2))
+        if not two:
             return None
-        if not found[1]:
-            return f"Only with a second assessor is the ranking stable at all: {found[2][0].n_queries:,} queries."
-        if not found[2]:
-            return None
-        one, two = found[1][0], found[2][0]
-        sizes = f"{two.n_queries:,} queries instead of {one.n_queries:,}"
-        ratio = two.cost / one.cost
-        if ratio > 1:
-            return f"A second assessor a query costs more than it gives: {sizes}, at {ratio:.2f} times the cost."
-        return f"A second assessor a query pays: {sizes}, at {ratio:.2f} times the cost."
+        if not one:
+            return f"Only with a second assessor is the ranking stable at all: {two[0].n_queries:,} queries."
+        ratio = two[0].cost / one[0].cost
+        worth = "costs more than it gives" if ratio > 1 else "pays"
+        sizes = f"{two[0].n_queries:,} queries instead of {one[0].n_queries:,}"
+        return f"A second assessor per query {worth}: {sizes}, at {ratio:.2f} times the cost."
 
     rows_name = "table"
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
         return f"A plan by {self.study.measure}: {self.study.size}"
 
     @property
@@ -309,7 +464,6 @@ class Plan(Result):
                 f"{index}_queries", Column(f"queries for {symbol} to reach the target", ",d", label=f"for {symbol}")
             )
         ]
-        shares = dict.fromkeys(effect for d in self.decisions.values() for effect in d.study.fractions())
         return (
             Column("the measure", name="measure", kind="text", key=True),
             Column("reliability to reach", "g", name="target"),
@@ -317,12 +471,20 @@ class Plan(Result):
             *needed,
             *(
                 Column(f"share of variance that is due to {effect}", ".1f %", name=f"share_{effect}", shown=False)
-                for effect in shares
+                for effect in self._effects
             ),
         )
 
+    @property
+    def _effects(self) -> list[str]:
+        """Effects of the designs of all measures."""
+        return list(dict.fromkeys(effect for d in self.decisions.values() for effect in d.study.fractions()))
+
     def _facts(self) -> dict[str, Any]:
-        designs = self.designs
+        designs = None
+        if self.designs is not None:
+            designs = asdict(replace(self.designs, curves=[]))
+            del designs["curves"]
         return {
             "verdict": self.verdict(),
             "measures": {name: {**d.study.to_dict(), **d.to_dict()} for name, d in self.decisions.items()},
@@ -330,15 +492,7 @@ class Plan(Result):
             "far_off": None if self.far_off is None else asdict(self.far_off),
             "growth": [asdict(step) for step in self.growth],
             "power": None if self.power is None else asdict(self.power),
-            "designs": None
-            if designs is None
-            else {
-                "costs": asdict(designs.costs),
-                "pools": designs.pools,
-                "budget": designs.budget,
-                "cheapest": {index: [asdict(one) for one in found] for index, found in designs.cheapest.items()},
-                "best": {index: [asdict(one) for one in found] for index, found in designs.best.items()},
-            },
+            "designs": designs,
             "notes": self.notes,
             "provenance": self.provenance.to_dict(),
         }
@@ -350,31 +504,20 @@ class Plan(Result):
         return f"<Plan: {', '.join(self.decisions)}, {self.study.size}>"
 
     def _rows(self) -> list[dict[str, Any]]:
-        """One row a measure, number of assessors and target: shares of variance, reliability, queries needed."""
+        """One row per measure, number of assessors and target: shares of variance, reliability, queries needed."""
         rows = []
-        every = dict.fromkeys(f"share_{effect}" for d in self.decisions.values() for effect in d.study.fractions())
         for name, decision in self.decisions.items():
-            shares = every | {f"share_{effect}": share for effect, share in decision.study.fractions().items()}
-            for row in decision.rows:
-                if row.n_queries != decision.study.n_queries:
-                    continue
-                for target in self.targets:
-                    needed = {
-                        f"{index}_queries{end}": getattr(plan, field_)
-                        for index in INDICES
-                        for plan in [decision.need(index, target=target, assessors=row.n_assessors)]
-                        for end, field_ in (("", "n_queries"), ("_low", "low"), ("_high", "high"))
-                    }
-                    rows.append({"measure": name, "target": target, **asdict(row), **needed, **shares})
+            fractions = decision.study.fractions()
+            shares = {f"share_{effect}": fractions.get(effect) for effect in self._effects}
+            now = [row for row in decision.rows if row.n_queries == decision.study.n_queries]
+            for row, target in product(now, self.targets):
+                record = {"measure": name, "target": target, **asdict(row), **shares}
+                for index in INDICES:
+                    needed = decision.need(index, target=target, assessors=row.n_assessors)
+                    record[f"{index}_queries"] = needed.n_queries
+                    record[f"{index}_queries_low"], record[f"{index}_queries_high"] = needed.low, needed.high
+                rows.append(record)
         return rows
-
-
-def _queries(plan: QueriesNeeded, *, short: bool = False) -> str:
-    if plan.n_queries is None:
-        return "no number" if short else "No number of queries is"
-    if short:
-        return f"{plan.n_queries:,}"
-    return "1 query is" if plan.n_queries == 1 else f"{plan.n_queries:,} queries are"
 
 
 @checked(confidence=CONFIDENCE, alpha=ALPHA, resamples=RESAMPLES, seed=SEED)
@@ -402,13 +545,13 @@ def make_plan(
 ) -> Plan:
     """Study effectiveness under every measure, and plan with the ``main`` one, the first by default.
 
-    ``people`` are numbers of assessors a query to consider. Other options are those of :func:`adjudge.gstudy`,
+    ``people`` are numbers of assessors per query to consider. Other options are those of :func:`adjudge.gstudy`,
     :meth:`GStudy.dstudy`, :func:`growth` and :func:`power_plan`. The systems that ``leave_out_worst`` leaves out are
     the worst by the main measure, for all measures; pools and prices stay those of all systems.
     """
     name = eff.measures[0] if main is None else main
-    eff, worst = _without_worst(eff, name, leave_out_worst)
-    studies, left_out = _studies(eff, name, assessors)
+    eff, worst = _leave_out(eff, name, leave_out_worst)
+    studies, left_out = _study_measures(eff, name, assessors)
     first = studies[name]
     sizes = _SIZES if queries is None else tuple(queries)
     numbers = tuple(dict.fromkeys(people)) if people else ((1, 2, 3) if first.design.has_assessors else (1,))
@@ -425,61 +568,61 @@ def make_plan(
         facets = {} if study is first or study.design.has_assessors else {"assessors": 1, "design": "auto"}
         asked = {"assessors": numbers, **options, **facets}
         decisions[measure] = study.dstudy(sorted({study.n_queries, *sizes}), target=targets, **asked)
-    moved = growth(
-        eff[name], target=targets[0], batch=batch, assessors=assessors, n_assessors=numbers[0], design=design
-    )
+    target, n_assessors = targets[0], numbers[0]
+    if isinstance(eff, Effectiveness):
+        matrix = eff.matrix(name)
+    else:
+        matrix = mean_over_queries(np.moveaxis(eff.array(name), 2, 0))  # the mean over assessors
+    designs = None
+    if pricing is not None:
+        designs = _price_designs(studies, name, pricing, target=target, numbers=numbers, design=design)
     return Plan(
         decisions,
-        first.dstudy(_curve_sizes(first.n_queries), assessors=numbers[0], **options),
+        first.dstudy(_curve_sizes(first.n_queries), assessors=n_assessors, **options),
         tuple(dict.fromkeys(targets)),
-        tuple(moved),
-        power_plan(_matrix(eff, name), differences=differences, alpha=alpha, power=power, comparisons=comparisons),
-        None
-        if pricing is None
-        else _designs(studies, name, pricing, target=targets[0], numbers=numbers, design=design),
+        tuple(
+            growth(eff[name], target=target, batch=batch, assessors=assessors, n_assessors=n_assessors, design=design)
+        ),
+        power_plan(matrix, differences=differences, alpha=alpha, power=power, comparisons=comparisons),
+        designs,
         tuple(dict.fromkeys([*eff.notes, *worst, *left_out, *_remarks(decisions), *_unjudged(eff, decisions)])),
         eff.provenance,
-        _far_off(eff[name], target=targets[0], assessors=assessors, n_assessors=numbers[0], design=design),
+        _find_outlier(eff[name], target=target, assessors=assessors, n_assessors=n_assessors, design=design),
     )
 
 
-def _without_worst(
-    eff: Effectiveness | AssessedEffectiveness, main: str, leave_out: float
+def _leave_out(
+    eff: Effectiveness | AssessedEffectiveness, main: str, leave_out_worst: float
 ) -> tuple[Effectiveness | AssessedEffectiveness, list[str]]:
     """Effectiveness of the better systems, and a note that names the others."""
-    kept = better_systems(eff[main], leave_out)
-    if kept.all():
+    kept = better_systems(eff[main], leave_out_worst).tolist()
+    if all(kept):
         return eff, []
-    names = [name for name, keep in zip(eff.systems, kept, strict=True) if not keep]
-    few = ", ".join(names[:_NAMED]) + ("" if len(names) <= _NAMED else ", …")
-    note = f"Left out, as the worst by {main}: {len(names)} of {counted(len(eff.systems), 'system')} ({few})."
-    return eff.select(systems=[name for name, keep in zip(eff.systems, kept, strict=True) if keep]), [note]
+    better = list(compress(eff.systems, kept))
+    worst = [name for name in eff.systems if name not in better]
+    names = ", ".join(worst[:_NAMED]) + ("" if len(worst) <= _NAMED else ", …")
+    note = f"Left out, as the worst by {main}: {len(worst)} of {counted(len(eff.systems), 'system')} ({names})."
+    return eff.select(systems=better), [note]
 
 
-def _far_off(
-    eff: Studied, *, target: float, assessors: Assessors, n_assessors: int, design: Assessors
-) -> FarOff | None:
+def _find_outlier(
+    eff: StudyData, *, target: float, assessors: Assessors, n_assessors: int, design: Assessors
+) -> Outlier | None:
     """The plan without the system whose mean is farthest from that of all: no other adds as much to their variance."""
-    data = arranged(eff, assessors=assessors)
+    data = arrange(eff, assessors=assessors)
     if len(data.systems) < _FEW_SYSTEMS:
         return None
-    there = np.isfinite(data.values)
-    centred = data.values - _mean(data.values, there, 1)  # a system may lack the hard queries
-    far = int(np.argmax(np.abs(_mean(centred, there, (0, *range(2, there.ndim))))))
+    cube = np.atleast_3d(data.values)
+    centred = cube - mean_over_queries(np.moveaxis(cube, 1, 0))[:, None]  # a system may lack the hard queries
+    means = mean_over_queries(np.moveaxis(centred, 1, 2).reshape(-1, len(data.systems)))
+    far = int(np.argmax(np.abs(means)))
     with kept_warnings():
         try:
             study = study_of(replace(data, values=np.delete(data.values, far, axis=1)))
             planned = study.dstudy(assessors=n_assessors, target=target, design=design, interval="none")
         except AdjudgeError:  # nothing is left to study, such as systems that are all alike
             return None
-    return FarOff(data.systems[far], planned.need("e_rho2").n_queries)
-
-
-def _mean(values: Floats, there: Mask, axes: int | tuple[int, ...]) -> Floats:
-    """The mean of what is there; 0 where nothing is, as for assessors whom a query does not have."""
-    total = np.where(there, values, 0.0).sum(axis=axes, keepdims=True)
-    mean: Floats = total / np.maximum(there.sum(axis=axes, keepdims=True), 1)
-    return mean
+    return Outlier(data.systems[far], planned.need("e_rho2").n_queries)
 
 
 def _remarks(decisions: dict[str, DStudy]) -> list[str]:
@@ -518,7 +661,7 @@ def _unjudged(eff: Effectiveness | AssessedEffectiveness, measures: Iterable[str
     ]
 
 
-def _studies(
+def _study_measures(
     eff: Effectiveness | AssessedEffectiveness, main: str, assessors: Assessors
 ) -> tuple[dict[str, GStudy], list[str]]:
     """G-studies by measure, the main one first, and notes on others that cannot be studied."""
@@ -534,37 +677,26 @@ def _studies(
     return studies, notes
 
 
-def _matrix(eff: Effectiveness | AssessedEffectiveness, measure: str) -> Floats:
-    """Queries x systems; the mean over assessors where there are several."""
-    if isinstance(eff, Effectiveness):
-        return eff.matrix(measure)
-    return mean_over_queries(np.moveaxis(eff.array(measure), 2, 0))
-
-
 def _curve_sizes(n_queries: int) -> list[int]:
-    """Numbers of queries to draw: from 5 to 500, or twice as many as there are."""
+    """Numbers of queries to plot: from 5 to 500, or to twice the number of the data."""
     return [int(n) for n in np.unique(np.geomspace(5, max(500, 2 * n_queries), 40).round())]
 
 
-def _designs(
+def _price_designs(
     studies: dict[str, GStudy], main: str, pricing: Pricing, *, target: float, numbers: Sequence[int], design: Assessors
 ) -> Designs:
     names = [name for name in studies if name == main or name in pricing.cutoffs]
     unknown = [name for name in names if name not in pricing.pools]
     if unknown:
-        raise AdjudgeError(f"Expected the number of documents to judge a query for {', '.join(unknown)}.")
+        raise AdjudgeError(f"Expected the number of documents to judge per query for {', '.join(unknown)}.")
     options = [Option(studies[name], pricing.pools[name], pricing.cutoffs.get(name)) for name in names]
-    choice = Budgeting(options, pricing.costs, numbers, design)
-    has_people = studies[main].design.has_assessors
+    choice = DesignChoice(options, pricing.costs, numbers, design)
+    sizes, people = _curve_sizes(studies[main].n_queries), choice.numbers(studies[main])
     return Designs(
         pricing.costs,
         {name: pricing.pools[name] for name in names},
         pricing.budget,
         {index: choice.cheapest(target, index=index) for index in INDICES},
         {} if pricing.budget is None else {index: choice.best(pricing.budget, index=index) for index in INDICES},
-        [
-            choice.curve(option, n, _curve_sizes(studies[main].n_queries))
-            for option in options
-            for n in (numbers if has_people else (1,))
-        ],
+        [[choice.price(option, n_queries, n) for n_queries in sizes] for option in options for n in people],
     )

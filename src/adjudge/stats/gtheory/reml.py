@@ -72,7 +72,6 @@ class RemlFit(Result):
 
     @property
     def title(self) -> str:
-        """What it is, in a line."""
         return f"REML, {self.design}, {self.n_observations:,} observations"
 
     def _rows(self) -> list[RemlComponent]:
@@ -167,7 +166,7 @@ def _model(values: Floats, design: Design) -> _Model:
 
 @dataclass(frozen=True, eq=False)
 class _Blocks:
-    """W⁻¹, the covariance that observations of one query have through q, qa, sq and the residual; one block a query.
+    """W⁻¹, the covariance that observations of one query have through q, qa, sq and the residual; a block per query.
 
     W = R⁻¹ - R⁻¹L local L'R⁻¹. R is what cells and residual give, R⁻¹x = (x - shrink Σ_a x) / σ²_e within a cell; L
     picks the assessors of the query, Z the levels that queries share (systems, or systems x assessors).
@@ -237,7 +236,7 @@ def _projection(model: _Model, variances: Numbers) -> _Projection:
 
 
 def _across(stack: Numbers) -> Numbers:
-    """From one matrix a query to a single one, side by side."""
+    """From one matrix per query to a single one, side by side."""
     return stack.transpose(1, 0, 2).reshape(stack.shape[1], -1)
 
 
@@ -264,7 +263,7 @@ def _traces(model: _Model, variances: Numbers, p: _Projection) -> Numbers:
 
 
 def _cell_trace(model: _Model, p: _Projection, spread: Numbers, inner: Numbers) -> Numbers:
-    """Trace tr PV_sq: with C one column a cell, C'WZ = C'R⁻¹Z - C'R⁻¹L local L'R⁻¹Z, and C'R⁻¹ has one system a row."""
+    """Trace tr PV_sq: C has a column per cell, C'WZ = C'R⁻¹Z - C'R⁻¹L local L'R⁻¹Z, and C'R⁻¹ a system per row."""
     n_s, wide, _ = p.blocks.own.shape
     touch = model.mask / p.blocks.cell[:, :, None]  # q, s, a: C'R⁻¹L
     reach = touch @ p.blocks.local

@@ -1,5 +1,1 @@
-"""The programming interface: JSON over HTTP, described at ``/api/openapi.json``."""
-
-from adjudge.web.api import campaigns, files, joining, judging, people, picture, preference, ranking
-
-ROUTERS = tuple(part.router for part in (joining, judging, preference, ranking, people, campaigns, files, picture))
+"""The programming interface: JSON over HTTP, described at ``/api/openapi.json``; kinds of campaign add their own."""

@@ -5,30 +5,36 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, GetJsonSchemaHandler, SerializeAsAny
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 from sqlalchemy import Connection
 
 from adjudge.errors import AdjudgeError
-from adjudge.web.access import AsOrganiser, OwnCampaign
 from adjudge.web.api.body import Body
-from adjudge.web.asking_settings import AskingSettings
-from adjudge.web.campaign_rows import KINDS, Campaign
-from adjudge.web.campaigns import Overview, change_settings, create_campaign, list_campaigns, overview, set_state
 from adjudge.web.context import InContext
 from adjudge.web.errors import Refused
-from adjudge.web.holdings import missing_items
-from adjudge.web.judging_settings import JudgingSettings
-from adjudge.web.preference_settings import PreferenceSettings
-from adjudge.web.ranking_settings import RankingSettings
+from adjudge.web.http.access import AsOrganiser, OwnCampaign
+from adjudge.web.kinds.base import KINDS, kind_of
+from adjudge.web.kinds.lifecycle import Overview, change_settings, create_campaign, list_campaigns, overview, set_state
+from adjudge.web.store.campaigns import Campaign, CampaignSettings
 
 router = APIRouter(prefix="/campaigns", tags=["campaigns"])
+
+
+class _OfAnyKind:
+    """Describes settings in the API's schema as those of one of the kinds that there are."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [handler(kind.settings.__pydantic_core_schema__) for kind in KINDS.values()]}
 
 
 class NewCampaign(Body):
     """A campaign to be made; ``settings`` of its kind need a title, everything else has a usual value."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
-    kind: Literal["judging", "preference", "ranking"] = "judging"
+    kind: Annotated[str, Field(max_length=40, json_schema_extra={"enum": [*KINDS]})] = next(iter(KINDS))
     settings: dict[str, Any]
 
 
@@ -50,7 +56,7 @@ class Shown(BaseModel):
     name: str
     kind: str
     state: str
-    settings: JudgingSettings | PreferenceSettings | RankingSettings
+    settings: Annotated[SerializeAsAny[CampaignSettings], _OfAnyKind]
     created_at: float
     opened_at: float | None
     reached_at: float | None
@@ -76,10 +82,10 @@ def show(connection: Connection, campaign: Campaign) -> Shown:
     return Shown(**known, counts=overview(connection, campaign))
 
 
-def checked_settings(values: dict[str, Any], kind: str = "judging") -> AskingSettings:
+def checked_settings(values: dict[str, Any], kind: str) -> CampaignSettings:
     """Settings from outside; what is wrong with them is the sender's to mend."""
     try:
-        return KINDS[kind](values)
+        return KINDS[kind].settings.parse(values)
     except AdjudgeError as error:
         raise Refused(str(error)) from None
 
@@ -135,4 +141,4 @@ def state(sent: NewState, campaign: OwnCampaign, organiser: AsOrganiser, context
 def missing(campaign: OwnCampaign, context: InContext) -> Missing:
     """Documents and queries of which there is nothing to hear, read or see yet."""
     with context.database.read() as connection:
-        return Missing(missing=missing_items(connection, campaign))
+        return Missing(missing=kind_of(campaign).missing_items(connection, campaign))

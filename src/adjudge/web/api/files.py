@@ -1,39 +1,163 @@
-"""Files into a campaign and out of it: runs, questions, candidates, documents, judgments; and all exports."""
+"""Files into a campaign (runs, questions, candidates, documents, judgments) and out of it (all exports).
+
+Who is asking is known before the first byte of a form is read. Uploaded files lie in a working folder under names of
+our own; the names they came with are kept beside them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request, Response
+from fastapi import Path as PathParameter
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
 
-from adjudge.errors import AdjudgeError, kept_warnings, shown
-from adjudge.formats import Source
+from adjudge.errors import AdjudgeError, kept_warnings
 from adjudge.formats.columns import naming_columns
-from adjudge.web.access import AsOrganiser, OwnCampaign
-from adjudge.web.api.receiving import Received, received
-from adjudge.web.campaign_rows import Campaign
 from adjudge.web.context import Context, InContext
-from adjudge.web.documents import take_documents
 from adjudge.web.errors import Refused, WebError
-from adjudge.web.exporting import export
-from adjudge.web.holdings import metadata_table, missing_items, put_runs
-from adjudge.web.importing import import_judgments
-from adjudge.web.preference_holdings import count_questions, put_questions
-from adjudge.web.question_files import question_files
-from adjudge.web.ranking_files import candidate_files
-from adjudge.web.ranking_holdings import put_candidates
-from adjudge.web.run_files import read_runs
-from adjudge.web.uploads import unpacked
+from adjudge.web.http.access import AsOrganiser, OwnCampaign
+from adjudge.web.kinds.base import KINDS
+from adjudge.web.kinds.documents import take_documents
+from adjudge.web.kinds.exports import export
+from adjudge.web.settings import Settings
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.media import MOST_FILES, unpacked, working_folder
+
+_BLOCK = 1 << 20
+
+
+@dataclass
+class Received:
+    """A form: its fields, and its files by field, each with the name that it was given and where it lies."""
+
+    folder: Path
+    fields: dict[str, str] = field(default_factory=dict)
+    files: dict[str, list[tuple[str, Path]]] = field(default_factory=lambda: defaultdict(list))
+
+    def named(self, name: str) -> dict[str, Path]:
+        """The files of a field by name."""
+        found: dict[str, Path] = {}
+        for given, path in self.files.get(name, ()):
+            if given in found:
+                raise Refused(f"Expected files of different names, got {given!r} twice.")
+            found[given] = path
+        return found
+
+    def one(self, name: str) -> tuple[str, Path] | None:
+        """The only file of a field, None without one."""
+        found = self.files.get(name, [])
+        if len(found) > 1:
+            raise Refused(f"Expected one file as {name!r}, got {len(found)}.")
+        return found[0] if found else None
+
+    def readable(self, name: str) -> list[Path]:
+        """The files of a field under harmless names much like their own, for readers that go by names."""
+        paths = []
+        for number, (given, path) in enumerate(self.files.get(name, ())):
+            folder = self.folder / f"{name}-{number}"
+            folder.mkdir()
+            paths.append(path.rename(folder / harmless_name(given)))
+        return paths
+
+    def plain(self, message: str) -> str:
+        """A message without the places where files lie, with the field of a form in place of an option."""
+        named = re.sub(r"--columns (.+) \(in Python, columns=\)", r"\1 in the field 'columns'", message)
+        return re.sub(rf"{re.escape(str(self.folder))}/(?:\w+-\d+/)?", "", named)
+
+    def choice(self, name: str) -> bool | None:
+        """A field that says yes or no; None where it says nothing."""
+        value = self.fields.get(name, "").lower()
+        known = {"": None, "true": True, "1": True, "yes": True, "on": True, "false": False, "0": False, "no": False}
+        if value not in known:
+            raise Refused(f"Expected true or false as {name!r}, got {value[:20]!r}")
+        return known[value]
+
+
+def harmless_name(name: str) -> str:
+    """A name for the file system that tells people which file is meant.
+
+    >>> harmless_name("../../etc/pass wd.txt"), harmless_name(".."), harmless_name("a.txt.gz")
+    ('pass_wd.txt', 'file', 'a.txt.gz')
+    """
+    last = PurePosixPath(name.replace("\\", "/")).name
+    plain = re.sub(r"[^\w.-]", "_", last, flags=re.ASCII).lstrip(".")[-100:].lstrip(".")
+    return plain or "file"
+
+
+@asynccontextmanager
+async def received(request: Request, settings: Settings) -> AsyncIterator[Received]:
+    """The form of a request; its files are gone at the end."""
+    with working_folder(settings) as folder:
+        form = await _parsed_form(request, folder)
+        found = Received(folder)
+        for name, value in form.multi_items():
+            if isinstance(value, UploadFile):
+                if value.filename:  # a field for files that was left empty has none
+                    found.files[name].append((value.filename, await run_in_threadpool(_settled, value, folder)))
+            else:
+                found.fields[name] = value
+        yield found
+
+
+async def _parsed_form(request: Request, folder: Path) -> FormData:
+    """The form, unless somebody read it before, as is done to find the token of a page."""
+    before: FormData | None = getattr(request, "_form", None)
+    if before is not None:
+        return before
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise WebError("Expected a form with files (multipart/form-data), got something else.")
+    parser = _IntoFolder(request.headers, request.stream(), max_files=MOST_FILES, max_fields=100)
+    parser.folder = folder
+    try:
+        return await parser.parse()
+    except MultiPartException as error:
+        raise WebError(f"The form cannot be read: {error.message}") from None
+
+
+class _IntoFolder(MultiPartParser):
+    """Writes files into a folder as they come, instead of into memory and the system's own."""
+
+    folder: Path
+
+    def on_headers_finished(self) -> None:
+        super().on_headers_finished()
+        upload = self._current_part.file
+        if upload is not None:
+            upload.file.close()
+            file: Any = tempfile.NamedTemporaryFile(dir=self.folder, delete=False)  # noqa: SIM115 - closed by whom it is for
+            upload.file = file
+            self._files_to_close_on_error.append(file)
+
+
+def _settled(upload: UploadFile, folder: Path) -> Path:
+    """Where a file lies; one that lies elsewhere is copied."""
+    name = getattr(upload.file, "name", None)
+    if isinstance(name, str) and Path(name).parent == folder:
+        upload.file.close()
+        return Path(name)
+    with tempfile.NamedTemporaryFile(dir=folder, delete=False) as copy:
+        upload.file.seek(0)
+        while block := upload.file.read(_BLOCK):
+            copy.write(block)
+    return Path(copy.name)
+
 
 router = APIRouter(prefix="/campaigns/{name}", tags=["files"])
 
 
-def _form(**fields: str) -> dict[str, Any]:
+def form_description(**fields: str) -> dict[str, Any]:
     """What the description of the interface says about a form that is read by hand."""
     fields["columns"] = "which columns hold what, where names do not say it: query=userId,document=movieId,grade=rating"
     single: dict[str, Any] = {"type": "string", "format": "binary"}
@@ -41,35 +165,6 @@ def _form(**fields: str) -> dict[str, Any]:
     properties = {name: {**kinds.get(name, {"type": "string"}), "description": about} for name, about in fields.items()}
     content = {"multipart/form-data": {"schema": {"type": "object", "properties": properties}}}
     return {"requestBody": {"required": True, "content": content}}
-
-
-class TakenRuns(BaseModel):
-    """Systems whose runs are kept now, what the reader had to say, and what is still missing."""
-
-    systems: list[str]
-    queries: int
-    depth: int
-    notes: list[str]
-    missing: int
-
-
-class TakenQuestions(BaseModel):
-    """Questions and traps that are kept now, and how many documents or queries cannot be heard, read or seen yet."""
-
-    questions: int
-    traps: int
-    queries: int
-    scales: list[str]
-    missing: int
-
-
-class TakenCandidates(BaseModel):
-    """Queries and candidates that are kept now, what the reader had to say, and how many cannot be heard yet."""
-
-    queries: int
-    candidates: int
-    notes: list[str]
-    missing: int
 
 
 class OneProblem(BaseModel):
@@ -94,25 +189,8 @@ class TakenDocuments(BaseModel):
     notes: list[str]
 
 
-class OnePair(BaseModel):
-    """A pair that the campaign does not ask about."""
-
-    query: str
-    document: str
-
-
-class TakenJudgments(BaseModel):
-    """What came of judgments: new ones, those that were there, those left out, their assessors, notes of the reader."""
-
-    taken: int
-    again: int
-    unknown: list[OnePair]
-    assessors: list[str]
-    notes: list[str]
-
-
 @contextmanager
-def _sender_is_told(form: Received) -> Iterator[None]:
+def telling_sender(form: Received) -> Iterator[None]:
     """What is wrong with a file is the sender's to mend, and is said without our own paths."""
     try:
         yield
@@ -122,126 +200,15 @@ def _sender_is_told(form: Received) -> Iterator[None]:
         raise Refused(form.plain(str(error))) from None
 
 
-def _naming(form: Received) -> AbstractContextManager[None]:
+def naming(form: Received) -> AbstractContextManager[None]:
     """Read tables with the names that the sender gives to their columns."""
     return naming_columns(form.fields.get("columns") or None)
-
-
-@router.put(
-    "/runs",
-    summary="Give a campaign its runs",
-    openapi_extra=_form(
-        files="runs in any format that Adjudge reads; a zip is unpacked",
-        format="name of the format, if it should not be recognised",
-        artist_filter="true or false: remove the query and its artist's documents from rankings",
-    ),
-)
-async def runs(request: Request, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> TakenRuns:
-    """Replace the runs of a draft."""
-    async with received(request, context.settings) as form:
-        return await run_in_threadpool(_runs, form, campaign, organiser.login, context)
-
-
-def _runs(form: Received, campaign: Campaign, who: str, context: Context) -> TakenRuns:
-    if not form.files.get("files"):
-        raise Refused("Expected files with runs in the field 'files', got none.")
-    form.files["files"] = list(unpacked(form.named("files"), form.folder, context.settings).items())
-    with context.database.read() as connection:
-        known = metadata_table(connection, campaign.id)
-    with _sender_is_told(form):
-        collection, notes = read_runs(
-            form.readable("files"),
-            columns=form.fields.get("columns") or None,
-            metadata=None if known is None else known.frame,
-            format_name=form.fields.get("format") or None,
-            artist_filter=form.choice("artist_filter"),
-        )
-    inputs = [(form.plain(name), digest) for name, digest in collection.provenance.inputs]
-    with context.database.write() as connection:
-        put_runs(connection, campaign, collection.runs, inputs=inputs, who=who, now=context.now())
-        missing = len(missing_items(connection, campaign))
-    return TakenRuns(
-        systems=list(collection.systems),
-        queries=len(collection.queries),
-        depth=collection.runs.depth,
-        notes=[form.plain(note) for note in notes],
-        missing=missing,
-    )
-
-
-@router.put(
-    "/questions",
-    summary="Give a preference campaign its questions",
-    openapi_extra=_form(
-        file="questions as CSV: question, query, a1, …, b1, …, expected and grades; those with an expected answer are "
-        "traps",
-        traps="more questions, of the same form",
-    ),
-)
-async def questions(
-    request: Request, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
-) -> TakenQuestions:
-    """Replace the questions and traps of a draft."""
-    async with received(request, context.settings) as form:
-        return await run_in_threadpool(_questions, form, campaign, organiser.login, context)
-
-
-def _questions(form: Received, campaign: Campaign, who: str, context: Context) -> TakenQuestions:
-    if form.one("file") is None:
-        raise Refused("Expected a file with questions in the field 'file', got none.")
-    form.one("traps")  # one at most
-    with _sender_is_told(form), _naming(form):
-        given, inputs = question_files([*form.readable("file"), *form.readable("traps")])
-    plain = [(form.plain(name), digest) for name, digest in inputs]
-    with context.database.write() as connection:
-        put_questions(connection, campaign, given, inputs=plain, who=who, now=context.now())
-        n_questions, n_traps = count_questions(connection, campaign.id)
-        missing = len(missing_items(connection, campaign))
-    scales, queries = list(given.grades), len(set(given.queries))
-    return TakenQuestions(questions=n_questions, traps=n_traps, queries=queries, scales=scales, missing=missing)
-
-
-@router.put(
-    "/candidates",
-    summary="Give a ranking campaign the documents that are put in order for each query",
-    openapi_extra=_form(
-        files="a table with columns query and document, or JSON {query: [document, …]}; or runs, whose documents are "
-        "pooled",
-        cutoff="of runs, how many documents of each are taken for a query; all where it is not given",
-    ),
-)
-async def candidates(
-    request: Request, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
-) -> TakenCandidates:
-    """Replace the candidates of a draft."""
-    async with received(request, context.settings) as form:
-        return await run_in_threadpool(_candidates, form, campaign, organiser.login, context)
-
-
-def _candidates(form: Received, campaign: Campaign, who: str, context: Context) -> TakenCandidates:
-    if not form.files.get("files"):
-        raise Refused("Expected a file with candidates in the field 'files', got none.")
-    cutoff = form.fields.get("cutoff") or None
-    if cutoff is not None and (not cutoff.isdecimal() or len(cutoff) > 6):
-        raise Refused(f"Expected a number as 'cutoff', got {shown(cutoff)}")
-    with _sender_is_told(form), _naming(form):
-        given = candidate_files(form.readable("files"), cutoff=None if cutoff is None else int(cutoff))
-    inputs = [(form.plain(name), digest) for name, digest in given.inputs]
-    with context.database.write() as connection:
-        put_candidates(connection, campaign, given.candidates, inputs=inputs, who=who, now=context.now())
-        missing = len(missing_items(connection, campaign))
-    return TakenCandidates(
-        queries=len(given.candidates),
-        candidates=sum(map(len, given.candidates.values())),
-        notes=[form.plain(note) for note in given.notes],
-        missing=missing,
-    )
 
 
 @router.post(
     "/documents",
     summary="Give a campaign its documents",
-    openapi_extra=_form(
+    openapi_extra=form_description(
         table="what is known of documents: a column document, and any of artist, genre, audio, image, text, url, …",
         files="files that people hear, read or see, called after their documents; a zip is unpacked",
         role="document, or query for queries that are no documents",
@@ -260,7 +227,7 @@ def _documents(form: Received, campaign: Campaign, who: str, context: Context) -
     files = unpacked(form.named("files"), form.folder, context.settings)
     if table is None and not files:
         raise Refused("Expected a table or files, got neither.")
-    with _sender_is_told(form), _naming(form), kept_warnings() as notes:
+    with telling_sender(form), naming(form), kept_warnings() as notes:
         taken = take_documents(
             context.database,
             context.settings,
@@ -282,56 +249,14 @@ def _documents(form: Received, campaign: Campaign, who: str, context: Context) -
     )
 
 
-@router.post(
-    "/judgments",
-    summary="Import judgments made elsewhere",
-    openapi_extra=_form(
-        file="judgments in any format that Adjudge reads, perhaps with a column assessor",
-        scale="which of the campaign's scales they are on",
-        format="name of the format, if it should not be recognised",
-        skip_unknown="true: leave out pairs that are no candidates instead of refusing the file",
-    ),
-)
-async def judgments(
-    request: Request, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
-) -> TakenJudgments:
-    """Add them all or none; the same file again adds nothing."""
-    async with received(request, context.settings) as form:
-        return await run_in_threadpool(_judgments, form, campaign, organiser.login, context)
-
-
-def _judgments(form: Received, campaign: Campaign, who: str, context: Context) -> TakenJudgments:
-    file = form.one("file")
-    if file is None:
-        raise Refused("Expected a file with judgments in the field 'file', got none.")
-    with _sender_is_told(form), context.database.write() as connection, kept_warnings() as notes:
-        imported = import_judgments(
-            connection,
-            campaign,
-            Source(file[0], Source.open(file[1]).packed),
-            scale=form.fields.get("scale") or None,
-            format_name=form.fields.get("format") or None,
-            columns=form.fields.get("columns") or None,
-            skip_unknown=bool(form.choice("skip_unknown")),
-            who=who,
-            now=context.now(),
-        )
-    context.estimating.changed(campaign.id)
-    unknown = [OnePair(query=one.query, document=one.document) for one in imported.unknown]
-    return TakenJudgments(
-        taken=imported.taken,
-        again=imported.again,
-        unknown=unknown,
-        assessors=list(imported.assessors),
-        notes=[form.plain(note) for note in notes],
-    )
+def _name_exports(schema: dict[str, Any]) -> None:
+    """Say in the description of the interface what any kind of campaign exports."""
+    schema["enum"] = list(dict.fromkeys(what for kind in KINDS.values() for what in kind.exports))
 
 
 @router.get("/export/{what}", response_class=Response, summary="Judgments, answers, log, report, … as a file")
 def exported(
-    what: Literal[
-        "qrels", "log", "report", "session", "answers", "questions", "mapping", "people", "rankings", "lists"
-    ],
+    what: Annotated[str, PathParameter(json_schema_extra=_name_exports)],
     campaign: OwnCampaign,
     context: InContext,
     *,

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Request, Response
 from sqlalchemy.engine import RowMapping
 from starlette.responses import FileResponse
 
-from adjudge.web.access import MaybeOrganiser, MaybeParticipant
-from adjudge.web.campaign_rows import campaign_by_id
 from adjudge.web.context import Context, InContext
 from adjudge.web.errors import NotFound, NotLoggedIn
-from adjudge.web.invitations import Participant
-from adjudge.web.media import find_item, served_drawing, served_file
-from adjudge.web.people import Organiser
+from adjudge.web.http.access import MaybeOrganiser, MaybeParticipant
+from adjudge.web.store.campaigns import campaign_by_id
+from adjudge.web.store.media import find_item, served_drawing, served_file
+from adjudge.web.store.participants import Participant
+from adjudge.web.store.people import Organiser
 
 router = APIRouter(tags=["media"])
 

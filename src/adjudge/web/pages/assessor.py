@@ -18,7 +18,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from markupsafe import Markup
 from pydantic import BaseModel, ConfigDict, Field
 
-from adjudge.web.access import (
+from adjudge.web.context import Context, InContext
+from adjudge.web.errors import Gone, NotFound, NotLoggedIn, Refused
+from adjudge.web.http.access import (
     ASSESSOR_COOKIE,
     AsParticipant,
     MaybeParticipant,
@@ -26,20 +28,24 @@ from adjudge.web.access import (
     forget_cookie,
     give_cookie,
 )
-from adjudge.web.campaign_rows import Campaign, campaign_by_id
-from adjudge.web.context import Context, InContext
-from adjudge.web.erasing import Receipt, erase_participant
-from adjudge.web.errors import Gone, NotFound, NotLoggedIn, Refused
-from adjudge.web.invitations import Invitation, Participant, find_invitation, join, participant_of_token
+from adjudge.web.http.rendering import markdown, page
+from adjudge.web.kinds.base import KINDS, kind_of
 from adjudge.web.languages import LANGUAGES, preferred, words
-from adjudge.web.recruiting import recruited_from, recruiter_of, who_came
-from adjudge.web.rendering import markdown, page
+from adjudge.web.store.campaigns import Campaign, campaign_by_id
+from adjudge.web.store.erase import Receipt, erase_participant
+from adjudge.web.store.participants import (
+    Invitation,
+    Participant,
+    find_invitation,
+    join,
+    participant_of_token,
+    recruited_from,
+    who_came,
+)
 
 router = APIRouter()
 
 SEE_OTHER = 303
-HOMES = {"judging": "/judge", "preference": "/prefer", "ranking": "/rank"}
-"""The page that asks, by the kind of campaign."""
 _CARRIED = "recruited."
 """What the names of hidden fields begin with that carry a recruiter's parameters through the form."""
 
@@ -84,7 +90,7 @@ def _unrecruited(request: Request, context: Context, token: str) -> HTMLResponse
         return _closed(request, error)
     language = _language(request, campaign.settings.languages)
     said = words(language)
-    recruiter = recruiter_of(campaign)
+    recruiter = campaign.settings.recruited_by()
     is_prolific = recruiter is not None and recruiter.kind == "prolific"
     return page(
         "closed.html",
@@ -108,13 +114,13 @@ def _welcome(
 ) -> HTMLResponse:
     settings = campaign.settings
     known = participant is not None and participant.invitation_id == invitation.id and recruited is None
-    recruiter = recruiter_of(campaign)
+    recruiter = campaign.settings.recruited_by()
     return page(
         "welcome.html",
         status=Refused.status if problem else 200,
         language=language,
         campaign=campaign,
-        home=HOMES[campaign.kind],
+        home=kind_of(campaign).home,
         token=invitation.token,
         participant=participant if known else None,
         languages=settings.languages,
@@ -222,7 +228,7 @@ def _join(
 
 def _enter(context: Context, token: str, campaign: Campaign) -> RedirectResponse:
     """On to the page that asks, with the cookie that opens it."""
-    response = RedirectResponse(HOMES[campaign.kind], status_code=SEE_OTHER)
+    response = RedirectResponse(kind_of(campaign).home, status_code=SEE_OTHER)
     give_cookie(response, context.settings, ASSESSOR_COOKIE, token)
     return response
 
@@ -241,42 +247,25 @@ def resume(token: str, request: Request, context: InContext) -> Response:
     return _enter(context, token, campaign)
 
 
-@router.get("/judge")
-def judging_page(request: Request, participant: AsParticipant, context: InContext) -> Response:
-    """The page on which pairs are judged; its script asks the API for them."""
-    return _asking_page(request, context, participant, kind="judging", template="judge.html")
-
-
-@router.get("/prefer")
-def preference_page(request: Request, participant: AsParticipant, context: InContext) -> Response:
-    """The page on which two lists are compared, and on which somebody's part ends."""
-    return _asking_page(request, context, participant, kind="preference", template="prefer.html")
-
-
-@router.get("/rank")
-def ranking_page(request: Request, participant: AsParticipant, context: InContext) -> Response:
-    """The page on which the candidates of a query are put in order."""
-    return _asking_page(request, context, participant, kind="ranking", template="rank.html")
-
-
-def _asking_page(request: Request, context: Context, participant: Participant, *, kind: str, template: str) -> Response:
-    """A page that asks; participants of another kind of campaign are sent to theirs."""
+def asking_page(request: Request, participant: AsParticipant, context: InContext) -> Response:
+    """The page that asks; its script asks the API for questions. Participants of another kind are sent to theirs."""
     with context.database.read() as connection:
         campaign = campaign_by_id(connection, participant.campaign_id)
-    if campaign.kind != kind:
-        return RedirectResponse(HOMES[campaign.kind], status_code=SEE_OTHER)
+    kind = kind_of(campaign)
+    if request.url.path != kind.home:
+        return RedirectResponse(kind.home, status_code=SEE_OTHER)
     settings = campaign.settings
-    recruiter = recruiter_of(campaign)
+    recruiter = campaign.settings.recruited_by()
     language = _language(request, LANGUAGES, participant.language)
     own = request.cookies.get(ASSESSOR_COOKIE, "")
     return page(
-        template,
+        f"{kind.name}/ask.html",
         language=language,
         csrf=csrf_of(request, context.settings, ASSESSOR_COOKIE),
         campaign=campaign,
         participant=participant,
         languages=settings.languages,
-        home=HOMES[campaign.kind],
+        home=kind_of(campaign).home,
         resume_url=f"{context.settings.address.rstrip('/')}/r/{own}",
         instructions=_text(campaign, settings.instructions, language),
         contact=settings.contact,
@@ -330,7 +319,8 @@ def _privacy(request: Request, context: Context, participant: Participant | None
         csrf=csrf_of(request, context.settings, ASSESSOR_COOKIE) if participant else "",
         participant=participant,
         campaign=campaign,
-        home=HOMES[campaign.kind] if campaign else None,
+        home=kind_of(campaign).home if campaign else None,
+        stored=[what for kind in ([kind_of(campaign)] if campaign else KINDS.values()) for what in kind.stored],
         receipt=None,
         problem=problem,
     )

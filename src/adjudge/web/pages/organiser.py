@@ -1,4 +1,8 @@
-"""The organisers' door: log in, log out, and the list of campaigns.
+"""Whether the server is well, for whatever watches over it.
+
+An organiser's own things: tokens for programs, and the password.
+
+The organisers' door: log in, log out, and the list of campaigns.
 
 There is no registration: who may use the server's command line makes the first organiser. A login form proves that it
 is ours by a token that belongs to a cookie of its own, given with the form, because there is no login yet that it could
@@ -8,65 +12,146 @@ belong to.
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from sqlalchemy import Connection
+from pydantic import BaseModel
+from sqlalchemy import Connection, select
 
 from adjudge.errors import AdjudgeError
-from adjudge.web.access import (
+from adjudge.web.context import Context, InContext
+from adjudge.web.errors import Forbidden, NotLoggedIn, Refused, TooMany
+from adjudge.web.http.access import (
     ORGANISER_COOKIE,
     AsOrganiser,
     MaybeOrganiser,
     client_address,
-    csrf_token,
     forget_cookie,
     give_cookie,
 )
-from adjudge.web.campaign_rows import Campaign
-from adjudge.web.campaigns import Overview, list_campaigns, overview
-from adjudge.web.context import Context, InContext
-from adjudge.web.errors import Forbidden, NotLoggedIn, TooMany
-from adjudge.web.monitoring import live_codes
-from adjudge.web.pages import (
-    organiser_account,
-    organiser_answers,
-    organiser_campaign,
-    organiser_judgments,
-    organiser_people,
-    organiser_preference_set_up,
-    organiser_ranking_set_up,
-    organiser_set_up,
+from adjudge.web.kinds.base import Card, kind_of
+from adjudge.web.kinds.lifecycle import list_campaigns, overview
+from adjudge.web.pages.shared import Fields, OrganiserRoute, day_end, field, go, show
+from adjudge.web.store import schema as t
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.people import (
+    ApiToken,
+    Organiser,
+    change_password,
+    check_again,
+    list_organisers,
+    list_tokens,
+    log_in,
+    log_out,
+    make_token,
+    revoke_token,
 )
-from adjudge.web.pages.organiser_forms import goal_in_words
-from adjudge.web.pages.organiser_preference_forms import preference_goal_in_words
-from adjudge.web.pages.organiser_ranking_forms import ranking_goal_in_words
-from adjudge.web.pages.organiser_shared import Fields, OrganiserRoute, field, go, several, show
-from adjudge.web.people import list_organisers, log_in, log_out
-from adjudge.web.picturing import read_picture
-from adjudge.web.signing import is_csrf_token
+from adjudge.web.store.signing import csrf_token, is_csrf_token
+from adjudge.web.store.snapshots import live_codes, read_snapshot
+
+health_router = APIRouter()
+
+
+class Health(BaseModel):
+    """That the server answers, and its database as well."""
+
+    status: str = "ok"
+
+
+@health_router.get("/healthz", summary="Whether the server and its database answer")
+def health(context: InContext) -> Health:
+    """Fails with 503 where the database does not answer."""
+    with context.database.read() as connection:
+        connection.execute(select(t.organiser.c.id).limit(1)).first()
+    return Health()
+
+
+account_router = APIRouter(prefix="/account", route_class=OrganiserRoute)
+
+
+@account_router.get("")
+def account(request: Request, organiser: AsOrganiser, context: InContext) -> Response:
+    """Tokens and password."""
+    return _account_page(request, context, organiser)
+
+
+@account_router.post("/tokens")
+def new_token(request: Request, organiser: AsOrganiser, fields: Fields, context: InContext) -> Response:
+    """Make a token and show it, this once."""
+    try:
+        ends = day_end(field(fields, "expires"))
+        with context.database.write() as connection:
+            _, plain = make_token(connection, organiser, name=field(fields, "name"), expires_at=ends, now=context.now())
+    except AdjudgeError as error:
+        return _account_page(request, context, organiser, problem=error)
+    return _account_page(request, context, organiser, plain=plain)
+
+
+@account_router.post("/tokens/revoke")
+def end_token(request: Request, organiser: AsOrganiser, fields: Fields, context: InContext) -> Response:
+    """End a token."""
+    number = field(fields, "token")
+    try:
+        if not (number.isascii() and number.isdigit() and len(number) < 19):
+            raise Refused("Expected the number of a token.")
+        with context.database.write() as connection:
+            revoke_token(connection, organiser, int(number), now=context.now())
+    except AdjudgeError as error:
+        return _account_page(request, context, organiser, problem=error)
+    return go("/account", "token-revoked")
+
+
+@account_router.post("/password")
+def new_password(request: Request, organiser: AsOrganiser, fields: Fields, context: InContext) -> Response:
+    """Change the password; every login ends, this one as well."""
+    current, new, again = (str(fields.get(name, "")) for name in ("current", "new", "again"))
+    address, limit = client_address(request, context.settings), context.settings.logins_per_minute
+    try:
+        if new != again:
+            raise Refused("The new password was written in two ways; nothing was changed.")
+        check_again(context.database, organiser, password=current, who_ip=address, now=context.now(), limit=limit)
+        with context.database.write() as connection:
+            change_password(connection, organiser, password=new)
+    except AdjudgeError as error:
+        return _account_page(request, context, organiser, problem=error)
+    response = go("/login", "password")
+    forget_cookie(response, context.settings, ORGANISER_COOKIE)
+    return response
+
+
+def _account_page(
+    request: Request,
+    context: Context,
+    organiser: Organiser,
+    *,
+    problem: AdjudgeError | None = None,
+    plain: str | None = None,
+) -> Response:
+    with context.database.read() as connection:
+        tokens = list_tokens(connection, organiser)
+    return show(
+        request,
+        context,
+        "account.html",
+        organiser=organiser,
+        problem=problem,
+        section="account",
+        tokens=[_shown(token, now=context.now()) for token in tokens],
+        plain=plain,
+    )
+
+
+def _shown(token: ApiToken, *, now: float) -> dict[str, Any]:
+    expired = token.expires_at is not None and token.expires_at <= now
+    ended = "revoked" if token.revoked_at is not None else "expired" if expired else None
+    return {**asdict(token), "ended": ended}
+
 
 router = APIRouter(route_class=OrganiserRoute)
 
 LOGIN_COOKIE = "adjudge_login"
 _FORM_SECONDS = 3600
-
-
-@dataclass(frozen=True)
-class Card:
-    """A campaign in the list: where it stands, in words."""
-
-    name: str
-    title: str
-    state: str
-    goal: str
-    candidates: int
-    share: float
-    progress: str
-    value: str
-    live: int
-    people: str
 
 
 @router.get("/")
@@ -81,74 +166,9 @@ def campaigns(request: Request, organiser: MaybeOrganiser, context: InContext) -
 
 
 def _card(connection: Connection, campaign: Campaign, *, now: float) -> Card:
-    seen, picture = overview(connection, campaign), read_picture(connection, campaign.id)
+    seen, snapshot = overview(connection, campaign), read_snapshot(connection, campaign.id)
     live = len(live_codes(connection, campaign.id, now=now))
-    status: dict[str, Any] = {} if picture is None else picture["status"]
-    if campaign.kind == "preference":
-        return _preference_card(campaign, seen, status, live)
-    if campaign.kind == "ranking":
-        return _ranking_card(campaign, seen, status, live)
-    judged, candidates = status.get("judged", seen.judged), status.get("candidates", seen.pairs)
-    there = f"{several(live, 'assessor')} judging now" if live else several(seen.participants, "assessor")
-    return Card(
-        name=campaign.name,
-        title=campaign.settings.title,
-        state=campaign.state,
-        goal=goal_in_words(campaign.judging),
-        candidates=candidates,
-        share=_nearness(status, judged, candidates),
-        progress=f"{judged:,} of {candidates:,} judged",
-        value="The goal is reached" if status.get("done") else "",
-        live=live,
-        people=there,
-    )
-
-
-def _preference_card(campaign: Campaign, seen: Overview, status: dict[str, Any], live: int) -> Card:
-    """Progress in answers that count, once the campaign was open; before, how many questions there are."""
-    settings = campaign.preference
-    wanted = status.get("wanted_answers", seen.pairs * settings.judged_by)
-    answers = status.get("answers", seen.answers)
-    people = "person" if live == 1 else "people"
-    there = f"{live:,} {people} answering now" if live else several(seen.participants, "person", "people")
-    return Card(
-        name=campaign.name,
-        title=settings.title,
-        state=campaign.state,
-        goal=preference_goal_in_words(settings),
-        candidates=wanted,
-        share=1.0 if status.get("done") else round(status.get("complete") or 0.0, 4),
-        progress=f"{answers:,} of {wanted:,} answers",
-        value="Every question is answered" if status.get("done") else "",
-        live=live,
-        people=there,
-    )
-
-
-def _ranking_card(campaign: Campaign, seen: Overview, status: dict[str, Any], live: int) -> Card:
-    """Progress in rankings; before the campaign was open, how many are wanted."""
-    settings = campaign.ranking
-    wanted = status.get("wanted", seen.pairs * settings.judged_by)
-    rankings = status.get("rankings", seen.answers)
-    return Card(
-        name=campaign.name,
-        title=settings.title,
-        state=campaign.state,
-        goal=ranking_goal_in_words(settings),
-        candidates=wanted,
-        share=1.0 if status.get("done") else round(status.get("complete") or 0.0, 4),
-        progress=f"{rankings:,} of {several(wanted, 'ranking')}",
-        value="Every query is ranked" if status.get("done") else "",
-        live=live,
-        people=f"{several(live, 'expert')} at work now" if live else several(seen.participants, "expert"),
-    )
-
-
-def _nearness(status: dict[str, Any], judged: int, candidates: int) -> float:
-    """How much of the way to the goal is done, as a share of judgments."""
-    if status.get("done"):
-        return 1.0
-    return round(judged / candidates, 4) if candidates else 0.0
+    return kind_of(campaign).card(campaign, seen, {} if snapshot is None else snapshot["status"], live)
 
 
 @router.get("/login")
@@ -249,16 +269,3 @@ def _end_login(request: Request, context: Context) -> None:
     if before:
         with context.database.write() as connection:
             log_out(connection, before)
-
-
-for part in (
-    organiser_campaign,
-    organiser_set_up,
-    organiser_preference_set_up,
-    organiser_ranking_set_up,
-    organiser_people,
-    organiser_judgments,
-    organiser_answers,
-    organiser_account,
-):
-    router.include_router(part.router)

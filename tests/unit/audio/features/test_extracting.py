@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +14,9 @@ import soundfile
 
 from adjudge.audio.features import AUDIO_FEATURES, AudioFeature
 from adjudge.audio.features import extract as extracting
-from adjudge.audio.features.extract import (
-    LibraryFeatures,
-    extract,
-    extract_library,
-    extract_sound,
-    write_features,
-)
+from adjudge.audio.features.extract import LibraryFeatures, extract, extract_library, extract_sound, write_features
 from adjudge.audio.features.spectra import Samples, read_sound
 from adjudge.audio.library.folder import CLIP_COLUMNS, Library, open_library
-from adjudge.audio.loudness import AudioError
 from adjudge.errors import AdjudgeError, InputError, kept_warnings
 
 
@@ -63,14 +57,6 @@ def kept(library: Library, name: str = "timbre") -> Path:
     return library.folder / "features" / f"{name}.npz"
 
 
-def test_values_are_those_of_each_clip_in_the_order_of_documents(library: Library) -> None:
-    found = extract_library(library, workers=1).values
-    assert list(found) == list(AUDIO_FEATURES)
-    for place, document in enumerate(library.documents):
-        for name, values in extract(library.clip(document)).items():
-            assert (found[name][place] == values).all()
-
-
 def test_sound_at_hand_has_the_features_of_its_file(library: Library) -> None:
     samples, rate = soundfile.read(library.clip("a"), always_2d=True)
     wanted = extract(library.clip("a"))
@@ -92,6 +78,8 @@ def test_a_clip_is_decoded_once_for_all_features_and_never_again(library: Librar
     assert (len(decoded), first.n_new, again.n_new) == (3, 3, 0)
     assert list(again.values) == ["tonal", "timbre"]
     assert (again.values["tonal"] == first.values["tonal"]).all()
+    nothing = Library(library.folder, library.tracks[:0], library.clips[:0])
+    assert extract_library(nothing, ["timbre"], workers=1).values["timbre"].shape == (0, 230)
 
 
 def test_only_new_clips_are_computed_and_gone_ones_forgotten(library: Library, decoded: list[str]) -> None:
@@ -119,20 +107,14 @@ def test_a_damaged_file_is_computed_again_with_a_warning(library: Library, damag
     path = kept(library)
     data = path.read_bytes()
     arrays = dict(np.load(path))
-    if damage == "nothing":
-        path.write_bytes(b"")
-    elif damage == "text":
-        path.write_text("no archive")
-    elif damage == "cut":
-        path.write_bytes(data[: len(data) // 2])
-    elif damage == "flipped":
-        path.write_bytes(data[:2000] + bytes(byte ^ 255 for byte in data[2000:2100]) + data[2100:])
-    elif damage == "pickle":
-        np.savez(path, **arrays | {"values": np.array([{}, {}, {}], dtype=object)})
-    elif damage == "narrow":
-        np.savez(path, **arrays | {"values": arrays["values"][:, :5]})
+    if damage in ("pickle", "narrow", "nan"):
+        values = arrays["values"]
+        others = {"pickle": np.array([{}, {}, {}], dtype=object), "narrow": values[:, :5], "nan": values * np.nan}
+        np.savez(path, **arrays | {"values": others[damage]})
     else:
-        np.savez(path, **arrays | {"values": arrays["values"] * np.nan})
+        flipped = data[:2000] + bytes(byte ^ 255 for byte in data[2000:2100]) + data[2100:]
+        half = data[: len(data) // 2]
+        path.write_bytes({"nothing": b"", "text": b"no archive", "cut": half, "flipped": flipped}[damage])
     with kept_warnings() as said:
         found = extract_library(library, ["timbre"], workers=1).values["timbre"]
     assert (found == wanted).all()
@@ -180,13 +162,15 @@ def test_what_is_done_is_saved_at_intervals(library: Library, monkeypatch: pytes
     assert seen == [0, 1, 2]
 
 
-def test_processes_give_the_same_numbers(library: Library) -> None:
-    alone = extract_library(library, workers=1).values
-    for name in alone:
-        kept(library, name).unlink()
+def test_processes_give_the_numbers_of_each_clip_in_the_order_of_documents(
+    library: Library, pickled_jobs: Callable[[str], None]
+) -> None:
+    pickled_jobs("features.extract")
     spread = extract_library(library, workers=2).values
-    for name, values in alone.items():
-        assert np.allclose(values, spread[name], rtol=1e-9, atol=1e-9)
+    assert list(spread) == list(AUDIO_FEATURES)
+    for place, document in enumerate(library.documents):
+        for name, values in extract(library.clip(document)).items():
+            assert (spread[name][place] == values).all()
 
 
 def test_the_same_clip_twice_is_computed_once(library: Library, decoded: list[str]) -> None:
@@ -204,18 +188,11 @@ def test_a_clip_without_a_digest_is_never_taken_from_what_is_kept(library: Libra
     assert len(decoded) == 6
 
 
-def test_an_empty_library_has_empty_tables(library: Library) -> None:
-    nothing = Library(library.folder, library.tracks[:0], library.clips[:0])
-    assert extract_library(nothing, ["timbre"], workers=1).values["timbre"].shape == (0, 230)
-
-
-def test_what_cannot_be_done_is_refused(library: Library, tmp_path: Path) -> None:
+def test_what_cannot_be_done_is_refused(library: Library) -> None:
     with pytest.raises(AdjudgeError, match=r"'timber'.*'timbre'"):
         extract_library(library, ["timber"])
-    with pytest.raises(AdjudgeError, match="'workers' must be a whole number of at least 1, got 0"):
+    with pytest.raises(AdjudgeError, match="'workers' must be"):
         extract_library(library, workers=0)
-    with pytest.raises(AudioError, match=r"gone\.wav: expected a file, got none"):
-        extract(tmp_path / "gone.wav")
     (library.folder / "features").write_text("a file")
     with pytest.raises(AdjudgeError, match=r"features.*a folder to keep features in.*got File exists"):
         extract_library(library, ["timbre"], workers=1)

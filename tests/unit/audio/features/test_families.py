@@ -14,7 +14,6 @@ from adjudge.audio.features.spectra import compute_spectra, mix_and_resample, re
 from adjudge.audio.features.timbre import RIDGE, mfcc, timbre, unpack
 from adjudge.audio.features.tonal import chroma, tonal
 from adjudge.audio.loudness import AudioError
-from adjudge.errors import AdjudgeError
 
 
 def pulsing(hz: float, seconds: float, carrier: float = 1000.0) -> NDArray[np.float32]:
@@ -59,44 +58,20 @@ def test_a_tone_of_1_khz_at_40_db_has_about_a_sone() -> None:
 
 
 def test_rates_go_up_to_10_hz() -> None:
-    assert len(rates()) == N_RATES
-    assert rates()[0] == pytest.approx(0.084, abs=1e-3)
-    assert rates()[-1] == pytest.approx(10.0, abs=0.05)
+    assert (len(rates()), rates()[0], rates()[-1]) == (
+        N_RATES,
+        pytest.approx(0.084, abs=1e-3),
+        pytest.approx(10, abs=0.05),
+    )
 
 
-RATES = [8000, 11025, 16000, 22050, 32000, 44056, 44100, 48000, 96000, 192000]
-
-
-def tone(hz: float, rate: int, seconds: float = 0.5) -> NDArray[np.float32]:
-    return (0.5 * np.sin(2 * np.pi * hz * np.arange(round(seconds * rate)) / rate)).astype(np.float32)
-
-
-@pytest.mark.parametrize("rate", RATES)
-def test_a_tone_is_the_same_tone_from_any_rate(rate: int) -> None:
-    found, wanted = resample(tone(1000, rate), rate, 22050), tone(1000, 22050)
-    assert found.dtype == np.float32
-    assert abs(len(found) - len(wanted)) <= 1
-    inner = slice(500, min(len(found), len(wanted)) - 500)
-    assert np.abs(found[inner] - wanted[inner]).max() < 1e-5
-
-
-@pytest.mark.parametrize(("rate", "hz"), [(44100, 11100), (44100, 21000), (48000, 13000), (192000, 90000)])
-def test_what_is_above_the_new_range_does_not_fold_back(rate: int, hz: float) -> None:
-    assert np.abs(resample(tone(hz, rate), rate, 22050)[500:-500]).max() < 0.5 * 10 ** (-120 / 20)
-
-
-def test_resampling_keeps_zero_frequency_and_length() -> None:
-    found = resample(np.ones(4801, dtype=np.float32), 48000, 22050)
-    assert len(found) == 2206  # ceil(4801 x 147 / 320)
-    assert np.abs(found[300:-300] - 1).max() < 1e-5
-
-
-@pytest.mark.parametrize("n", [1, 2, 100])
-@pytest.mark.parametrize("rate", [8000, 44057, 192000])
-def test_a_few_samples_are_enough(n: int, rate: int) -> None:
+@pytest.mark.parametrize("n", [1, 2, 100, 4801])
+@pytest.mark.parametrize("rate", [8000, 44057, 48000, 192000])
+def test_resampling_keeps_length_and_zero_frequency(n: int, rate: int) -> None:
     found = resample(np.ones(n, dtype=np.float32), rate, 22050)
     assert len(found) == -(-n * 22050 // rate)
     assert np.isfinite(found).all()
+    assert np.abs(found[300:-300] - 1).max(initial=0) < 1e-5
 
 
 @pytest.mark.parametrize("rate", [0, -44100, 500, 1_000_000])
@@ -120,24 +95,27 @@ def test_samples_are_what_libsndfile_says(tmp_path: Path, subtype: str) -> None:
     assert (read_sound(tmp_path / "a.wav") == wanted).all()
 
 
-def test_files_that_are_no_sound_are_refused_in_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("empty.mp3", "expected sound that can be decoded, got a file that is damaged or no sound"),
+        ("text.mp3", "expected sound that can be decoded, got a file that is damaged or no sound"),
+        ("none.wav", "expected sound, got no samples"),
+        ("nan.wav", "expected finite samples, got NaN or infinity"),
+        ("long.wav", "expected at most 30 minutes, got 30"),
+        ("gone.wav", "expected a file, got none"),
+        ("", "expected a file, got a folder"),
+    ],
+)
+def test_files_that_are_no_sound_are_refused_in_one_line(tmp_path: Path, name: str, said: str) -> None:
     (tmp_path / "empty.mp3").write_bytes(b"")
     (tmp_path / "text.mp3").write_text("no sound\n" * 100)
     soundfile.write(tmp_path / "none.wav", np.zeros(0), 44100)
     soundfile.write(tmp_path / "nan.wav", np.array([0.1, np.nan]), 44100, subtype="FLOAT")
-    wanted = {
-        "empty.mp3": "expected sound that can be decoded, got a file that is damaged or no sound",
-        "text.mp3": "expected sound that can be decoded, got a file that is damaged or no sound",
-        "none.wav": "expected sound, got no samples",
-        "nan.wav": "expected finite samples, got NaN or infinity",
-        "gone.wav": "expected a file, got none",
-        ".": "expected a file, got a folder",
-    }
-    for name, words in wanted.items():
-        with pytest.raises(AudioError) as caught:
-            read_sound(tmp_path / name)
-        assert str(caught.value).startswith(f"{tmp_path / name}: {words}")
-        assert "\n" not in str(caught.value)
+    soundfile.write(tmp_path / "long.wav", np.zeros(1801 * 1000, dtype=np.int16), 1000)
+    with pytest.raises(AudioError) as caught:
+        read_sound(tmp_path / name)
+    assert str(caught.value) == f"{tmp_path / name}: {said}"
 
 
 @pytest.mark.parametrize("suffix", ["mp3", "flac", "wav", "ogg"])
@@ -152,12 +130,6 @@ def test_half_a_file_is_sound_or_one_line(tmp_path: Path, suffix: str) -> None:
         AudioError, match=r"half\.[a-z0-9]+: expected (a whole file|sound that can be decoded|sound), got [^\n]+$"
     ):
         read_sound(path)
-
-
-def test_a_file_longer_than_half_an_hour_is_refused(tmp_path: Path) -> None:
-    soundfile.write(tmp_path / "long.wav", np.zeros(1801 * 1000, dtype=np.int16), 1000)
-    with pytest.raises(AudioError, match=r"long\.wav: expected at most 30 minutes, got 30"):
-        read_sound(tmp_path / "long.wav")
 
 
 @pytest.mark.parametrize("n", [1, 511, 512, 1024, 3000, 40000])
@@ -201,7 +173,6 @@ def test_covariances_are_positive_definite_for_every_sound(name: str) -> None:
     covariance = unpack(values[None])[1][0]
     assert (covariance == covariance.T).all()
     assert np.linalg.eigvalsh(covariance)[0] > 0.5 * RIDGE
-    assert np.isfinite(np.linalg.cholesky(covariance)).all()
 
 
 def test_mean_and_covariance_are_those_of_the_coefficients() -> None:
@@ -210,12 +181,6 @@ def test_mean_and_covariance_are_those_of_the_coefficients() -> None:
     means, covariances = unpack(np.stack([timbre(spectra)] * 2))
     assert np.allclose(means[1], frames.mean(axis=0))
     assert np.allclose(covariances[1] - RIDGE * np.eye(20), np.cov(frames.T, bias=True))
-    assert np.linalg.matrix_rank(covariances[0]) == 20
-
-
-def test_other_numbers_are_not_unpacked() -> None:
-    with pytest.raises(AdjudgeError, match=r"timbre.*documents x 230 numbers.*\(230,\)"):
-        unpack(np.zeros(230))
 
 
 C, E, G, A = 60, 64, 67, 69
@@ -226,11 +191,6 @@ def notes(*chords: tuple[int, ...], up: int = 0) -> NDArray[np.float32]:
     time = np.arange(11025) / 22050
     played = [sum(np.sin(2 * np.pi * 440 * 2 ** ((n + up - 69) / 12) * time) for n in chord) for chord in chords]
     return (0.1 * np.concatenate(played)).astype(np.float32)
-
-
-def test_a_chord_is_its_notes() -> None:
-    mean = tonal(compute_spectra(notes((C, E, G))))[:12]
-    assert set(np.argsort(mean)[-3:]) == {0, 4, 7}
 
 
 def test_the_covariance_is_that_of_chroma_and_distances_are_those_of_matrices() -> None:

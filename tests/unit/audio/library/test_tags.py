@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import struct
 from pathlib import Path
@@ -50,19 +49,12 @@ def id3v1(title: bytes, artist: bytes, year: bytes, genre: int) -> bytes:
     return b"TAG" + b"".join(fields) + bytes([genre])
 
 
-@pytest.mark.parametrize("name", ["a.ogg", "a.opus", "a.flac", "a.wav", "a.mp3", "A.OGG", "a.dat"])
+@pytest.mark.parametrize("name", ["a.ogg", "a.opus", "a.flac", "a.wav", "a.mp3", "A.OGG", "a.dat", "flac.wav"])
 def test_tags_are_read_whatever_the_format_and_the_suffix(name: str, tmp_path: Path) -> None:
-    written = tagged(tmp_path / Path(name).with_suffix(Path(name).suffix.lower()), artist="Ärtist", title="T",
-                     album="L", genre="Jazz", date="1999-12-31")  # fmt: skip
-    path = written.rename(tmp_path / name)
-    found = read_tags(path)
-    assert {"artist": "Ärtist", "title": "T", "album": "L", "year": "1999"}.items() <= found.items()
-    assert found["genre"] == "Jazz"
-
-
-def test_a_suffix_that_lies_does_not_matter(tmp_path: Path) -> None:
-    path = tagged(tmp_path / "a.flac", artist="X").rename(tmp_path / "a.wav")
-    assert read_tags(path) == {"artist": "X"}
+    suffix = ".flac" if name == "flac.wav" else Path(name).suffix.lower()  # a suffix may lie
+    tags = {"artist": "Ärtist", "title": "T", "album": "L", "genre": "Jazz"}
+    path = tagged(tmp_path / f"written{suffix}", **tags, date="1999-12-31").rename(tmp_path / name)
+    assert read_tags(path) == {**tags, "year": "1999"}
 
 
 @pytest.mark.parametrize(
@@ -153,32 +145,23 @@ def test_what_cannot_be_read_says_nothing(mp3: bytes, tmp_path: Path) -> None:
         assert set(read_tags(tmp_path / "cut.mp3")) <= {"artist", "title"}
 
 
-def table(tmp_path: Path, text: str | bytes, name: str = "t.csv") -> Path:
-    path = tmp_path / name
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
+def table(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "t.csv"
+    path.write_bytes(text.encode())
     return path
 
 
 def test_a_table_says_what_its_cells_say_and_keeps_columns_of_its_own(tmp_path: Path) -> None:
     path = table(tmp_path, "File,Artist,Date,mood,seconds,\na.mp3, X ,1999,sad,9,0\nb.mp3,,,,,1\n,Nobody,,,,2\n")
-    assert read_tag_table(path).rows == (
+    assert read_tag_table(path) == (
         TagRow(1, "a.mp3", None, {"artist": "X", "year": "1999", "mood": "sad"}),
         TagRow(2, "b.mp3", None, {}),
     )
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        "file,artist\na.mp3,Zoë\n".encode(),
-        "\ufefffile;artist\r\na.mp3;Zoë\r\n".encode(),
-        "\n\nfile\tartist\ra.mp3\tZoë\r".encode(),
-        '"file","artist"\n"a.mp3","Zoe\u0308"\n'.encode(),
-        gzip.compress("file,artist\na.mp3,Zoë\n".encode(), mtime=0),
-    ],
-)
-def test_tables_come_as_programs_write_them(data: bytes, tmp_path: Path) -> None:
-    assert read_tag_table(table(tmp_path, data)).rows == (TagRow(1, "a.mp3", None, {"artist": "Zoë"}),)
+@pytest.mark.parametrize("data", ["\ufefffile;artist\r\na.mp3;Zoë\r\n", '"file","artist"\n"a.mp3","Zoe\u0308"\n'])
+def test_tables_come_as_programs_write_them(data: str, tmp_path: Path) -> None:
+    assert read_tag_table(table(tmp_path, data)) == (TagRow(1, "a.mp3", None, {"artist": "Zoë"}),)
 
 
 @pytest.mark.parametrize(
@@ -188,17 +171,8 @@ def test_tables_come_as_programs_write_them(data: bytes, tmp_path: Path) -> None
         ("file,path\na,b\n", r"t\.csv:1: expected one column for the file, got 'file' and 'path'"),
         ("file,year,date\na,1,2\n", r"t\.csv:1: expected one column for the year, got 'date', too"),
         ("file,artist\n,X\n", r"t\.csv: expected something in 'file', got nothing in any row"),
-        ("file,artist\n", r"t\.csv: expected at least one row of data, got none"),
-        ("file,artist\na.mp3\n", r"t\.csv:2: expected 2 columns, got 1"),
-        ("", r"t\.csv: expected data, got an empty file"),
-        (b"file,artist\na,Zo\xeb\x81\n", r"t\.csv:2: expected text in UTF-8, .*, got the byte 0x81"),
     ],
-)
-def test_a_table_that_cannot_be_used_is_refused_with_its_line(text: str | bytes, said: str, tmp_path: Path) -> None:
+)  # what any table is refused for is tested with its reader
+def test_a_table_that_cannot_be_used_is_refused_with_its_line(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
         read_tag_table(table(tmp_path, text))
-
-
-def test_a_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read: no such file"):
-        read_tag_table(tmp_path / "none.csv")

@@ -15,7 +15,7 @@ from tests.unit.audio.systems.invented_sounds import invented
 from adjudge.arrays import Floats, Ints
 from adjudge.audio.library.folder import Library
 from adjudge.audio.systems import BASELINES, Sounds, choose_queries, distances, make_runs, sounds_of, write_runs
-from adjudge.audio.systems.base import Baseline, Labels
+from adjudge.audio.systems.base import Labels
 from adjudge.audio.systems.baselines import RandomDistances, TagDistances
 from adjudge.audio.systems.ranking import make_descending_scores, write_matrix
 from adjudge.errors import AdjudgeError, AdjudgeWarning, InputError
@@ -89,11 +89,8 @@ def test_where_artists_are_unknown_or_documents_few_that_is_said() -> None:
         "5 of 6 queries have fewer than 5 documents to retrieve.",
     ]
     assert [len(found) for found in lists(runs).values()] == [1, 1, 1, 1, 1, 5]
-
-
-def test_far_longer_lists_than_there_are_documents_end_where_these_do() -> None:
     with pytest.warns(AdjudgeWarning, match="6 of 6 queries have fewer than 1,000,000,000,000 documents to retrieve"):
-        runs = make_runs(invented(6), ["random"], k=10**12, artist_filter=False)
+        runs = make_runs(sounds, ["random"], k=10**12, artist_filter=False)
     assert [len(found) for found in lists(runs).values()] == [5] * 6
 
 
@@ -104,19 +101,11 @@ def test_one_artist_for_all_is_refused() -> None:
         make_runs(same, ["random"])
 
 
-def test_what_is_no_system_or_no_number_is_refused() -> None:
+def test_what_is_no_system_or_too_few_documents_is_refused() -> None:
     with pytest.raises(AdjudgeError, match="No baseline system is called 'timber'"):
         make_runs(invented(5), ["timber"])
-    with pytest.raises(AdjudgeError, match="'k' must be a whole number of at least 1, got 0"):
-        make_runs(invented(5), k=0)
     with pytest.raises(AdjudgeError, match="at least 2 documents"):
         make_runs(invented(1))
-
-
-def test_a_folder_that_cannot_be_made_is_refused_in_one_line(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(AdjudgeError, match="cannot be made: not a directory"):
-        write_runs(make_runs(invented(), ["random"]), tmp_path / "file" / "runs")
 
 
 def test_scores_descend_in_single_precision_and_are_near_the_distances() -> None:
@@ -162,52 +151,38 @@ def test_a_matrix_for_mirex_is_read_back(tmp_path: Path) -> None:
         assert -score == pytest.approx(values[place[query], place[document]], rel=1e-6)
 
 
-class Failing:
-    """Distances that fail after a block."""
-
-    def rows(self, places: Ints) -> Floats:
-        raise MemoryError
-
-
 def test_what_fails_leaves_nothing_behind_and_what_was_there_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sounds = invented(5)
     path = write_matrix(sounds, "random", tmp_path, form="mirex")
     before = path.read_bytes()
-    failing = Baseline("random", "", (), lambda sounds: Failing())
-    assert BASELINES  # all of them are there
-    monkeypatch.setitem(BASELINES._members, "random", failing)
+
+    def fail(places: Ints) -> Floats:
+        raise MemoryError
+
+    monkeypatch.setattr(RandomDistances, "rows", lambda self, places: fail(places))
     with pytest.raises(MemoryError):
         write_matrix(sounds, "random", tmp_path, form="mirex")
     assert path.read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_a_place_or_form_that_does_not_do_is_refused(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be written"):
         write_matrix(invented(5), "random", tmp_path / "file")
-    with pytest.raises(AdjudgeError, match="'form' must be one of npy, mirex, got 'xls'"):
-        write_matrix(invented(5), "random", tmp_path, form="xls")  # type: ignore[arg-type]
+    with pytest.raises(AdjudgeError, match="cannot be made: not a directory"):
+        write_runs(make_runs(invented(), ["random"]), tmp_path / "file" / "runs")
 
 
-def genres(sounds: Sounds, queries: tuple[str, ...]) -> Counter[str | None]:
-    known = dict(zip(sounds.documents, sounds.tracks["genre"], strict=True))
-    return Counter(known[query] for query in queries)
-
-
-def test_a_number_is_spread_over_genres() -> None:
+def test_a_number_is_spread_over_genres_and_drawn_by_the_seed() -> None:
     sounds = invented(40)
-    assert sorted(genres(sounds, choose_queries(sounds, 12)).values()) == [3, 3, 3, 3]
-    assert sorted(genres(sounds, choose_queries(sounds, 14)).values()) == [3, 3, 4, 4]
-
-
-def test_another_seed_draws_others_and_the_same_seed_the_same() -> None:
-    sounds = invented(40)
-    first = choose_queries(sounds, 10)
-    assert choose_queries(sounds, 10) == first
-    assert choose_queries(replace(sounds, seed=1), 10) != first
+    genre = dict(zip(sounds.documents, sounds.tracks["genre"], strict=True))
+    first = choose_queries(sounds, 14)
+    assert sorted(Counter(genre[query] for query in first).values()) == [3, 3, 4, 4]
+    assert choose_queries(sounds, 14) == first
+    assert choose_queries(replace(sounds, seed=1), 14) != first
 
 
 def test_one_document_more_changes_little_of_what_is_drawn() -> None:
@@ -241,7 +216,6 @@ def test_without_genres_a_number_is_drawn_and_none_of_each() -> None:
     [
         ({"number": 11}, "at most 10 queries, as there are documents, got 11"),
         ({"documents": ["d001", "x", "y"]}, "got 'x' and 1 more"),
-        ({"number": 0}, "'number' must be a whole number of at least 1, got 0"),
         ({"number": 3, "per_genre": 2}, "got several"),
         ({"documents": []}, "expected queries, got none"),
     ],
@@ -268,10 +242,7 @@ def test_documents_share_a_label_whatever_its_case_and_spaces(
     assert labels.same(np.array([0])).toarray().tolist() == [same]
     places = np.arange(len(values))
     assert labels.match(np.zeros_like(places), places).tolist() == [value == 1 for value in same]
-
-
-def test_a_column_that_is_missing_is_unknown() -> None:
-    assert Labels(pl.DataFrame({"document": ["a", "b"]}), "genre").n_known == 0
+    assert Labels(pl.DataFrame({"document": values}), "none").n_known == 0
 
 
 def test_rare_words_count_more_than_common_ones() -> None:

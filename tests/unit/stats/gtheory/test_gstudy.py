@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
-from itertools import product
-from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -18,12 +16,10 @@ from hypothesis import strategies as st
 import adjudge as aj
 from adjudge.arrays import Floats
 from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, mean_squares
-from adjudge.stats.gtheory.dstudy import DStudy, delta_interval, expected_tau, resampled_variances
+from adjudge.stats.gtheory.dstudy import DStudy, delta_interval, resampled_variances
 from adjudge.stats.gtheory.gstudy import GStudy
 
 TRUTH = {"s": 1.0, "q": 1.5, "a": 0.8, "sq": 1.2, "sa": 0.6, "qa": 0.7, "sqa": 0.9}  # by effect, in simulations
-DESIGNS = {"two-way": SYSTEMS_QUERIES, "crossed": CROSSED, "nested": NESTED}
-each_design = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 
 
 def simulated(rng: np.random.Generator, design: Design, n_q: int, n_s: int, n_a: int = 1) -> Floats:
@@ -41,71 +37,18 @@ def studied(design: Design, variances: Iterable[float], n_queries: int = 20) -> 
     return GStudy(design, np.array(list(variances), dtype=np.float64), 10, n_queries, 1, "given", "CG@5")
 
 
-# A crossed example worked by hand: 3 queries, 2 systems, 2 assessors, small whole numbers. CUBE[q][s] are the scores
-# that the two assessors' judgments give.
-CUBE = [[[2, 4], [5, 9]], [[1, 1], [6, 4]], [[3, 7], [7, 8]]]
-
-
-def _mean(q: int | None = None, s: int | None = None, a: int | None = None) -> float:
-    cells = product(range(3), range(2), range(2))
-    return fmean(CUBE[i][j][k] for i, j, k in cells if q in (None, i) and s in (None, j) and a in (None, k))
-
-
-def _worked() -> dict[str, float]:
-    """Variances of the crossed example: sums of squares in loops, then Brennan's equations, one after the other."""
-    n_q, n_s, n_a, m = 3, 2, 2, _mean()
-    cells = list(product(range(n_q), range(n_s), range(n_a)))
-    ss = dict.fromkeys(("s", "q", "a", "sq", "sa", "qa", "sqa"), 0.0)
-    for q, s, a in cells:
-        of_s, of_q, of_a = _mean(s=s) - m, _mean(q=q) - m, _mean(a=a) - m
-        of_sq = _mean(q=q, s=s) - m - of_s - of_q
-        of_sa = _mean(s=s, a=a) - m - of_s - of_a
-        of_qa = _mean(q=q, a=a) - m - of_q - of_a
-        rest = CUBE[q][s][a] - m - of_s - of_q - of_a - of_sq - of_sa - of_qa
-        for effect, part in zip(ss, (of_s, of_q, of_a, of_sq, of_sa, of_qa, rest), strict=True):
-            ss[effect] += part**2
-    ms_s, ms_q, ms_a = ss["s"] / 1, ss["q"] / 2, ss["a"] / 1
-    ms_sq, ms_sa, ms_qa, ms_sqa = ss["sq"] / 2, ss["sa"] / 1, ss["qa"] / 2, ss["sqa"] / 2
-    return {
-        "sqa": ms_sqa,
-        "qa": (ms_qa - ms_sqa) / n_s,
-        "sa": (ms_sa - ms_sqa) / n_q,
-        "sq": (ms_sq - ms_sqa) / n_a,
-        "a": (ms_a - ms_sa - ms_qa + ms_sqa) / (n_s * n_q),
-        "q": (ms_q - ms_sq - ms_qa + ms_sqa) / (n_s * n_a),
-        "s": (ms_s - ms_sq - ms_sa + ms_sqa) / (n_q * n_a),
-    }
-
-
-def test_a_crossed_example_comes_out_as_worked_by_hand() -> None:
-    worked = _worked()
-    below = [facets for facets, variance in worked.items() if variance < 0]
-    assert sorted(below) == ["sa", "sq"], "the example has something below 0"
-    study = aj.gstudy(CUBE)
+def test_variances_below_0_are_set_to_0_after_all_are_solved_and_named() -> None:
+    cube = np.array([[[2.0, 4], [5, 9]], [[1, 1], [6, 4]], [[3, 7], [7, 8]]])
+    study = aj.gstudy(cube)
     assert study.design is CROSSED
     assert (study.n_systems, study.n_queries, study.n_assessors, study.method) == (2, 3, 2, "ANOVA")
-    for facets, variance in worked.items():
-        assert study.variance(facets) == pytest.approx(max(variance, 0.0), abs=1e-12)
+    solved = mean_squares(cube, CROSSED).variances()
+    assert study.variances == pytest.approx(np.maximum(solved, 0.0), abs=1e-12)
     assert study.negative == ("system × query", "system × assessor")
     note = "Estimated below 0 and set to 0: system × query, system × assessor."
     assert study.notes == (note,)
     assert str(study).splitlines()[-1] == note
     assert study.to_dict()["negative"] == list(study.negative)
-    assert study.mean_squares is not None
-    raw = dict(zip([e.facets for e in CROSSED.effects], study.mean_squares.variances(), strict=True))
-    assert raw == pytest.approx(worked), "set to 0 after all are solved, not before"
-
-
-def test_a_decision_for_the_crossed_example_comes_out_as_worked_by_hand() -> None:
-    v = {facets: max(variance, 0.0) for facets, variance in _worked().items()}
-    n_q, n_a = 8, 3
-    relative = v["sq"] / n_q + v["sa"] / n_a + v["sqa"] / (n_q * n_a)
-    absolute = relative + v["q"] / n_q + v["a"] / n_a + v["qa"] / (n_q * n_a)
-    row = aj.gstudy(CUBE).dstudy(n_q, assessors=n_a, interval="none").rows[0]
-    assert (row.n_queries, row.n_assessors) == (8, 3)
-    assert row.e_rho2 == pytest.approx(v["s"] / (v["s"] + relative))
-    assert row.phi == pytest.approx(v["s"] / (v["s"] + absolute))
-    assert (row.relative_error, row.absolute_error) == pytest.approx((math.sqrt(relative), math.sqrt(absolute)))
 
 
 def test_a_two_way_example_comes_out_as_worked_by_hand() -> None:
@@ -129,25 +72,23 @@ def test_a_two_way_example_comes_out_as_worked_by_hand() -> None:
 # What the formulas of thesis 6.4, 6.5, 6.9 and 6.10 say, and Brennan's for assessors who are crossed.
 
 
-def relative_error(v: dict[str, float], how: str, n_q: float, n_a: float) -> float:
+def averaged(v: dict[str, float], system: str, how: str, n_q: float, n_a: float) -> float:
+    """Variance of the effects of queries and assessors, ``system`` being s for those that involve systems."""
+    query, assessor, both = (v["".join(f for f in "sqa" if f in system + facets)] for facets in ("q", "a", "qa"))
     return {
-        "two-way": v["sq"] / n_q,
-        "crossed": v["sq"] / n_q + v["sa"] / n_a + v["sqa"] / (n_q * n_a),
-        "nested": v["sq"] / n_q + v["sqa"] / (n_q * n_a),
-        "nested from crossed": v["sq"] / n_q + (v["sa"] + v["sqa"]) / (n_q * n_a),
+        "two-way": query / n_q,
+        "crossed": query / n_q + assessor / n_a + both / (n_q * n_a),
+        "nested": query / n_q + both / (n_q * n_a),
+        "nested from crossed": query / n_q + (assessor + both) / (n_q * n_a),
     }[how]
 
 
+def relative_error(v: dict[str, float], how: str, n_q: float, n_a: float) -> float:
+    return averaged(v, "s", how, n_q, n_a)
+
+
 def absolute_error(v: dict[str, float], how: str, n_q: float, n_a: float) -> float:
-    return (
-        relative_error(v, how, n_q, n_a)
-        + {
-            "two-way": v["q"] / n_q,
-            "crossed": v["q"] / n_q + v["a"] / n_a + v["qa"] / (n_q * n_a),
-            "nested": v["q"] / n_q + v["qa"] / (n_q * n_a),
-            "nested from crossed": v["q"] / n_q + (v["a"] + v["qa"]) / (n_q * n_a),
-        }[how]
-    )
+    return relative_error(v, how, n_q, n_a) + averaged(v, "", how, n_q, n_a)
 
 
 def _study_of(v: dict[str, float], how: str) -> GStudy:
@@ -155,7 +96,7 @@ def _study_of(v: dict[str, float], how: str) -> GStudy:
     return studied(design, (v[effect.facets] for effect in design.effects))
 
 
-def _decided(v: dict[str, float], how: str, n_q: int, n_a: int, target: float) -> DStudy:
+def _decide(v: dict[str, float], how: str, n_q: int, n_a: int, target: float) -> DStudy:
     design: Any = "nested" if how == "nested from crossed" else "auto"
     return _study_of(v, how).dstudy(n_q, assessors=n_a, target=target, design=design, interval="none")
 
@@ -165,35 +106,33 @@ a_variance = st.one_of(st.just(0.0), st.floats(1e-3, 10))
 components = st.fixed_dictionaries(dict.fromkeys(TRUTH, a_variance)).filter(lambda v: sum(v.values()) > 0)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80)
 @given(v=components, how=hows, n_q=st.integers(1, 500), n_a=st.integers(1, 6))
 def test_reliability_is_a_share_that_grows_with_queries_and_assessors(
     v: dict[str, float], how: str, n_q: int, n_a: int
 ) -> None:
     n_a = 1 if how == "two-way" else n_a
-    row = _decided(v, how, n_q, n_a, 0.9).rows[0]
+    row = _decide(v, how, n_q, n_a, 0.9).rows[0]
     errors = relative_error(v, how, n_q, n_a), absolute_error(v, how, n_q, n_a)
     shares = [v["s"] / (v["s"] + error) if v["s"] > 0 else 0.0 for error in errors]
     assert (row.e_rho2, row.phi) == pytest.approx(shares)
     assert (row.relative_error**2, row.absolute_error**2) == pytest.approx(errors)
     assert 0 <= row.phi <= row.e_rho2 * (1 + 1e-12) <= 1 + 1e-12
     assert 0 <= row.tau_again <= row.tau + 1e-12 <= 1 + 1e-12
-    more = _decided(v, how, n_q + 1, n_a, 0.9).rows[0]
-    assert more.e_rho2 >= row.e_rho2 - 1e-12
-    assert more.phi >= row.phi - 1e-12
-    if how != "two-way":
-        more = _decided(v, how, n_q, n_a + 1, 0.9).rows[0]
+    larger = [(n_q + 1, n_a)] if how == "two-way" else [(n_q + 1, n_a), (n_q, n_a + 1)]
+    for sizes in larger:
+        more = _decide(v, how, *sizes, 0.9).rows[0]
         assert more.e_rho2 >= row.e_rho2 - 1e-12
         assert more.phi >= row.phi - 1e-12
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80)
 @given(v=components, how=hows, n_a=st.integers(1, 6), target=st.floats(0.05, 0.999))
 def test_queries_needed_are_the_fewest_that_reach_the_target(
     v: dict[str, float], how: str, n_a: int, target: float
 ) -> None:
     n_a = 1 if how == "two-way" else n_a
-    found = _decided(v, how, 10, n_a, target)
+    found = _decide(v, how, 10, n_a, target)
     for index, error in (("e_rho2", relative_error), ("phi", absolute_error)):
         n = found.need(index).n_queries
 
@@ -224,31 +163,6 @@ def test_what_no_query_shrinks_may_put_a_target_out_of_reach() -> None:
     nested = _study_of(v, "crossed").dstudy(design="nested", target=0.95, interval="none")
     assert str(nested.design) == "systems x (assessors in queries)"
     assert nested.need("e_rho2").n_queries == math.ceil(1.6 * 0.95 / 0.05)
-
-
-def test_systems_that_do_not_differ_are_never_told_apart() -> None:
-    found = aj.gstudy([[0.1, 0.9], [0.9, 0.1], [0.5, 0.5]]).dstudy(target=[0.1, 0.9])
-    assert found.study.negative == ("system", "query")
-    assert (found.rows[0].e_rho2, found.rows[0].phi, found.rows[0].tau) == (0, 0, 0)
-    assert {plan.n_queries for plan in found.needed} == {None}
-
-
-@pytest.mark.parametrize("ratio", [0.3, 2.0, 15.0])
-def test_expected_tau_is_that_of_simulated_rankings(ratio: float) -> None:
-    n_s, trials = 7, 20_000
-    row = studied(SYSTEMS_QUERIES, (1.0, 0.4, 1.0)).dstudy(max(1, round(ratio)), interval="none").rows[0]
-    error = 1 / math.sqrt(max(1, round(ratio)))
-    rng = np.random.default_rng(int(10 * ratio))
-    true = rng.normal(size=(trials, n_s))
-    one, other = (true + error * rng.normal(size=(trials, n_s)) for _ in range(2))
-    a, b = np.triu_indices(n_s, 1)
-    for left, right, predicted in ((one, true, row.tau), (one, other, row.tau_again)):
-        taus = np.mean(np.sign(left[:, a] - left[:, b]) * np.sign(right[:, a] - right[:, b]), axis=1)
-        assert abs(taus.mean() - predicted) < 4 * taus.std() / math.sqrt(trials)
-
-
-def test_expected_tau_is_the_arcsine_of_the_correlation() -> None:
-    assert expected_tau([0, 0.5, math.sqrt(0.5), 1]) == pytest.approx([0, 1 / 3, 1 / 2, 1])
 
 
 # Intervals.
@@ -308,6 +222,7 @@ def test_systems_whose_means_are_all_but_equal_have_no_reliability_by_either_ind
 
 def test_without_residual_or_systems_intervals_do_not_divide_by_0() -> None:
     additive = aj.gstudy(np.add.outer([0.1, 0.2, 0.4], [0.0, 0.3, 0.5])).dstudy()
+    assert additive.study.negative == (), "0 is not below 0"
     assert (additive.rows[0].e_rho2_low, additive.rows[0].e_rho2, additive.rows[0].e_rho2_high) == (1, 1, 1)
     assert 0 < additive.rows[0].phi_low < additive.rows[0].phi < additive.rows[0].phi_high < 1
     only_systems = aj.gstudy(np.add.outer([0.0, 0.0, 0.0], [0.0, 0.3])).dstudy()
@@ -316,44 +231,38 @@ def test_without_residual_or_systems_intervals_do_not_divide_by_0() -> None:
     assert (only_queries.rows[0].e_rho2, only_queries.rows[0].e_rho2_high, only_queries.rows[0].phi_high) == (0, 0, 0)
 
 
-def _covered(interval: Any, trials: int, **options: Any) -> tuple[float, float]:
-    """How often 95 % intervals hold the true Eρ² and Φ, 30 queries and 15 systems."""
-    n_q, rng, hits = 30, np.random.default_rng(2013), np.zeros(2)
-    v = TRUTH
-    truth = v["s"] / (v["s"] + v["sq"] / n_q), v["s"] / (v["s"] + (v["q"] + v["sq"]) / n_q)
+def test_bootstrap_intervals_hold_the_truth_most_often() -> None:
+    n_q, trials, rng, hits = 30, 150, np.random.default_rng(2013), np.zeros(2)
+    s, q, sq = TRUTH["s"], TRUTH["q"], TRUTH["sq"]
+    truth = s / (s + sq / n_q), s / (s + (q + sq) / n_q)
     for trial in range(trials):
         study = aj.gstudy(simulated(rng, SYSTEMS_QUERIES, n_q, 15))
-        row = study.dstudy(interval=interval, seed=trial, **options).rows[0]
+        row = study.dstudy(interval="bootstrap", seed=trial, resamples=200).rows[0]
         hits += row.e_rho2_low <= truth[0] <= row.e_rho2_high, row.phi_low <= truth[1] <= row.phi_high
-    relative, absolute = hits / trials
-    return float(relative), float(absolute)
+    assert ((hits > 0.85 * trials) & (hits <= trials)).all()
 
 
-def test_f_intervals_hold_the_truth_as_often_as_they_say() -> None:
-    relative, absolute = _covered("f", 600)
-    assert abs(relative - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 600)
-    assert abs(absolute - 0.95) < 4 * math.sqrt(0.95 * 0.05 / 600)
-
-
-def test_bootstrap_intervals_over_queries_and_systems_hold_the_truth_most_often() -> None:
-    relative, absolute = _covered("bootstrap", 250, resamples=200)
-    assert 0.85 < relative <= 1
-    assert 0.85 < absolute <= 1
-
-
-@each_design
-@pytest.mark.parametrize("over", ["queries", "systems", "both"])
-def test_bootstrap_variances_average_to_the_estimates(design: Design, over: Any) -> None:
+def test_bootstrap_variances_average_to_the_estimates() -> None:
     """Within the error of the draws; components are far enough from 0 that none falls below."""
-    values = simulated(np.random.default_rng(4), design, 60, 40, 5)
-    drawn = resampled_variances(values, design, over=over, resamples=1500, seed=1)
+    values = simulated(np.random.default_rng(4), CROSSED, 60, 40, 5)
+    drawn = resampled_variances(values, CROSSED, over="both", resamples=1500, seed=1)
     far = drawn.min(axis=0) > 0
     assert far[[0, 1, -1]].all()
-    wanted, error = mean_squares(values, design).variances(), drawn.std(axis=0) / math.sqrt(1500)
+    wanted, error = mean_squares(values, CROSSED).variances(), drawn.std(axis=0) / math.sqrt(1500)
     assert (np.abs(drawn.mean(axis=0) - wanted)[far] < 4 * error[far]).all()
 
 
-@each_design
+@pytest.mark.parametrize(
+    ("over", "varies"),
+    [("queries", [False, True, False]), ("systems", [True, False, False]), ("both", [True, True, False])],
+)
+def test_the_bootstrap_draws_what_it_is_told_to(over: Any, varies: list[bool]) -> None:
+    """With effects that only add up, drawing queries leaves the variance of systems alone, and the other way round."""
+    additive = np.add.outer([0.1, 0.2, 0.4, 0.9], [0.0, 0.3, 0.5])
+    drawn = resampled_variances(additive, SYSTEMS_QUERIES, over=over, resamples=100, seed=1)
+    assert (drawn.std(axis=0) > 1e-6).tolist() == varies
+
+
 def test_bootstrap_intervals_depend_on_nothing_but_the_seed(design: Design) -> None:
     study = aj.gstudy(
         simulated(np.random.default_rng(6), design, 12, 6, 3), assessors="nested" if design is NESTED else "auto"
@@ -400,52 +309,6 @@ def test_delta_intervals_are_normal_on_the_logit_scale(confidence: float) -> Non
     assert all(map(math.isnan, delta_interval(lambda v: 1.0, variances, covariance, confidence=confidence)))
 
 
-# Simulated data: what goes in comes out.
-
-
-def _recovered(
-    design: Design, trials: int, *, n_s: int = 12, n_a: int = 4, holes: float = 0.0, uneven: bool = False
-) -> tuple[Floats, Floats]:
-    """Mean estimates over simulated data, and the standard errors of those means."""
-    rng, found = np.random.default_rng(2001), []
-    for _ in range(trials):
-        values = simulated(rng, design, 18, n_s, n_a)
-        if uneven:
-            for query, keep in zip(values, rng.integers(1, 5, size=18), strict=True):
-                query[:, keep:] = np.nan
-        if holes:
-            values[rng.random(values.shape) < holes] = np.nan
-        claimed: Any = "nested" if design is NESTED else "auto"
-        study = aj.gstudy(values, assessors=claimed)
-        assert study.design is design
-        found.append(study.variances)
-    table = np.array(found)
-    return table.mean(axis=0), table.std(axis=0, ddof=1) / math.sqrt(trials)
-
-
-@each_design
-def test_known_variances_are_recovered_from_complete_data(design: Design) -> None:
-    mean, error = _recovered(design, 150)
-    truth = np.array([TRUTH[effect.facets] for effect in design.effects])
-    assert (np.abs(mean - truth) < 4 * error).all()
-    assert (error < 0.1 * truth.max()).all()
-
-
-@each_design
-@pytest.mark.filterwarnings("ignore:.*restricted maximum likelihood")
-def test_known_variances_are_recovered_where_cells_are_empty(design: Design) -> None:
-    mean, error = _recovered(design, 25, n_s=8, n_a=3, holes=0.15)
-    truth = np.array([TRUTH[effect.facets] for effect in design.effects])
-    assert (np.abs(mean - truth) < 4 * error).all()
-
-
-@pytest.mark.filterwarnings("ignore:Queries have 1 to 4 assessors")
-def test_known_variances_are_recovered_from_queries_with_different_numbers_of_assessors() -> None:
-    mean, error = _recovered(NESTED, 30, uneven=True)
-    truth = np.array([TRUTH[effect.facets] for effect in NESTED.effects])
-    assert (np.abs(mean - truth) < 4 * error).all()
-
-
 def test_empty_cells_are_said_aloud_and_kept_in_the_study() -> None:
     values = simulated(np.random.default_rng(10), SYSTEMS_QUERIES, 20, 6)
     values[3, 2] = values[7, 0] = np.nan
@@ -476,22 +339,10 @@ def test_uneven_assessors_are_said_aloud_with_their_numbers() -> None:
     with pytest.warns(aj.AdjudgeWarning, match="Queries have 1 to 3 assessors: variances by restricted maximum"):
         study = aj.gstudy(values, assessors="nested")
     assert study.n_assessors == 2  # harmonic mean of 1 four times and 3 eight times: 12 / (4 + 8/3) = 1.8
-    assert study.size == "6 systems x 12 queries, 1 to 3 assessors a query"
+    assert study.size == "6 systems x 12 queries, 1 to 3 assessors per query"
     values[5, 2, 0] = np.nan
     with pytest.warns(aj.AdjudgeWarning, match=r"^1 of 168 cells are empty: "):  # 4 x 6 x 1 + 8 x 6 x 3
         aj.gstudy(values, assessors="nested")
-
-
-@pytest.mark.filterwarnings("ignore:.*restricted maximum likelihood")
-def test_delta_intervals_hold_the_truth_most_often() -> None:
-    rng, hits, n_q, trials = np.random.default_rng(12), 0, 25, 60
-    truth = TRUTH["s"] / (TRUTH["s"] + TRUTH["sq"] / n_q)
-    for _ in range(trials):
-        values = simulated(rng, SYSTEMS_QUERIES, n_q, 14)
-        values[rng.random(values.shape) < 0.1] = np.nan
-        row = aj.gstudy(values).dstudy().rows[0]
-        hits += row.e_rho2_low <= truth <= row.e_rho2_high
-    assert hits / trials > 0.8
 
 
 # What is asked for in the wrong words.
@@ -500,35 +351,20 @@ def test_delta_intervals_hold_the_truth_most_often() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": 1.0}, r"^'target' must be in \(0, 1\), got 1\.0$"),
-        ({"target": 0}, r"^'target' must be in \(0, 1\), got 0$"),
-        ({"target": [0.9, -0.1]}, r"^'target' must be in \(0, 1\), got -0\.1$"),
-        ({"target": math.nan}, r"^'target' must be in \(0, 1\), got nan$"),
-        ({"target": "0.9"}, r"^'target' must be in \(0, 1\), got '0\.9'$"),
-        ({"target": []}, r"^'target' must have at least one number, got none$"),
-        ({"queries": 0}, r"^'queries' must be whole and at least 1, got 0$"),
-        ({"queries": [10, 2.5]}, r"^'queries' must be whole and at least 1, got 2\.5$"),
-        ({"queries": math.inf}, r"^'queries' must be whole and at least 1, got inf$"),
-        ({"queries": math.nan}, r"^'queries' must be whole and at least 1, got nan$"),
-        ({"queries": 10**400}, r"^'queries' must be at most 1,000,000,000,000,000, got a number of 401 digits$"),
-        ({"queries": "100"}, r"^'queries' must be whole and at least 1, got 100$"),
-        ({"queries": True}, r"^'queries' must be whole and at least 1, got True$"),
-        ({"queries": []}, r"^'queries' must have at least one number, got none$"),
-        ({"assessors": 0}, r"^'assessors' must be whole and at least 1, got 0$"),
-        ({"assessors": 2}, r"^Expected a G-study with assessors to plan for 2 of them, got systems x queries: "),
-        ({"confidence": 1.0}, r"^'confidence' must be in \(0, 1\), got 1\.0$"),
-        ({"interval": "t"}, r"^'interval' must be one of auto, f, bootstrap, delta, none, got 't'$"),
-        ({"interval": "delta"}, r"^Delta intervals are for data with empty cells; ask for f or bootstrap\.$"),
-        ({"resample": "assessors"}, r"^'resample' must be one of both, queries, systems, got 'assessors'$"),
-        ({"resample": "queries"}, r"^'resample' is for bootstrap intervals, got queries with interval f\.$"),
-        ({"resamples": 3}, r"^'resamples' must be a whole number from 100 to 100,000,000, got 3$"),
-        ({"seed": -1}, r"^'seed' must be a whole number of at least 0, got -1$"),
-        ({"design": "nested"}, r"^Expected a G-study with assessors to plan nested ones, got systems x queries: "),
-        ({"design": "crossed"}, r"^Expected a G-study with assessors to plan crossed ones, got systems x queries: "),
-        ({"design": "fixed"}, r"^'design' must be one of auto, crossed, nested, got 'fixed'$"),
+        ({"target": 1.0}, r"'target' must be in \(0, 1\), got 1"),
+        ({"target": [0.9, -0.1]}, r"'target' must be in \(0, 1\), got -0\.1"),
+        ({"target": []}, "'target' must have at least one number, got none"),
+        ({"queries": [10, 2.5]}, r"'queries' must be a whole number from 1 to .*, got 2\.5"),
+        ({"queries": 10**16}, "'queries' must be a whole number from 1 to 1,000,000,000,000,000, got 1"),
+        ({"assessors": 0}, "'assessors' must be a whole number from 1 to .*, got 0"),
+        ({"assessors": 2}, "Expected a G-study with assessors to plan for 2 of them, got systems x queries: "),
+        ({"interval": "delta"}, "Delta intervals are for data with empty cells; ask for f or bootstrap"),
+        ({"resample": "queries"}, "'resample' is for bootstrap intervals, got queries with interval f"),
+        ({"design": "nested"}, "Expected a G-study with assessors to plan nested ones, got systems x queries: "),
+        ({"design": "crossed"}, "Expected a G-study with assessors to plan crossed ones, got systems x queries: "),
     ],
 )
-def test_a_decision_that_cannot_be_made_is_refused_in_one_line(options: dict[str, Any], message: str) -> None:
+def test_a_decision_that_cannot_be_made_is_refused(options: dict[str, Any], message: str) -> None:
     study = aj.gstudy([[0.2, 0.5, 0.6], [0.3, 0.5, 0.9], [0.1, 0.6, 0.6]])
     with pytest.raises(aj.AdjudgeError, match=message):
         study.dstudy(**options)
@@ -551,14 +387,9 @@ def test_decisions_that_the_study_says_nothing_of_are_refused() -> None:
 
 def test_studies_print_as_small_tables_and_turn_into_plain_values() -> None:
     study = aj.gstudy([[0, 4], [2, 8], [4, 6]])
-    assert str(study).splitlines() == [
-        "G-study of effectiveness: 2 systems x 3 queries, ANOVA",
-        "effect    variance   share",
-        "system     7.33333  64.7 %",
-        "query      2.00000  17.6 %",
-        "residual   2.00000  17.6 %",
-    ]
-    found = study.dstudy([3, 3, 10], interval="none")
+    assert str(study).splitlines()[0] == "G-study of effectiveness: 2 systems x 3 queries, ANOVA"
+    sizes: list[Any] = [3, 3.0, np.float64(10)]  # numbers may be whole floats
+    found = study.dstudy(sizes, interval="none")
     assert [row.n_queries for row in found.rows] == [3, 10]
     lines = str(found).splitlines()
     assert lines[0] == "D-study of effectiveness"

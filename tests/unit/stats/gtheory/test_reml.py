@@ -1,28 +1,21 @@
-"""Restricted maximum likelihood, against ANOVA, Brennan's tables, lme4, statsmodels and a dense likelihood."""
+"""Restricted maximum likelihood, against ANOVA, lme4 and a dense likelihood."""
 
 from __future__ import annotations
 
-import warnings
-from importlib import import_module
-from typing import Any
-
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
 from adjudge.arrays import Floats
 from adjudge.errors import AdjudgeError
 from adjudge.stats.gtheory.designs import CROSSED, NESTED, SYSTEMS_QUERIES, Design, mean_squares
-from adjudge.stats.gtheory.reml import RemlFit, reml
+from adjudge.stats.gtheory.reml import reml
 
-DESIGNS = (SYSTEMS_QUERIES, CROSSED, NESTED)
 TRUTH = {
     SYSTEMS_QUERIES.name: (1.0, 0.5, 0.3),
     CROSSED.name: (1.0, 0.8, 0.6, 0.6, 0.5, 0.6, 0.4),
     NESTED.name: (1.0, 0.8, 0.5, 0.5, 0.4),
 }
-every_design = pytest.mark.parametrize("design", DESIGNS, ids=["two facets", "crossed", "nested"])
 
 # Brennan, Generalizability Theory, chapter 3: synthetic data set 4, 10 persons, 3 tasks, 4 raters for each task.
 PERSONS = """
@@ -89,7 +82,7 @@ class Dense:
     def information(self, variances: Floats) -> Floats:
         p, _ = self.projection(variances)
         products = [p @ part for part in self.parts]
-        return np.array([[0.5 * (one * other.T).sum() for other in products] for one in products])
+        return np.array([[0.5 * (a * b.T).sum() for b in products] for a in products])
 
     def best(self, starts: int, seed: int) -> float:
         """The highest likelihood that a general optimiser finds from random starts."""
@@ -100,56 +93,24 @@ class Dense:
             return -self.log_likelihood(variances), -self.slope(variances) * variances
 
         bounds = [(-15.0, 5.0)] * len(self.parts)
-        found = [
-            minimize(objective, rng.uniform(-3, 1, len(bounds)), jac=True, method="L-BFGS-B", bounds=bounds)
-            for _ in range(starts)
-        ]
-        return -min(float(one.fun) for one in found)
+        begins = rng.uniform(-3, 1, (starts, len(bounds)))
+        return -min(
+            float(minimize(objective, begin, jac=True, method="L-BFGS-B", bounds=bounds).fun) for begin in begins
+        )
 
 
-def mixed_lm(values: Floats, design: Design) -> tuple[float, Floats]:
-    """Log-likelihood and variances by statsmodels."""
-    smf: Any = import_module("statsmodels.formula.api")
-    places = np.argwhere(~np.isnan(values))
-    frame = pd.DataFrame({"y": values[~np.isnan(values)], "all": 1})
-    for effect in design.effects[:-1]:
-        columns = [places[:, "qsa".index(facet)] for facet in effect.facets]
-        frame[effect.facets + "_"] = ["-".join(map(str, key)) for key in zip(*columns, strict=True)]
-    formulas = {effect.facets: f"0 + C({effect.facets}_)" for effect in design.effects[:-1]}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = smf.mixedlm("y ~ 1", frame, groups="all", vc_formula=formulas)
-        fit = model.fit(reml=True, method=["lbfgs", "bfgs"])
-    of = dict(zip(fit.model.exog_vc.names, fit.vcomp, strict=True))
-    return float(fit.llf), np.array([of[effect.facets] for effect in design.effects[:-1]] + [fit.scale])
-
-
-def test_brennans_variance_components_come_out() -> None:
-    fit = reml(BRENNAN, NESTED)
-    assert fit.variances.round(4).tolist() == [0.4731, 0.3252, 0.6475, 0.5596, 2.3802]
-    assert fit.mean == pytest.approx(4.75)
-    assert fit.n_observations == 120
-    assert fit.converged
-
-
-@every_design
 @pytest.mark.parametrize("seed", range(3))
-def test_complete_data_give_the_estimates_of_the_anova(design: Design, seed: int) -> None:
+def test_complete_data_give_the_estimates_of_the_anova_and_their_standard_errors(design: Design, seed: int) -> None:
     values = simulated(design, 30, 12, 6, seed=seed)
-    expected = mean_squares(values, design).variances()
+    squares = mean_squares(values, design)
+    expected = squares.variances()
     assert expected.min() > 0
     fit = reml(values, design)
     np.testing.assert_allclose(fit.variances, expected, rtol=1e-8)
     assert fit.mean == pytest.approx(values.mean())
-
-
-@every_design
-def test_complete_data_give_the_standard_errors_of_mean_squares(design: Design) -> None:
-    values = simulated(design, 30, 12, 6, seed=1)
-    squares = mean_squares(values, design)
     solve = np.linalg.inv(design.expected_mean_squares(squares.levels))
-    expected = solve @ np.diag(2 * squares.values**2 / squares.df) @ solve.T  # mean squares are independent chi-squares
-    np.testing.assert_allclose(reml(values, design).covariance, expected, rtol=1e-6, atol=1e-12)
+    covariance = solve @ np.diag(2 * squares.values**2 / squares.df) @ solve.T  # mean squares are independent
+    np.testing.assert_allclose(fit.covariance, covariance, rtol=1e-6, atol=1e-12)
 
 
 # lme4 1.1.31, R 4.2.2: lmer(y ~ (1|s) + (1|q) + ..., REML = TRUE, control = lmerControl(optimizer = "bobyqa",
@@ -177,20 +138,6 @@ def test_data_with_holes_give_what_lme4_gives(
     assert fit.mean == pytest.approx(mean, abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("design", "shape", "seed"),
-    [(SYSTEMS_QUERIES, (12, 6, 1), 0), (CROSSED, (6, 5, 4), 2), (NESTED, (8, 6, 3), 0)],
-    ids=["two facets", "crossed", "nested"],
-)
-def test_statsmodels_finds_the_same_top(design: Design, shape: tuple[int, int, int], seed: int) -> None:
-    values = simulated(design, *shape, seed=seed, missing=0.2)
-    likelihood, variances = mixed_lm(values, design)
-    fit = reml(values, design)
-    assert likelihood == pytest.approx(fit.log_likelihood, abs=1e-5)
-    np.testing.assert_allclose(fit.variances, variances, rtol=2e-2, atol=1e-3)  # it stops where the top is flat
-
-
-@every_design
 @pytest.mark.parametrize("seed", range(5))
 def test_no_start_of_a_dense_likelihood_climbs_higher(design: Design, seed: int) -> None:
     values = simulated(design, 5, 4, 3, seed=seed, missing=0.25)
@@ -200,7 +147,6 @@ def test_no_start_of_a_dense_likelihood_climbs_higher(design: Design, seed: int)
     assert dense.best(starts=4, seed=seed) <= fit.log_likelihood + 1e-3
 
 
-@every_design
 @pytest.mark.parametrize("seed", range(6, 9))
 def test_the_slope_is_0_inside_and_falls_at_the_boundary(design: Design, seed: int) -> None:
     values = simulated(design, 12, 8, 3, seed=seed, missing=0.3)
@@ -212,26 +158,6 @@ def test_the_slope_is_0_inside_and_falls_at_the_boundary(design: Design, seed: i
     np.testing.assert_allclose(fit.covariance, np.linalg.inv(dense.information(fit.variances)), rtol=1e-6, atol=1e-9)
 
 
-def fits_of_simulations(design: Design, shape: tuple[int, int, int], seeds: int) -> list[RemlFit]:
-    return [reml(simulated(design, *shape, seed=100 + seed, missing=0.2), design) for seed in range(seeds)]
-
-
-@pytest.mark.parametrize(
-    ("design", "shape"),
-    [(SYSTEMS_QUERIES, (40, 30, 1)), (CROSSED, (25, 10, 6)), (NESTED, (40, 20, 3))],
-    ids=["two facets", "crossed", "nested"],
-)
-def test_known_variances_are_recovered_within_their_errors(design: Design, shape: tuple[int, int, int]) -> None:
-    fits, truth = fits_of_simulations(design, shape, 30), np.array(TRUTH[design.name])
-    estimates = np.stack([fit.variances for fit in fits])
-    errors = np.sqrt(np.mean([np.diag(fit.covariance) for fit in fits], axis=0))
-    assert np.abs((estimates.mean(axis=0) - truth) / (errors / np.sqrt(len(fits)))).max() < 3.5
-    assert np.abs((estimates - truth) / errors).max() < 4.5
-    spread = estimates.std(axis=0) / errors
-    assert spread.min() > 0.6
-    assert spread.max() < 1.5
-
-
 def test_nested_assessors_of_two_queries_have_no_order_in_common() -> None:
     values = simulated(NESTED, 10, 7, 3, seed=4, missing=0.2)
     rng = np.random.default_rng(4)
@@ -239,7 +165,6 @@ def test_nested_assessors_of_two_queries_have_no_order_in_common() -> None:
     np.testing.assert_allclose(reml(values, NESTED).variances, reml(shuffled, NESTED).variances, rtol=1e-5, atol=1e-9)
 
 
-@every_design
 def test_a_constant_added_changes_the_mean_alone_and_a_factor_is_squared(design: Design) -> None:
     values = simulated(design, 10, 7, 3, seed=5, missing=0.2)
     fit, moved, scaled = reml(values, design), reml(values + 7, design), reml(values * 100, design)
@@ -251,7 +176,6 @@ def test_a_constant_added_changes_the_mean_alone_and_a_factor_is_squared(design:
     assert scaled.log_likelihood == pytest.approx(fit.log_likelihood - (fit.n_observations - 1) * np.log(100))
 
 
-@every_design
 def test_a_query_system_or_assessor_without_observations_adds_nothing(design: Design) -> None:
     values = simulated(design, 10, 7, 3, seed=6, missing=0.2)
     wider = np.pad(values, 1, constant_values=np.nan)
@@ -267,7 +191,6 @@ def test_a_variance_that_the_anova_puts_below_0_is_0() -> None:
     assert (fit.standard_errors > 0).all()
 
 
-@every_design
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 def test_a_residual_of_0_leaves_the_other_variances_to_the_anova(design: Design, missing: float) -> None:
     rng = np.random.default_rng(8)
@@ -285,15 +208,13 @@ def test_a_residual_of_0_leaves_the_other_variances_to_the_anova(design: Design,
     assert np.isfinite(fit.covariance).all()
 
 
-@every_design
 def test_constant_data_have_no_variance(design: Design) -> None:
     fit = reml(np.full((4, 3, 2) if design.has_assessors else (4, 3), 0.3), design)
     assert not fit.variances.any()
     assert fit.mean == pytest.approx(0.3)
 
 
-@every_design
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_coarse_and_sparse_data_never_give_what_is_not_a_variance(design: Design, seed: int) -> None:
     values = np.round(simulated(design, 9, 5, 3, seed=seed, missing=0.4))
     fit = reml(values, design)
@@ -308,43 +229,24 @@ def only(mask: Floats) -> Floats:
     return np.where(mask > 0, np.random.default_rng(3).random(mask.shape), np.nan)
 
 
-def test_what_cannot_be_identified_is_refused_by_name() -> None:
-    single = np.ones((6, 5, 1))
-    with pytest.raises(
-        AdjudgeError, match=r"tell apart .* query and assessor in query; of system × query and residual"
-    ):
-        reml(only(single), NESTED)
-    with pytest.raises(AdjudgeError, match="say nothing of the variance of assessor"):
-        reml(only(single), CROSSED)
-    one_a_cell = (np.add.outer(np.arange(6), np.arange(5))[:, :, None] % 3 == np.arange(3)).astype(float)
-    with pytest.raises(AdjudgeError, match="cannot tell apart the variances of system × query and residual"):
-        reml(only(one_a_cell), NESTED)
-    own_system = np.broadcast_to(np.eye(5), (6, 5, 5))
-    with pytest.raises(
-        AdjudgeError, match=r"cannot tell apart the variances of system and assessor and system × assessor"
-    ):
-        reml(only(own_system), CROSSED)
-    with pytest.raises(AdjudgeError, match="say nothing of the variance of system"):
-        reml(only(np.ones((6, 1))), SYSTEMS_QUERIES)
+SINGLE = np.ones((6, 5, 1))
+ONE_PER_CELL = (np.add.outer(np.arange(6), np.arange(5))[:, :, None] % 3 == np.arange(3)).astype(float)
+OWN_SYSTEM = np.broadcast_to(np.eye(5), (6, 5, 5))
 
 
-def test_data_of_the_wrong_shape_are_refused() -> None:
-    with pytest.raises(AdjudgeError, match=r"queries x systems x assessors.*2 dimensions"):
-        reml(np.zeros((3, 3)), NESTED)
-    with pytest.raises(AdjudgeError, match=r"queries x systems.*3 dimensions"):
-        reml(np.zeros((3, 3, 2)), SYSTEMS_QUERIES)
-    with pytest.raises(AdjudgeError, match="expected at least 2 observations, got 0"):
-        reml(np.full((3, 3), np.nan), SYSTEMS_QUERIES)
-
-
-def test_the_fit_prints_as_a_table() -> None:
-    assert str(reml(BRENNAN, NESTED)).splitlines() == [
-        "REML, systems x (assessors in queries), 120 observations",
-        "effect             variance  std error",
-        "system             0.473148   0.424335",
-        "query              0.325154   0.612753",
-        "assessor in query  0.647531   0.419127",
-        "system × query     0.559568   0.396072",
-        "residual           2.380247   0.374020",
-        "log-likelihood -243.6298, mean 4.7500",
-    ]
+@pytest.mark.parametrize(
+    ("values", "design", "message"),
+    [
+        (only(SINGLE), NESTED, "tell apart .* query and assessor in query; of system × query and residual"),
+        (only(SINGLE), CROSSED, "say nothing of the variance of assessor"),
+        (only(ONE_PER_CELL), NESTED, "cannot tell apart the variances of system × query and residual"),
+        (only(OWN_SYSTEM), CROSSED, "cannot tell apart the variances of system and assessor and system × assessor"),
+        (only(np.ones((6, 1))), SYSTEMS_QUERIES, "say nothing of the variance of system"),
+        (np.zeros((3, 3)), NESTED, r"queries x systems x assessors.*2 dimensions"),
+        (np.zeros((3, 3, 2)), SYSTEMS_QUERIES, r"queries x systems.*3 dimensions"),
+        (np.full((3, 3), np.nan), SYSTEMS_QUERIES, "expected at least 2 observations, got 0"),
+    ],
+)
+def test_what_cannot_be_identified_is_refused_by_name(values: Floats, design: Design, message: str) -> None:
+    with pytest.raises(AdjudgeError, match=message):
+        reml(values, design)

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import warnings
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import adjudge as aj
 from adjudge.arrays import Floats
-from adjudge.cli import main
-from adjudge.reporting.document import FigureBlock, Paragraph, Report, Section, TableBlock
-from adjudge.reporting.render import drawing, render
-from adjudge.stats.gtheory.budget import Costs
-from adjudge.stats.gtheory.plan import Plan, Pricing, make_plan
+from adjudge.reporting.document import FigureBlock, Paragraph, Report, TableBlock
+from adjudge.reporting.render import render
+from adjudge.stats.gtheory.plan import Costs, Plan, Pricing, make_plan
 from adjudge.stats.gtheory.report import plan_section
 from adjudge.tables import as_csv, as_json
 from adjudge.users.report import gather, make_report, reliability
@@ -55,8 +50,12 @@ def assessed(
     return aj.model.AssessedEffectiveness(values[..., None], tuple(QUERIES), tuple(SYSTEMS), PEOPLE[:n_a], ("A",))
 
 
-def blocks(section: Section) -> dict[str, TableBlock | FigureBlock]:
-    return {block.name: block for block in section.blocks if not isinstance(block, Paragraph)}
+def tables(plan: Plan) -> dict[str, TableBlock]:
+    return {block.name: block for block in plan_section(plan).blocks if isinstance(block, TableBlock)}
+
+
+def figures(plan: Plan) -> dict[str, FigureBlock]:
+    return {block.name: block for block in plan_section(plan).blocks if isinstance(block, FigureBlock)}
 
 
 def reported(plan: Plan) -> Report:
@@ -93,6 +92,9 @@ def test_the_verdict_names_the_system_that_makes_ranking_easy() -> None:
     equal = equally_good()
     equal[:, 5] += 4
     assert "without s5 no number of queries is enough." in make_plan(effectiveness(equal)).verdict()[1]
+    assert not any("without" in line for line in make_plan(effectiveness(with_a_bad_system(n_q=9))).verdict())
+    three = aj.Effectiveness.from_matrix(with_a_bad_system()[:, 2:5], measure="A")
+    assert make_plan(three).far_off is None
 
 
 def test_a_system_is_named_also_where_it_lacks_queries_and_queries_lack_assessors() -> None:
@@ -106,53 +108,40 @@ def test_a_system_is_named_also_where_it_lacks_queries_and_queries_lack_assessor
     assert "without s3 " in make_plan(judged).verdict()[1]
 
 
-def test_no_system_is_named_where_few_queries_or_systems_say_little() -> None:
-    assert not any("without" in line for line in make_plan(effectiveness(with_a_bad_system(n_q=9))).verdict())
-    three = aj.Effectiveness.from_matrix(with_a_bad_system()[:, 2:5], measure="A")
-    assert make_plan(three).far_off is None
-
-
-def test_the_verdict_says_when_one_query_is_enough() -> None:
-    plan = make_plan(effectiveness(scores(system=50)))
-    assert plan.verdict()[0].startswith("1 query is enough for a stable ranking (Eρ² >= 0.95), 1 for stable scores")
-
-
-def test_the_verdict_says_when_no_number_is_enough() -> None:
-    plan = make_plan(effectiveness(equally_good()))
+def test_the_verdict_says_when_one_query_is_enough_and_when_no_number_is() -> None:
+    easy = make_plan(effectiveness(scores(system=50))).verdict()[0]
+    assert easy.startswith("1 query is enough for a stable ranking (Eρ² >= 0.95), 1 for stable scores")
+    plan = make_plan(effectiveness(equally_good()), pricing=Pricing(Costs(), {"A": 10.0}))
     assert plan.study.negative == ("system",)
     assert plan.verdict() == [
         "No number of queries is enough for a stable ranking (Eρ² >= 0.95), no number for stable scores (Φ >= 0.95); "
         "there are 30 now."
     ]
-    found = blocks(plan_section(plan))
-    table = found["variance-components"]
-    assert isinstance(table, TableBlock)
-    assert table.rows[0].count("never") == 2
-    curves = found["reliability-curves"]
-    assert isinstance(curves, FigureBlock)
-    assert "Eρ² never reaches 0.95 and Φ never reaches 0.95" in curves.alt
+    assert tables(plan)["variance-components"].rows[0].count("never") == 2
+    assert tables(plan)["growth"].rows[-1][3:] == ("never", "never")
+    assert "Eρ² never reaches 0.95 and Φ never reaches 0.95" in figures(plan)["reliability-curves"].alt
+    texts = [block.text for block in plan_section(plan).blocks if isinstance(block, Paragraph)]
+    assert texts[-2:] == ["No design reaches Eρ² >= 0.95.", "No design reaches Φ >= 0.95."]
     for form in ("html", "markdown", "latex", "json"):
         assert rendered(plan, form)
 
 
-def test_a_second_assessor_who_only_agrees_does_not_pay() -> None:
-    first, second = make_plan(assessed(), resamples=100).verdict()
-    assert " with one assessor each; there are 30 now." in first
-    assert second.startswith("A second assessor a query costs more than it gives: ")
-    assert second.endswith(" times the cost.")
-
-
 def test_a_second_assessor_pays_where_queries_are_dear_and_assessors_disagree() -> None:
+    first, second = make_plan(assessed(), interval="none").verdict()
+    assert " with one assessor each; there are 30 now." in first
+    assert second.startswith("A second assessor per query costs more than it gives: ")
     eff = assessed(disagreement=4.0, sq=1.0)
-    dear = Pricing(Costs(judgment=0.01, query=10.0), {"A": 5.0})
-    plan = make_plan(eff, pricing=dear, resamples=100)
-    assert plan.verdict()[1].startswith("A second assessor a query pays: ")
-    cheap = Pricing(Costs(judgment=1.0), {"A": 5.0})
-    assert "costs more than it gives" in make_plan(eff, pricing=cheap, resamples=100).verdict()[1]
+    for costs, worth in ((Costs(judgment=0.01, query=10.0), "pays"), (Costs(), "costs more than it gives")):
+        plan = make_plan(eff, pricing=Pricing(costs, {"A": 5.0}), interval="none")
+        one, two = (plan.needed("e_rho2", assessors=n).n_queries or 0 for n in (1, 2))
+        ratio = costs.total(two, 2, 5.0, nested=False) / costs.total(one, 1, 5.0, nested=False)
+        sizes = f"{two} queries instead of {one}"
+        assert plan.verdict()[1] == f"A second assessor per query {worth}: {sizes}, at {ratio:.2f} times the cost."
+        assert plan.to_dict()["designs"]["pools"] == {"A": 5.0}
 
 
 def test_a_second_assessor_may_be_the_only_way() -> None:
-    plan = make_plan(assessed(taste=0.3, n_a=2), targets=[0.75], resamples=100)
+    plan = make_plan(assessed(taste=0.3, n_a=2), targets=[0.75], interval="none")
     needs = {n: plan.main.need("e_rho2", assessors=n).n_queries for n in (1, 2)}
     assert needs[1] is None
     assert plan.verdict() == [
@@ -160,16 +149,9 @@ def test_a_second_assessor_may_be_the_only_way() -> None:
         "with one assessor each; there are 30 now.",
         f"Only with a second assessor is the ranking stable at all: {needs[2]} queries.",
     ]
-    assert len(make_plan(assessed(taste=2.0), targets=[0.95], resamples=100).verdict()) == 1
-
-
-def test_a_second_assessor_is_judged_by_the_design_to_plan_for() -> None:
-    """Tastes that follow an assessor everywhere do no harm where every query has assessors of its own."""
-    crossed, nested = (
-        make_plan(assessed(taste=0.3, n_a=2), targets=[0.75], design=design, resamples=100)
-        for design in ("auto", "nested")
-    )
-    assert "Only with a second assessor" in crossed.verdict()[1]
+    assert len(make_plan(assessed(taste=2.0), targets=[0.95], interval="none").verdict()) == 1
+    # tastes that follow an assessor everywhere do no harm where every query has assessors of its own
+    nested = make_plan(assessed(taste=0.3, n_a=2), targets=[0.75], design="nested", interval="none")
     assert "costs more than it gives" in nested.verdict()[1]
     assert nested.growth[-1].e_rho2_queries == nested.needed("e_rho2").n_queries
 
@@ -185,8 +167,9 @@ def test_any_numbers_of_assessors_can_be_considered() -> None:
 
 
 def test_a_plan_has_a_block_for_every_question() -> None:
-    eff = effectiveness(scores(), scores(1))
-    assert list(blocks(plan_section(make_plan(eff)))) == [
+    eff = effectiveness(1e6 * scores(), 1e6 * scores(1))
+    every = [block for block in plan_section(make_plan(eff)).blocks if not isinstance(block, Paragraph)]
+    assert [block.name for block in every] == [
         "variance-components",
         "reliability-by-size",
         "reliability-curves",
@@ -194,33 +177,22 @@ def test_a_plan_has_a_block_for_every_question() -> None:
         "growth-curves",
         "power-plan",
     ]
-    pricing = Pricing(Costs(), {"A": 12.5, "B": 20.0}, {"A": 3, "B": 5}, 800.0)
-    priced = plan_section(make_plan(eff, pricing=pricing))
-    assert list(blocks(priced))[6:] == [
-        "cheapest-ranking",
-        "cheapest-scores",
-        "best-ranking",
-        "best-scores",
-        "cost-curves",
-    ]
-    text = rendered(make_plan(eff, pricing=pricing), "markdown")
+    pricing = Pricing(Costs(2.0, 0.5, 7.0), {"A": 12.5, "B": 20.0}, {"A": 3, "B": 5}, 800.0)
+    with pytest.raises(aj.AdjudgeError, match="Expected the number of documents to judge per query for A"):
+        make_plan(eff, pricing=replace(pricing, pools={}))
+    priced = make_plan(eff, pricing=pricing)
+    assert list(tables(priced))[4:] == ["cheapest-ranking", "cheapest-scores", "best-ranking", "best-scores"]
+    assert list(figures(priced))[2:] == ["cost-curves"]
+    text = rendered(priced, "markdown")
     assert "Most stable ranking for a budget of 800." in text
-    assert "prices are 1 a judgment" in text
-
-
-def test_a_design_out_of_reach_is_said_in_a_sentence() -> None:
-    plan = make_plan(effectiveness(equally_good()), pricing=Pricing(Costs(), {"A": 10.0}))
-    texts = [block.text for block in plan_section(plan).blocks if isinstance(block, Paragraph)]
-    assert texts[-2:] == ["No design reaches Eρ² >= 0.95.", "No design reaches Φ >= 0.95."]
+    assert "prices are 2 per judgment, 0.5 per query, 7 per assessor" in text
+    assert "over 10,000,000" in text
 
 
 def test_tables_show_the_numbers_of_the_study() -> None:
     eff = effectiveness(scores(), scores(1))
     plan = make_plan(eff, queries=[10], targets=[0.9, 0.8])
-    found = blocks(plan_section(plan))
-    table = found["variance-components"]
-    assert isinstance(table, TableBlock)
-    for row, measure in zip(table.rows, ("A", "B"), strict=True):
+    for row, measure in zip(tables(plan)["variance-components"].rows, ("A", "B"), strict=True):
         study = aj.gstudy(eff[measure])
         decided = study.dstudy(target=0.9)
         cells = [f"{100 * share:.1f} %" for share in study.fractions().values()]
@@ -229,45 +201,47 @@ def test_tables_show_the_numbers_of_the_study() -> None:
         for cell, index in ((row[5], "e_rho2"), (row[7], "phi")):
             need = decided.need(index)
             assert cell.startswith(f"{need.n_queries} [{need.low}, ")
-    sizes = found["reliability-by-size"]
-    assert isinstance(sizes, TableBlock)
-    assert [row[0] for row in sizes.rows] == ["10", "30"]
-    growth = found["growth-curves"]
-    assert isinstance(growth, FigureBlock)
-    assert growth.data.queries.tolist() == [step.n_queries for step in plan.growth]
-    curves = found["reliability-curves"]
-    assert isinstance(curves, FigureBlock)
-    assert curves.data.targets == (0.9, 0.8)
+    sizes = tables(plan)["reliability-by-size"].rows
+    size = plan.main.rows[0]
+    assert [cells[0] for cells in sizes] == ["10", "30"]
+    assert sizes[0][1] == f"{size.e_rho2:.3f} [{size.e_rho2_low:.3f}, {size.e_rho2_high:.3f}]"
+    assert sizes[0][3:] == tuple(
+        f"{number:.{digits}f}"
+        for number, digits in ((size.tau, 2), (size.tau_again, 2), (size.relative_error, 3), (size.absolute_error, 3))
+    )
+    step = plan.growth[-1]
+    assert tables(plan)["growth"].rows[-1] == (
+        "30",
+        f"{step.e_rho2:.3f}",
+        f"{step.phi:.3f}",
+        f"{step.e_rho2_queries}",
+        f"{step.phi_queries}",
+    )
+    assert figures(plan)["growth-curves"].data.queries.tolist() == [step.n_queries for step in plan.growth]
+    assert figures(plan)["reliability-curves"].data.targets == (0.9, 0.8)
 
 
 def test_plain_values_have_everything_and_fit_into_json() -> None:
     pricing = Pricing(Costs(), {"A": 12.5}, {}, 800.0)
     plan = make_plan(effectiveness(scores(), scores(1)), pricing=pricing, targets=[0.9, 0.8])
     content = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
-    assert list(content) == [
-        "verdict",
-        "measures",
-        "targets",
-        "far_off",
-        "growth",
-        "power",
-        "designs",
-        "notes",
-        "provenance",
-        "table",
-    ]
+    keys = "verdict measures targets far_off growth power designs notes provenance table"
+    assert list(content) == keys.split()
+    assert list(content["designs"]) == ["costs", "pools", "budget", "cheapest", "best"]
     assert content["verdict"] == plan.verdict()
     assert content["measures"]["A"]["needed"][0]["n_queries"] == plan.needed("e_rho2").n_queries
     assert content["designs"]["cheapest"]["phi"][0]["n_queries"] == plan.needed("phi").n_queries
     assert json.loads(as_json(make_plan(effectiveness(scores()), interval="none").to_dict()))
     rows = plan.to_dicts()
     assert [(row["measure"], row["target"]) for row in rows] == [("A", 0.9), ("A", 0.8), ("B", 0.9), ("B", 0.8)]
-    assert rows[0]["e_rho2_queries"] == plan.needed("e_rho2").n_queries
+    needed = plan.needed("e_rho2")
+    ends = (rows[0]["e_rho2_queries_low"], rows[0]["e_rho2_queries"], rows[0]["e_rho2_queries_high"])
+    assert ends == (needed.low, needed.n_queries, needed.high)
     assert rows[0]["share_system"] == aj.gstudy(scores()).fractions()["system"]
     assert as_csv(rows).count("\n") == 5
 
 
-def test_measures_with_other_queries_stand_in_the_same_plan() -> None:
+def test_measures_with_other_queries_or_designs_stand_in_the_same_plan() -> None:
     fewer = scores(1)
     fewer[20:] = np.nan
     plan = make_plan(effectiveness(scores(), fewer))
@@ -276,9 +250,6 @@ def test_measures_with_other_queries_stand_in_the_same_plan() -> None:
     assert [row["n_queries"] for row in plan.to_dicts()] == [30, 20]
     for form in ("html", "json"):
         assert rendered(plan, form)
-
-
-def test_measures_with_other_designs_stand_in_the_same_plan() -> None:
     eff = assessed()
     both = np.concatenate([eff.values, eff.values], axis=3)
     both[:, :, 1:, 0] = np.nan
@@ -309,22 +280,13 @@ def test_the_main_measure_leads() -> None:
     assert plan.growth[-1].e_rho2 == aj.gstudy(scores(1)).dstudy().rows[0].e_rho2
 
 
-def test_empty_cells_are_among_the_notes_and_not_said_twice() -> None:
+def test_empty_cells_are_among_the_notes_once_for_all_measures_that_have_them() -> None:
     values = scores()
     values[2, 3] = np.nan
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        plan = make_plan(effectiveness(values))
-    assert plan.notes == ("A: 1 of 240 cells are empty: variances by restricted maximum likelihood, not by ANOVA.",)
+    plan = make_plan(effectiveness(values, scores(1), 2 * values))  # a warning would be an error
+    assert plan.notes == ("A, C: 1 of 240 cells are empty: variances by restricted maximum likelihood, not by ANOVA.",)
     assert plan.main.interval == "delta"
     assert rendered(plan, "html")
-
-
-def test_what_is_so_for_several_measures_is_said_once() -> None:
-    gaps = scores()
-    gaps[3, 4] = np.nan
-    notes = make_plan(effectiveness(gaps, scores(1), 2 * gaps)).notes
-    assert notes == ("A, C: 1 of 240 cells are empty: variances by restricted maximum likelihood, not by ANOVA.",)
 
 
 def test_a_measure_that_looks_at_unjudged_documents_comes_with_a_note() -> None:
@@ -336,7 +298,7 @@ def test_a_measure_that_looks_at_unjudged_documents_comes_with_a_note() -> None:
 
 def test_power_is_planned_from_the_mean_over_assessors() -> None:
     eff = assessed()
-    plan = make_plan(eff, differences=[0.5], resamples=100)
+    plan = make_plan(eff, differences=[0.5], interval="none")
     assert plan.power is not None
     mean = eff.array().mean(axis=2)
     pairs = [np.std(mean[:, a] - mean[:, b], ddof=1) for a in range(8) for b in range(a)]
@@ -344,13 +306,12 @@ def test_power_is_planned_from_the_mean_over_assessors() -> None:
 
 
 def test_tables_say_for_how_many_assessors_they_are() -> None:
-    found = blocks(plan_section(make_plan(assessed(), people=[2, 3], resamples=100)))
-    captions = {name: block.caption for name, block in found.items()}
+    plan, alone = make_plan(assessed(), people=[2, 3], interval="none"), make_plan(effectiveness(scores()))
+    captions = {name: block.caption for name, block in (tables(plan) | figures(plan)).items()}
     for name in ("variance-components", "reliability-curves", "growth"):
-        assert " with 2 assessors a query" in captions[name]
+        assert " with 2 assessors per query" in captions[name]
     assert captions["power-plan"].startswith("Queries, each judged as now, with which a paired t test")
-    alone = {name: block.caption for name, block in blocks(plan_section(make_plan(effectiveness(scores())))).items()}
-    assert not any("assessor" in caption for caption in alone.values())
+    assert not any("assessor" in block.caption for block in tables(alone).values())
 
 
 def test_bootstrap_intervals_of_crossed_assessors_come_with_a_note() -> None:
@@ -359,61 +320,6 @@ def test_bootstrap_intervals_of_crossed_assessors_come_with_a_note() -> None:
     assert note not in make_plan(assessed(), assessors="nested", resamples=100).notes
     assert note not in make_plan(assessed(), interval="none").notes
     assert note not in make_plan(effectiveness(scores())).notes
-
-
-def test_a_second_assessor_is_priced_with_the_pool_as_it_was_given() -> None:
-    costs = Costs(judgment=1.0, query=3.0)
-    plan = make_plan(assessed(disagreement=1.0), pricing=Pricing(costs, {"A": 0.3}), resamples=100)
-    one, two = (plan.needed("e_rho2", assessors=n).n_queries for n in (1, 2))
-    assert one is not None
-    assert two is not None
-    ratio = costs.total(two, 2, 0.3, nested=False) / costs.total(one, 1, 0.3, nested=False)
-    assert f" at {ratio:.2f} times the cost." in plan.verdict()[1]
-    assert plan.to_dict()["designs"]["pools"] == {"A": 0.3}
-
-
-def test_prices_and_large_numbers_are_said_in_words() -> None:
-    pricing = Pricing(Costs(judgment=2.0, query=0.5, assessor=7.0), {"A": 4.0})
-    text = rendered(make_plan(effectiveness(1e6 * scores()), pricing=pricing, differences=[0.01]), "markdown")
-    assert "prices are 2 a judgment, 0.5 a query, 7 an assessor" in text
-    assert "over 10,000,000" in text
-
-
-def test_costs_need_the_size_of_the_pool() -> None:
-    with pytest.raises(aj.AdjudgeError, match="Expected the number of documents to judge a query for A"):
-        make_plan(effectiveness(scores()), pricing=Pricing(Costs(), {}))
-
-
-def test_a_terminal_shows_sentences_then_tables() -> None:
-    from adjudge.cli.output import drawn
-
-    plan = make_plan(effectiveness(scores()))
-    lines = drawn(drawing(reported(plan), notes=("one more thing",))).splitlines()
-    assert lines[0] == plan.verdict()[0]
-    assert lines[-1] == "one more thing"
-    assert any(
-        line.split() == ["Measure", "system", "query", "residual", "Eρ²", "for", "ranking", "Φ", "for", "scores"]
-        for line in lines
-    )
-
-
-@pytest.fixture
-def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.chdir(tmp_path)
-    assert main(["demo", "--queries", "10", "--ranks", "5", "--write", "d"]) == 0
-    return ["d/fine.csv", "d/runs", "--scale", "fine", "-m", "CG@5", "--test", "t"]
-
-
-def test_the_report_says_how_reliable_it_is(demo: list[str]) -> None:
-    assert main(["report", *demo, "-o", "r.json"]) == 0
-    sections: dict[str, Any] = json.loads(Path("r.json").read_text())["sections"]
-    assert "reliability" in sections
-    text = json.dumps(sections["reliability"], ensure_ascii=False)
-    assert "enough for a stable ranking" in text
-    names = [block.get("table") or block.get("figure") for block in sections["reliability"]["blocks"]]
-    assert "power-plan" not in names, "it has a section of its own"
-    assert main(["report", *demo, "-o", "r.html", "--section", "reliability"]) == 0
-    assert "Would another collection say the same" in Path("r.html").read_text()
 
 
 def test_the_report_leaves_out_what_cannot_be_told() -> None:
@@ -457,8 +363,5 @@ def test_the_worst_systems_are_left_out_of_the_whole_plan_and_named() -> None:
 def test_f_intervals_say_when_systems_are_skewed() -> None:
     values = scores()
     values[:, 7] += 10
-    noted = [
-        any("F intervals expect normal ones" in note for note in make_plan(effectiveness(one)).notes)
-        for one in (scores(), values)
-    ]
-    assert noted == [False, True]
+    assert "F intervals expect normal ones" in make_plan(effectiveness(values)).notes[0]
+    assert make_plan(effectiveness(scores())).notes == ()

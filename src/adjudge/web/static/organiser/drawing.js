@@ -1,28 +1,9 @@
 /* What every chart needs: elements, scales of numbers, and numbers as people read them. */
 
-const SVG = "http://www.w3.org/2000/svg";
+export { html, svg } from "../shared/elements.js";
+
 const whole = new Intl.NumberFormat("en");
 export const calm = matchMedia("(prefers-reduced-motion: reduce)");
-
-/** An SVG element with attributes, children and, where a child is a string, text. */
-export function svg(name, attributes = {}, ...children) {
-  return fill(document.createElementNS(SVG, name), attributes, children);
-}
-
-/** An HTML element; `on…` attributes are listeners, true is an attribute without value, null and false are left out. */
-export function html(name, attributes = {}, ...children) {
-  return fill(document.createElement(name), attributes, children);
-}
-
-function fill(element, attributes, children) {
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : value);
-  }
-  element.append(...children.filter((child) => child !== null && child !== undefined && child !== false));
-  return element;
-}
 
 /** A function from numbers to pixels; a domain of no width maps to the middle. */
 export function linear([low, high], [from, to]) {

@@ -1,6 +1,6 @@
 /* What makes forms pleasant; each of them works without, too: questions, copying, previews, uploads with progress. */
 
-import { ask, send, toast, upload } from "./asking.js";
+import { ask, send, toast, upload } from "./requests.js";
 import { html, several } from "./drawing.js";
 
 /* Ask before what cannot be undone. */
@@ -60,17 +60,17 @@ if (languages !== null) {
   showLanguages();
 }
 
-/* What belongs to another recruiter is out of the way. */
-const recruiter = document.querySelector("[data-recruiter]");
-function showRecruiter() {
-  const chosen = recruiter.querySelector('input[name="recruiter"]:checked')?.value;
-  for (const part of recruiter.querySelectorAll("[data-for-recruiter]")) {
-    part.hidden = !part.dataset.forRecruiter.split(" ").includes(chosen);
+/* What counts only with another choice is out of the way. */
+const dependent = document.querySelectorAll("[data-when]");
+function showDependent() {
+  for (const part of dependent) {
+    const [name, ...values] = part.dataset.when.split(" ");
+    part.hidden = !values.includes(document.querySelector(`input[name="${name}"]:checked`)?.value);
   }
 }
-if (recruiter !== null) {
-  recruiter.addEventListener("change", showRecruiter);
-  showRecruiter();
+if (dependent.length > 0) {
+  document.addEventListener("change", showDependent);
+  showDependent();
 }
 
 /* Markdown as assessors will see it; the server renders it, so that it is the same. */

@@ -1,21 +1,38 @@
-/* What live dashboards share: the stream of pictures, the state of the campaign, drawing without disturbing. */
+/* What live dashboards share: the stream of snapshots, the state of the campaign, drawing without disturbing. */
 
 import { celebrate } from "./celebration.js";
-import { ask, send, toast } from "./asking.js";
+import { drawProblems } from "./problems.js";
+import { ask, send, toast } from "./requests.js";
+
+const page = document.querySelector("[data-dashboard]");
+const { campaign } = page.dataset;
+
+/** Places of the page that are drawn, by their names, and the numbers on it, by theirs. */
+export const at = (name) => page.querySelector(`[data-place="${name}"]`);
+export const tiles = Object.fromEntries([...page.querySelectorAll("[data-tile]")].map((tile) => [tile.dataset.tile, tile]));
 
 /**
- * Listen to the pictures of a campaign and draw each of them.
+ * Listen to the snapshots of a campaign and draw each of them.
  *
- * `parts(picture)` are functions that draw one part each; a part
- * that cannot be drawn does not take the others with it. `often(picture)` draws what changes although nothing came, and
- * `reached` is said when the goal is reached while somebody watches.
+ * `headline(picture)` says where it stands, `parts(picture)` are functions that draw one part each, and
+ * `drawPeople(place, picture)` draws who takes part, also when only time has passed. `reached` is said when the goal is
+ * reached while somebody watches; `problems` are what `drawProblems` needs. What cannot be drawn does not take the rest
+ * with it.
  */
-export function watch(page, { reached, parts, often }) {
-  const { campaign } = page.dataset;
+export function watch({ reached, headline, parts, drawPeople, problems }) {
   let shown = null;
+  const people = (picture) => keeping("people", (place) => drawPeople(place, picture));
 
   function draw(picture) {
-    for (const part of [() => drawState(page, picture, shown, reached), ...parts(picture)]) {
+    const all = [
+      () => drawState(picture, shown, reached),
+      () => { at("headline").textContent = `${headline(picture)}.`; },
+      ...parts(picture),
+      () => people(picture),
+      () => keeping("problems", (place) => drawProblems(place, picture, { campaign, ...problems })),
+      () => drawNotes(at("notes"), picture.notes),
+    ];
+    for (const part of all) {
       try {
         part();
       } catch (error) {
@@ -43,30 +60,31 @@ export function watch(page, { reached, parts, often }) {
     if (shown !== null && innerWidth !== width) draw(shown);
     width = innerWidth;
   });
-  setInterval(() => shown !== null && often(shown), 30_000);
+  setInterval(() => shown !== null && people(shown), 30_000);
 
   const first = document.querySelector("#picture");
   if (first?.textContent.trim()) {
     const picture = JSON.parse(first.textContent);
     if (picture) draw(picture);
   }
-  listen(campaign, draw);
+  listen(draw);
 }
 
-/** Draw a place anew without taking away what somebody opened, scrolled to or has the focus on. */
-export function keeping(place, drawAnew) {
+/** Draw a place again without taking away what somebody opened, scrolled to or has the focus on. */
+export function keeping(name, drawAgain) {
+  const place = at(name);
   const reachable = () => [...place.querySelectorAll("summary, button, a, audio, [tabindex]")];
   const focused = place.contains(document.activeElement) ? document.activeElement : null;
   const number = reachable().indexOf(focused);
   const opened = [...place.querySelectorAll("details")].map((details) => details.open);
   const scrolled = [...place.querySelectorAll("[tabindex]")].map((element) => [element.scrollLeft, element.scrollTop]);
-  drawAnew();
+  drawAgain(place);
   [...place.querySelectorAll("details")].forEach((details, i) => { details.open = opened[i] ?? false; });
   [...place.querySelectorAll("[tabindex]")].forEach((element, i) => element.scrollTo(...(scrolled[i] ?? [0, 0])));
   if (focused !== null) (focused.isConnected ? focused : reachable()[number])?.focus({ preventScroll: true });
 }
 
-function drawState(page, picture, before, said) {
+function drawState(picture, before, said) {
   const { state } = picture.campaign;
   const reached = picture.status.done && (state === "open" || state === "paused");
   const badge = document.querySelector("[data-state-badge]");
@@ -76,7 +94,7 @@ function drawState(page, picture, before, said) {
     const { banner: kind } = banner.dataset;
     banner.hidden = !(kind === (reached ? "reached" : state));
   }
-  if (reached) page.querySelector('[data-place="reason"]').textContent = reason(picture.status.reason);
+  if (reached) at("reason").textContent = reason(picture.status.reason);
   if (reached && before !== null && !before.status.done) {
     celebrate(page);
     toast(said);
@@ -90,30 +108,9 @@ function drawState(page, picture, before, said) {
 const reason = (text) => sentence((text ?? "").replace(/^the goal is reached[,:;]\s*/i, "").replace(">=", "≥").replace("<=", "≤"));
 const sentence = (text) => (text ? `${text[0].toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}` : "");
 
-export function drawNotes(place, notes) {
+function drawNotes(place, notes) {
   place.replaceChildren(...(notes ?? []).map((note) => Object.assign(document.createElement("li"), { textContent: note })));
   place.hidden = place.childElementCount === 0;
-}
-
-/** What an organiser does about a pair or question that people could not answer. */
-export function problemTools(campaign) {
-  return {
-    async hold(problem) {
-      const done = await send("POST", `/api/campaigns/${campaign}/pairs/${problem.pair}/held`, { held: !problem.held });
-      if (done) toast(problem.held ? "Put back: it will be asked again." : "Kept back: nobody is asked about it.");
-    },
-    /** Where the clips are; asked for when somebody wants to listen. */
-    async clips(problem) {
-      try {
-        const response = await fetch(`/campaigns/${campaign}/pairs/${problem.pair}/clips`);
-        if (response.ok) return await response.json();
-      } catch {
-        /* told below */
-      }
-      toast("The clips cannot be had just now.", "bad");
-      return null;
-    },
-  };
 }
 
 /* The connection. Browsers reconnect by themselves; after a refusal (a restart behind a proxy) we do. */
@@ -125,7 +122,7 @@ function say(kind, text) {
   connection.querySelector("[data-words]").textContent = text;
 }
 
-function listen(campaign, draw) {
+function listen(draw) {
   let source = null;
 
   function open() {

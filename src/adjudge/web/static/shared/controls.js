@@ -1,7 +1,7 @@
-/** What people press on every page that asks: the language, the copy buttons, the sound's own start, closing what was told. */
+/** What people press on every page that asks: sending and skipping, the language, the copy buttons, the sound's own start. */
 
 import { call } from "./api.js";
-import { $, tell, untell } from "./page.js";
+import { $, openDialog, setUpDialogs, tell, untell } from "./page.js";
 import { say } from "./words.js";
 
 const BY_ITSELF = "adjudge.by-itself";
@@ -23,7 +23,7 @@ export function copies(button, field) {
 }
 
 /** The dialog for skips: what a reason does, and how it opens, with the reason chosen that is `likely()`. */
-export function setUpSkips(skip, likely) {
+function setUpSkips(skip, likely) {
   $("skip-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const reason = new FormData($("skip-form")).get("reason");
@@ -38,7 +38,28 @@ export function setUpSkips(skip, likely) {
   };
 }
 
-export function setUpControls(asking) {
+/**
+ * Let people send and skip what is asked. `deck` plays its clips, `likely()` is the reason for which somebody skips, and
+ * `opened` says what else happens when a dialog opens, by its id.
+ */
+export function setUpControls(asking, { deck, send, skip, likely = () => "broken", opened = {} }) {
+  const offerReasons = setUpSkips(skip, likely);
+  setUpDialogs({
+    skip: () => {
+      deck.pause();
+      offerReasons();
+    },
+    ...opened,
+  });
+  deck.addEventListener("blocked", () => openDialog("start"));
+  $("start-button").addEventListener("click", () => {
+    $("start").close();
+    deck.resume();
+  });
+  $("question").addEventListener("submit", (event) => {
+    event.preventDefault();
+    send();
+  });
   $("told-close").addEventListener("click", untell);
   $("resting-again").addEventListener("click", () => asking.refresh());
   $("comment").addEventListener("input", () => asking.keepDraft());

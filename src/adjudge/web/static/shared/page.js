@@ -42,6 +42,25 @@ export function showMissing(remarks, ready = say("missing.nothing")) {
   $("send").setAttribute("aria-disabled", String(remarks.length > 0));
 }
 
+/** Say what keeps an answer from being sent, and point to it. */
+export function refuse(remarks) {
+  announce(remarks.join(". "));
+  blink($("missing"));
+}
+
+/** How far somebody is: in words, and as a share. */
+export function showProgress(words, share, { shown = true } = {}) {
+  write($("progress-words"), words);
+  $("progress-bar").value = Math.min(1, share);
+  $("progress").hidden = !shown;
+}
+
+/** The comment of a question, in a box that is open where there is one. */
+export function showComment(comment = "") {
+  $("comment").value = comment;
+  $("comment-box").open = Boolean(comment);
+}
+
 /** Something that people should know, until it is closed; `kind` where nothing went wrong. */
 export function tell(words, { kind = false } = {}) {
   $("told").classList.toggle("is-kind", kind);
@@ -87,20 +106,23 @@ export function rest(why, { mine = 0, message = "", words: own = "rest" } = {}) 
   if (changed && !document.querySelector("dialog[open]")) $("resting-title").focus({ preventScroll: true });
 }
 
+const opened = {}; // what else happens when a dialog opens, by its id
+
 /** Dialogs: opened by buttons with data-open, closed by data-close, by Esc, or by a press beside them. */
-export function setUpDialogs(opened) {
+export function setUpDialogs(openings) {
+  Object.assign(opened, openings);
   let pressed = null; // where a press began: marking words up to the edge of a dialog does not close it
   document.addEventListener("pointerdown", (event) => (pressed = event.target), true);
   document.addEventListener("click", (event) => {
     const opener = event.target.closest?.("[data-open]");
-    if (opener) openDialog(opener.dataset.open, opened);
+    if (opener) openDialog(opener.dataset.open);
     if (event.target.closest?.("[data-close]")) event.target.closest("dialog").close();
     const beside = event.target instanceof HTMLDialogElement && pressed === event.target;
     if (beside && !["start", "conflict"].includes(event.target.id)) event.target.close();
   });
 }
 
-export function openDialog(id, opened) {
+export function openDialog(id) {
   if (document.querySelector("dialog[open]")) return;
   $(id).showModal();
   opened[id]?.();

@@ -1,0 +1,1 @@
+"""Judging: assessors grade documents, the most telling ones first."""

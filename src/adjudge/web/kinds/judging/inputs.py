@@ -1,0 +1,15 @@
+"""A judging campaign is made from runs."""
+
+from __future__ import annotations
+
+from adjudge.web.kinds.inputs import INPUTS, Input, Inputs
+
+INPUTS.add(
+    "judging",
+    Inputs(
+        "judging documents",
+        "documents are judged",
+        (Input("runs", "files, directories or patterns with runs", "RUN", is_argument=True, is_several=True),),
+        are_runs=True,
+    ),
+)

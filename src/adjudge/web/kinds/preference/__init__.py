@@ -1,0 +1,1 @@
+"""Preferences: participants compare two lists of results."""

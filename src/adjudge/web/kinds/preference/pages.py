@@ -1,0 +1,403 @@
+"""Questions as an organiser looks at them before anybody answers: what is heard, what they cover, what traps expect.
+
+What a preference campaign needs before it opens: questions and traps, documents, settings, people.
+
+After it opened, the same page tells how people answer the traps, and opens, pauses and closes it.
+
+What was answered about lists: files to take away, the answers, what people said twice or could not say.
+
+Who compares lists: whether they listen, how their part ended, and whether their answers count.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from pydantic import BaseModel
+from sqlalchemy import Connection, Row, select
+
+from adjudge.errors import AdjudgeError
+from adjudge.preferences.questions import Combination, Questions
+from adjudge.web.api.body import Heard, heard_from
+from adjudge.web.context import Context
+from adjudge.web.kinds.base import ORGANISER, Card
+from adjudge.web.kinds.lifecycle import Overview
+from adjudge.web.kinds.preference.answers import trust_of
+from adjudge.web.kinds.preference.curves import Cost, cost_of, wanted_combinations
+from adjudge.web.kinds.preference.dashboard import (
+    PAID,
+    PreferenceActivity,
+    TrapRecord,
+    traps_seen,
+    trust_row,
+    watch_preferences,
+    work_of,
+)
+from adjudge.web.kinds.preference.settings import PreferenceSettings, settings_of
+from adjudge.web.kinds.preference.store import missing_way_back, questions_of
+from adjudge.web.pages.answers import list_downloads
+from adjudge.web.pages.shared import (
+    several,
+)
+from adjudge.web.store import schema as t
+from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.participants import (
+    Participant,
+    invitation_link,
+    list_invitations,
+)
+
+OUTCOME_WORDS = {"done": "Finished", "screened_out": "Quiz not passed", "failed": "Stopped later"}
+"""How somebody's part ended, for organisers."""
+
+
+def read_combinations(lines: Sequence[str]) -> list[str]:
+    """Measures on scales in the form in which they print themselves; each is checked.
+
+    >>> read_combinations(["CG@5 on Fine; nDCG(ideal=max)@5 on broad"])
+    ['CG@5 on fine', 'nDCG(ideal=max)@5 on broad']
+    """
+    parts = [part.strip() for line in lines for part in line.split(";")]
+    try:
+        return list(dict.fromkeys(str(Combination.parse(part)) for part in parts if part))
+    except AdjudgeError as error:
+        raise AdjudgeError(f"combinations: {str(error).removeprefix('Combination: ')}") from None
+
+
+def preference_goal_in_words(settings: PreferenceSettings) -> str:
+    """What a campaign is after, for people.
+
+    >>> preference_goal_in_words(PreferenceSettings(title="Demo", judged_by=3))
+    'Compare two lists: 3 answers to every question'
+    """
+    return f"Compare two lists: {several(settings.judged_by, 'answer')} to every question"
+
+
+ENOUGH = 30
+"""Answers in a bin that tell a share to within 18 percentage points, with 95 % confidence."""
+MOST_ROWS = 12
+"""Combinations whose coverage is shown."""
+_BINS = 10
+_SHADES = 4
+CHOICE_WORDS = {"a": "list a", "b": "list b", "good": "both good", "bad": "both bad"}
+"""What can be answered, for organisers."""
+
+
+class ListClips(BaseModel):
+    """What people hear of a question: the query, and both lists, best first."""
+
+    query: Heard
+    a: list[Heard]
+    b: list[Heard]
+
+
+def clips_of_lists(connection: Connection, pair_id: int) -> ListClips:
+    """What people hear of a question or trap."""
+    query = select(t.item).join(t.pair, t.pair.c.query_item_id == t.item.c.id).where(t.pair.c.id == pair_id)
+    lists = (
+        select(t.item, t.listed.c.side)
+        .join(t.listed, t.listed.c.item_id == t.item.c.id)
+        .where(t.listed.c.pair_id == pair_id)
+    )
+    sides: dict[str, list[Heard]] = {"a": [], "b": []}
+    for row in connection.execute(lists.order_by(t.listed.c.side, t.listed.c.rank)):
+        sides[row.side].append(_heard(row))
+    return ListClips(query=_heard(connection.execute(query).one()), a=sides["a"], b=sides["b"])
+
+
+def _heard(row: Row[Any]) -> Heard:
+    return heard_from(row.kind, row.address, row.text, row.seconds)
+
+
+def names_of(connection: Connection, campaign_id: int, role: str, *, most: int) -> Sequence[Any]:
+    """Numbers, names and queries of questions or traps, as they were given."""
+    columns = (t.pair.c.id, t.pair.c.document.label("name"), t.pair.c.query)
+    rows = select(*columns).where(t.pair.c.campaign_id == campaign_id, t.pair.c.role == role)
+    return connection.execute(rows.order_by(t.pair.c.id).limit(most)).all()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Questions in one bin: how many answers that makes, and how dark it is drawn, 0 (none) to 4 (enough)."""
+
+    questions: int
+    answers: int
+    shade: int
+    words: str
+
+
+@dataclass(frozen=True)
+class CoverageRow:
+    """A measure on a scale: its bins, or why there are none."""
+
+    name: str
+    cells: tuple[Cell, ...] = ()
+    unknown: int = 0
+    problem: str = ""
+
+    @property
+    def filled(self) -> int:
+        """Bins with enough."""
+        return sum(cell.shade == _SHADES for cell in self.cells)
+
+
+def coverage_rows(settings: PreferenceSettings, questions: Questions) -> list[CoverageRow]:
+    """How many questions each combination has in each bin of the difference between the two lists."""
+    names = wanted_combinations(questions, settings.combinations)[:MOST_ROWS]
+    return [_coverage_row(name, questions, settings.judged_by) for name in names]
+
+
+def _coverage_row(name: str, questions: Questions, judged_by: int) -> CoverageRow:
+    from adjudge.preferences.questions import coverage_of
+
+    try:
+        found = coverage_of(questions, [name], bins=_BINS, per_bin=-(-ENOUGH // judged_by))
+    except AdjudgeError as error:
+        return CoverageRow(name, problem=str(error))
+    cells = []
+    for place, count in enumerate(found.counts[0].tolist()):
+        answers = count * judged_by
+        shade = _SHADES if answers >= ENOUGH else -(-answers * (_SHADES - 1) // ENOUGH)
+        verdict = "enough" if shade == _SHADES else "short" if count else "none"
+        noun = "question" if count == 1 else "questions"
+        cells.append(Cell(count, answers, shade, f"{found.interval(place)}: {count} {noun}, {verdict}"))
+    return CoverageRow(name, tuple(cells), int(found.unknown[0]))
+
+
+def trap_rows(traps: Sequence[TrapRecord]) -> list[dict[str, Any]]:
+    """Traps with the answers that are right, and how people answered."""
+    return [
+        {
+            "id": one.trap.id,
+            "name": one.trap.name,
+            "query": one.trap.query,
+            "expected": " or ".join(CHOICE_WORDS[choice] for choice in CHOICE_WORDS if choice in one.trap.expected),
+            "asked": one.asked,
+            "right": one.right,
+            "share": one.share,
+            "bad": one.is_bad,
+            "listened": one.listened,
+            "listened_right": one.listened_right,
+            "answers": ", ".join(
+                f"{one.choices[choice]} {CHOICE_WORDS[choice]}" for choice in CHOICE_WORDS if one.choices.get(choice)
+            ),
+        }
+        for one in traps
+    ]
+
+
+_PREVIEWS = 200  # questions among which one is chosen to listen to
+
+
+def set_up_values(
+    connection: Connection, context: Context, campaign: Campaign, asked_for: Mapping[str, str]
+) -> dict[str, Any]:
+    """What the set-up page shows of a preference campaign; nothing is computed while there are no questions."""
+    seen, settings = watch_preferences(connection, campaign.id), settings_of(campaign)
+    n_questions = len(seen.questions)
+    wanted = n_questions * settings.judged_by
+    left = sum(question.left for question in seen.questions) if campaign.state != "draft" else wanted
+    values: dict[str, Any] = {
+        "has_material": n_questions > 0,
+        "hindrance": missing_way_back(settings),
+        "settings": settings,
+        "trust": trust_in_words(settings),
+        "enough": ENOUGH,
+        "n_questions": n_questions,
+        "n_traps": len(seen.traps),
+        "coverage": [],
+        "traps": trap_rows(traps_seen(seen)),
+        "preview": None,
+        "batches": -(-n_questions // settings.batch_size) if settings.batch_size and n_questions else 1,
+        "wanted": wanted,
+        "left": left,
+        "cost": _in_money(_cost(settings, seen, remaining=left)),
+        "recruited": settings.recruited_by() is not None,
+        "link": _recruiters_link(connection, context, campaign),
+    }
+    if not n_questions:
+        return values
+    asked = questions_of(connection, campaign.id)
+    return values | {
+        "n_queries": several(len({one.query for one in asked.questions if not one.is_trap}), "query", "queries"),
+        "scales": list(asked.grades),
+        "coverage": coverage_rows(settings, asked),
+        "preview": _preview(connection, campaign, asked_for.get("question", "")),
+    }
+
+
+def _preview(connection: Connection, campaign: Campaign, chosen: str) -> dict[str, Any] | None:
+    """One question as people get it, without grades and names, and the others to choose among."""
+    rows = [one for role in ("question", "trap") for one in names_of(connection, campaign.id, role, most=_PREVIEWS)]
+    if not rows:
+        return None
+    this = next((row for row in rows if row.name == chosen), rows[0])
+    clips = clips_of_lists(connection, this.id)
+    names = [row.name for row in rows]
+    return {"name": this.name, "clips": clips, "names": names, "chosen": bool(chosen)}
+
+
+def _cost(settings: PreferenceSettings, seen: PreferenceActivity, *, remaining: int) -> Cost | None:
+    """What it costs to the goal, as the dashboard has it; None before there are questions."""
+    n_questions, people = len(seen.questions), list(work_of(seen).values())
+    if not n_questions:
+        return None
+    return cost_of(settings, people, remaining=remaining, n_questions=n_questions, n_traps=len(seen.traps))
+
+
+def _in_money(cost: Cost | None) -> dict[str, Any] | None:
+    """The cost to the goal as it is written, and whether it is what settings make expect rather than what people cost.
+
+    >>> each = Cost("KRW", 0, 1500, 1500, 1500, 1500, True, "")
+    >>> _in_money(each)["each"]
+    '1,500.00 KRW'
+    """
+    if cost is None:
+        return None
+    each = cost.per_counted_answer
+    return {
+        "expected": cost.expected,
+        "about": f"{cost.to_goal:,.2f} {cost.currency}",
+        "range": f"{cost.low:,.2f} to {cost.high:,.2f}",
+        "each": f"{each:{',.2f' if each >= 1 else '.3g'}} {cost.currency}",
+    }
+
+
+def _recruiters_link(connection: Connection, context: Context, campaign: Campaign) -> str | None:
+    """The link for many people, with what a recruiter fills in."""
+    for invitation in list_invitations(connection, campaign, secret=context.settings.secret):
+        if invitation.revoked_at is None and not invitation.is_personal:
+            return invitation_link(context.settings.address, invitation.token, campaign)
+    return None
+
+
+def trust_in_words(settings: PreferenceSettings) -> str:
+    """How somebody must do on traps.
+
+    >>> trust_in_words(PreferenceSettings(title="Demo"))
+    'a quiz of 5 traps (60 % right), then 20 % traps (60 % right overall)'
+    """
+    later = f"{settings.trap_share * 100:g} % traps ({settings.trust_bar * 100:g} % right overall)"
+    if not settings.quiz:
+        return later
+    return f"a quiz of {several(settings.quiz, 'trap')} ({settings.quiz_bar * 100:g} % right), then {later}"
+
+
+_MOST_REPEATS = 50
+
+
+def answers_values(connection: Connection, campaign: Campaign) -> dict[str, Any]:
+    """What the page of answers shows of a preference campaign."""
+    files = {
+        "answers": ("Answers", "with questions and grades: a whole study for adjudge fit"),
+        "questions": ("Questions", "and traps, as they were asked"),
+        "log": ("Log", "everything that was sent, in order"),
+        "mapping": ("Mapping", "the curves, once there are enough answers for them"),
+        "people": ("People", "outcomes and the recruiter’s identities, to pay people; personal"),
+        "report": ("Report", "curves, people, what it rests on"),
+    }
+    return {
+        "choices": CHOICE_WORDS,
+        "repeats": _repeats(connection, campaign),
+        "files": list_downloads(campaign, files),
+    }
+
+
+def _repeats(connection: Connection, campaign: Campaign) -> dict[str, Any]:
+    """Questions that somebody was asked again: how often they said the same, and those where they did not."""
+    first = t.answer.alias("first")
+    both = t.answer.join(
+        first,
+        (first.c.participant_id == t.answer.c.participant_id)
+        & (first.c.pair_id == t.answer.c.pair_id)
+        & (first.c.kind == "judgment"),
+    )
+    query = (
+        select(
+            t.answer.c.grades, first.c.grades.label("before"), t.participant.c.code, t.pair.c.document, t.pair.c.query
+        )
+        .select_from(
+            both.join(t.participant, t.participant.c.id == t.answer.c.participant_id).join(
+                t.pair, t.pair.c.id == t.answer.c.pair_id
+            )
+        )
+        .where(t.answer.c.campaign_id == campaign.id, t.answer.c.kind == "repeat")
+        .order_by(t.answer.c.id.desc())
+    )
+    rows = [(row, row.before.get("choice"), row.grades.get("choice")) for row in connection.execute(query)]
+    other = [
+        {"code": row.code, "question": row.document, "query": row.query, "first": before, "again": again}
+        for row, before, again in rows
+        if before != again
+    ]
+    return {"n": len(rows), "same": len(rows) - len(other), "other": other[:_MOST_REPEATS]}
+
+
+WHY_WORDS = {
+    "quiz": "the quiz was not passed",
+    "traps": "too many traps missed",
+    "attention": "probably not listening",
+    "organiser": "by an organiser",
+}
+"""Why answers are set aside."""
+
+
+def people_values(
+    connection: Connection, campaign: Campaign, people: Sequence[Participant]
+) -> tuple[dict[int, dict[str, Any]], dict[str, Any]]:
+    """What is known of people's attention, and how their parts ended."""
+    done = _done(connection, [person.id for person in people])
+    known = {person.id: _row(connection, campaign, person, done[person.id]) for person in people}
+    return known, {"parameters": settings_of(campaign).recruiter.expected}
+
+
+def _done(connection: Connection, ids: list[int]) -> dict[int, list[tuple[str, int | None]]]:
+    """Kind and time of the answers of some people."""
+    found: dict[int, list[tuple[str, int | None]]] = defaultdict(list)
+    query = select(t.answer.c.participant_id, t.answer.c.kind, t.answer.c.took_ms).where(
+        t.answer.c.participant_id.in_(ids)
+    )
+    for participant_id, kind, took in connection.execute(query):
+        found[participant_id].append((kind, took))
+    return found
+
+
+def _row(
+    connection: Connection, campaign: Campaign, person: Participant, done: list[tuple[str, int | None]]
+) -> dict[str, Any]:
+    """What is known of somebody."""
+    took = [ms for kind, ms in done if ms is not None and kind in PAID]
+    why = person.set_aside_why or ORGANISER
+    return {
+        "answers": sum(kind == "judgment" for kind, _ in done),
+        "skips": sum(kind == "skip" for kind, _ in done),
+        "seconds": median(took) / 1000 if took else None,
+        "outcome_words": OUTCOME_WORDS.get(person.outcome or ""),
+        "aside": None if person.set_aside_at is None else WHY_WORDS.get(why, why),
+        **trust_row(trust_of(connection, campaign, person.id) if done else None),
+    }
+
+
+def card(campaign: Campaign, seen: Overview, status: Mapping[str, Any], live: int) -> Card:
+    """Progress in answers that count, once the campaign was open; before, how many questions there are."""
+    settings = settings_of(campaign)
+    wanted = status.get("wanted_answers", seen.pairs * settings.judged_by)
+    answers = status.get("answers", seen.answers)
+    people = "person" if live == 1 else "people"
+    there = f"{live:,} {people} answering now" if live else several(seen.participants, "person", "people")
+    return Card(
+        name=campaign.name,
+        title=settings.title,
+        state=campaign.state,
+        goal=preference_goal_in_words(settings),
+        candidates=wanted,
+        share=1.0 if status.get("done") else round(status.get("complete") or 0.0, 4),
+        progress=f"{answers:,} of {wanted:,} answers",
+        value="Every question is answered" if status.get("done") else "",
+        live=live,
+        people=there,
+    )

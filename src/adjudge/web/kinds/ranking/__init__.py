@@ -1,0 +1,1 @@
+"""Rankings: experts put the documents of a query in order."""

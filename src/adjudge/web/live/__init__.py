@@ -1,0 +1,1 @@
+"""What happens beside requests: learning from answers in the background."""

@@ -1,0 +1,1 @@
+"""Rehearsals: simulated people who use a real server."""
