@@ -19,6 +19,7 @@ from .stats.agreement import agreement
 from .stats.gtheory.gstudy import gstudy
 from .stats.summary import summarize
 from .users.comparison import compare
+from .users.gate import gate
 from .users.report import report
 from .users.satisfaction import satisfaction
 from .web.client import connect
@@ -43,6 +44,7 @@ __all__ = [
     "experiment",
     "experiments",
     "formats",
+    "gate",
     "ground_truth",
     "groundtruth",
     "gstudy",

@@ -104,6 +104,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "satisfaction": lambda: aj.satisfaction(eff()),
     "comparison": lambda: aj.compare(eff()["CG@5"], test="t"),
     "comparison without users": lambda: aj.compare(eff()["nDCG@5"], test="wilcoxon"),
+    "gate": lambda: aj.gate(eff(), base="KLN2", new="ZX1", margin=0.01),
     "paired tests": lambda: paired_tests(complete(), test="t"),
     "effect sizes": lambda: effect_sizes(few().matrix()),
     "equivalence": lambda: equivalence(few().matrix(), margin=0.1),

@@ -268,6 +268,30 @@ def mean_over_queries(values: Floats) -> Floats:
     return means
 
 
+def beside(tables: Sequence[Effectiveness], *, names: Sequence[str]) -> Effectiveness:
+    """Tables of one system each side by side, under their common measures; NaN where a system lacks a query.
+
+    >>> one, two = (Effectiveness.from_matrix([[value]], queries=["q1"]) for value in (0.25, 0.5))
+    >>> beside([one, two], names=["old", "new"]).mean()
+    {'effectiveness': {'old': 0.25, 'new': 0.5}}
+    """
+    queries = tuple(dict.fromkeys(query for table in tables for query in table.queries))
+    measures = tuple(name for name in tables[0].measures if all(name in table.measures for table in tables))
+    if not measures:
+        came = " and ".join(", ".join(table.measures) for table in tables)
+        raise AdjudgeError(f"expected tables with a measure in common, got {came}")
+    shape = (len(queries), len(tables), len(measures))
+    values, judged, place = np.full(shape, np.nan), np.full(shape, np.nan), {name: i for i, name in enumerate(queries)}
+    for s, table in enumerate(tables):
+        rows, chosen = [place[query] for query in table.queries], table[measures]
+        values[rows, s], judged[rows, s] = chosen.values[:, 0], chosen.judged[:, 0]
+    notes = tuple(dict.fromkeys(note for table in tables for note in table.notes))
+    if lacking := int(np.isnan(values).any(axis=(1, 2)).sum()):
+        notes += (f"{counted(lacking, 'query')} of {len(queries)} without effectiveness of every system.",)
+    inputs = tuple(dict.fromkeys(file for table in tables for file in table.provenance.inputs))
+    return Effectiveness(values, queries, tuple(names), measures, judged, notes=notes, provenance=Provenance(inputs))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class AssessedEffectiveness(_Measured):
     """Effectiveness of systems on queries under measures, by the judgments of one assessor at a time.

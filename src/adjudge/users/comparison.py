@@ -311,7 +311,7 @@ def compare(
         n_pairs -= math.comb(len(eff.systems) - len(baselines), 2) if baselines else 0
         wanted = math.ceil(10 * n_pairs / alpha) if correction in ("holm", "bonferroni") else _RESAMPLES
         resamples = min(max(_RESAMPLES, wanted), _MOST_RESAMPLES)
-    tests = _test(matrix, eff.systems, test=test, alternative=alternative, resamples=resamples, seed=seed)
+    tests = run_test(matrix, eff.systems, test=test, alternative=alternative, resamples=resamples, seed=seed)
     low, high = eff.limits()
     effects = effect_sizes(matrix, confidence=confidence, systems=eff.systems, largest=float(high[0] - low[0]))
     if interval != "t":
@@ -470,7 +470,7 @@ def _complete(matrix: Floats) -> Floats:
     return matrix[inside]
 
 
-def _test(
+def run_test(
     matrix: Floats, systems: Sequence[str], *, test: str, alternative: Alternative, resamples: int, seed: int
 ) -> PairedTests:
     """p-values of all pairs, of a paired test or of a test of the family."""
