@@ -3,6 +3,7 @@ from ._version import __version__
 from .embedded import demo
 from .errors import AdjudgeError, AdjudgeWarning, InputError
 from .experiments.run import run_experiment as experiment
+from .explaining import explain
 from .formats.reading import read, write
 from .groundtruth.building import build as ground_truth
 from .measures.base import Measure, measure, parse_measure
@@ -43,6 +44,7 @@ __all__ = [
     "evaluate",
     "experiment",
     "experiments",
+    "explain",
     "formats",
     "gate",
     "ground_truth",

@@ -105,6 +105,7 @@ RESULTS: dict[str, Callable[[], Result]] = {
     "comparison": lambda: aj.compare(eff()["CG@5"], test="t"),
     "comparison without users": lambda: aj.compare(eff()["nDCG@5"], test="wilcoxon"),
     "gate": lambda: aj.gate(eff(), base="KLN2", new="ZX1", margin=0.01),
+    "explanations": lambda: aj.explain({"q": {"a": 2.0, "b": 1.0}}, {"q": {"a": 1, "b": 2}}, "nDCG@5", value="0.8"),
     "paired tests": lambda: paired_tests(complete(), test="t"),
     "effect sizes": lambda: effect_sizes(few().matrix()),
     "equivalence": lambda: equivalence(few().matrix(), margin=0.1),

@@ -40,6 +40,7 @@ FAMILIES = {
     ),
     "start from music": (Entry("audio", "from a folder of music to clips, features and baseline runs"),),
     "look up and convert": (
+        Entry("explain", "why another tool has another number"),
         Entry("measures", "explain the measures"),
         Entry("formats", "list the file formats"),
         Entry("convert", "convert runs, judgments or metadata between formats"),

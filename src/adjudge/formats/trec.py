@@ -74,7 +74,7 @@ class Trec(Format):
     def read(self, source: Source, kind: Kind) -> pl.DataFrame:
         """Read a run into ``query, document, score, system`` or qrels into ``query, subtopic, document, grade``."""
         if kind == "runs":
-            return _read_run(source).select("system", "query", "document", "score")
+            return read_run_lines(source).select("system", "query", "document", "score")
         return read_columns(source, _QRELS, "grade")
 
     def write(self, frame: pl.DataFrame, kind: Kind) -> bytes:
@@ -113,7 +113,7 @@ def white_fields(line: str) -> list[str]:
     return [field.decode() for field in line.encode().split()]
 
 
-def _read_run(source: Source) -> pl.DataFrame:
+def read_run_lines(source: Source) -> pl.DataFrame:
     """Read a run; where that fails, without the columns after the sixth."""
     text = _spaced(source)
     if (table := _table(text, _RUN, "score")) is None:

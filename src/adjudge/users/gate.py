@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -64,7 +65,7 @@ class GateMeasure:
     detectable: Annotated[float, Column("loss that is shown with the power asked for", ".4f", label="shows losses of")]
     queries_needed: Annotated[
         int | None,
-        Column("queries that would decide, if the true difference is the one observed", ",d", label="needs queries"),
+        Column("queries that decide where these do not, if the difference is as observed", ",d", label="needs queries"),
     ]
 
 
@@ -211,7 +212,7 @@ def gate(
     needed: passing by mistake then takes a mistake under the measure that is worse.
 
     ``queries_needed`` says how many queries decide with probability ``power`` if the true difference is the one
-    observed; None where that is more than ten million, or where the difference is exactly the margin.
+    observed; None where the verdict is clear, and where that is more than ten million.
 
     >>> import adjudge as aj
     >>> eff = aj.evaluate(aj.demo(), "CG@5").select(systems=["KLN2", "ZX1"])
@@ -280,8 +281,6 @@ def _measured(
     effect = effect_sizes(matrix[:, ::-1], confidence=1 - 2 * alpha, systems=("new", "base")).of("new", "base")
     sd = float(paired_moments(matrix, ("base", "new")).sd[0, 1])
     verdict: Any = "worse" if p[0] <= alpha else "no worse" if p[1] <= alpha else "undecided"
-    least = float(detectable_difference(sd, effect.n_queries, alpha=level, power=wanted, alternative="greater"))
-    distance = abs(effect.difference + margin)
     return GateMeasure(
         measure=name,
         base=float(matrix[both, 0].mean()),
@@ -294,9 +293,15 @@ def _measured(
         verdict=verdict,
         passed=verdict != "worse" if require == "not-shown-worse" else verdict == "no worse",
         n_queries=effect.n_queries,
-        detectable=margin + least,
-        queries_needed=_needed(distance, sd, level, wanted),
+        detectable=margin + sd * _detectable_effect(effect.n_queries, level, wanted),
+        queries_needed=_needed(abs(effect.difference + margin), sd, level, wanted) if verdict == "undecided" else None,
     )
+
+
+@lru_cache
+def _detectable_effect(n_queries: int, level: float, wanted: float) -> float:
+    """The difference that a t test shows, in standard deviations of the differences; the same for many pairs."""
+    return float(detectable_difference(1.0, n_queries, alpha=level, power=wanted, alternative="greater"))
 
 
 def _needed(distance: float, sd: float, level: float, wanted: float) -> int | None:

@@ -1,0 +1,105 @@
+"""adjudge gate: its exit codes, its forms, and the workflow of the documentation."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as Tree
+
+import pytest
+import yaml
+from tests.unit.cli.conftest import Terminal, typed
+
+DOCS = Path(__file__).parents[3] / "docs" / "howto"
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Thirty queries, each with one relevant document: first in good.run, third in bad.run, mixed in fair.run."""
+    monkeypatch.chdir(tmp_path)
+    orders = {
+        "good": lambda q: "rab",
+        "bad": lambda q: "abr",
+        "fair": lambda q: "rab" if q % 3 else "arb",
+    }
+    for name, order in orders.items():
+        lines = [f"q{q} Q0 {d} 0 {-i} same" for q in range(30) for i, d in enumerate(order(q))]
+        Path(f"{name}.run").write_text("\n".join(lines) + "\n")
+        values = [f"q{q},{1 / (order(q).index('r') + 1)}" for q in range(30)]
+        Path(f"{name}.csv").write_text("query,RR\n" + "\n".join(values) + "\n")
+    Path("qrels").write_text("".join(f"q{q} 0 r 1\n" for q in range(30)))
+    return tmp_path
+
+
+def test_it_exits_with_1_where_the_new_system_is_worse_and_0_where_not(cli: Terminal) -> None:
+    failed = cli(*typed("gate good.run bad.run --judgments qrels -m RR"))
+    assert failed.code == 1
+    first, second, third = failed.out.splitlines()
+    assert first == "FAILED: bad.run is worse than good.run, with 95 % confidence."
+    assert second.startswith("RR: 1.0000 -> 0.3333, difference -0.6667 (90 % interval -0.6667 to -0.6667)")
+    assert third.startswith("30 queries show a loss of 0.0000 in RR")
+    assert cli(*typed("gate bad.run good.run --judgments qrels -m RR")).code == 0
+
+
+def test_tables_of_effectiveness_decide_as_runs_do(cli: Terminal) -> None:
+    by_runs = json.loads(cli(*typed("gate good.run fair.run --judgments qrels -m RR --margin 0.01 --json")).out)
+    by_tables = json.loads(cli(*typed("gate good.csv fair.csv --margin 0.01 --json")).out)
+    numbers = ("base", "new", "difference", "low", "high", "p_worse", "p_no_worse", "verdict", "n_queries")
+    for name in numbers:
+        assert by_runs["measures"][0][name] == by_tables["measures"][0][name]
+    assert (by_runs["passed"], by_runs["measures"][0]["verdict"]) == (False, "worse")
+
+
+def test_it_writes_junit_and_markdown(cli: Terminal) -> None:
+    said = cli(*typed("gate good.run fair.run --judgments qrels -m 'RR P@1' --junit gate.xml --markdown -"))
+    assert said.code == 1
+    title, _, head, rule, *rows = said.out.splitlines()
+    assert title == "*FAILED: fair.run is worse than good.run, with 95 % confidence.*"
+    assert head.count("|") == rule.count("|") == rows[0].count("|")
+    assert [row.split("|")[1].strip() for row in rows[:2]] == ["RR", "P@1"]
+    assert Tree.parse("gate.xml").getroot().get("failures") == "2"
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("gate good.run good.run --judgments qrels", "got the same file twice"),
+        ("gate good.run bad.run", "good.run: expected effectiveness, but this looks like a run"),
+        ("gate good.csv bad.csv --scale broad", "--scale needs --judgments"),
+        ("gate good.csv bad.csv --require no-worse", "needs a 'margin' above 0"),
+        ("gate good.csv bad.csv --confidence 0.4", "'confidence' must be in (0.5, 1), got 0.4"),
+        ("gate good.csv bad.csv --test tukey", "No test is called 'tukey'"),
+        ("gate good.run bad.run --judgments qrels -m NDCG", "Did you mean 'nDCG'?"),
+        ("gate good.csv bad.csv --junit nowhere/gate.xml", "nowhere"),
+    ],
+)
+def test_bad_input_exits_with_2_and_one_line(cli: Terminal, command: str, message: str) -> None:
+    said = cli(*typed(command))
+    assert said.code == 2
+    assert message in said.err
+    assert said.err.count("\n") == 1
+
+
+def test_the_workflow_of_the_documentation_runs(files: Path) -> None:
+    """Every step that runs something, as GitHub would: in bash, in order, and the job fails with the gate."""
+    page = (DOCS / "gate_a_pipeline.md").read_text()
+    (text,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    workflow = yaml.safe_load(text)
+    (job,) = workflow["jobs"].values()
+    steps = [step["run"] for step in job["steps"] if "adjudge gate" in step.get("run", "")]
+    assert len(steps) == 1
+    summary = files / "summary.md"
+    python = Path(sys.executable).parent
+    environment = {**os.environ, "GITHUB_STEP_SUMMARY": str(summary), "PATH": f"{python}:{os.environ['PATH']}"}
+    for new, code in (("good", 0), ("bad", 1)):
+        Path("base.run").write_text(Path("good.run").read_text())
+        Path("new.run").write_text(Path(f"{new}.run").read_text())
+        Path("qrels.txt").write_text(Path("qrels").read_text())
+        done = subprocess.run(["bash", "-e", "-c", steps[0]], env=environment, check=False, capture_output=True)
+        assert done.returncode == code, done.stderr
+        assert Path("gate.xml").exists()
+    assert summary.read_text().count("| :--- |") == 2
