@@ -333,8 +333,9 @@ def _frame(given: Any, kind: Any) -> pl.DataFrame:
         return frame_from_object(given, kind, name="run")
     source = open_source(given)
     if kind == "runs" and pick(source, "runs") is FORMATS["trec"]:
-        lines = read_run_lines(source).with_columns(pl.col("_rank").cast(pl.Float64, strict=False))
-        return lines.drop("_q0", *(["_rank"] if lines["_rank"].null_count() else []))
+        lines = read_run_lines(source, ranks=True).with_columns(pl.col("rank").cast(pl.Float64, strict=False))
+        ranked = lines.rename({"rank": "_rank"}).drop("q0")
+        return ranked.drop("_rank") if ranked["_rank"].null_count() else ranked
     return read_table(source, kind)[0]
 
 
@@ -495,6 +496,15 @@ class _Evaluator:
         return mask, len(self.asked - set(self.queries)) if kind == "all of the run" else 0
 
 
+def _makes_sense(changes: Sequence[Change]) -> bool:
+    """Whether no change takes away what another is about: ties are averaged in whole rankings, and only by score."""
+    chosen = {change.axis: change.value for change in changes}
+    by_score = chosen.get("order", "score") in ("score", "lowest")
+    return "ties" not in chosen or (
+        by_score and not (chosen["ties"] == "expected" and {"depth", "order"} & chosen.keys())
+    )
+
+
 def _search(data: _Data, measure: Measure, target: _Target, most: int) -> Explanations:
     """Try no change, then one, then two; stop where any set matches."""
     evaluator, possible = _Evaluator(data, measure), _possible(data, measure)
@@ -505,7 +515,12 @@ def _search(data: _Data, measure: Measure, target: _Target, most: int) -> Explan
         by_axis.setdefault(change.axis, []).append(change)
     every: list[Explanation] = []
     for n in range(most + 1):
-        sets = [chosen for axes in combinations(by_axis, n) for chosen in product(*(by_axis[axis] for axis in axes))]
+        sets = [
+            chosen
+            for axes in combinations(by_axis, n)
+            for chosen in product(*(by_axis[axis] for axis in axes))
+            if _makes_sense(chosen)
+        ]
         every += [
             _explained(evaluator, changes, values, target)
             for changes, values in zip(sets, evaluator.values(sets), strict=True)
@@ -559,12 +574,12 @@ def _without_effect(
     words = {change.words: change for change in possible}
     first = tuple(words[text] for text in matching[0].changes)
     others = [change for change in possible if change.axis not in {chosen.axis for chosen in first}]
-    sets = [(*first, change) for change in others]
+    sets = [(*first, change) for change in others if _makes_sense((*first, change))]
     found = [
         _explained(evaluator, changes, values, target)
         for changes, values in zip(sets, evaluator.values(sets), strict=True)
     ]
-    return tuple(change.words for change, each in zip(others, found, strict=True) if each.matches)
+    return tuple(changes[-1].words for changes, each in zip(sets, found, strict=True) if each.matches)
 
 
 def _by_chance(every: Sequence[Explanation], target: _Target) -> float:

@@ -18,7 +18,7 @@ _FORMS = ("text", "json", "csv", "markdown")
 def _add_number(parser: argparse.ArgumentParser) -> None:
     from adjudge.explaining import CHANGES
 
-    parser.add_argument("run", metavar="RUN", help="file with the run that both tools evaluated")
+    parser.add_argument("runs", metavar="RUN", help="file with the run that both tools evaluated")
     parser.add_argument("--judgments", metavar="FILE", required=True, help="file with judgments (qrels)")
     parser.add_argument("-m", "--measure", help="the measure (default: the one of the other tool's output)")
     number = parser.add_mutually_exclusive_group(required=True)
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> None:
 
     check_output(arguments, forms=_FORMS)
     found = explain(
-        arguments.run,
+        arguments.runs,
         arguments.judgments,
         arguments.measure,
         value=arguments.value,

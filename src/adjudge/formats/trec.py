@@ -113,12 +113,12 @@ def white_fields(line: str) -> list[str]:
     return [field.decode() for field in line.encode().split()]
 
 
-def read_run_lines(source: Source) -> pl.DataFrame:
-    """Read a run; where that fails, without the columns after the sixth."""
-    text = _spaced(source)
-    if (table := _table(text, _RUN, "score")) is None:
+def read_run_lines(source: Source, *, ranks: bool = False) -> pl.DataFrame:
+    """Read a run, with the column of ranks as text if asked for; where that fails, without columns after the sixth."""
+    text, schema = _spaced(source), {name.removeprefix("_" if ranks else ""): kind for name, kind in _RUN.items()}
+    if (table := _table(text, schema, "score")) is None:
         text, n_longer = _FURTHER.subn(rb"\1", _regular(text))
-        if not n_longer or (table := _table(text, _RUN, "score")) is None:
+        if not n_longer or (table := _table(text, schema, "score")) is None:
             raise _first_fault(source, list(_RUN), "score")
         said = f"columns after the tag are ignored, as in trec_eval, in {counted(n_longer, 'line')}"
         warn(f"{source.name}: {said}.", stacklevel=2)
