@@ -92,7 +92,7 @@ def test_a_harder_goal_needs_more(demo: Candidates) -> None:
 
 
 def test_what_cannot_be_reached_is_said_in_words() -> None:
-    hard = aj.demo(queries=3, depth=5)
+    hard = aj.demo(queries=2, depth=5)
     session = Session(candidates(hard, cutoff=5).unjudged(), "CG@5", goal=Goal("pairs", 0.9999, zone=0.0))
     one = project(session)
     assert one.total is None
