@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from adjudge.errors import shown
 from adjudge.registry import Registry
 from adjudge.web.errors import Conflict, NotFound, Refused
-from adjudge.web.kinds.inputs import Filling
+from adjudge.web.kinds import Filling
 from adjudge.web.store.campaigns import Campaign, CampaignSettings, count_answers
 from adjudge.web.store.snapshots import Basis
 
@@ -170,7 +170,7 @@ class Kind(ABC):
     def read_inputs(
         self, given: Mapping[str, Any], values: dict[str, Any], *, progress: Progress | None = None
     ) -> Filling:
-        """Read what a new campaign is made from, as ``inputs.py`` declares it; ``values`` are settings as options."""
+        """Read what a new campaign is made from, as ``INPUTS`` declare it; ``values`` are settings as options."""
         return Filling(values)
 
     def hear_documents(  # noqa: B027

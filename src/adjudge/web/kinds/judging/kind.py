@@ -10,8 +10,8 @@ from sqlalchemy import Connection, delete
 
 from adjudge.text import counted
 from adjudge.web.errors import Conflict
+from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, Kind, Observer, Words
-from adjudge.web.kinds.inputs import Filling
 from adjudge.web.kinds.judging.settings import JudgingSettings, asked_scale, settings_of
 from adjudge.web.kinds.judging.store import make_pairs, missing_items, needed_items, put_runs, read_runs, wish_again
 from adjudge.web.store import schema as t

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from adjudge.web.errors import Refused
+from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, ORGANISER, Kind, Observer, Words
-from adjudge.web.kinds.inputs import Filling
 from adjudge.web.kinds.preference.settings import PreferenceSettings, settings_of
 from adjudge.web.kinds.preference.store import (
     check_combinations,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection
 
 from adjudge.text import counted
+from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, ORGANISER, Kind, Observer, Words
-from adjudge.web.kinds.inputs import Filling
 from adjudge.web.kinds.ranking.settings import RankingSettings, settings_of
 from adjudge.web.kinds.ranking.store import candidate_files, lay_rankings, put_candidates, ranking_checks
 from adjudge.web.store.campaigns import Campaign
