@@ -25,7 +25,7 @@ from adjudge.web.kinds.judging.session import pair_grades
 from adjudge.web.kinds.judging.settings import JudgingSettings
 from adjudge.web.kinds.judging.store import CurrentGrade
 from adjudge.web.kinds.lifecycle import change_settings, set_state
-from adjudge.web.live.estimating import Estimating, keep_to_one_core
+from adjudge.web.live import Estimating, keep_to_one_core
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t
 from adjudge.web.store.database import Database

@@ -22,7 +22,7 @@ from adjudge.web.http.access import (
     forget_cookie,
     give_cookie,
 )
-from adjudge.web.kinds import exclusion
+from adjudge.web.kinds import lifecycle
 from adjudge.web.store.campaigns import Campaign
 from adjudge.web.store.erase import Receipt, erase_participant
 from adjudge.web.store.participants import (
@@ -423,9 +423,9 @@ def _counting(
     with context.database.write() as connection:
         found = find_participant(connection, campaign, code)
         if why is None:
-            exclusion.readmit_participant(connection, found, who=who, now=now)
+            lifecycle.readmit_participant(connection, found, who=who, now=now)
         else:
-            exclusion.exclude_participant(connection, found, why=one_line_of(why, what="reason"), who=who, now=now)
+            lifecycle.exclude_participant(connection, found, why=one_line_of(why, what="reason"), who=who, now=now)
         changed = find_participant(connection, campaign, code)
         answers = count_by_participant(connection, campaign).get(changed.id, 0)
     context.estimating.changed(campaign.id)

@@ -51,7 +51,7 @@ from adjudge.web.kinds.judging.settings import JudgingSettings, settings_of
 from adjudge.web.kinds.judging.sound import SoundFeatures, all_heard, hear
 from adjudge.web.kinds.judging.store import collection_of, current_grades, put_runs
 from adjudge.web.kinds.lifecycle import create_campaign, set_state
-from adjudge.web.rehearse.people import (
+from adjudge.web.rehearse import (
     NAME,
     SPREAD,
     Account,

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, select
 
 from adjudge.io import plain
 from adjudge.web.kinds.base import SECONDS, Costly, Moment, Observer, Snapshot
-from adjudge.web.kinds.preference.answers import trust_of
+from adjudge.web.kinds.preference.assignment import trust_of
 from adjudge.web.kinds.preference.curves import Work, cost_of, curves_so_far, people_needed
 from adjudge.web.kinds.preference.export import study_of
 from adjudge.web.kinds.preference.settings import settings_of

@@ -29,7 +29,7 @@ from adjudge.preferences.study import Study
 from adjudge.reporting.document import Block, Paragraph, Report, Section
 from adjudge.web.errors import Refused
 from adjudge.web.kinds.exports import answer_log, harmless, iso, plain_table, written
-from adjudge.web.kinds.preference.answers import rules_of, seconds_taken
+from adjudge.web.kinds.preference.assignment import rules_of, seconds_taken
 from adjudge.web.kinds.preference.curves import FEWEST_ANSWERS, wanted_combinations
 from adjudge.web.kinds.preference.settings import settings_of
 from adjudge.web.kinds.preference.store import questions_and_ids, questions_of

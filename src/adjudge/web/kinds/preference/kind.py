@@ -175,7 +175,7 @@ class Preference(Kind):
 
     def api_routers(self) -> Sequence[APIRouter]:
         """Questions and answers; files with questions."""
-        from adjudge.web.kinds.preference.api import files_router, router
+        from adjudge.web.kinds.preference.pages import files_router, router
 
         return router, files_router
 
@@ -216,7 +216,7 @@ class Preference(Kind):
         self, request: Request, campaign: Campaign, organiser: Organiser, context: Context
     ) -> object:
         """Questions and attention checks."""
-        from adjudge.web.kinds.preference.api import questions
+        from adjudge.web.kinds.preference.pages import questions
 
         return await questions(request, campaign, organiser, context)
 

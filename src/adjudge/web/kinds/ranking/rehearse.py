@@ -24,12 +24,11 @@ from adjudge.model.provenance import Provenance
 from adjudge.reporting.document import Paragraph, Section, TableBlock
 from adjudge.tables import Heading
 from adjudge.text import counted
-from adjudge.web.client import Campaign, connect
-from adjudge.web.client.assessor import RankingExpert, join_ranking
+from adjudge.web.client import Campaign, RankingExpert, connect, join_ranking
 from adjudge.web.kinds.lifecycle import create_campaign, set_state
 from adjudge.web.kinds.ranking.settings import RankingSettings, settings_of
 from adjudge.web.kinds.ranking.store import candidates_of, put_candidates
-from adjudge.web.rehearse.people import NAME, SPREAD, Behaviour, Plan, Rehearsal, ShowProgress
+from adjudge.web.rehearse import NAME, SPREAD, Behaviour, Plan, Rehearsal, ShowProgress
 from adjudge.web.serving import ServerProcess
 from adjudge.web.settings import Settings
 from adjudge.web.store.campaigns import Campaign as StoredCampaign

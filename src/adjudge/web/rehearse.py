@@ -27,17 +27,13 @@ from adjudge.reporting.document import Section
 from adjudge.web.client import Assessor, CampaignError, join
 
 SPREAD = 0.5
-"""Standard deviation of the logarithm of how long an answer takes."""
+"""Standard deviation of the logarithm of the seconds that an answer takes."""
 NAME = "rehearsal"
 """What a copy of a campaign and its organiser are called."""
 ShowProgress = Callable[[str], AbstractContextManager[Callable[[int, int], None]]]
 """Shows how far something is, under a label."""
 Truth = Callable[[str, str], float]
 """Relevance of a document to a query, from 0 to 1."""
-NAME = "rehearsal"
-"""What a rehearsed campaign is called."""
-SPREAD = 0.5
-"""Standard deviation of the logarithm of the seconds that an answer takes."""
 
 
 @dataclass(frozen=True)
