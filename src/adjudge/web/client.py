@@ -283,7 +283,7 @@ class Campaign:
         return self._put("runs", {"files": files}, data)
 
     def put_questions(self, file: str | Path, *, traps: str | Path | None = None) -> Json:
-        """Questions about two lists, and traps among them or in a file of their own; only of a draft."""
+        """Questions about two lists, and attention checks among them or in a file of their own; only of a draft."""
         return self._put("questions", {"file": file, "traps": () if traps is None else traps})
 
     def put_candidates(self, files: Files, *, cutoff: int | None = None) -> Json:
@@ -409,17 +409,17 @@ class Campaign:
         return found
 
     def watch(self) -> Generator[Json, None, None]:
-        """Pictures as they change, beginning with the present one; goes on after a lost connection."""
+        """Snapshots as they change, beginning with the present one; goes on after a lost connection."""
         import httpx
 
         last, failed_since = None, None
         while True:
             try:
-                for picture in self._stream():
+                for snapshot in self._stream():
                     failed_since = None
-                    if picture.get("version") != last:
-                        last = picture.get("version")
-                        yield picture
+                    if snapshot.get("version") != last:
+                        last = snapshot.get("version")
+                        yield snapshot
             except httpx.TransportError as error:
                 failed_since = failed_since or time.monotonic()
                 if time.monotonic() - failed_since > self.connection.patience:
@@ -471,7 +471,7 @@ def _opened(stack: ExitStack, files: Files) -> list[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Taken:
-    """An answer that the server has for good. ``again``: it had it already. ``desk`` is the desk after it."""
+    """An answer that the server has for good. ``again``: it had it already. ``desk`` is the next assignment."""
 
     answer: int
     again: bool
@@ -631,7 +631,7 @@ class PreferenceParticipant(_Visitor):
         comment: str | None = None,
         key: str | None = None,
     ) -> Taken:
-        """Answer a question of the desk with first, second, good or bad, and get the next.
+        """Answer a question with first, second, good or bad, and get the next.
 
         ``heard`` is how long clips were played: query_ms, and first_ms and second_ms by rank; all of them to their end
         where it is not told.
@@ -687,12 +687,12 @@ class RankingExpert(_Person):
         return self._send("skips", {"lease": question["lease"], "reason": reason, "comment": comment}, key)
 
     def reopen(self, answer: int) -> Json:
-        """Open a ranking that was sent again; the desk with it."""
+        """Open a ranking that was sent again; the assignment with it."""
         desk: Json = self.connection.post("/ranking/reopen", {"answer": answer}, again=True)
         return desk
 
     def hand_back(self, question: Json) -> Json:
-        """Leave a query to others, or a reopened ranking as it was; the desk after it."""
+        """Leave a query to others, or a reopened ranking as it was; the next assignment."""
         desk: Json = self.connection.post("/ranking/hand-back", {"lease": question["lease"]}, again=True)
         return desk
 

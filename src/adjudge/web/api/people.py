@@ -411,14 +411,14 @@ def set_aside(
 
 @router.post("/campaigns/{name}/participants/{code}/take-back", summary="Let somebody's answers count again")
 def take_back(code: str, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext) -> ParticipantOut:
-    """In a preference or ranking campaign: what was set aside counts again."""
+    """In a preference or ranking campaign: answers that were excluded count again."""
     return _counting(code, campaign, organiser, context, why=None)
 
 
 def _counting(
     code: str, campaign: Campaign, organiser: Organiser, context: Context, *, why: str | None
 ) -> ParticipantOut:
-    """Set somebody aside for a reason, or take them back where there is none."""
+    """Exclude somebody for a reason, or readmit them where there is none."""
     who, now = who_is(organiser), context.now()
     with context.database.write() as connection:
         found = find_participant(connection, campaign, code)

@@ -65,11 +65,11 @@ class Snapshot:
 
 
 CHANGE = 0.05
-"""Share of judgments or answers after which costly things are computed again,"""
+"""Change of the number of judgments or answers, as a share, after which costly things are computed again."""
 SECONDS = 5.0
-"""or after so long,"""
+"""Seconds after which any change is enough."""
 COST = 10.0
-"""and never sooner than so many times the processor time that they took."""
+"""Costly things rest for at least this multiple of the processor time that they took."""
 
 
 @dataclass

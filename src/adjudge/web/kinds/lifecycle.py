@@ -170,7 +170,7 @@ def overview(connection: Connection, campaign: Campaign) -> Overview:
         query = select(func.count()).select_from(table).where(table.c.campaign_id == campaign.id, *conditions)
         return int(connection.execute(query).scalar_one())
 
-    aside = select(t.participant.c.id).where(
+    excluded = select(t.participant.c.id).where(
         t.participant.c.campaign_id == campaign.id, t.participant.c.set_aside_at.is_not(None)
     )
     return Overview(
@@ -178,7 +178,9 @@ def overview(connection: Connection, campaign: Campaign) -> Overview:
         items=count(t.item),
         pairs=count(t.pair, t.pair.c.role != "trap"),
         judged=count(t.pair, t.pair.c.answered > 0),
-        answers=count(t.answer, t.answer.c.kind.in_(("judgment", "import")), t.answer.c.participant_id.not_in(aside)),
+        answers=count(
+            t.answer, t.answer.c.kind.in_(("judgment", "import")), t.answer.c.participant_id.not_in(excluded)
+        ),
         participants=count(t.participant, t.participant.c.erased_at.is_(None)),
         traps=count(t.pair, t.pair.c.role == "trap"),
         queries=int(
@@ -269,7 +271,7 @@ def _in_hand(connection: Connection, participant: Participant) -> tuple[Campaign
 
 
 def _answers(connection: Connection, person: Participant) -> int:
-    """Questions that somebody answered, or rankings that they sent; traps do not count."""
+    """Questions that somebody answered, or rankings that they sent; attention checks do not count."""
     given = select(func.count()).where(t.answer.c.participant_id == person.id, t.answer.c.kind.in_(QUESTIONS))
     return int(connection.execute(given).scalar_one())
 

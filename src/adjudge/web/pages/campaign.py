@@ -155,7 +155,7 @@ def preview(sent: Written, organiser: AsOrganiser) -> dict[str, str]:
 def dashboard(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, context: InContext) -> Response:
     """The live dashboard, with the snapshot as it is now."""
     with context.database.read() as connection:
-        picture = read_snapshot(connection, campaign.id)
+        snapshot = read_snapshot(connection, campaign.id)
     return show(
         request,
         context,
@@ -163,8 +163,8 @@ def dashboard(request: Request, organiser: AsOrganiser, campaign: OwnCampaign, c
         organiser=organiser,
         campaign=campaign,
         tab="live",
-        picture=picture,
-        picture_json=embedded(picture or kind_of(campaign).first_snapshot(campaign)),
+        snapshot=snapshot,
+        snapshot_json=embedded(snapshot or kind_of(campaign).first_snapshot(campaign)),
     )
 
 

@@ -67,7 +67,7 @@ router = APIRouter(prefix="/judging", tags=["judging"])
 
 
 class Taken(TakenAnswer):
-    """An answer that is stored for good, and the desk after it."""
+    """An answer that is stored for good, and the next assignment."""
 
     desk: Desk
 

@@ -78,14 +78,14 @@ _NEXT_QUESTION = next_pair(t.pair.c.batch == bindparam("batch"))
 
 @dataclass(frozen=True)
 class Part:
-    """What somebody did so far, and holds. ``answered`` are questions; traps are counted apart.
+    """What somebody did so far, and holds. ``answered`` are questions; attention checks are counted apart.
 
-    ``unasked`` are the traps they can still be asked, in an order of their own.
+    ``unasked`` are the attention checks they can still be asked, in an order of their own.
     """
 
     answered: int
     skipped: int
-    traps: int
+    checks: int
     in_hand: tuple[Lease, ...]
     begun: bool
     unasked: tuple[int, ...]
@@ -97,14 +97,14 @@ class Part:
         return sum(one.kind in QUESTIONS for one in self.in_hand)
 
     @property
-    def traps_in_hand(self) -> int:
-        """Traps that are theirs to answer now."""
+    def checks_in_hand(self) -> int:
+        """Attention checks that are theirs to answer now."""
         return len(self.in_hand) - self.questions_in_hand
 
     @property
     def in_quiz(self) -> bool:
-        """Whether they must answer more traps before they get questions; without more traps nobody can."""
-        is_short = self.traps < self.quiz and not self.begun
+        """Whether they must answer more attention checks before they get questions, and there are more."""
+        is_short = self.checks < self.quiz and not self.begun
         return is_short and bool(self.unasked or self.in_hand)
 
 
@@ -124,20 +124,20 @@ def part_of(connection: Connection, campaign: Campaign, participant_id: int) -> 
     return Part(
         answered=sum(counts[kind, "question"] for kind in QUESTIONS),
         skipped=counts["skip", "question"],
-        traps=counts["trap", "trap"],
+        checks=counts["trap", "trap"],
         in_hand=tuple(lease_of(row) for row in connection.execute(held.order_by(t.lease.c.number)).mappings()),
         begun=connection.execute(given).first() is not None,
-        unasked=_unasked_traps(connection, campaign, participant_id),
+        unasked=_unasked_checks(connection, campaign, participant_id),
         quiz=settings_of(campaign).quiz,
     )
 
 
-def _unasked_traps(connection: Connection, campaign: Campaign, participant_id: int) -> tuple[int, ...]:
-    """Traps that somebody neither holds nor answered nor skipped, in an order drawn for them."""
-    traps = select(t.pair.c.id).where(
+def _unasked_checks(connection: Connection, campaign: Campaign, participant_id: int) -> tuple[int, ...]:
+    """Attention checks that somebody neither holds nor answered nor skipped, in an order drawn for them."""
+    checks = select(t.pair.c.id).where(
         t.pair.c.campaign_id == campaign.id, t.pair.c.role == "trap", ~t.pair.c.held, new_to(participant_id)
     )
-    ids = connection.execute(traps).scalars().all()
+    ids = connection.execute(checks).scalars().all()
     return tuple(sorted(ids, key=lambda pair_id: chance("trap", campaign.settings.seed, participant_id, pair_id)))
 
 
@@ -167,7 +167,7 @@ def hold_questions(
 def _take(
     connection: Connection, campaign: Campaign, participant_id: int, *, now: float, seconds: float
 ) -> Lease | None:
-    """A new question or trap for a participant, None where there is none for them now."""
+    """A new question or attention check for a participant, None where there is none for them now."""
     part, settled = part_of(connection, campaign, participant_id), settings_of(campaign)
     number = next(free_places(connection, participant_id))
     values: dict[str, Any] = {"number": number, "issued_at": now, "expires_at": now + seconds}
@@ -178,7 +178,7 @@ def _take(
         return give(connection, campaign.id, participant_id, pair_id, **own, **values)
 
     if part.in_quiz:  # the last one alone: what comes after it depends on it
-        is_enough = not part.unasked or part.traps + part.traps_in_hand >= settled.quiz
+        is_enough = not part.unasked or part.checks + part.checks_in_hand >= settled.quiz
         return None if is_enough else leased(part.unasked[0], "trap")
     if part.answered + part.questions_in_hand >= settled.per_participant:
         return None
@@ -186,7 +186,7 @@ def _take(
     free = connection.execute(_NEXT_QUESTION, asked).first()
     if free is None:
         return None
-    if part.unasked and trap_due(campaign, participant_id, number):
+    if part.unasked and is_check_due(campaign, participant_id, number):
         return leased(part.unasked[0], "trap")
     again = repeat_due(connection, campaign, participant_id, number)
     if again is not None:
@@ -205,8 +205,8 @@ def free_places(connection: Connection, participant_id: int) -> Iterator[int]:
     return (place for place in count() if place not in taken)
 
 
-def trap_due(campaign: Campaign, participant_id: int, number: int) -> bool:
-    """Whether what stands at a place of somebody's order is to be a trap, once they passed the quiz."""
+def is_check_due(campaign: Campaign, participant_id: int, number: int) -> bool:
+    """Whether what stands at a place of somebody's order is to be an attention check, once they passed the quiz."""
     share, seed = settings_of(campaign).trap_share, campaign.settings.seed
     return chance("trap due", seed, participant_id, number) < share
 
@@ -277,7 +277,7 @@ def pause_after_batch(connection: Connection, campaign: Campaign, *, now: float)
 
 PreferenceWhy = Literal["closed", "paused", "draft", "nothing_left", "wait", "ended"]
 _FORESEEN = 500
-"""Questions whose traps are foreseen; for more of them the share is enough."""
+"""Questions whose attention checks are foreseen; for more of them the share is enough."""
 
 
 class PreferenceQuestion(BaseModel):
@@ -326,7 +326,7 @@ class PreferenceDesk(BaseModel):
 def make_preference_desk(
     connection: Connection, campaign: Campaign, participant: Participant, leases: Sequence[Lease]
 ) -> PreferenceDesk:
-    """The desk of a participant who holds these leases; ``participant`` as they are after what they did."""
+    """The assignment of a participant who holds these leases; ``participant`` as they are after what they did."""
     questions = make_preference_questions(connection, leases[:2])
     completion = completion_of(campaign, participant)
     return PreferenceDesk(
@@ -353,7 +353,7 @@ def completion_of(campaign: Campaign, participant: Participant) -> Completion | 
 
 
 def make_preference_questions(connection: Connection, leases: Sequence[Lease]) -> list[PreferenceQuestion]:
-    """Leased questions and traps as they are shown."""
+    """Leased questions and attention checks as they are shown."""
     pair_ids = [found.pair_id for found in leases]
     columns = (t.item.c.kind, t.item.c.address, t.item.c.text, t.item.c.seconds)
     queries = (
@@ -386,45 +386,45 @@ def make_preference_questions(connection: Connection, leases: Sequence[Lease]) -
 
 def _progress(connection: Connection, campaign: Campaign, participant: Participant) -> PreferenceProgress:
     part = part_of(connection, campaign, participant.id)
-    in_quiz, quiz_traps = part.in_quiz, _quiz_traps(connection, part, participant.id)
+    in_quiz, quiz_checks = part.in_quiz, _quiz_checks(connection, part, participant.id)
     to_come = 0 if participant.outcome else _to_come(connection, campaign, participant.id, part)
-    answered = 0 if in_quiz else part.answered + max(0, part.traps - quiz_traps)
+    answered = 0 if in_quiz else part.answered + max(0, part.checks - quiz_checks)
     return PreferenceProgress(
         answered=answered,
         of=answered + to_come,
         phase="quiz" if in_quiz else "main",
-        quiz_answered=min(part.traps, part.quiz) if in_quiz else quiz_traps,
+        quiz_answered=min(part.checks, part.quiz) if in_quiz else quiz_checks,
         quiz_of=part.quiz,
     )
 
 
-def _quiz_traps(connection: Connection, part: Part, participant_id: int) -> int:
-    """Traps answered before the first question was given out."""
+def _quiz_checks(connection: Connection, part: Part, participant_id: int) -> int:
+    """Attention checks answered before the first question was given out."""
     mine = t.lease.c.participant_id == participant_id
     first = select(func.min(t.lease.c.number)).where(mine, t.lease.c.kind != "trap").scalar_subquery()
     before = select(func.count()).where(
         mine, t.lease.c.kind == "trap", t.lease.c.ended_how == "answered", t.lease.c.number < first
     )
-    return min(connection.execute(before).scalar_one() if part.begun else part.traps, part.quiz)
+    return min(connection.execute(before).scalar_one() if part.begun else part.checks, part.quiz)
 
 
 def _to_come(connection: Connection, campaign: Campaign, participant_id: int, part: Part) -> int:
-    """Questions and traps that somebody has before them, as their traps are drawn; the same whatever comes next.
+    """Questions and attention checks that somebody has before them, as they are drawn; the same whatever comes next.
 
-    Counted so, progress goes one step with each answer, and nobody learns from it what was a trap.
+    Counted so, progress goes one step with each answer, and nobody learns from it what was an attention check.
     """
     asked = t.pair.c.campaign_id == campaign.id, t.pair.c.role == "question", ~t.pair.c.held
     there = connection.execute(select(func.count()).where(*asked)).scalar_one()
     questions = max(0, min(settings_of(campaign).per_participant, there) - part.answered)
-    quiz_left = max(0, part.quiz - part.traps - part.traps_in_hand) if part.in_quiz else 0
+    quiz_left = max(0, part.quiz - part.checks - part.checks_in_hand) if part.in_quiz else 0
     in_hand = () if part.in_quiz else part.in_hand
     total, questions = len(in_hand), questions - sum(one.kind != "trap" for one in in_hand)
     places, unasked = free_places(connection, participant_id), len(part.unasked) - quiz_left
     for place in islice(places, quiz_left, quiz_left + _FORESEEN):
         if questions <= 0:
             return total
-        is_trap = unasked > 0 and trap_due(campaign, participant_id, place)
-        total, unasked, questions = total + 1, unasked - is_trap, questions - (not is_trap)
+        is_check = unasked > 0 and is_check_due(campaign, participant_id, place)
+        total, unasked, questions = total + 1, unasked - is_check, questions - (not is_check)
     return total + questions
 
 
@@ -439,7 +439,7 @@ def _why(connection: Connection, campaign: Campaign, participant: Participant) -
 
 
 WHY = {"failed quiz": "quiz", "failed traps": "traps", "inattentive": "attention"}
-"""Why somebody is set aside, by the verdict."""
+"""Why somebody is excluded, by the verdict."""
 
 
 def rules_of(campaign: Campaign) -> TrustRules:
@@ -456,7 +456,7 @@ def rules_of(campaign: Campaign) -> TrustRules:
 
 
 def trust_of(connection: Connection, campaign: Campaign, participant_id: int) -> Trust:
-    """Trust in somebody, from every answer they gave, also where those were set aside."""
+    """Trust in somebody, from every answer they gave, also where those were excluded."""
     return assess(facts_of(connection, campaign, participant_id), rules_of(campaign))
 
 
@@ -542,9 +542,9 @@ def why_stop(connection: Connection, campaign: Campaign, person: Participant) ->
 
 
 def _ran_out(connection: Connection, campaign: Campaign, participant_id: int, trust: Trust) -> str | None:
-    """Whether no trap is left for a quiz that is not decided, because they were skipped; then those were not right.
+    """Whether no attention check is left for an undecided quiz, because some were skipped; those were not right then.
 
-    Traps that are held back by now, which others called broken too, do not count.
+    Attention checks that are held back by now, which others called broken too, do not count.
     """
     part = part_of(connection, campaign, participant_id)
     if part.begun or part.unasked or part.in_hand:
@@ -585,7 +585,7 @@ def _is_over(connection: Connection, campaign: Campaign, person: Participant, pa
     """Whether somebody whom a recruiter sent did all that there is for them."""
     if person.recruited is None or part.in_hand or part.skipped > part.answered:
         return False
-    if not part.answered + part.traps:
+    if not part.answered + part.checks:
         return False
     if campaign.state == "closed":
         return part.answered > 0
@@ -634,7 +634,7 @@ class NewPreferenceSkip(_Timed, SentSkip):
 def store_choice(
     connection: Connection, campaign: Campaign, participant_id: int, sent: NewChoice, *, now: float
 ) -> StoredAnswer:
-    """Keep an answer to a question or trap that was leased to this participant, and do what follows from it.
+    """Keep an answer to a question or attention check that was leased to this participant, and do what follows from it.
 
     The answer is appended before its lease is settled: whether somebody's part ends with it follows from all their
     answers, and then all pairs that they hold are locked together. Needs a campaign that is
@@ -673,8 +673,8 @@ def store_unable(
     if lease.kind == "trap":  # without it their quiz may end
         lock_pairs(connection, participant_id)
     stored = store_skip(connection, participant_id, sent, sent.content(lease, {}), now=now, twice=_TWICE)
-    is_new_trap = lease.kind == "trap" and not stored.again
-    if is_new_trap and person.outcome is None and person.set_aside_at is None:
+    is_new_check = lease.kind == "trap" and not stored.again
+    if is_new_check and person.outcome is None and person.set_aside_at is None:
         why = why_stop(connection, campaign, person)
         if why is not None:
             exclude_participant(connection, person, why=why, who="campaign", now=now)

@@ -43,9 +43,9 @@ from adjudge.web.kinds.preference.assignment import (
 from adjudge.web.kinds.preference.curves import Cost, cost_of, wanted_combinations
 from adjudge.web.kinds.preference.dashboard import (
     PAID,
+    AttentionCheckRecord,
     PreferenceActivity,
-    TrapRecord,
-    traps_seen,
+    attention_check_records,
     trust_row,
     watch_preferences,
     work_of,
@@ -76,7 +76,7 @@ router = APIRouter(prefix="/preference", tags=["preference"])
 
 
 class PreferenceTaken(TakenAnswer):
-    """An answer that is stored for good, and the desk after it."""
+    """An answer that is stored for good, and the next assignment."""
 
     desk: PreferenceDesk
 
@@ -94,7 +94,7 @@ def _hold(
 
 
 def _show(context: Context, campaign: Campaign, participant: Participant, held: _Held) -> PreferenceDesk:
-    """The desk after a transaction; a batch that became complete in it is followed by a pause."""
+    """The assignment after a transaction; a batch that became complete in it is followed by a pause."""
     with context.database.read() as connection:
         pauses = must_pause(connection, campaign)
     if pauses:
@@ -145,7 +145,7 @@ files_router = APIRouter(prefix="/campaigns/{name}", tags=["files"])
 
 
 class TakenQuestions(BaseModel):
-    """Questions and traps that are kept now, and how many documents or queries cannot be heard, read or seen yet."""
+    """Questions and attention checks that are kept now, and how many documents or queries have nothing to show yet."""
 
     questions: int
     traps: int
@@ -166,7 +166,7 @@ class TakenQuestions(BaseModel):
 async def questions(
     request: Request, campaign: OwnCampaign, organiser: AsOrganiser, context: InContext
 ) -> TakenQuestions:
-    """Replace the questions and traps of a draft."""
+    """Replace the questions and attention checks of a draft."""
     async with received(request, context.settings) as form:
         return await run_in_threadpool(_questions, form, campaign, organiser.login, context)
 
@@ -231,7 +231,7 @@ class ListClips(BaseModel):
 
 
 def clips_of_lists(connection: Connection, pair_id: int) -> ListClips:
-    """What people hear of a question or trap."""
+    """What people hear of a question or attention check."""
     query = select(t.item).join(t.pair, t.pair.c.query_item_id == t.item.c.id).where(t.pair.c.id == pair_id)
     lists = (
         select(t.item, t.listed.c.side)
@@ -249,7 +249,7 @@ def _heard(row: Row[Any]) -> Heard:
 
 
 def names_of(connection: Connection, campaign_id: int, role: str, *, most: int) -> Sequence[Any]:
-    """Numbers, names and queries of questions or traps, as they were given."""
+    """Numbers, names and queries of questions or attention checks, as they were given."""
     columns = (t.pair.c.id, t.pair.c.document.label("name"), t.pair.c.query)
     rows = select(*columns).where(t.pair.c.campaign_id == campaign_id, t.pair.c.role == role)
     return connection.execute(rows.order_by(t.pair.c.id).limit(most)).all()
@@ -303,25 +303,29 @@ def _coverage_row(name: str, questions: Questions, judged_by: int) -> CoverageRo
     return CoverageRow(name, tuple(cells), int(found.unknown[0]))
 
 
-def trap_rows(traps: Sequence[TrapRecord]) -> list[dict[str, Any]]:
-    """Traps with the answers that are right, and how people answered."""
+def attention_check_rows(records: Sequence[AttentionCheckRecord]) -> list[dict[str, Any]]:
+    """Attention checks with the answers that are right, and how people answered."""
     return [
         {
-            "id": one.trap.id,
-            "name": one.trap.name,
-            "query": one.trap.query,
-            "expected": " or ".join(CHOICE_WORDS[choice] for choice in CHOICE_WORDS if choice in one.trap.expected),
-            "asked": one.asked,
-            "right": one.right,
-            "share": one.share,
-            "bad": one.is_bad,
-            "listened": one.listened,
-            "listened_right": one.listened_right,
+            "id": record.question.id,
+            "name": record.question.name,
+            "query": record.question.query,
+            "expected": " or ".join(
+                CHOICE_WORDS[choice] for choice in CHOICE_WORDS if choice in record.question.expected
+            ),
+            "asked": record.asked,
+            "right": record.right,
+            "share": record.share,
+            "bad": record.is_bad,
+            "listened": record.listened,
+            "listened_right": record.listened_right,
             "answers": ", ".join(
-                f"{one.choices[choice]} {CHOICE_WORDS[choice]}" for choice in CHOICE_WORDS if one.choices.get(choice)
+                f"{record.choices[choice]} {CHOICE_WORDS[choice]}"
+                for choice in CHOICE_WORDS
+                if record.choices.get(choice)
             ),
         }
-        for one in traps
+        for record in records
     ]
 
 
@@ -345,7 +349,7 @@ def set_up_values(
         "n_questions": n_questions,
         "n_traps": len(seen.traps),
         "coverage": [],
-        "traps": trap_rows(traps_seen(seen)),
+        "traps": attention_check_rows(attention_check_records(seen)),
         "preview": None,
         "batches": -(-n_questions // settings.batch_size) if settings.batch_size and n_questions else 1,
         "wanted": wanted,
@@ -411,7 +415,7 @@ def _recruiters_link(connection: Connection, context: Context, campaign: Campaig
 
 
 def trust_in_words(settings: PreferenceSettings) -> str:
-    """How somebody must do on traps.
+    """How somebody must do on attention checks.
 
     >>> trust_in_words(PreferenceSettings(title="Demo"))
     'a quiz of 5 traps (60 % right), then 20 % traps (60 % right overall)'
@@ -478,7 +482,7 @@ WHY_WORDS = {
     "attention": "probably not listening",
     "organiser": "by an organiser",
 }
-"""Why answers are set aside."""
+"""Why answers are excluded."""
 
 
 def people_values(

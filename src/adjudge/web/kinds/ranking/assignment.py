@@ -148,7 +148,7 @@ def _prolonged(connection: Connection, campaign: Campaign, found: Lease, *, now:
 def prolong(connection: Connection, campaign: Campaign, found: Lease, *, now: float) -> Lease:
     """The lease after its ranking changed: it lasts on; where it had run out and a place is free it is in force again.
 
-    Where no place is free, or its expert was set aside or holds another query by now, it stays as it is.
+    Where no place is free, or its expert was excluded or holds another query by now, it stays as it is.
     """
     if found.ended_at is None:
         return _prolonged(connection, campaign, found, now=now)
@@ -395,7 +395,7 @@ class RankingDesk(BaseModel):
 def make_ranking_desk(
     connection: Connection, campaign: Campaign, participant: Participant, held: Lease | None
 ) -> RankingDesk:
-    """The desk of a participant who holds this lease, or none."""
+    """The assignment of a participant who holds this lease, or none."""
     settings, done = settings_of(campaign), done_orders(connection, participant.id)
     return RankingDesk(
         campaign=DeskCampaign(name=campaign.name, title=campaign.settings.title, state=campaign.state),

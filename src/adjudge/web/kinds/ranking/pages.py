@@ -113,7 +113,7 @@ class HandingBack(Body):
 
 
 class RankingTaken(TakenAnswer):
-    """An answer that is stored for good, and the desk after it."""
+    """An answer that is stored for good, and the next assignment."""
 
     desk: RankingDesk
 
