@@ -13,7 +13,7 @@ from adjudge.relevance.candidates import Candidates, candidates
 from adjudge.relevance.choosing import Goal
 from adjudge.relevance.session import Session
 from adjudge.web.kinds.judging.session import Projection, project
-from adjudge.web.live.estimating import keep_to_one_core
+from adjudge.web.live import keep_to_one_core
 
 SHARES = (0.0, 0.25, 0.5)
 BATCH = 20  # judgments between two looks

@@ -12,7 +12,7 @@ from tests.web.conftest import ON_BOTH
 from tests.web.organiser.visiting import PASSWORD, Visitor, new_preference_campaign
 from tests.web.preference_rows import PROLIFIC, Stage, pid, preference_campaign, some_questions
 
-from adjudge.web.live.estimating import Estimating
+from adjudge.web.live import Estimating
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema
 from adjudge.web.store.campaigns import find_campaign

@@ -14,8 +14,7 @@ from adjudge.cli.serve import need_server
 from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
-    from adjudge.web.rehearse.people import Plan, Rehearsal
-
+    from adjudge.web.rehearse import Plan, Rehearsal
 
 _EXAMPLES = """examples:
   adjudge campaign rehearse --demo --assessors 5
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> None:
     its documents; the laziness is then the share of experts who rank without a look.
     """
     need_server()
-    from adjudge.web.rehearse.people import Behaviour, Plan
+    from adjudge.web.rehearse import Behaviour, Plan
 
     check_output(arguments, forms=("text", "json", "csv", "markdown", "html"))
     if (arguments.name is None) == (not arguments.demo):

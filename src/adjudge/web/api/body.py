@@ -67,7 +67,7 @@ class Alive(BaseModel):
 
 
 class TakenAnswer(BaseModel):
-    """An answer that is stored for good; each kind adds its desk after it."""
+    """An answer that is stored for good; each kind adds the next assignment."""
 
     answer: int
     again: bool

@@ -18,7 +18,7 @@ from sqlalchemy import Connection
 from adjudge.errors import shown
 from adjudge.registry import Registry
 from adjudge.web.errors import Conflict, NotFound, Refused
-from adjudge.web.kinds.inputs import Filling
+from adjudge.web.kinds import Filling
 from adjudge.web.store.campaigns import Campaign, CampaignSettings, count_answers
 from adjudge.web.store.snapshots import Basis
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from adjudge.web.context import Context
     from adjudge.web.kinds.exports import Exported
     from adjudge.web.kinds.lifecycle import Overview
-    from adjudge.web.rehearse.people import Plan, Rehearsal, ShowProgress
+    from adjudge.web.rehearse import Plan, Rehearsal, ShowProgress
     from adjudge.web.settings import Settings
     from adjudge.web.store.database import Database
     from adjudge.web.store.participants import Participant
@@ -65,11 +65,11 @@ class Snapshot:
 
 
 CHANGE = 0.05
-"""Share of judgments or answers after which costly things are computed again,"""
+"""Change of the number of judgments or answers, as a share, after which costly things are computed again."""
 SECONDS = 5.0
-"""or after so long,"""
+"""Seconds after which any change is enough."""
 COST = 10.0
-"""and never sooner than so many times the processor time that they took."""
+"""Costly things rest for at least this multiple of the processor time that they took."""
 
 
 @dataclass
@@ -170,7 +170,7 @@ class Kind(ABC):
     def read_inputs(
         self, given: Mapping[str, Any], values: dict[str, Any], *, progress: Progress | None = None
     ) -> Filling:
-        """Read what a new campaign is made from, as ``inputs.py`` declares it; ``values`` are settings as options."""
+        """Read what a new campaign is made from, as ``INPUTS`` declare it; ``values`` are settings as options."""
         return Filling(values)
 
     def hear_documents(  # noqa: B027

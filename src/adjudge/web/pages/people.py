@@ -13,9 +13,8 @@ from adjudge.web.context import Context, InContext
 from adjudge.web.errors import Gone, Refused
 from adjudge.web.http.access import AsOrganiser, OwnCampaign
 from adjudge.web.kinds.base import kind_of
-from adjudge.web.kinds.exclusion import exclude_participant, readmit_participant
 from adjudge.web.kinds.exports import iso
-from adjudge.web.kinds.lifecycle import overview
+from adjudge.web.kinds.lifecycle import exclude_participant, overview, readmit_participant
 from adjudge.web.pages.shared import PAGE, Fields, OrganiserRoute, day_end, field, go, several, show
 from adjudge.web.store.campaigns import Campaign
 from adjudge.web.store.erase import Receipt, erase_participant

@@ -309,7 +309,7 @@ def complete_share(pairs: Sequence[PairRow]) -> float:
     return there / wanted if wanted else 1.0
 
 
-def make_picture(connection: Connection, looked: SnapshotData) -> dict[str, Any]:
+def make_snapshot(connection: Connection, looked: SnapshotData) -> dict[str, Any]:
     """The snapshot without its version; plain values, None where something is unknown."""
     found, session, watched = looked.campaign, looked.session, looked.watched
     scale = settings_of(found).evaluated
@@ -532,7 +532,7 @@ class JudgingObserver(Observer):
         if is_unchanged and not people_due:
             return None
         looked = self._look(connection, moment)
-        content = make_picture(connection, looked)
+        content = make_snapshot(connection, looked)
         again_at = None if self._people.of == n_answers else time.monotonic() + SECONDS
         stop = looked.done and settings_of(looked.campaign).stop_when_reached
         ids = queue_of(looked.session, looked.pairs, stop=stop)

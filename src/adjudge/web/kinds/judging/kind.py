@@ -10,8 +10,8 @@ from sqlalchemy import Connection, delete
 
 from adjudge.text import counted
 from adjudge.web.errors import Conflict
+from adjudge.web.kinds import Filling
 from adjudge.web.kinds.base import KINDS, Kind, Observer, Words
-from adjudge.web.kinds.inputs import Filling
 from adjudge.web.kinds.judging.settings import JudgingSettings, asked_scale, settings_of
 from adjudge.web.kinds.judging.store import make_pairs, missing_items, needed_items, put_runs, read_runs, wish_again
 from adjudge.web.store import schema as t
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from adjudge.web.kinds.base import Card
     from adjudge.web.kinds.exports import Exported
     from adjudge.web.kinds.lifecycle import Overview
-    from adjudge.web.rehearse.people import Plan, Rehearsal, ShowProgress
+    from adjudge.web.rehearse import Plan, Rehearsal, ShowProgress
     from adjudge.web.settings import Settings
     from adjudge.web.store.database import Database
     from adjudge.web.store.people import Organiser
@@ -174,15 +174,15 @@ class Judging(Kind):
 
     def api_routers(self) -> Sequence[APIRouter]:
         """Questions and answers; runs and judgments as files."""
-        from adjudge.web.kinds.judging.api import files_router, router
+        from adjudge.web.kinds.judging.pages import files_router, router
 
         return router, files_router
 
     def page_routers(self) -> Sequence[APIRouter]:
         """The list of judgments under its own address, and the form for those made elsewhere."""
-        from adjudge.web.kinds.judging.pages import router
+        from adjudge.web.kinds.judging.pages import pages_router
 
-        return (router,)
+        return (pages_router,)
 
     def describe(self, campaign: Campaign, counts: Overview) -> dict[str, object]:
         """Measure, scales, goal, and how far judging is."""
@@ -225,7 +225,7 @@ class Judging(Kind):
         self, request: Request, campaign: Campaign, organiser: Organiser, context: Context
     ) -> object:
         """Runs."""
-        from adjudge.web.kinds.judging.api import runs
+        from adjudge.web.kinds.judging.pages import runs
 
         return await runs(request, campaign, organiser, context)
 
