@@ -84,12 +84,12 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _rehearse(arguments: argparse.Namespace, plan: Plan) -> Rehearsal:
     """A rehearsal of the demo, or of the campaign that is named."""
-    if arguments.demo:
-        from adjudge.web.kinds.judging.rehearse import rehearse_demo
+    from adjudge.web.kinds.base import KINDS, kind_of
 
-        return rehearse_demo(plan, vars(arguments), progress=progress)
+    if arguments.demo:
+        kind = next(kind for kind in KINDS.values() if kind.rehearses_demo)
+        return kind.rehearse_demo(plan, vars(arguments), progress=progress)
     with opened(arguments) as store:
-        from adjudge.web.kinds.base import kind_of
         from adjudge.web.store.campaigns import find_campaign
 
         with store.database.read() as connection:

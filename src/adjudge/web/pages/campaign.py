@@ -21,7 +21,7 @@ from adjudge.web.kinds.base import KINDS, Kind, kind_of
 from adjudge.web.kinds.exports import export
 from adjudge.web.kinds.lifecycle import change_settings, create_campaign, overview, set_state
 from adjudge.web.languages import NAMES
-from adjudge.web.pages.forms import blank_form, form_as_sent, form_of, sections, settings_of_form
+from adjudge.web.pages.forms import blank_form, form_as_sent, form_of, sections, settings_of_form, summary
 from adjudge.web.pages.shared import (
     Fields,
     OrganiserRoute,
@@ -277,6 +277,7 @@ def set_up_page(
         invited=f"{several(usable, 'invitation')}, {several(n_people, words.person, words.people)} came.",
         events=events,
         taken=None if taken is None else {"problems": taken.problems, "words": _in_words(taken)},
+        summary=summary(kind, campaign.settings, own.get("facts", {})),
         **{"hindrance": None, **own},
     )
 

@@ -63,7 +63,7 @@ def invite_by_name(
     names = [line.strip() for line in field(fields, "names").splitlines() if line.strip()]
     try:
         if not 1 <= len(names) <= MOST_NAMES:
-            raise Refused(f"Expected 1 to {MOST_NAMES:,} names, one a line, got {len(names):,}.")
+            raise Refused(f"Expected 1 to {MOST_NAMES:,} names, one per line, got {len(names):,}.")
         made = _invite(context, campaign, labels=names, cap=1, ends=field(fields, "expires"))
     except AdjudgeError as error:
         return people_page(request, context, organiser, campaign, problem=error)

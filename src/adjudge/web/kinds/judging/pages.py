@@ -358,13 +358,9 @@ def set_up_values(connection: Connection, campaign: Campaign) -> dict[str, Any]:
             "queries": several(len(pool.queries), "query", "queries"),
             "candidates": several(len(pool), "pair"),
         }
-    return {
-        "has_material": bool(systems),
-        "systems": systems,
-        "counts": counts,
-        "goal": goal_in_words(settings_of(campaign)),
-        "ears": ears_in_words(settings_of(campaign)),
-    }
+    settings = settings_of(campaign)
+    facts = {"Goal": goal_in_words(settings), "Measure": f"{settings.measure} on {settings.evaluated.name}"}
+    return {"has_material": bool(systems), "systems": systems, "counts": counts, "facts": facts}
 
 
 class Clips(BaseModel):
@@ -495,13 +491,3 @@ def goal_in_words(settings: JudgingSettings) -> str:
         "error": f"Know scores to within ±{level:g}",
     }
     return words.get(kind, str(settings.goal.goal))
-
-
-def ears_in_words(settings: JudgingSettings) -> str:
-    """By how many people pairs are judged."""
-    if settings.judged_by == 1:
-        return "is judged by one assessor"
-    several = f"is judged by {settings.judged_by} assessors"
-    if settings.agreement_share == 1:
-        return several
-    return f"{several} in {settings.agreement_share * 100:g} % of the cases, else by one"

@@ -340,21 +340,19 @@ def set_up_values(
     n_questions = len(seen.questions)
     wanted = n_questions * settings.judged_by
     left = sum(question.left for question in seen.questions) if campaign.state != "draft" else wanted
+    batches = -(-n_questions // settings.batch_size) if settings.batch_size else 1
+    in_all = {"Answers in all": f"{wanted:,}{f', in {batches:,} batches' if batches > 1 else ''}"} if wanted else {}
     values: dict[str, Any] = {
         "has_material": n_questions > 0,
         "hindrance": missing_way_back(settings),
         "settings": settings,
-        "trust": trust_in_words(settings),
         "enough": ENOUGH,
         "n_questions": n_questions,
         "n_traps": len(seen.traps),
         "coverage": [],
         "traps": attention_check_rows(attention_check_records(seen)),
         "preview": None,
-        "batches": -(-n_questions // settings.batch_size) if settings.batch_size and n_questions else 1,
-        "wanted": wanted,
-        "left": left,
-        "cost": _in_money(_cost(settings, seen, remaining=left)),
+        "facts": {**in_all, "Cost": _cost_in_words(campaign, _cost(settings, seen, remaining=left), left=left)},
         "recruited": settings.recruited_by() is not None,
         "link": _recruiters_link(connection, context, campaign),
     }
@@ -388,22 +386,19 @@ def _cost(settings: PreferenceSettings, seen: PreferenceActivity, *, remaining: 
     return cost_of(settings, people, remaining=remaining, n_questions=n_questions, n_traps=len(seen.traps))
 
 
-def _in_money(cost: Cost | None) -> dict[str, Any] | None:
-    """The cost to the goal as it is written, and whether it is what settings make expect rather than what people cost.
-
-    >>> each = Cost("KRW", 0, 1500, 1500, 1500, 1500, True, "")
-    >>> _in_money(each)["each"]
-    '1,500.00 KRW'
-    """
+def _cost_in_words(campaign: Campaign, cost: Cost | None, *, left: int) -> str:
+    """The cost to the goal, and whether it is what settings make expect rather than what people cost."""
     if cost is None:
-        return None
+        return "known once there are questions" if settings_of(campaign).pay.is_paid else "nothing is paid"
+    if not left:
+        return "nothing more: every question is answered"
     each = cost.per_counted_answer
-    return {
-        "expected": cost.expected,
-        "about": f"{cost.to_goal:,.2f} {cost.currency}",
-        "range": f"{cost.low:,.2f} to {cost.high:,.2f}",
-        "each": f"{each:{',.2f' if each >= 1 else '.3g'}} {cost.currency}",
-    }
+    until = "to the end" if campaign.state == "draft" else "for what is left"
+    return (
+        f"about {cost.to_goal:,.2f} {cost.currency} {until} ({cost.low:,.2f} to {cost.high:,.2f}), "
+        f"{each:{',.2f' if each >= 1 else '.3g'}} {cost.currency} per counted answer"
+        f"{', if one person in five is screened out' if cost.expected else ''}"
+    )
 
 
 def _recruiters_link(connection: Connection, context: Context, campaign: Campaign) -> str | None:
@@ -412,18 +407,6 @@ def _recruiters_link(connection: Connection, context: Context, campaign: Campaig
         if invitation.revoked_at is None and not invitation.is_personal:
             return invitation_link(context.settings.address, invitation.token, campaign)
     return None
-
-
-def trust_in_words(settings: PreferenceSettings) -> str:
-    """How somebody must do on attention checks.
-
-    >>> trust_in_words(PreferenceSettings(title="Demo"))
-    'a quiz of 5 traps (60 % right), then 20 % traps (60 % right overall)'
-    """
-    later = f"{settings.trap_share * 100:g} % traps ({settings.trust_bar * 100:g} % right overall)"
-    if not settings.quiz:
-        return later
-    return f"a quiz of {several(settings.quiz, 'trap')} ({settings.quiz_bar * 100:g} % right), then {later}"
 
 
 _MOST_REPEATS = 50

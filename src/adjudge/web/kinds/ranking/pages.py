@@ -309,30 +309,6 @@ def ranking_goal_in_words(settings: RankingSettings) -> str:
     return f"Rank documents: {several(settings.judged_by, 'expert')} for every query"
 
 
-def ranking_rules_in_words(settings: RankingSettings) -> str:
-    """What is asked of an expert.
-
-    >>> ranking_rules_in_words(RankingSettings(title="Demo"))
-    'at least 1 document has a place, others may be left out; several may share one'
-    """
-    ranked = "every document has a place"
-    if not settings.rank_all:
-        has = "has" if settings.least_ranked == 1 else "have"
-        ranked = f"at least {several(settings.least_ranked, 'document')} {has} a place, others may be left out"
-    return f"{ranked}; {'several may share one' if settings.ties else 'no two share one'}"
-
-
-def kept_in_words(settings: RankingSettings) -> str:
-    """How long a ranking that was begun stays with its expert.
-
-    >>> kept_in_words(RankingSettings(title="Demo")), kept_in_words(RankingSettings(title="Demo", kept_hours=5))
-    ('7 days after its last change', '5 hours after its last change')
-    """
-    hours = settings.kept_hours
-    long = f"{hours / 24:g} days" if hours >= 48 and hours % 24 == 0 else f"{hours:g} hour{'' if hours == 1 else 's'}"
-    return f"{long} after its last change"
-
-
 _PREVIEWS = 500  # queries among which one is chosen to look at
 
 
@@ -354,10 +330,7 @@ def set_up_values(connection: Connection, campaign: Campaign, asked_for: Mapping
     rows, settings = _queries(connection, campaign.id), settings_of(campaign)
     values: dict[str, Any] = {
         "has_material": bool(rows),
-        "settings": settings,
-        "rules": ranking_rules_in_words(settings),
-        "kept": kept_in_words(settings),
-        "wanted": several(len(rows) * settings.judged_by, "ranking"),
+        "facts": {"Rankings in all": f"{len(rows) * settings.judged_by:,}"} if rows else {},
         "n_queries": len(rows),
         "preview": None,
     }
