@@ -25,8 +25,7 @@ from pydantic_core import CoreSchema
 from sqlalchemy import Connection, select, update
 
 from adjudge.errors import AdjudgeError
-from adjudge.web.api.body import Body
-from adjudge.web.api.people import RowId
+from adjudge.web.api.body import Body, RowId
 from adjudge.web.context import Context, InContext
 from adjudge.web.errors import NotFound, Refused
 from adjudge.web.http.access import AsOrganiser, OwnCampaign

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field, FiniteFloat
 
-from adjudge.web.api.body import Body
+from adjudge.web.api.body import Body, RowId
 from adjudge.web.context import Context, InContext
 from adjudge.web.http.access import (
     ASSESSOR_COOKIE,
@@ -152,7 +152,6 @@ def erase_me(sent: Erasing, participant: AsParticipant, response: Response, cont
 
 router = APIRouter(tags=["organisers"])
 
-RowId = Annotated[int, Path(ge=1, lt=2**63)]
 Password = Annotated[str, Field(max_length=1000)]
 
 

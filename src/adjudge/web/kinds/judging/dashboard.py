@@ -29,10 +29,9 @@ from adjudge.web.kinds.judging.sound import hear
 from adjudge.web.kinds.judging.store import CurrentGrade, RepeatedAnswer, current_grades, repeats
 from adjudge.web.settings import Settings
 from adjudge.web.store import schema as t
-from adjudge.web.store.campaigns import Campaign
+from adjudge.web.store.campaigns import LIVE_SECONDS, Campaign
 from adjudge.web.store.database import Database
 from adjudge.web.store.leases import lay_queue
-from adjudge.web.store.participants import LIVE_SECONDS
 from adjudge.web.store.snapshots import Basis, as_reached, campaign_row, problems
 
 BREAK_SECONDS = 300.0
