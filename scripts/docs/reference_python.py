@@ -46,10 +46,10 @@ The fields of a row declare the columns of its result once; everything below fol
 GROUPS: dict[str, tuple[str, ...]] = {
     "Reading and writing; see [file formats](formats.md).": ("read", "write", "demo", "Collection", "Scale"),
     "Evaluating; see [measures](measures.md) and [one rule each](rules.md).": (
-        "evaluate", "Effectiveness", "summarize", "parse_measure", "Measure", "measure",
+        "evaluate", "Effectiveness", "summarize", "explain", "parse_measure", "Measure", "measure",
     ),
     "Comparing; see [tests](tests.md) and [comparing systems](../guides/comparing.md).": (
-        "compare", "satisfaction", "report",
+        "compare", "gate", "satisfaction", "report",
     ),
     "Planning; see [planning](../guides/planning.md).": ("gstudy", "plan", "agreement"),
     "Judging little; see [estimators](estimators.md) and [few judgments](../guides/low_cost.md).": (

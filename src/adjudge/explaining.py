@@ -11,7 +11,6 @@ by chance: the result says how many were tried, and about how many would match b
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,9 +23,9 @@ import polars as pl
 
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import Whole, checked
-from adjudge.errors import AdjudgeError, kept_warnings, shown
+from adjudge.errors import AdjudgeError, InputError, kept_warnings, shown
 from adjudge.formats import FORMATS, JudgmentsLike, RunsLike, pick, read, read_effectiveness, read_table
-from adjudge.formats.source import Source, open_source
+from adjudge.formats.source import Source, is_json, json_lines, open_source, parse_json
 from adjudge.formats.tables import frame_from_object
 from adjudge.formats.trec import read_run_lines
 from adjudge.measures.base import Measure, parse_measure
@@ -59,17 +58,17 @@ class Change(NamedTuple):
 class Explanation:
     """A set of changes, what it gives and how far that is from the number."""
 
-    changes: Annotated[tuple[str, ...], Column("conventions that differ from those of Adjudge", key=True)]
     measure: Annotated[str, Column("the measure with its parameters, as written here")]
     value: Annotated[float, Column("what these conventions give", ".6f")]
     off: Annotated[float, Column("distance from the number given; the largest over queries, if there are any", ".2g")]
-    queries_matched: Annotated[int | None, Column("queries with the value given", "d", optional=True)]
-    matches: Annotated[bool, Column("whether it is the number given, to its digits")]
+    queries_matched: Annotated[int | None, Column("queries with the value given", "d", label="queries", optional=True)]
+    changes: Annotated[tuple[str, ...], Column("conventions that differ from those of Adjudge")]
+    matches: Annotated[bool, Column("whether it is the number given, to its digits", shown=False)]
 
     @property
     def sentence(self) -> str:
         """The changes in words."""
-        return " + ".join(self.changes) or "the conventions of Adjudge (those of trec_eval -c)"
+        return " + ".join(self.changes) or "Adjudge's own conventions (those of trec_eval -c)"
 
 
 @dataclass(frozen=True, repr=False)
@@ -107,13 +106,13 @@ class Explanations(Result):
         return f"{what}: {len(self.rows)} sets of {counted(n, 'change')} give it; these data cannot tell which."
 
     def _notes(self) -> list[str]:
-        notes = [f"By the conventions of Adjudge it is {self.usual:.{max(self.digits, 4)}f}."]
+        notes = [f"By Adjudge's own conventions it is {self.usual:.{max(self.digits, 4)}f}."]
         if self.found and self.same:
-            notes.append(f"These make no difference here, so that nothing is known of them: {listed(self.same)}.")
+            notes.append(f"Without effect here, so that the number says nothing about them: {listed(self.same)}.")
         if self.found and self.by_chance >= 0.05:
             notes.append(
-                f"About {self.by_chance:.1f} of the {self.tried:,} sets tried would match {self.digits} digits by "
-                "chance; more digits, or values per query, tell more."
+                f"About {self.by_chance:.1f} of the {self.tried:,} sets tried would match "
+                f"{counted(self.digits, 'digit')} by chance; more digits, or values per query, tell more."
             )
         return notes
 
@@ -147,7 +146,7 @@ def explain(
     >>> run = {"mine": {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}}
     >>> found = explain(run, {"q1": {"a": 1, "b": 3}, "q2": {"b": 1}}, "nDCG@5", value="0.3549")
     >>> found.rows[0].changes
-    ('gains are exponential, 2^grade - 1',)
+    ('exponential gains (2^grade - 1)',)
     """
     if (value is None) == (output is None):
         raise AdjudgeError("expected 'value', a number, or 'output', a file of another tool, and not both")
@@ -158,7 +157,7 @@ def explain(
         raise AdjudgeError("expected a measure such as nDCG@10, got none")
     else:
         given = value if isinstance(value, Mapping) else {MEAN: value}
-    target = _Target.of(given)
+    target = _Target.of(given, source=output)
     with kept_warnings():
         data = _Data.of(run, judgments, scale)
         return _search(data, named, target, changes)
@@ -173,16 +172,17 @@ class _Target:
     digits: int
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> _Target:
-        """Numbers from text, with as many digits as the longest has."""
+    def of(cls, given: Mapping[str, Any], *, source: str | None = None) -> _Target:
+        """Numbers from text, with as many digits as the longest has; errors name the file and the query."""
         numbers = {}
         for name, text in given.items():
             try:
-                numbers[str(name)] = float(text)
+                numbers[str(name)] = number = float(text)
             except (TypeError, ValueError):
-                raise AdjudgeError(f"expected a number to explain, got {shown(text)}") from None
-            if not math.isfinite(numbers[str(name)]):
-                raise AdjudgeError(f"expected a finite number to explain, got {shown(text)}")
+                number = math.nan
+            if not math.isfinite(number):
+                where = "" if name == MEAN else f" (query {shown(name)})"
+                raise InputError(f"expected a finite number to explain, got {shown(text)}{where}", source=source)
         if not numbers:
             raise AdjudgeError("expected a number to explain, got none")
         digits = max(_digits(str(text)) for text in given.values())
@@ -221,8 +221,8 @@ def _from_output(path: str, named: Measure | None) -> tuple[Measure, dict[str, s
             raise AdjudgeError(f"{path}: expected effectiveness of one system, got {len(eff.systems)}")
         column = zip(eff.queries, eff.values[:, 0].tolist(), strict=True)
         cells = [(name, query, repr(row[m])) for query, row in column for m, name in enumerate(eff.measures)]
-        if named is not None and eff.measures == ("effectiveness",):
-            cells = [(str(named), query, text) for _, query, text in cells]
+        if eff.measures == ("effectiveness",):  # a column of values, which may be called as the measure is
+            cells = [(str(named or eff.systems[0]), query, text) for _, query, text in cells]
     known = {name: parsed for name in dict.fromkeys(name for name, _, _ in cells) if (parsed := _parsed(name))}
     if named is None:
         if len(set(known.values())) != 1:
@@ -243,15 +243,11 @@ def _parsed(name: str) -> Measure | None:
 
 def _cells(source: Source) -> Iterator[tuple[str, str, str]]:
     """Measure, query and value of lines of trec_eval or ir_measures, or of JSON; nothing for other tables."""
-    text = source.uncommented().decode(errors="replace").strip()
-    if text.startswith(("{", "[")):
-        try:
-            content = json.loads(text, parse_float=str, parse_int=str)
-        except ValueError:
-            content = [json.loads(line, parse_float=str, parse_int=str) for line in text.splitlines()]
-        yield from _json_cells(content, source)
+    if is_json(source):
+        lines = json_lines(source)
+        yield from _json_cells(parse_json(source) if lines is None else [record for _, record in lines], source)
         return
-    for line in text.splitlines():
+    for line in source.uncommented().decode(errors="replace").splitlines():
         words = line.split()
         if len(words) == 2 and _parsed(words[0]) and _is_number(words[1]):
             yield words[0], MEAN, words[1]
@@ -340,12 +336,12 @@ def _frame(given: Any, kind: Any) -> pl.DataFrame:
 
 
 _PARAMETER_CHANGES = (
-    Change("discount", "log", "the discount is log2(rank + 1)"),
-    Change("discount", "original", "the discount is log2(rank) from rank 2 on (the original DCG)"),
-    Change("ideal", "judged", "it is normalised by the best order of the judged documents"),
-    Change("ideal", "max", "it is normalised by a list of documents of the highest grade"),
-    Change("ideal", "none", "it is not normalised (its classic form)"),
-    *(Change("p", p, f"p is {p:g}") for p in (0.5, 0.8, 0.9, 0.95)),
+    Change("discount", "log", "discount log2(rank + 1)"),
+    Change("discount", "original", "discount log2(rank) from rank 2 on (the original DCG)"),
+    Change("ideal", "judged", "normalised by the best order of the judged documents"),
+    Change("ideal", "max", "normalised by documents of the highest grade"),
+    Change("ideal", "none", "not normalised (the classic form)"),
+    *(Change("p", p, f"p = {p:g}") for p in (0.5, 0.8, 0.9, 0.95)),
 )
 
 
@@ -358,24 +354,24 @@ def _of_rankings(data: _Data, measure: Measure) -> Iterator[Change]:
     """How documents are ordered, and which of them count."""
     run = data.run
     if run.select("query", "document").is_duplicated().any():
-        yield Change("duplicates", "first", "of a document that comes twice, the first line counts")
-        yield Change("duplicates", "last", "of a document that comes twice, the last line counts")
+        yield Change("duplicates", "first", "first line of a document that comes twice")
+        yield Change("duplicates", "last", "last line of a document that comes twice")
     if "score" in run.columns:
         single = pl.col("score").cast(pl.Float32)
         if run.select(pl.struct("query", single).is_duplicated().any()).item():
-            yield Change("ties", "ascending", "tied documents are ordered by identifier, ascending")
-            yield Change("ties", "lines", "tied documents stay in the order of the file")
-            yield Change("ties", "expected", "ties are averaged over all their orders")
+            yield Change("ties", "ascending", "ties by ascending identifier")
+            yield Change("ties", "lines", "ties in the order of the file")
+            yield Change("ties", "expected", "ties averaged over all orders")
         if run.select((single.cast(pl.Float64) != pl.col("score")).any()).item():
-            yield Change("precision", "double", "scores are compared in double precision")
-        yield Change("order", "lines", "documents are ranked in the order of the file, whatever their scores")
+            yield Change("precision", "double", "scores in double precision")
+        yield Change("order", "lines", "order of the file instead of scores")
         if "_rank" in run.columns:
-            yield Change("order", "rank", "documents are ranked by the rank column, whatever their scores")
-        yield Change("order", "lowest", "the lowest score comes first")
+            yield Change("order", "rank", "order of the rank column instead of scores")
+        yield Change("order", "lowest", "lowest score first")
     longest = run.group_by("query").len()["len"].max()
     for depth in _DEPTHS:
         if measure.cutoff is None and isinstance(longest, int) and depth < longest:
-            yield Change("depth", depth, f"rankings are cut at {depth} documents")
+            yield Change("depth", depth, f"rankings cut at {depth} documents")
 
 
 def _of_measure(data: _Data, measure: Measure) -> Iterator[Change]:
@@ -387,32 +383,32 @@ def _of_measure(data: _Data, measure: Measure) -> Iterator[Change]:
             yield change
     for least in grades:
         if "rel" in now and least != (now["rel"] or grades[0]):
-            yield Change("rel", least, f"documents are relevant from grade {least:g} on")
+            yield Change("rel", least, f"relevant from grade {least:g} on")
     if measure.definition.cutoff:
         for cutoff in sorted({*_CUTOFFS, *((k - 1, k + 1) if k else ())} - {k, 0}):
-            yield Change("cutoff", cutoff, f"the cutoff is {cutoff}")
+            yield Change("cutoff", cutoff, f"cutoff {cutoff}")
         if k is not None:
-            yield Change("cutoff", None, "there is no cutoff")
+            yield Change("cutoff", None, "no cutoff")
 
 
 def _of_gains(grades: Sequence[float]) -> Iterator[Change]:
     """What grades are worth, where there are several."""
     if len(grades) < 2:
         return
-    yield Change("gain", "linear", "gains are the grades")
-    yield Change("gain", "exp", "gains are exponential, 2^grade - 1")
+    yield Change("gain", "linear", "gains equal to grades")
+    yield Change("gain", "exp", "exponential gains (2^grade - 1)")
     for least in grades:
         table = "{" + ",".join(f"{number_text(grade)}:{int(grade >= least)}" for grade in grades) + "}"
-        yield Change("gain", table, f"gains are 1 from grade {least:g} on, else 0")
+        yield Change("gain", table, f"binary gains from grade {least:g} on")
 
 
 def _of_judgments(data: _Data, measure: Measure) -> Iterator[Change]:
     """Which documents and judgments count."""
     unjudged = data.run.join(data.judgments, on=["query", "document"], how="anti")
     if unjudged.join(data.judgments, on="query", how="semi").height and not measure.judged_only:
-        yield Change("judged_only", True, "unjudged documents are removed (trec_eval -J)")
+        yield Change("judged_only", True, "unjudged documents removed (trec_eval -J)")
     if data.judgments.join(data.run, on=["query", "document"], how="anti").height:
-        yield Change("ideal from", "retrieved", "only judgments of retrieved documents count")
+        yield Change("ideal from", "retrieved", "judgments of retrieved documents only")
 
 
 def _of_means(data: _Data) -> Iterator[Change]:
@@ -421,17 +417,17 @@ def _of_means(data: _Data) -> Iterator[Change]:
     relevant = set(data.judgments.filter(pl.col("grade") > 0)["query"])
     masks = {"judged": judged}
     for name, queries, words in (
-        ("run", judged & asked, "the mean is over judged queries in the run (trec_eval without -c)"),
-        ("relevant", relevant, "the mean is over queries with a relevant document"),
-        ("run, relevant", relevant & asked, "the mean is over queries in the run with a relevant document"),
-        ("all of the run", asked, "the mean is over all queries of the run, unjudged ones as 0"),
+        ("run", judged & asked, "mean over judged queries in the run (trec_eval without -c)"),
+        ("relevant", relevant, "mean over queries with a relevant document"),
+        ("run, relevant", relevant & asked, "mean over queries in the run with a relevant document"),
+        ("all of the run", asked, "mean over all queries of the run (unjudged ones as 0)"),
     ):
         if queries and queries not in masks.values():
             masks[name] = queries
             yield Change("queries", name, words)
-    yield Change("rounding", "down", "the number is cut off, not rounded")
-    yield Change("rounding", "each", "the value of each query is rounded to 4 digits first")
-    yield Change("unit", 100.0, "the number is in per cent")
+    yield Change("rounding", "down", "number cut off instead of rounded")
+    yield Change("rounding", "each", "values per query rounded to 4 digits first")
+    yield Change("unit", 100.0, "number in per cent")
 
 
 _RANKING = ("duplicates", "ties", "precision", "order", "depth", "ideal from")  # what makes another collection
@@ -562,7 +558,7 @@ def _explained(evaluator: _Evaluator, changes: tuple[Change, ...], values: Float
         agrees = agrees and listed_here == set(aim.queries) & set(evaluator.queries)
     measure = str(_changed(evaluator.measure, chosen))
     words = tuple(change.words for change in changes)
-    return Explanation(words, measure, mean, max(offs), n_matched if aim.queries else None, agrees)
+    return Explanation(measure, mean, max(offs), n_matched if aim.queries else None, words, agrees)
 
 
 def _without_effect(

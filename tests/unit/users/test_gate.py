@@ -1,4 +1,4 @@
-"""The gate: decisions of scipy's one-sided tests, counts of queries by the noncentral t, false alarms as rare as said."""
+"""The gate: decisions of scipy's one-sided tests, queries needed by the noncentral t, false alarms as rare as said."""
 
 from __future__ import annotations
 
