@@ -40,10 +40,10 @@ FAMILIES = {
     ),
     "start from music": (Entry("audio", "from a folder of music to clips, features and baseline runs"),),
     "look up and convert": (
-        Entry("explain", "why another tool has another number"),
-        Entry("measures", "explain the measures"),
-        Entry("formats", "list the file formats"),
-        Entry("convert", "convert runs, judgments or metadata between formats"),
+        Entry("explain", "why another tool has another number", "lookup.explain"),
+        Entry("measures", "explain the measures", "lookup.measures"),
+        Entry("formats", "list the file formats", "lookup.formats"),
+        Entry("convert", "convert runs, judgments or metadata between formats", "lookup.convert"),
         Entry("completion", "complete commands, options and names with TAB"),
     ),
 }

@@ -1,0 +1,1 @@
+"""The commands that look up and convert: explain, measures, formats and convert."""
