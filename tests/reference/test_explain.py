@@ -6,6 +6,7 @@ The data have what tools differ on: tied scores, lines out of order, queries wit
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,35 @@ def test_pytrec_eval_averages_over_the_queries_of_the_run(files: tuple[str, str]
     lines = [f"ndcg_cut_10\t{q}\t{values['ndcg_cut_10']:.4f}\n" for q, values in theirs.items()]
     path.write_text("".join([*lines, f"ndcg_cut_10\tall\t{mean:.4f}\n"]))
     assert _explained(files, None, output=str(path)) == [(IN_RUN,)]
+
+
+def _mirrored(document: str) -> str:
+    """The identifier whose order is the opposite."""
+    return f"d{39 - int(document[1:]):02}"
+
+
+@pytest.mark.parametrize(
+    ("change", "scores"),
+    [
+        ("ties by ascending identifier", None),
+        ("ties in the order of the file", lambda place, score: score - 1e-4 * place),
+        ("order of the file instead of scores", lambda place, score: -place),
+        ("order of the rank column instead of scores", lambda place, score: -place),
+        ("lowest score first", lambda place, score: -score),
+    ],
+)
+def test_pytrec_eval_with_rankings_in_another_order_is_explained_by_that_order(
+    files: tuple[str, str], change: str, scores: Callable[[int, float], float] | None
+) -> None:
+    pytrec_eval = pytest.importorskip("pytrec_eval")
+    run: Any = {
+        q: {d: scores(i, s) if scores else s for i, (d, s) in enumerate(found.items())} for q, found in RUN.items()
+    }
+    qrels = QRELS
+    if scores is None:  # trec_eval puts the last identifier first
+        run, qrels = ({q: {_mirrored(d): v for d, v in found.items()} for q, found in x.items()} for x in (run, qrels))
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map"}).evaluate(run)
+    assert (change, IN_RUN) in _explained(files, "AP", value={q: values["map"] for q, values in theirs.items()})
 
 
 def test_ir_measures_has_another_order_of_ties_in_rr_at_k(files: tuple[str, str], tmp_path: Path) -> None:
