@@ -24,14 +24,13 @@ import polars as pl
 from adjudge.arrays import Floats, Mask
 from adjudge.checks import Whole, checked
 from adjudge.errors import AdjudgeError, InputError, kept_warnings, shown
-from adjudge.formats import FORMATS, JudgmentsLike, RunsLike, pick, read, read_effectiveness, read_table
+from adjudge.formats import FORMATS, JudgmentsLike, RunsLike, pick, read, read_table
 from adjudge.formats.source import Source, is_json, json_lines, open_source, parse_json
 from adjudge.formats.tables import frame_from_object
 from adjudge.formats.trec import read_run_lines
 from adjudge.measures.base import Measure, parse_measure
-from adjudge.measures.evaluation import evaluate
+from adjudge.measures.evaluation import evaluate, read_system_effectiveness
 from adjudge.measures.parameters import number_text
-from adjudge.model.effectiveness import Effectiveness
 from adjudge.model.scales import Scale
 from adjudge.results import Column, Result
 from adjudge.text import counted, listed
@@ -215,14 +214,11 @@ def _from_output(path: str, named: Measure | None) -> tuple[Measure, dict[str, s
     source = open_source(path)
     cells = list(_cells(source))
     if not cells:
-        with kept_warnings():
-            eff = read_effectiveness(path)
-        if not isinstance(eff, Effectiveness) or len(eff.systems) != 1:
-            raise AdjudgeError(f"{path}: expected effectiveness of one system, got {len(eff.systems)}")
+        eff = read_system_effectiveness(path)
         column = zip(eff.queries, eff.values[:, 0].tolist(), strict=True)
         cells = [(name, query, repr(row[m])) for query, row in column for m, name in enumerate(eff.measures)]
-        if eff.measures == ("effectiveness",):  # a column of values, which may be called as the measure is
-            cells = [(str(named or eff.systems[0]), query, text) for _, query, text in cells]
+        if named is not None and eff.measures == ("effectiveness",):
+            cells = [(str(named), query, text) for _, query, text in cells]
     known = {name: parsed for name in dict.fromkeys(name for name, _, _ in cells) if (parsed := _parsed(name))}
     if named is None:
         if len(set(known.values())) != 1:

@@ -11,7 +11,7 @@ from adjudge.cli.command import command
 from adjudge.cli.options import add_option, add_reading
 from adjudge.cli.output import command_line, say, say_written
 from adjudge.cli.score import add_evaluation, measures_of_table, read_and_evaluated
-from adjudge.errors import AdjudgeError, kept_warnings
+from adjudge.errors import AdjudgeError
 
 if TYPE_CHECKING:
     from adjudge.model.effectiveness import Effectiveness
@@ -128,14 +128,11 @@ def _read(arguments: argparse.Namespace) -> Effectiveness:
 
 def _read_tables(arguments: argparse.Namespace) -> Effectiveness:
     """The two tables side by side, under the measures that are asked for, or that both have."""
-    from adjudge.formats import read_effectiveness
-    from adjudge.model.effectiveness import Effectiveness, beside
+    from adjudge.measures.evaluation import read_system_effectiveness
+    from adjudge.model.effectiveness import beside
 
     tables = []
     for file in (arguments.base, arguments.new):
-        with kept_warnings():
-            eff = read_effectiveness(file, columns=arguments.columns)
-        if not isinstance(eff, Effectiveness) or len(eff.systems) != 1:
-            raise AdjudgeError(f"{file}: expected effectiveness of one system, got {len(eff.systems)}")
+        eff = read_system_effectiveness(file, columns=arguments.columns)
         tables.append(eff[measures_of_table(arguments.measures, eff.measures)] if arguments.measures else eff)
     return beside(tables, names=(arguments.base, arguments.new))

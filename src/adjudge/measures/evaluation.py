@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import permutations, product
@@ -36,7 +36,8 @@ import numpy as np
 
 from adjudge.arrays import Floats, Ints, Mask
 from adjudge.checks import SEED, Missing, Ties, Unjudged, checked
-from adjudge.errors import AdjudgeError, shown, warn
+from adjudge.errors import AdjudgeError, kept_warnings, shown, warn
+from adjudge.formats.effectiveness import read_effectiveness
 from adjudge.measures.base import MEASURES, Measure, parse_measure, parse_measures
 from adjudge.model.collection import COLLECTION, Collection
 from adjudge.model.effectiveness import Effectiveness
@@ -383,3 +384,20 @@ def _open_documents(collection: Collection, judgments: Judgments, codes: slice) 
     unjudged = judgments.pool.part(codes).find(queries, documents) < 0
     keys = np.unique((queries[unjudged].astype(np.int64) << 32) | documents[unjudged])
     return np.bincount(keys >> 32, minlength=codes.stop - codes.start)
+
+
+def read_system_effectiveness(path: str, *, columns: Mapping[str, str] | None = None) -> Effectiveness:
+    """Effectiveness of one system from a table; columns that all have names of measures are measures, not systems."""
+    with kept_warnings():
+        eff = read_effectiveness(path, columns=columns)
+    if isinstance(eff, Effectiveness) and eff.measures == ("effectiveness",):
+        try:
+            names = tuple(str(parse_measure(name)) for name in eff.systems)
+        except AdjudgeError:
+            names = ()
+        if names:
+            values, judged = (array.transpose(0, 2, 1) for array in (eff.values, eff.judged))
+            eff = replace(eff, values=values, judged=judged, systems=("system",), measures=names)
+    if not isinstance(eff, Effectiveness) or len(eff.systems) != 1:
+        raise AdjudgeError(f"{path}: expected effectiveness of one system, got {len(eff.systems)}")
+    return eff

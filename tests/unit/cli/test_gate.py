@@ -27,6 +27,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         Path(f"{name}.run").write_text("\n".join(lines) + "\n")
         values = [f"q{q},{1 / (ranking.index('r') + 1)}" for q, ranking in enumerate(rankings)]
         Path(f"{name}.csv").write_text("query,RR\n" + "\n".join(values) + "\n")
+    Path("other.csv").write_text("query,AP\nq0,0.5\nq1,0.5\n")
+    Path("many.csv").write_text("query,mine,yours\nq0,0.5,0.5\nq1,0.5,0.25\n")
+    Path("few.csv").write_text("query,RR\nq0,0.5\nq1,\nelsewhere,1\n")
     Path("qrels").write_text("".join(f"q{q} 0 r 1\n" for q in range(30)))
     return tmp_path
 
@@ -66,6 +69,9 @@ def test_it_writes_junit_and_markdown(cli: Terminal) -> None:
         ("gate good.run good.run --judgments qrels", "got the same file twice"),
         ("gate good.run bad.run", "good.run: expected effectiveness, but this looks like a run"),
         ("gate good.csv bad.csv --scale broad", "--scale needs --judgments"),
+        ("gate good.csv other.csv", "expected tables with a measure in common, got RR and AP"),
+        ("gate good.csv many.csv", "many.csv: expected effectiveness of one system, got 2"),
+        ("gate good.csv few.csv", "systems 'few.csv' and 'good.csv' share 1 query, a comparison needs at least 2"),
         ("gate good.csv bad.csv --require no-worse", "needs a 'margin' above 0"),
         ("gate good.csv bad.csv --confidence 0.4", "'confidence' must be in (0.5, 1), got 0.4"),
         ("gate good.csv bad.csv --test tukey", "No test is called 'tukey'"),

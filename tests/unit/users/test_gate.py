@@ -84,6 +84,8 @@ def test_several_measures_are_corrected_where_any_can_fail_and_not_where_all_mus
     both = aj.gate(_eff(bad, good))
     assert both.passed
     assert both.measures[0].p_worse == pytest.approx(2 * alone)
+    shift, df = both.measures[0].detectable / bad.std(ddof=1) * len(bad) ** 0.5, len(bad) - 1
+    assert stats.nct.sf(stats.t.ppf(1 - 0.05 / 2, df), df, shift) == pytest.approx(0.8)
     assert not aj.gate(_eff(bad, good), correction="none").passed
     assert aj.gate(_eff(bad, good), margin=0.1, require="no-worse").correction == "none"
 
