@@ -159,7 +159,7 @@ def files_of(given: object, kind: Kind, note: Note = lambda text: None) -> dict[
     return files
 
 
-def expand(given: Paths, kind: Kind, note: Note = lambda text: None) -> list[Path]:
+def expand(given: Paths, kind: str, note: Note = lambda text: None) -> list[Path]:
     """The files of paths, directories and patterns, each once, sorted within a pattern or directory.
 
     ``-`` is standard input. Among several files, those that are not data by their names (``README.md``) are skipped.
@@ -185,7 +185,7 @@ def expand(given: Paths, kind: Kind, note: Note = lambda text: None) -> list[Pat
     return data
 
 
-def _inside(item: PathLike, kind: Kind) -> list[Path]:
+def _inside(item: PathLike, kind: str) -> list[Path]:
     """The files of one path, directory or pattern."""
     path = Path(item)
     if path.is_dir():
