@@ -152,13 +152,13 @@ def read_effectiveness(
     if np.isnan(arrays["value"]).all():
         raise part.table.error("expected effectiveness, got no value at all")
     values, (named, systems, *assessors, measures) = arrays["value"], axes.values()
-    queries, datasets = _split_names(named)
+    queries, datasets = (named, named) if part.is_means else _split_names(named)
     if assessors:
         notes = (*_note_gaps(part.table, axes, values), *notes)
         return AssessedEffectiveness(values, queries, systems, assessors[0], measures, notes, provenance)
     lower, upper = (arrays.get(name) if {"lower", "upper"} <= set(arrays) else None for name in ("lower", "upper"))
     judged, error = arrays.get("judged", np.full_like(values, np.nan)), arrays.get("error")
-    if len(set(datasets)) > 1:
+    if len(set(datasets)) > 1 and not part.is_means:
         notes = (*notes, _POOLED.format(counted(len(set(datasets)), "data set")))
     eff = Effectiveness(values, queries, systems, measures, judged, lower, upper, error, (), notes, provenance)
     eff = replace(eff, datasets=datasets)
